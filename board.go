@@ -1,0 +1,117 @@
+package leaderboard
+
+import (
+	"time"
+)
+
+// Board is a named leaderboard and its rules.
+type Board struct {
+	ID          int64
+	Name        string // [a-z0-9][a-z0-9._-]{0,63}
+	Version     int64  // grows by one with each change of the rules
+	Rules       Rules
+	CreatedTime Micros
+	UpdatedTime Micros
+}
+
+// Visibility says who may read a board.
+type Visibility string
+
+// Public boards are read by anyone, private ones with a key.
+const (
+	Public  Visibility = "public"
+	Private Visibility = "private"
+)
+
+// Rules are what an admin decides about a board. The JSON form is the body of PUT /v1/boards/{board} and the content
+// of boards.rules.
+type Rules struct {
+	Title      string     `json:"title"`
+	Order      Order      `json:"order"`
+	Policy     Policy     `json:"policy"`
+	Mode       Mode       `json:"mode"`
+	Windows    []Window   `json:"windows"`
+	TimeZone   string     `json:"time_zone"` // IANA name
+	Visibility Visibility `json:"visibility"`
+	TopN       int        `json:"top_n"` // entries in the Redis copy
+	Refresh    Refresh    `json:"refresh"`
+	CacheTTL   string     `json:"cache_ttl"` // Go duration: an unread copy expires after it
+	Limits     Limits     `json:"limits"`
+	Tiebreak   Tiebreak   `json:"tiebreak"`
+	StartsAt   *Micros    `json:"starts_at,omitempty"` // submissions before it are rejected
+	EndsAt     *Micros    `json:"ends_at,omitempty"`   // submissions from it on are rejected
+}
+
+// Refresh says when the Redis copy is renewed besides the write-through after each commit.
+type Refresh struct {
+	Full        string `json:"full"`        // cron expression (5 fields, UTC), "" for none
+	Incremental string `json:"incremental"` // Go duration between catch-ups, "off" for none
+	Dynamic     string `json:"dynamic"`     // pairs seconds/changes, such as "900/1 300/10", "" for none
+}
+
+// Limits bound the scores of a board; nil is no limit.
+type Limits struct {
+	MinScore *int64 `json:"min_score,omitempty"`
+	MaxScore *int64 `json:"max_score,omitempty"`
+	MaxDelta *int64 `json:"max_delta,omitempty"` // greatest change of a score by one submission
+}
+
+// Tiebreak is the second criterion: its direction.
+type Tiebreak struct {
+	Order Order `json:"order"`
+}
+
+// Defaults and bounds of the rules.
+const (
+	DefaultTopN        = 1000
+	MaxTopN            = 100_000
+	DefaultCacheTTL    = "24h"
+	DefaultIncremental = "10s"
+	Off                = "off"
+	MaxTitle           = 200 // bytes
+	MinCacheTTL        = time.Minute
+	MinIncremental     = 100 * time.Millisecond
+	MaxBoardName       = 64
+)
+
+// WithDefaults fills in what was left out.
+func (r Rules) WithDefaults() Rules {
+	setDefault(&r.Order, Desc)
+	setDefault(&r.Policy, Best)
+	setDefault(&r.Mode, Strict)
+	setDefault(&r.TimeZone, "UTC")
+	setDefault(&r.Visibility, Public)
+	setDefault(&r.TopN, DefaultTopN)
+	setDefault(&r.Refresh.Incremental, DefaultIncremental)
+	setDefault(&r.CacheTTL, DefaultCacheTTL)
+	setDefault(&r.Tiebreak.Order, Desc)
+	if len(r.Windows) == 0 {
+		r.Windows = []Window{AllTime}
+	}
+	return r
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// TTL is CacheTTL of checked rules.
+func (r *Rules) TTL() time.Duration {
+	d, err := time.ParseDuration(r.CacheTTL)
+	if err != nil {
+		return 24 * time.Hour
+	}
+	return d
+}
+
+// IncrementalEvery is the interval of the incremental refresh of checked rules, 0 when it is off.
+func (r *Rules) IncrementalEvery() time.Duration {
+	d, err := time.ParseDuration(r.Refresh.Incremental)
+	if err != nil {
+		return 0
+	}
+	return d
+}

@@ -1,0 +1,137 @@
+package leaderboard
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// CheckBoardName says whether name can name a board.
+func CheckBoardName(name string) *RuleError {
+	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
+	if name == "" || len(name) > MaxBoardName {
+		return &RuleError{Code: CodeInvalidBoard, Detail: form}
+	}
+	for i := range len(name) {
+		c := name[i]
+		alnum := (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
+			return &RuleError{Code: CodeInvalidBoard, Detail: form}
+		}
+	}
+	return nil
+}
+
+// Check says what is wrong with rules that have their defaults, nil when nothing is. The cron expression is left to
+// the refresher.
+func (r *Rules) Check() *RuleError {
+	var bad []FieldError
+	fail := func(pointer, format string, args ...any) {
+		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	if len(r.Title) > MaxTitle || !utf8.ValidString(r.Title) {
+		fail("/title", "want at most %d bytes of UTF-8", MaxTitle)
+	}
+	checkOneOf(fail, "/order", r.Order, Desc, Asc)
+	checkOneOf(fail, "/policy", r.Policy, Best, Latest, Sum)
+	checkOneOf(fail, "/mode", r.Mode, Strict, Tied, Dense)
+	checkOneOf(fail, "/visibility", r.Visibility, Public, Private)
+	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, Desc, Asc)
+	if r.TopN < 1 || r.TopN > MaxTopN {
+		fail("/top_n", "want 1 to %d", MaxTopN)
+	}
+	if _, err := time.LoadLocation(r.TimeZone); err != nil || r.TimeZone == "Local" {
+		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
+	}
+	r.checkWindows(fail)
+	r.checkTimes(fail)
+	r.checkLimits(fail)
+	if bad == nil {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
+}
+
+type failFunc func(pointer, format string, args ...any)
+
+func checkOneOf[T ~string](fail failFunc, pointer string, value T, allowed ...T) {
+	if !slices.Contains(allowed, value) {
+		names := make([]string, len(allowed))
+		for i, a := range allowed {
+			names[i] = string(a)
+		}
+		fail(pointer, "want one of %s", strings.Join(names, ", "))
+	}
+}
+
+func (r *Rules) checkWindows(fail failFunc) {
+	for i, w := range r.Windows {
+		pointer := "/windows/" + strconv.Itoa(i)
+		if w != AllTime {
+			fail(pointer, "want all_time, the one window there is so far")
+		} else if slices.Contains(r.Windows[:i], w) {
+			fail(pointer, "%s is listed twice", w)
+		}
+	}
+}
+
+func (r *Rules) checkTimes(fail failFunc) {
+	if d, err := time.ParseDuration(r.CacheTTL); err != nil || d < MinCacheTTL {
+		fail("/cache_ttl", "want a duration of at least %s, such as 24h", MinCacheTTL)
+	}
+	if r.Refresh.Incremental != Off {
+		if d, err := time.ParseDuration(r.Refresh.Incremental); err != nil || d < MinIncremental {
+			fail("/refresh/incremental", "want a duration of at least %s, such as 10s, or %s", MinIncremental, Off)
+		}
+	}
+	if _, err := ParseTriggers(r.Refresh.Dynamic); err != nil {
+		fail("/refresh/dynamic", "%s", err)
+	}
+	for pointer, t := range map[string]*Micros{"/starts_at": r.StartsAt, "/ends_at": r.EndsAt} {
+		if t != nil && (*t < MinTime || *t > MaxTime) {
+			fail(pointer, "want a time from %s to %s", MinTime, MaxTime)
+		}
+	}
+	if r.StartsAt != nil && r.EndsAt != nil && *r.StartsAt >= *r.EndsAt {
+		fail("/ends_at", "want a time after starts_at")
+	}
+}
+
+func (r *Rules) checkLimits(fail failFunc) {
+	l := r.Limits
+	if l.MinScore != nil && l.MaxScore != nil && *l.MinScore > *l.MaxScore {
+		fail("/limits/max_score", "want at least min_score")
+	}
+	if l.MaxDelta != nil && *l.MaxDelta < 0 {
+		fail("/limits/max_delta", "want 0 or more")
+	}
+}
+
+// Reorders says whether going from r to other would change the order of entries that exist.
+func (r *Rules) Reorders(other *Rules) bool {
+	return r.Order != other.Order || r.Tiebreak != other.Tiebreak
+}
+
+// Trigger asks for a refresh once Changes have gathered and Every has passed since the last one.
+type Trigger struct {
+	Every   time.Duration
+	Changes int64
+}
+
+// ParseTriggers reads pairs of seconds/changes such as "900/1 300/10 60/10000".
+func ParseTriggers(s string) ([]Trigger, error) {
+	var out []Trigger
+	for pair := range strings.FieldsSeq(s) {
+		seconds, changes, ok := strings.Cut(pair, "/")
+		sec, err1 := strconv.ParseInt(seconds, 10, 32)
+		n, err2 := strconv.ParseInt(changes, 10, 64)
+		if !ok || err1 != nil || err2 != nil || sec < 1 || n < 1 {
+			return nil, fmt.Errorf("want pairs of seconds/changes such as 900/1 300/10, not %q", pair)
+		}
+		out = append(out, Trigger{Every: time.Duration(sec) * time.Second, Changes: n})
+	}
+	return out, nil
+}

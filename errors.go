@@ -1,0 +1,67 @@
+package leaderboard
+
+import (
+	"errors"
+	"strings"
+)
+
+// The sentinels say what went wrong by meaning; the HTTP layer maps each to one status, see httpapi/problem.go.
+var (
+	ErrBoardNotFound  = errors.New("board not found")
+	ErrPeriodNotFound = errors.New("period not found")
+	ErrNotRanked      = errors.New("member is not ranked")
+	ErrRunNotFound    = errors.New("run not found")
+
+	// ErrBoardConflict: the change would reorder entries that exist already.
+	ErrBoardConflict = errors.New("board has entries that the change would reorder")
+	// ErrKeyReused: the Idempotency-Key was used before with another request.
+	ErrKeyReused = errors.New("idempotency key was used with another request")
+	// ErrSeqAhead: the caller asked for a state that the period has not reached.
+	ErrSeqAhead = errors.New("the period has not reached the seq asked for")
+
+	// ErrOverloaded: a bound protects what is behind it; try again soon. Nothing was done.
+	ErrOverloaded = errors.New("overloaded")
+	// ErrUnavailable: MySQL (and every copy that could have answered) is away. Nothing was done.
+	ErrUnavailable = errors.New("unavailable")
+	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or it did not;
+	// the same Idempotency-Key returns the one true result.
+	ErrOutcomeUnknown = errors.New("outcome unknown")
+	// ErrLogPruned: the change log no longer reaches back to the seq asked for, only a rebuild helps.
+	ErrLogPruned = errors.New("change log is pruned")
+)
+
+// Codes of the rules that an input can break; each is the last part of a problem type.
+const (
+	CodeInvalidBoard    = "invalid-board"
+	CodeInvalidMember   = "invalid-member"
+	CodeScoreLimit      = "score-out-of-range"
+	CodeDeltaLimit      = "delta-out-of-range"
+	CodeScoreOverflow   = "score-overflow"
+	CodeInvalidTime     = "invalid-created-time"
+	CodeBoardNotStarted = "board-not-started"
+	CodeBoardEnded      = "board-ended"
+)
+
+// FieldError names one place in the input and says what is wrong with it.
+type FieldError struct {
+	Pointer string // JSON pointer into the body, such as "/limits/max_score"
+	Detail  string
+}
+
+// RuleError is an input that is well-formed and breaks a rule. It is final: the same input fails again.
+type RuleError struct {
+	Code   string // stable, such as CodeScoreLimit
+	Detail string
+	Fields []FieldError // may be empty
+}
+
+func (e *RuleError) Error() string {
+	parts := make([]string, 0, len(e.Fields)+1)
+	if e.Detail != "" {
+		parts = append(parts, e.Detail)
+	}
+	for _, f := range e.Fields {
+		parts = append(parts, f.Pointer+": "+f.Detail)
+	}
+	return e.Code + ": " + strings.Join(parts, "; ")
+}

@@ -1,0 +1,52 @@
+package leaderboard
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Micros is a moment in microseconds since 1970-01-01T00:00:00Z. Every time that is stored, compared or encoded
+// in a sort key is one, so that MySQL (DATETIME(6)), Redis and memory agree to the last digit.
+type Micros int64
+
+const (
+	// MinTime and MaxTime bound the times that the service accepts and stores.
+	MinTime Micros = 0
+	MaxTime Micros = 253402300799999999 // 9999-12-31T23:59:59.999999Z
+	// Forever is the end of what has no end.
+	Forever Micros = math.MaxInt64
+
+	microsLayout = "2006-01-02T15:04:05.000000Z"
+)
+
+// MicrosOf truncates t to the microsecond.
+func MicrosOf(t time.Time) Micros { return Micros(t.UnixMicro()) }
+
+// Time is the moment in UTC.
+func (m Micros) Time() time.Time { return time.UnixMicro(int64(m)).UTC() }
+
+// AppendTo appends the moment as RFC 3339 in UTC with six digits, the form of every time in JSON.
+func (m Micros) AppendTo(b []byte) []byte { return m.Time().AppendFormat(b, microsLayout) }
+
+func (m Micros) String() string { return string(m.AppendTo(nil)) }
+
+// MarshalText writes RFC 3339 with microseconds.
+func (m Micros) MarshalText() ([]byte, error) { return m.AppendTo(nil), nil }
+
+// UnmarshalText reads any RFC 3339 time between MinTime and MaxTime that has no more than six digits of fraction.
+func (m *Micros) UnmarshalText(b []byte) error {
+	t, err := time.Parse(time.RFC3339Nano, string(b))
+	if err != nil {
+		return fmt.Errorf("want an RFC 3339 time such as %s", Micros(0))
+	}
+	if t.Nanosecond()%1000 != 0 {
+		return fmt.Errorf("times have microseconds at most, six digits of fraction")
+	}
+	v := MicrosOf(t)
+	if v < MinTime || v > MaxTime {
+		return fmt.Errorf("want a time from %s to %s", MinTime, MaxTime)
+	}
+	*m = v
+	return nil
+}

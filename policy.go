@@ -1,0 +1,118 @@
+package leaderboard
+
+import (
+	"fmt"
+	"math"
+)
+
+// Policy says what a submission does to the entry that the member has.
+type Policy string
+
+const (
+	// Best keeps the better of two whole entries (score, then tiebreak), never a mixture.
+	Best Policy = "best"
+	// Latest replaces the entry.
+	Latest Policy = "latest"
+	// Sum adds the submitted amount to the score.
+	Sum Policy = "sum"
+)
+
+// Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
+// that an applied change gets unless the submission names one, clock the database clock, no created_time may lie
+// behind it. It returns the new entry and whether it differs from cur, or the rule that was broken.
+func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, broken *RuleError) {
+	if broken = r.checkSubmission(sub, clock); broken != nil {
+		return Entry{}, false, broken
+	}
+	next = Entry{Member: sub.Member, Score: sub.Score, CreatedTime: now}
+	if sub.Tiebreak != nil {
+		next.Tiebreak = *sub.Tiebreak
+	}
+	if sub.CreatedTime != nil {
+		next.CreatedTime = *sub.CreatedTime
+	}
+	if r.Policy == Sum && cur != nil {
+		var ok bool
+		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
+			return Entry{}, false, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
+		}
+		if sub.Tiebreak == nil {
+			next.Tiebreak = cur.Tiebreak
+		}
+	}
+	if broken = r.checkScore(cur, next.Score, sub.Score); broken != nil {
+		return Entry{}, false, broken
+	}
+	if cur != nil && !r.replaces(*cur, next, sub.CreatedTime != nil) {
+		return *cur, false, nil
+	}
+	return next, true, nil
+}
+
+// replaces says whether next takes the place of cur. An equal entry changes nothing, its created_time included,
+// unless the submission names a created_time: then it corrects the time (best: only towards an earlier one).
+func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
+	if cur.Score == next.Score && cur.Tiebreak == next.Tiebreak {
+		switch {
+		case !timeGiven:
+			return false
+		case r.Policy == Best:
+			return next.CreatedTime < cur.CreatedTime
+		default:
+			return next.CreatedTime != cur.CreatedTime
+		}
+	}
+	return r.Policy != Best || r.Better(next, cur)
+}
+
+func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
+	if broken := CheckMember(sub.Member); broken != nil {
+		return broken
+	}
+	if r.StartsAt != nil && clock < *r.StartsAt {
+		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the board starts at %s", *r.StartsAt)}
+	}
+	if r.EndsAt != nil && clock >= *r.EndsAt {
+		return &RuleError{Code: CodeBoardEnded, Detail: fmt.Sprintf("the board ended at %s", *r.EndsAt)}
+	}
+	if t := sub.CreatedTime; t != nil && (*t < MinTime || *t > clock) {
+		return &RuleError{Code: CodeInvalidTime, Detail: fmt.Sprintf("created_time lies between %s and the database clock, now %s", MinTime, clock)}
+	}
+	return nil
+}
+
+func (r *Rules) checkScore(cur *Entry, score, submitted int64) *RuleError {
+	l := r.Limits
+	if l.MinScore != nil && score < *l.MinScore {
+		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is below the board's min_score %d", score, *l.MinScore)}
+	}
+	if l.MaxScore != nil && score > *l.MaxScore {
+		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is above the board's max_score %d", score, *l.MaxScore)}
+	}
+	if l.MaxDelta == nil || (cur == nil && r.Policy != Sum) {
+		return nil
+	}
+	delta := magnitude(submitted, 0)
+	if r.Policy != Sum {
+		delta = magnitude(submitted, cur.Score)
+	}
+	if delta > uint64(*l.MaxDelta) {
+		return &RuleError{Code: CodeDeltaLimit, Detail: fmt.Sprintf("a change by %d is above the board's max_delta %d", delta, *l.MaxDelta)}
+	}
+	return nil
+}
+
+// magnitude is |a - b|, which always fits into a uint64.
+func magnitude(a, b int64) uint64 {
+	if a < b {
+		a, b = b, a
+	}
+	return uint64(a) - uint64(b)
+}
+
+func addInt64(a, b int64) (int64, bool) {
+	if (b > 0 && a > math.MaxInt64-b) || (b < 0 && a < math.MinInt64-b) {
+		return 0, false
+	}
+	return a + b, true
+}

@@ -1,0 +1,128 @@
+package leaderboard
+
+import "context"
+
+// Source names the layer that an answer came from.
+type Source string
+
+// The layers, fastest first.
+const (
+	SourceLocal Source = "local" // a copy in this process
+	SourceRedis Source = "redis"
+	SourceMySQL Source = "mysql"
+)
+
+// Bounds of a query.
+const (
+	MaxLimit       = 1000 // entries of a page, members of a list
+	DefaultLimit   = 10
+	MaxAroundSide  = 500
+	DefaultAround  = 5
+	MaxBuckets     = 1000
+	DefaultBuckets = 40
+)
+
+// State names the state of a period that an answer is exact at (promise P5).
+type State struct {
+	Seq    int64
+	AsOf   Micros // database time of the commit that led to Seq
+	Total  int64  // entries of the period
+	Source Source
+	Stale  bool // everything behind the copy was away; the answer was true at Seq
+}
+
+// Ranked is an entry with its rank in the mode that was asked for.
+type Ranked struct {
+	Rank int64
+	Entry
+}
+
+// Query is what all reading queries share.
+type Query struct {
+	Mode   Mode  // of the ranks
+	MinSeq int64 // answer from a state at least this new; 0: as new as is at hand
+}
+
+// PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, behind a
+// cursor, at an offset.
+type PageQuery struct {
+	Query
+	Limit  int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
+	Offset int64  // from the best entry
+	After  string // sort key (rank.Key); the page starts at the first entry ordered behind it
+	Around string // member; the page has Before entries ahead of it when there are that many, and is filled up to
+	Before int    // Limit at both ends of the period; ErrNotRanked when the member has no entry
+}
+
+// Page is a run of entries, best first. It is shared between callers: nobody writes to it.
+type Page struct {
+	State
+	Entries []Ranked
+	Next    string // sort key to continue after, "" when the page reaches the end of the period
+	Memo    Memo
+}
+
+// MembersQuery asks for given members, at most MaxLimit, none twice.
+type MembersQuery struct {
+	Query
+	Members []string
+}
+
+// Standing is one member's place, Rank in the mode asked for and Tied for the percentile.
+type Standing struct {
+	Ranked
+	Tied int64
+}
+
+// Standings are the places of the members that have one, best first, and the others in the order asked for.
+type Standings struct {
+	State
+	Entries   []Standing
+	NotRanked []string
+	Memo      Memo
+}
+
+// ScoreQuery asks which rank a new entry with this score and tiebreak would have.
+type ScoreQuery struct {
+	MinSeq   int64
+	Score    int64
+	Tiebreak int64
+}
+
+// ScoreRank is the rank that a new entry would have now. Strict counts every entry that is as good, because a new
+// entry arrives last.
+type ScoreRank struct {
+	State
+	Strict int64
+	Tied   int64
+}
+
+// DistributionQuery asks for a histogram of the scores.
+type DistributionQuery struct {
+	MinSeq  int64
+	Buckets int // 1 to MaxBuckets, wanted; there may be fewer
+}
+
+// Bucket counts the entries with From <= score <= To.
+type Bucket struct {
+	From, To int64
+	Count    int64
+}
+
+// Distribution is a histogram of the scores in ascending order of score, without gaps; none for an empty period.
+type Distribution struct {
+	State
+	Buckets []Bucket
+	Memo    Memo
+}
+
+// Rankings answers the reading queries of one period. The store (MySQL, the truth), the in-memory model and the cached
+// reader implement it and pass the same conformance suite. Every answer is exact at the seq it reports. All methods
+// may be called concurrently; they block until answered or ctx ends. Errors: ErrPeriodNotFound, ErrNotRanked,
+// ErrSeqAhead (the truth has not reached MinSeq), ErrOverloaded, ErrUnavailable.
+type Rankings interface {
+	Page(ctx context.Context, p PeriodRef, q PageQuery) (*Page, error)
+	Members(ctx context.Context, p PeriodRef, q MembersQuery) (*Standings, error)
+	ScoreRank(ctx context.Context, p PeriodRef, q ScoreQuery) (*ScoreRank, error)
+	Distribution(ctx context.Context, p PeriodRef, q DistributionQuery) (*Distribution, error)
+}

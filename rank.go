@@ -1,0 +1,80 @@
+package leaderboard
+
+import "math/bits"
+
+// Order is a direction: which end of the int64 range is better.
+type Order string
+
+// Desc: higher is better. Asc: lower is better.
+const (
+	Desc Order = "desc"
+	Asc  Order = "asc"
+)
+
+// Mode is the way in which ties are numbered.
+type Mode string
+
+const (
+	// Strict numbers 1,2,3,4: whoever got there first is ranked first.
+	Strict Mode = "strict"
+	// Tied numbers 1,2,2,4: 1 + the number of entries with a better (score, tiebreak).
+	Tied Mode = "tied"
+	// Dense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
+	Dense Mode = "dense"
+)
+
+// Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in
+// the board's directions, then created_time ascending, then member bytes ascending.
+func (r *Rules) Compare(a, b Entry) int {
+	if c := compareIn(r.Order, a.Score, b.Score); c != 0 {
+		return c
+	}
+	if c := compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak); c != 0 {
+		return c
+	}
+	if c := compareIn(Asc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
+		return c
+	}
+	return compareStrings(a.Member, b.Member)
+}
+
+// Better says whether a has a better (score, tiebreak) than b; entries that are not better than each other are tied.
+func (r *Rules) Better(a, b Entry) bool {
+	if a.Score != b.Score {
+		return compareIn(r.Order, a.Score, b.Score) < 0
+	}
+	return compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak) < 0
+}
+
+func compareIn(o Order, a, b int64) int {
+	switch {
+	case a == b:
+		return 0
+	case (a > b) == (o == Desc):
+		return -1
+	default:
+		return 1
+	}
+}
+
+func compareStrings(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Percentile is the share of a period's entries, in per cent, that an entry with this tied rank is at least as good
+// as, itself included: 100 for the best, 100/total for a single worst. Rounded down to four decimals.
+func Percentile(tied, total int64) float64 {
+	if total <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(total-tied+1), 1_000_000)
+	q, _ := bits.Div64(hi, lo, uint64(total))
+	return float64(q) / 10_000
+}

@@ -1,0 +1,57 @@
+package leaderboard
+
+import "time"
+
+// RunKind is what a run does to a copy.
+type RunKind string
+
+// Full builds the copy anew, Incremental catches up by the change log.
+const (
+	Full        RunKind = "full"
+	Incremental RunKind = "incremental"
+)
+
+// RunReason is why a run was started.
+type RunReason string
+
+// The reasons of a run.
+const (
+	ReasonAdmin    RunReason = "admin"    // POST …/rebuild
+	ReasonCommand  RunReason = "command"  // leaderboard refresh
+	ReasonSchedule RunReason = "schedule" // cron expression or interval
+	ReasonDynamic  RunReason = "dynamic"  // enough changes
+	ReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
+)
+
+// RunState is how far a run is.
+type RunState string
+
+// A run is running, then one of the others. Shared: another process's build that began after this run was asked for
+// did the work. Refused: the build was older than the copy in place (fencing by seq).
+const (
+	RunRunning RunState = "running"
+	RunDone    RunState = "done"
+	RunShared  RunState = "shared"
+	RunRefused RunState = "refused"
+	RunFailed  RunState = "failed"
+)
+
+// Run is one rebuild or refresh of a period's copy, a row of refresh_runs.
+type Run struct {
+	ID        int64
+	BoardID   int64
+	Board     string
+	PeriodID  int64
+	Window    Window
+	Period    string
+	Kind      RunKind
+	Reason    RunReason
+	Actor     string // who asked: the name of a key's scope, a host, "" for the service itself
+	State     RunState
+	FromSeq   int64
+	ToSeq     int64
+	Rows      int64
+	StartedAt Micros
+	Took      time.Duration
+	Error     string // cause of a failure, fit to be shown
+}
