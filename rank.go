@@ -1,6 +1,9 @@
 package leaderboard
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // Order is a direction: which end of the int64 range is better.
 type Order string
@@ -35,7 +38,7 @@ func (r *Rules) Compare(a, b Entry) int {
 	if c := compareIn(Asc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
 		return c
 	}
-	return compareStrings(a.Member, b.Member)
+	return strings.Compare(a.Member, b.Member)
 }
 
 // Better says whether a has a better (score, tiebreak) than b; entries that are not better than each other are tied.
@@ -54,17 +57,6 @@ func compareIn(o Order, a, b int64) int {
 		return -1
 	default:
 		return 1
-	}
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	default:
-		return 0
 	}
 }
 
