@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+)
+
+const (
+	readConns    = 32
+	readSeconds  = 3
+	readRounds   = 3
+	boardPath    = "/v1/boards/" + benchBoard
+	bareTemplate = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
+)
+
+// measureRead holds GETs of the paths against a bare net/http handler that returns the bytes of the first one.
+func (w *world) measureRead(ctx context.Context, rep *report, what, goal string, paths []string) error {
+	var body []byte
+	if err := w.call(ctx, http.MethodGet, paths[0], "", func(b []byte) error { body = b; return nil }); err != nil {
+		return err
+	}
+	bareAddr, stop, err := startBare(ctx, w.dir, body)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	requests := make([][]byte, len(paths))
+	for i, path := range paths {
+		requests[i] = fmt.Appendf(nil, bareTemplate, path)
+	}
+	side := func(addr string) func() (float64, error) {
+		return func() (float64, error) {
+			result := load{addr: addr, conns: readConns, seconds: readSeconds, request: func(_, _ int, buf []byte) []byte {
+				return append(buf, requests[rand.IntN(len(requests))]...)
+			}}.run()
+			if result.failed > 0 {
+				return 0, fmt.Errorf("%s: %d of %d failed: %s", what, result.failed, result.answers, result.firstFail)
+			}
+			return result.perSecond(), nil
+		}
+	}
+	ours, bare, ratio, err := paired(readRounds, side(w.addr), side(bareAddr))
+	if err != nil {
+		return err
+	}
+	rep.add(row{what, fmt.Sprintf("%.0f/s", ours), fmt.Sprintf("bare handler, same bytes: %.0f/s", bare), ratio, goal})
+	return nil
+}
+
+// topMembers are the paths of the best n members.
+func (w *world) memberPaths(ctx context.Context, n int) ([]string, error) {
+	var paths []string
+	for offset := 0; offset < n; offset += 1000 {
+		var page struct {
+			Entries []struct {
+				Member string `json:"member"`
+			} `json:"entries"`
+		}
+		path := fmt.Sprintf("%s/top?limit=1000&offset=%d", boardPath, offset)
+		if err := w.call(ctx, http.MethodGet, path, "", func(b []byte) error { return json.Unmarshal(b, &page) }); err != nil {
+			return nil, err
+		}
+		for _, e := range page.Entries {
+			paths = append(paths, boardPath+"/members/"+e.Member)
+		}
+	}
+	return paths, nil
+}
+
+func (w *world) measureReads(ctx context.Context, rep *report, log io.Writer) error {
+	fmt.Fprintln(log, "reads")
+	if err := w.measureRead(ctx, rep, "page of the top 10", "≥ 0.8", []string{boardPath + "/top?limit=10"}); err != nil {
+		return err
+	}
+	if err := w.measureRead(ctx, rep, "page of the top 100", "≥ 0.8", []string{boardPath + "/top?limit=100"}); err != nil {
+		return err
+	}
+	members, err := w.memberPaths(ctx, 10_000)
+	if err != nil {
+		return err
+	}
+	return w.measureRead(ctx, rep, "rank of a random member of the top 10,000", "≥ 0.25", members)
+}

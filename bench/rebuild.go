@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+const rebuildRounds = 5
+
+// measureRebuild holds a forced full rebuild of the top 10,000 against the bare SELECT of these rows.
+func (w *world) measureRebuild(ctx context.Context, rep *report, log io.Writer) error {
+	fmt.Fprintln(log, "rebuild")
+	rebuild := func() (float64, error) {
+		var took float64
+		err := w.call(ctx, http.MethodPost, boardPath+"/rebuild?wait=1m", `{"kind":"full"}`, func(b []byte) error {
+			d, err := tookOf(b)
+			took = d.Seconds() * 1000
+			return err
+		})
+		return took, err
+	}
+	ours, theirs, ratio, err := paired(rebuildRounds, rebuild, func() (float64, error) { return w.selectTop(ctx) })
+	if err != nil {
+		return err
+	}
+	rep.add(row{"full rebuild of the top 10,000", fmt.Sprintf("%.1f ms", ours), fmt.Sprintf("bare SELECT of these rows: %.1f ms", theirs), ratio, "< 10"})
+	return nil
+}
+
+// selectTop reads the rows that the copy holds and returns the milliseconds it took.
+func (w *world) selectTop(ctx context.Context) (float64, error) {
+	start := time.Now()
+	rows, err := w.db.QueryContext(ctx, `SELECT e.member, e.score, e.tiebreak, e.created_time
+		FROM entries e WHERE e.period_id = (SELECT p.id FROM periods p JOIN boards b ON b.id = p.board_id WHERE b.name = ?)
+		ORDER BY e.score DESC, e.tiebreak DESC, e.created_time, e.member LIMIT 10000`, benchBoard)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	var member, created []byte
+	var score, tiebreak int64
+	for rows.Next() {
+		if err := rows.Scan(&member, &score, &tiebreak, &created); err != nil {
+			return 0, err
+		}
+	}
+	return float64(time.Since(start).Microseconds()) / 1000, rows.Err()
+}
