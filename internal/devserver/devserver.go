@@ -1,0 +1,177 @@
+// Package devserver starts private MySQL, MariaDB and Redis servers for the
+// dev command and for tests: on 127.0.0.1 only, with their data in a folder
+// of the caller's, as children that die with this process however it ends.
+//
+// The programs are looked for in this order:
+//
+//  1. an address given in Config: nothing is started;
+//  2. programs on PATH (and in the usual sbin folders);
+//  3. on Debian and Ubuntu, the distribution's own packages, fetched once into
+//     the user's cache folder. Nothing is installed system-wide and root is not
+//     needed: the programs run through the C library of their own folder.
+//
+// When none of them works the error says what to do; see ErrNoServer.
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Kind names a server program.
+type Kind string
+
+// The kinds that can be started.
+const (
+	MySQL   Kind = "mysql"
+	MariaDB Kind = "mariadb"
+	Redis   Kind = "redis" // redis-server or valkey-server
+)
+
+// Config says where servers live and how careful they are with their data.
+type Config struct {
+	// Dir holds a folder of data per kind and the servers' logs. It is made
+	// when missing; what it holds is used again by the next start.
+	Dir string
+	// Log receives progress worth a user's attention; nil means silence.
+	Log func(format string, args ...any)
+	// MySQL and Redis are addresses of servers that run already: a
+	// go-sql-driver DSN and a redis:// URL. Empty means start one.
+	MySQL, Redis string
+	// Ephemeral deletes the data at Stop and keeps buffers small. Commits are
+	// as durable as MySQL's defaults make them.
+	Ephemeral bool
+	// Fast gives up durability: a killed server may lose its last second.
+	Fast bool
+	// MySQLOnly refuses a MariaDB on PATH where StartMySQL would take it.
+	MySQLOnly bool
+	// Databases is the number of Redis databases; 0 means Redis's own default.
+	Databases int
+	// Cache overrides the folder that keeps fetched programs and initialised
+	// data folders; empty means the user's cache folder.
+	Cache string
+}
+
+// ErrNoServer means that no program was given, found or could be fetched. The
+// error that wraps it lists every attempt and the ways to help.
+var ErrNoServer = errors.New("no server program")
+
+const (
+	// startLimit bounds a start when the context does not: crash recovery of a
+	// developer's database may take a while.
+	startLimit = 2 * time.Minute
+	// stopLimit is how long a server may take to shut down before SIGKILL.
+	stopLimit = 20 * time.Second
+	// portAttempts is how many ports are tried when somebody else is quicker.
+	portAttempts = 5
+)
+
+// StartMySQL returns a running MySQL whose DSN names root without a database.
+// Unless cfg.MySQLOnly is set it may be a MariaDB found on PATH; Server.Kind
+// tells. It returns when the server answers, and fails with the end of the
+// server's log when it does not.
+func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
+	if cfg.MySQL != "" {
+		return givenMySQL(ctx, MySQL, cfg.MySQL)
+	}
+	if !cfg.MySQLOnly {
+		if _, err := lookPath(ctx, MySQL); err != nil {
+			if _, err := lookPath(ctx, MariaDB); err == nil {
+				return start(ctx, MariaDB, cfg)
+			}
+		}
+	}
+	return start(ctx, MySQL, cfg)
+}
+
+// StartMariaDB is StartMySQL for MariaDB alone. A given address is cfg.MySQL.
+func StartMariaDB(ctx context.Context, cfg Config) (*Server, error) {
+	if cfg.MySQL != "" {
+		return givenMySQL(ctx, MariaDB, cfg.MySQL)
+	}
+	return start(ctx, MariaDB, cfg)
+}
+
+// StartRedis returns a running Redis or Valkey that keeps nothing on disk.
+func StartRedis(ctx context.Context, cfg Config) (*Server, error) {
+	if cfg.Redis != "" {
+		return givenRedis(ctx, cfg.Redis)
+	}
+	return start(ctx, Redis, cfg)
+}
+
+// start tries each program that may serve kind until one runs.
+func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
+	if cfg.Log == nil {
+		cfg.Log = func(string, ...any) {}
+	}
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder of the %s server: %w", kind, err)
+	}
+	cfg.Dir = dir
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("folder of the %s server: %w", kind, err)
+	}
+	store, err := openCache(cfg.Cache)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+
+	var failed []error
+	for _, find := range []func(context.Context, Kind) (program, error){lookPath, store.fetcher(cfg.Log)} {
+		prog, err := find(ctx, kind)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		s, err := launch(ctx, prog, store, cfg)
+		if err == nil {
+			return s, nil
+		}
+		if errors.Is(err, errInUse) || ctx.Err() != nil {
+			return nil, err
+		}
+		// A program on PATH may be unusable for us (an AppArmor profile that
+		// confines it to its own data folder); a fetched one is not.
+		failed = append(failed, fmt.Errorf("%s: %w", prog.path, err))
+	}
+	return nil, noServer(kind, failed)
+}
+
+// noServer is the error for people: what was tried, and the three ways out.
+func noServer(kind Kind, failed []error) error {
+	return fmt.Errorf("%w for %s. Any of these helps:\n"+
+		"  - Docker: docker compose up -d --wait mysql redis, then give the addresses as below\n"+
+		"  - a program on PATH: %s\n"+
+		"  - the address of a running server: %s\n"+
+		"what was tried: %w", ErrNoServer, kind, programHint(kind), addressHint(kind), errors.Join(failed...))
+}
+
+func programHint(kind Kind) string {
+	switch kind {
+	case MySQL:
+		return "mysqld (MySQL 8.0 or newer)"
+	case MariaDB:
+		return "mariadbd (MariaDB 10.6 or newer)"
+	default:
+		return "redis-server or valkey-server"
+	}
+}
+
+func addressHint(kind Kind) string {
+	switch kind {
+	case MySQL:
+		return "LEADERBOARD_MYSQL_DSN (in tests LEADERBOARD_TEST_MYSQL_DSN), as in root@tcp(127.0.0.1:3306)/"
+	case MariaDB:
+		return "LEADERBOARD_TEST_MARIADB_DSN, as in root@tcp(127.0.0.1:3306)/"
+	default:
+		return "LEADERBOARD_REDIS_URL (in tests LEADERBOARD_TEST_REDIS_URL), as in redis://127.0.0.1:6379/0"
+	}
+}

@@ -1,0 +1,193 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// errInUse means that another server holds the data folder.
+var errInUse = errors.New("another server uses this data folder")
+
+// service is what differs between the kinds.
+type service interface {
+	// prepare fills the absent data folder dir.
+	prepare(ctx context.Context, prog program, c cache, dir string) error
+	// args are the program's arguments.
+	args(prog program, cfg Config, dir string, port int) []string
+	// ready tells whether the server of this process answers at addr. An answer
+	// by another server, which took the port first, is errForeign.
+	ready(ctx context.Context, addr, dir string, pid int) error
+}
+
+// errForeign means that some other server answers at our address.
+var errForeign = errors.New("another server answers at this address")
+
+func serviceOf(kind Kind) service {
+	switch kind {
+	case MySQL:
+		return mysqlService{}
+	case MariaDB:
+		return mariadbService{}
+	default:
+		return redisService{}
+	}
+}
+
+// instance is a program with its data and address: what Restart needs.
+type instance struct {
+	prog program
+	svc  service
+	cfg  Config
+	dir  string // data
+	log  string // file
+	port int
+}
+
+func (in *instance) addr() string { return fmt.Sprintf("127.0.0.1:%d", in.port) }
+
+// launch prepares the data folder and starts prog on a free port.
+func launch(ctx context.Context, prog program, c cache, cfg Config) (*Server, error) {
+	in := &instance{prog: prog, svc: serviceOf(prog.kind), cfg: cfg}
+	in.dir = filepath.Join(cfg.Dir, string(prog.kind))
+	in.log = in.dir + ".log"
+	lock, err := in.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(in.dir); errors.Is(err, os.ErrNotExist) {
+		if err := in.svc.prepare(ctx, prog, c, in.dir); err != nil {
+			return nil, fmt.Errorf("data folder for %s: %w", prog.kind, err)
+		}
+	}
+	var proc *process
+	for range portAttempts {
+		if in.port, err = freePort(); err != nil {
+			return nil, err
+		}
+		if proc, err = in.startLocked(ctx, lock); !errors.Is(err, errForeign) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return in.server(proc), nil
+}
+
+func (in *instance) server(proc *process) *Server {
+	s := &Server{
+		Kind: in.prog.kind, Version: in.prog.version, Addr: in.addr(),
+		PID: proc.pid, LogFile: in.log, run: in, proc: proc,
+	}
+	if in.prog.kind == Redis {
+		s.URL = "redis://" + s.Addr + "/0"
+	} else {
+		s.DSN = "root@tcp(" + s.Addr + ")/"
+	}
+	return s
+}
+
+// lock takes the data folder for us. The server inherits the lock and holds it
+// for as long as it lives, so a next start waits for one that is still ending.
+func (in *instance) lock(ctx context.Context) (*os.File, error) {
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	f, err := lockFile(ctx, in.dir+".lock")
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("%w: %s", errInUse, in.dir)
+	}
+	return f, err
+}
+
+// start runs the server at its address.
+func (in *instance) start(ctx context.Context) (*process, error) {
+	lock, err := in.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	return in.startLocked(ctx, lock)
+}
+
+func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, error) {
+	cmd, err := in.prog.command(in.svc.args(in.prog, in.cfg, in.dir, in.port)...)
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(in.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("log of %s: %w", in.prog.kind, err)
+	}
+	defer out.Close()
+	from, err := out.Seek(0, 2)
+	if err != nil {
+		return nil, fmt.Errorf("log of %s: %w", in.prog.kind, err)
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, in.cfg.Dir
+	cmd.ExtraFiles = []*os.File{lock}
+	proc, err := spawn(cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", in.prog.path, err)
+	}
+	if err := in.await(ctx, proc); err != nil {
+		proc.kill()
+		<-proc.done
+		tail := logTail(in.log, from)
+		if portTaken(tail) {
+			err = fmt.Errorf("%w: %w", errForeign, err)
+		}
+		return nil, fmt.Errorf("start %s: %w; the end of %s:\n%s", in.prog.path, err, in.log, tail)
+	}
+	return proc, nil
+}
+
+// await polls until the server answers, has ended, or ctx is done.
+func (in *instance) await(ctx context.Context, proc *process) error {
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := in.svc.ready(ctx, in.addr(), in.dir, proc.pid)
+		if err == nil || errors.Is(err, errForeign) {
+			return err
+		}
+		select {
+		case <-proc.done:
+			return fmt.Errorf("the program ended: %w", endOf(proc))
+		case <-ctx.Done():
+			return fmt.Errorf("%w; last answer: %w", ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// endOf is how an ended process ended, never nil.
+func endOf(p *process) error {
+	if p.err != nil {
+		return p.err
+	}
+	return errors.New("exit status 0")
+}
+
+// portTaken recognises the complaint of a server whose port was taken between
+// our choice and its start.
+func portTaken(log string) bool {
+	return strings.Contains(strings.ToLower(log), "address already in use")
+}
+
+// logTail returns the last lines that were written to the file after from.
+func logTail(path string, from int64) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Sprintf("(no log: %s)", err)
+	}
+	if from < int64(len(text)) {
+		text = text[from:]
+	}
+	return lastLines(string(text), 15)
+}

@@ -1,0 +1,127 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// program is a server program that this machine can run.
+type program struct {
+	kind    Kind
+	path    string // the program itself
+	root    string // the folder its packages were unpacked into; empty for one on PATH
+	version string // first line of --version
+}
+
+// command returns how to run p: directly, or through the loader and libraries
+// of its own root, which are newer than the machine's.
+func (p program) command(args ...string) (*exec.Cmd, error) {
+	if p.root == "" {
+		return exec.Command(p.path, args...), nil
+	}
+	loader, libs, err := rootLoader(p.root)
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command(loader, append([]string{"--library-path", libs, p.path}, args...)...), nil
+}
+
+// rootLoader finds the dynamic loader and the library folder below root.
+func rootLoader(root string) (loader, libs string, err error) {
+	triplet, name := "x86_64-linux-gnu", "ld-linux-x86-64.so.2"
+	if runtime.GOARCH == "arm64" {
+		triplet, name = "aarch64-linux-gnu", "ld-linux-aarch64.so.1"
+	}
+	// Older distributions have the loader below /lib, newer ones below /usr/lib.
+	for _, lib := range []string{"usr/lib", "lib"} {
+		loader = filepath.Join(root, lib, triplet, name)
+		if _, err = os.Stat(loader); err == nil {
+			libs = filepath.Join(root, "usr/lib", triplet) + ":" + filepath.Join(root, "lib", triplet)
+			return loader, libs, nil
+		}
+	}
+	return "", "", fmt.Errorf("loader of %s: %w", root, err)
+}
+
+// probe fills in p.version and checks that p is what it is taken for: mysqld
+// on PATH is MariaDB on many machines.
+func (p program) probe(ctx context.Context) (program, error) {
+	cmd, err := p.command("--version")
+	if err != nil {
+		return p, err
+	}
+	out, err := runCommand(ctx, cmd)
+	if err != nil {
+		return p, fmt.Errorf("%s --version: %w", p.path, err)
+	}
+	p.version, _, _ = strings.Cut(strings.TrimSpace(out), "\n")
+	if kind := kindOf(p.version); kind != p.kind {
+		return p, fmt.Errorf("%s is not %s: %q", p.path, p.kind, p.version)
+	}
+	return p, nil
+}
+
+// kindOf reads the kind from what a program prints for --version.
+func kindOf(version string) Kind {
+	v := strings.ToLower(version)
+	switch {
+	case strings.Contains(v, "mariadb"):
+		return MariaDB
+	case strings.Contains(v, "redis"), strings.Contains(v, "valkey"):
+		return Redis
+	case strings.Contains(v, "mysqld"), strings.Contains(v, "mysql"):
+		return MySQL
+	}
+	return ""
+}
+
+// programNames lists the names that programs of a kind go by.
+func programNames(kind Kind) []string {
+	switch kind {
+	case MySQL:
+		return []string{"mysqld"}
+	case MariaDB:
+		return []string{"mariadbd", "mysqld"}
+	case Redis:
+		return []string{"redis-server", "valkey-server"}
+	}
+	return nil
+}
+
+// lookPath finds a program of the kind on PATH, or in the folders where
+// distributions put servers and which an ordinary user's PATH leaves out.
+func lookPath(ctx context.Context, kind Kind) (program, error) {
+	var failed []error
+	for _, name := range programNames(kind) {
+		for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/local/sbin", "/usr/sbin") {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+				continue
+			}
+			p, err := program{kind: kind, path: path}.probe(ctx)
+			if err == nil {
+				return p, nil
+			}
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) == 0 {
+		return program{}, fmt.Errorf("no %s on PATH", strings.Join(programNames(kind), " or "))
+	}
+	return program{}, errors.Join(failed...)
+}
+
+// base is the installation prefix of p, "/usr" for /usr/sbin/mysqld.
+func (p program) base() string {
+	path := p.path
+	if real, err := filepath.EvalSymlinks(path); err == nil && p.root == "" {
+		path = real
+	}
+	return filepath.Dir(filepath.Dir(path))
+}

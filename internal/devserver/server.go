@@ -1,0 +1,128 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+var (
+	errEnded = errors.New("the server is not running")
+	errGiven = errors.New("not our process: the server was given by its address")
+)
+
+// Server is a running server. Its methods may be called concurrently; PID
+// changes at Restart, so read it when no Restart is under way.
+type Server struct {
+	Kind    Kind
+	Version string // what the program says about itself; empty when given
+	Addr    string // host:port
+	DSN     string // MySQL, MariaDB: root without a database, "root@tcp(127.0.0.1:port)/"
+	URL     string // Redis: "redis://127.0.0.1:port/0"
+	PID     int    // 0 for a server that was given by its address
+	LogFile string // what the server wrote; empty when given
+
+	run *instance // nil when given
+	mu  sync.Mutex
+	// proc is the current process; guarded by mu.
+	proc *process
+}
+
+// Stop shuts the server down, with SIGKILL when ctx ends or it takes longer
+// than 20 s, and deletes the data of an ephemeral one. A server that was given
+// or has ended already is not an error.
+func (s *Server) Stop(ctx context.Context) error {
+	if s.run == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stopProcess(ctx, s.proc)
+	if s.run.cfg.Ephemeral {
+		if err := os.RemoveAll(s.run.dir); err != nil {
+			return fmt.Errorf("data of %s: %w", s.Kind, err)
+		}
+	}
+	return nil
+}
+
+func stopProcess(ctx context.Context, p *process) {
+	if p.signal(syscall.SIGTERM) != nil {
+		return // it has ended
+	}
+	_ = p.signal(syscall.SIGCONT) // a paused server hears nothing else
+	limit := time.NewTimer(stopLimit)
+	defer limit.Stop()
+	select {
+	case <-p.done:
+		return
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	p.kill()
+	<-p.done
+}
+
+// Kill ends the server at once, as a crash would, and waits until it is gone.
+func (s *Server) Kill() error {
+	if err := s.signal(syscall.SIGKILL); err != nil {
+		return err
+	}
+	<-s.Exited()
+	return nil
+}
+
+// Pause stops the process where it stands: connections stay open and nothing
+// answers. Resume lets it go on.
+func (s *Server) Pause() error { return s.signal(syscall.SIGSTOP) }
+
+// Resume ends a Pause.
+func (s *Server) Resume() error { return s.signal(syscall.SIGCONT) }
+
+// Restart starts a stopped or killed server again, with the same data (unless
+// Stop deleted them) at the same address.
+func (s *Server) Restart(ctx context.Context) error {
+	if s.run == nil {
+		return errGiven
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.proc.ended() {
+		return fmt.Errorf("restart of %s: it is still running", s.Kind)
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	proc, err := s.run.start(ctx)
+	if err != nil {
+		return fmt.Errorf("restart of %s: %w", s.Kind, err)
+	}
+	s.proc, s.PID = proc, proc.pid
+	return nil
+}
+
+// Exited is closed when the server's present process has ended, for whatever
+// reason. It is nil, which blocks forever, for a server that was given.
+func (s *Server) Exited() <-chan struct{} {
+	if s.run == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.proc.done
+}
+
+func (s *Server) signal(sig syscall.Signal) error {
+	if s.run == nil {
+		return errGiven
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.proc.signal(sig); err != nil {
+		return fmt.Errorf("%s to %s: %w", sig, s.Kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package devserver
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// osRelease reads the assignments of an os-release file.
+func osRelease(text string) map[string]string {
+	values := make(map[string]string)
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			values[key] = strings.Trim(value, `"'`)
+		}
+	}
+	return values
+}
+
+// sourcesList makes a sources.list from lines of "URI release component".
+//
+// On Debian only the suite sid carries MySQL itself, so that is the one used,
+// from the mirror that serves the machine's own release. On Ubuntu every
+// release has it, and the machine's own sources are taken as they are.
+func sourcesList(release map[string]string, targets []string) (string, error) {
+	slices.Sort(targets)
+	targets = slices.Compact(targets)
+	if release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu") {
+		return ubuntuSources(targets)
+	}
+	best := ""
+	for _, t := range targets {
+		f := strings.Fields(t)
+		if len(f) != 3 || f[2] != "main" || !debianRelease(f[1], release["VERSION_CODENAME"]) {
+			continue
+		}
+		// Others may use the same release name; Debian's mirrors end in /debian.
+		if best == "" || strings.HasSuffix(strings.TrimSuffix(f[0], "/"), "/debian") {
+			best = f[0]
+		}
+	}
+	if best == "" {
+		return "", errors.New("no Debian archive among this machine's apt sources")
+	}
+	return fmt.Sprintf("deb %s%s sid main\n", signedBy("/usr/share/keyrings/debian-archive-keyring.gpg"), best), nil
+}
+
+func debianRelease(name, codename string) bool {
+	return name == codename || slices.Contains([]string{"stable", "oldstable", "testing", "unstable", "sid"}, name)
+}
+
+func ubuntuSources(targets []string) (string, error) {
+	var b strings.Builder
+	for _, t := range targets {
+		if f := strings.Fields(t); len(f) == 3 && (f[2] == "main" || f[2] == "universe") {
+			fmt.Fprintf(&b, "deb %s%s %s %s\n", signedBy("/usr/share/keyrings/ubuntu-archive-keyring.gpg"), f[0], f[1], f[2])
+		}
+	}
+	if b.Len() == 0 {
+		return "", errors.New("no Ubuntu archive among this machine's apt sources")
+	}
+	return b.String(), nil
+}
+
+// signedBy is the option that names the archive's keys; without the file apt
+// uses all the keys this machine trusts.
+func signedBy(keyring string) string {
+	if _, err := os.Stat(keyring); err != nil {
+		return ""
+	}
+	return "[signed-by=" + keyring + "] "
+}

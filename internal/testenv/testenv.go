@@ -1,0 +1,136 @@
+// Package testenv gives tests real servers: a fresh MySQL or MariaDB database,
+// a Redis database of their own, or whole private servers to maltreat.
+//
+// Where they come from, first match:
+//
+//  1. addresses in the environment: LEADERBOARD_TEST_MYSQL_DSN,
+//     LEADERBOARD_TEST_MARIADB_DSN, LEADERBOARD_TEST_REDIS_URL;
+//  2. containers, when a Docker engine answers;
+//  3. internal/devserver: programs on PATH, or the distribution's packages.
+//
+// One set of servers serves a whole run: the program in testenv/run starts it
+// and passes the addresses on (make test does that). Without it each test
+// process starts what it needs at first use, and the servers die with it.
+//
+// No server and no way to get one fails the test with what to do. Nothing is
+// ever skipped.
+package testenv
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"leaderboard/internal/devserver"
+)
+
+// The environment variables that name servers to use.
+const (
+	MySQLVariable   = "LEADERBOARD_TEST_MYSQL_DSN"
+	MariaDBVariable = "LEADERBOARD_TEST_MARIADB_DSN"
+	RedisVariable   = "LEADERBOARD_TEST_REDIS_URL"
+)
+
+// cleanupLimit bounds what a test's end may wait for a server.
+const cleanupLimit = 15 * time.Second
+
+// MySQL returns the DSN of a fresh, empty database on the run's MySQL. It is
+// dropped when the test ends. The DSN has only what connecting needs.
+func MySQL(t testing.TB) string {
+	t.Helper()
+	return database(t, devserver.MySQL)
+}
+
+// MariaDB is MySQL on the run's MariaDB.
+func MariaDB(t testing.TB) string {
+	t.Helper()
+	return database(t, devserver.MariaDB)
+}
+
+// Redis returns the URL of a Redis database that no other test uses at the same
+// time. It is empty, and is emptied and given back when the test ends. FLUSHALL
+// and CONFIG would hit others: use PrivateRedis for such faults.
+func Redis(t testing.TB) string {
+	t.Helper()
+	return claimRedis(t, shared(t, devserver.Redis))
+}
+
+// PrivateRedis returns a Redis process of the test's own, to be killed, paused
+// or flushed. It ends with the test.
+func PrivateRedis(t testing.TB) *devserver.Server {
+	t.Helper()
+	return private(t, devserver.StartRedis)
+}
+
+// PrivateMySQL returns a MySQL process of the test's own, with an empty data
+// folder and MySQL's default durability: what it acknowledged survives Kill.
+// It is up in about a second and ends with the test.
+func PrivateMySQL(t testing.TB) *devserver.Server {
+	t.Helper()
+	return private(t, devserver.StartMySQL)
+}
+
+func private(t testing.TB, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
+	t.Helper()
+	s, err := start(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true})
+	if err != nil {
+		t.Fatalf("private server: %s", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(context.Background()); err != nil {
+			t.Errorf("stop private server: %s", err)
+		}
+	})
+	return s
+}
+
+// database creates a database of a random name on the shared server of kind.
+func database(t testing.TB, kind devserver.Kind) string {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(shared(t, kind))
+	if err != nil {
+		t.Fatalf("address of the test's %s: %s", kind, err)
+	}
+	name := "lb_test_" + strings.ToLower(rand.Text()[:12])
+	// A server's own default differs by product and version. This one folds
+	// case, so that code which leans on the default is found out everywhere.
+	err = execOnce(t.Context(), cfg, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci")
+	if err != nil {
+		t.Fatalf("test database on %s at %s: %s", kind, cfg.Addr, err)
+	}
+	admin := cfg.Clone()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupLimit)
+		defer cancel()
+		if err := execOnce(ctx, admin, "DROP DATABASE IF EXISTS "+name); err != nil {
+			t.Logf("test database %s stays behind: %s", name, err)
+		}
+	})
+	own := cfg.Clone()
+	own.DBName = name
+	return own.FormatDSN()
+}
+
+// execOnce runs one statement on a connection of its own to the server of cfg,
+// whatever database cfg names.
+func execOnce(ctx context.Context, cfg *mysql.Config, query string) error {
+	cfg = cfg.Clone()
+	cfg.DBName = ""
+	cfg.Timeout = cleanupLimit
+	// A transaction that a test left open must not hold up DROP for a year.
+	cfg.Params = map[string]string{"lock_wait_timeout": fmt.Sprint(int(cleanupLimit / time.Second))}
+	conn, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(conn)
+	defer db.Close()
+	_, err = db.ExecContext(ctx, query)
+	return err
+}
