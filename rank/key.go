@@ -63,7 +63,9 @@ func CodecOf(r *leaderboard.Rules) Codec {
 }
 
 // Stored is the form of score and tiebreak in MySQL, higher is better in both; it is its own inverse.
-func (c Codec) Stored(score, tiebreak int64) (int64, int64) { return score ^ c.score, tiebreak ^ c.tiebreak }
+func (c Codec) Stored(score, tiebreak int64) (int64, int64) {
+	return score ^ c.score, tiebreak ^ c.tiebreak
+}
 
 // Key is the sort key of an entry.
 func (c Codec) Key(e leaderboard.Entry) Key {

@@ -1,0 +1,97 @@
+package rank
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"leaderboard"
+
+	"pgregory.net/rapid"
+)
+
+// classic is the table that the numbering is known from.
+func classic() []leaderboard.Entry {
+	return []leaderboard.Entry{
+		{Member: "1", Score: 90, CreatedTime: 1534429870e6},
+		{Member: "2", Score: 80, CreatedTime: 1534429871e6},
+		{Member: "3", Score: 82, CreatedTime: 1534412273e6},
+		{Member: "4", Score: 96, CreatedTime: 1534429243e6},
+		{Member: "5", Score: 100, CreatedTime: 1534429133e6},
+		{Member: "6", Score: 5, CreatedTime: 1534429273e6},
+		{Member: "7", Score: 8, CreatedTime: 1534429823e6},
+		{Member: "8", Score: 80, CreatedTime: 1534429801e6},
+	}
+}
+
+func TestNumberClassicTable(t *testing.T) {
+	t.Parallel()
+	const order = "5 4 1 3 8 2 7 6"
+	want := map[leaderboard.Mode]string{
+		leaderboard.Strict: "1 2 3 4 5 6 7 8",
+		leaderboard.Tied:   "1 2 3 4 5 5 7 8",
+		leaderboard.Dense:  "1 2 3 4 5 5 6 7",
+	}
+	keys := sortedKeys(Codec{}, classic())
+	var members []string
+	for _, k := range keys {
+		members = append(members, k.Member())
+	}
+	if got := fmt.Sprint(members); got != "["+order+"]" {
+		t.Errorf("order is %s, want [%s]", got, order)
+	}
+	for mode, w := range want {
+		if got := fmt.Sprint(Number(mode, Top(), keys)); got != "["+w+"]" {
+			t.Errorf("%s ranks are %s, want [%s]", mode, got, w)
+		}
+	}
+}
+
+// A run numbered from any place on must agree with the whole numbered by the definitions of the modes.
+func TestNumberAnyRun(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		scores := rapid.SliceOfN(rapid.Int64Range(0, 5), 0, 40).Draw(t, "scores")
+		entries := make([]leaderboard.Entry, len(scores))
+		for i, s := range scores {
+			entries[i] = leaderboard.Entry{Member: fmt.Sprint("m", i), Score: s, Tiebreak: int64(i % 2)}
+		}
+		keys := sortedKeys(Codec{}, entries)
+		from := rapid.IntRange(0, len(keys)).Draw(t, "from")
+		for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense} {
+			first := Top()
+			if from < len(keys) {
+				first = defined(keys, from)
+			}
+			for i, got := range Number(mode, first, keys[from:]) {
+				if want := defined(keys, from+i).In(mode); got != want {
+					t.Fatalf("%s rank of entry %d in the run from %d is %d, want %d", mode, from+i, from, got, want)
+				}
+			}
+		}
+	})
+}
+
+// defined are the ranks of keys[i] by counting.
+func defined(keys []Key, i int) Ranks {
+	r := Ranks{Strict: int64(i) + 1, Tied: 1, Dense: 1}
+	better := map[Key]bool{}
+	for _, k := range keys {
+		if k.Prefix() < keys[i].Prefix() {
+			r.Tied++
+			better[k.Prefix()] = true
+		}
+	}
+	r.Dense += int64(len(better))
+	return r
+}
+
+func sortedKeys(c Codec, entries []leaderboard.Entry) []Key {
+	keys := make([]Key, len(entries))
+	for i, e := range entries {
+		keys[i] = c.Key(e)
+	}
+	slices.SortFunc(keys, cmp.Compare[Key])
+	return keys
+}
