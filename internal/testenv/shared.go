@@ -2,6 +2,8 @@ package testenv
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -9,14 +11,17 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// The servers of this process, each started at its first use. They need no
-// stopping: the kernel kills them with the process, and the next run sweeps
-// their folders.
-var (
-	sharedMySQL   = sync.OnceValues(func() (string, error) { return startShared(devserver.MySQL) })
-	sharedMariaDB = sync.OnceValues(func() (string, error) { return startShared(devserver.MariaDB) })
-	sharedRedis   = sync.OnceValues(func() (string, error) { return startShared(devserver.Redis) })
-)
+// pool is the servers of a process, each started at its first use.
+type pool struct {
+	mu      sync.Mutex // held while one starts, so that nobody starts another
+	dir     string
+	servers map[devserver.Kind]Provided
+	failed  map[devserver.Kind]error // a start that failed is not tried again
+}
+
+// process is what this process's tests share. Tests receive nothing but a
+// testing.TB, so it has to be here.
+var process = &pool{servers: map[devserver.Kind]Provided{}, failed: map[devserver.Kind]error{}}
 
 // shared returns the address of the server of kind that this run shares.
 func shared(t testing.TB, kind devserver.Kind) string {
@@ -24,75 +29,65 @@ func shared(t testing.TB, kind devserver.Kind) string {
 	if address := os.Getenv(Variable(kind)); address != "" {
 		return address
 	}
-	once := sharedRedis
-	switch kind {
-	case devserver.MySQL:
-		once = sharedMySQL
-	case devserver.MariaDB:
-		once = sharedMariaDB
-	}
-	address, err := once()
+	address, err := process.address(kind)
 	if err != nil {
-		t.Fatalf("this test needs a %s server. %s", kind, err)
+		t.Fatalf("this test needs a %s server: %s", kind, err)
 	}
 	return address
 }
 
-func startShared(kind devserver.Kind) (string, error) {
-	dir, err := runDir()
-	if err != nil {
+func (p *pool) address(kind devserver.Kind) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.failed[kind]; err != nil {
 		return "", err
 	}
-	p, err := Provide(context.Background(), kind, dir, nil)
+	if s, ok := p.servers[kind]; ok {
+		return s.Address, nil
+	}
+	s, err := p.start(kind)
 	if err != nil {
+		p.failed[kind] = err
 		return "", err
 	}
-	return p.Address, nil
+	p.servers[kind] = s
+	return s.Address, nil
 }
 
-// Variable is the environment variable that names a server of kind.
-func Variable(kind devserver.Kind) string {
-	switch kind {
-	case devserver.MySQL:
-		return MySQLVariable
-	case devserver.MariaDB:
-		return MariaDBVariable
-	default:
-		return RedisVariable
+func (p *pool) start(kind devserver.Kind) (Provided, error) {
+	if p.dir == "" {
+		dir, err := NewRunDir()
+		if err != nil {
+			return Provided{}, err
+		}
+		p.dir = dir
 	}
+	// Not a test's context: the server outlives the test that asks first.
+	return Provide(context.Background(), kind, p.dir, nil)
 }
 
-// Provided is a server for a test run.
-type Provided struct {
-	Kind    devserver.Kind
-	Address string // DSN without a database, or redis:// URL
-	Origin  string // "given", "container" or "process"
-	Stop    func(context.Context) error
+// stop ends all servers.
+func (p *pool) stop(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for kind, s := range p.servers {
+		if err := s.Stop(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", kind, err))
+		}
+		delete(p.servers, kind)
+	}
+	return errors.Join(append(errs, os.RemoveAll(p.dir))...)
 }
 
-// Provide gets a server of kind by the order that the package comment gives.
-// Data and logs of one that is started go below dir. log may be nil.
-func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(string, ...any)) (Provided, error) {
-	if address := os.Getenv(Variable(kind)); address != "" {
-		return Provided{kind, address, "given", func(context.Context) error { return nil }}, nil
+// Main runs a package's tests and stops what they started; call it from
+// TestMain. Without it the servers are killed with the process all the same,
+// their folder is swept by the next run, and containers are left to Ryuk.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if err := process.stop(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "testenv:", err)
+		return max(code, 1)
 	}
-	cfg := devserver.Config{
-		Dir: dir, Log: log, Ephemeral: true, Fast: true, MySQLOnly: true, Databases: redisDatabases,
-	}
-	start := devserver.StartRedis
-	switch kind {
-	case devserver.MySQL:
-		start = devserver.StartMySQL
-	case devserver.MariaDB:
-		start = devserver.StartMariaDB
-	}
-	s, err := start(ctx, cfg)
-	if err != nil {
-		return Provided{}, err
-	}
-	address := s.DSN
-	if kind == devserver.Redis {
-		address = s.URL
-	}
-	return Provided{kind, address, "process", s.Stop}, nil
+	return code
 }

@@ -1,0 +1,75 @@
+package testenv
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"leaderboard/internal/devserver"
+)
+
+// Variable is the environment variable that names a server of kind.
+func Variable(kind devserver.Kind) string {
+	switch kind {
+	case devserver.MySQL:
+		return MySQLVariable
+	case devserver.MariaDB:
+		return MariaDBVariable
+	default:
+		return RedisVariable
+	}
+}
+
+// Provided is a server for a test run.
+type Provided struct {
+	Kind    devserver.Kind
+	Address string                      // DSN without a database, or redis:// URL
+	Origin  string                      // "given", "container" or "process"
+	Stop    func(context.Context) error // ends what was started; never nil
+}
+
+// Provide gets a server of kind in the order that the package comment gives.
+// Data and logs of a process go below dir. log may be nil.
+func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(string, ...any)) (Provided, error) {
+	if address := os.Getenv(Variable(kind)); address != "" {
+		return Provided{kind, address, "given", func(context.Context) error { return nil }}, nil
+	}
+	if !dockerAnswers(ctx) {
+		return provideProcess(ctx, kind, dir, log)
+	}
+	p, err := provideContainer(ctx, kind)
+	if err == nil {
+		return p, nil
+	}
+	// An engine without a way to the image is no reason to give up.
+	if log != nil {
+		log("%s; trying a process instead", err)
+	}
+	p, err2 := provideProcess(ctx, kind, dir, log)
+	if err2 != nil {
+		return Provided{}, errors.Join(err, err2)
+	}
+	return p, nil
+}
+
+func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log func(string, ...any)) (Provided, error) {
+	cfg := devserver.Config{
+		Dir: dir, Log: log, Ephemeral: true, Fast: true, MySQLOnly: true, Databases: redisDatabases,
+	}
+	start := devserver.StartRedis
+	switch kind {
+	case devserver.MySQL:
+		start = devserver.StartMySQL
+	case devserver.MariaDB:
+		start = devserver.StartMariaDB
+	}
+	s, err := start(ctx, cfg)
+	if err != nil {
+		return Provided{}, err
+	}
+	address := s.DSN
+	if kind == devserver.Redis {
+		address = s.URL
+	}
+	return Provided{kind, address, "process", s.Stop}, nil
+}

@@ -1,0 +1,119 @@
+// Command run starts the servers that tests need, once, and runs a command that
+// finds their addresses in its environment:
+//
+//	go run ./internal/testenv/run go test -race ./...
+//
+// It ends with the command's exit status after stopping what it started.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"leaderboard/internal/devserver"
+	"leaderboard/internal/testenv"
+)
+
+// stopLimit bounds the orderly end; what is left after it is killed.
+const stopLimit = 30 * time.Second
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(command []string, stdout, stderr io.Writer) int {
+	if len(command) == 0 {
+		fmt.Fprintln(stderr, "usage: run COMMAND [ARGUMENT ...]")
+		return 2
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	dir, err := testenv.NewRunDir()
+	if err != nil {
+		fmt.Fprintln(stderr, "test servers:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	began := time.Now()
+	servers, err := provideAll(ctx, dir, stderr)
+	defer stopAll(servers, stderr)
+	if err != nil {
+		fmt.Fprintln(stderr, "test servers:", err)
+		return 1
+	}
+	fmt.Fprintf(stderr, "test servers ready after %s:", time.Since(began).Round(10*time.Millisecond))
+	for _, s := range servers {
+		fmt.Fprintf(stderr, " %s (%s)", s.Kind, s.Origin)
+	}
+	fmt.Fprintln(stderr)
+	return runCommand(ctx, command, servers, stdout, stderr)
+}
+
+// provideAll gets one server of each kind, at the same time. With an error it
+// returns those that did start.
+func provideAll(ctx context.Context, dir string, stderr io.Writer) ([]testenv.Provided, error) {
+	kinds := []devserver.Kind{devserver.MySQL, devserver.MariaDB, devserver.Redis}
+	all := make([]testenv.Provided, len(kinds))
+	errs := make([]error, len(kinds))
+	var wg sync.WaitGroup
+	for i, kind := range kinds {
+		wg.Go(func() {
+			all[i], errs[i] = testenv.Provide(ctx, kind, dir, func(format string, args ...any) {
+				fmt.Fprintf(stderr, format+"\n", args...)
+			})
+		})
+	}
+	wg.Wait()
+	var started []testenv.Provided
+	for i := range all {
+		if errs[i] == nil {
+			started = append(started, all[i])
+		}
+	}
+	return started, errors.Join(errs...)
+}
+
+func stopAll(servers []testenv.Provided, stderr io.Writer) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, s := range servers {
+		wg.Go(func() {
+			if err := s.Stop(ctx); err != nil {
+				fmt.Fprintf(stderr, "stop %s: %s\n", s.Kind, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// runCommand runs the command with the servers' addresses and returns its exit
+// status. A signal to us is passed on, and the command may end in its own way.
+func runCommand(ctx context.Context, command []string, servers []testenv.Provided, stdout, stderr io.Writer) int {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = stopLimit
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, stdout, stderr
+	cmd.Env = os.Environ()
+	for _, s := range servers {
+		cmd.Env = append(cmd.Env, testenv.Variable(s.Kind)+"="+s.Address)
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return exit.ExitCode()
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", command[0], err)
+	return 1
+}
