@@ -1,0 +1,160 @@
+package leaderboard_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// importRule is a row of the import table of ARCHITECTURE.md. The standard library is always allowed.
+type importRule struct {
+	dir    string   // folder of the package
+	may    []string // import paths; one that ends in /... allows what lies below it too
+	any    bool     // may import everything
+	inTest []string // what only the package's tests may import, besides what every test may
+}
+
+const (
+	module  = "leaderboard"
+	rankPkg = "leaderboard/rank"
+)
+
+func importRules() []importRule {
+	return []importRule{
+		{dir: "."},
+		{dir: "rank", may: []string{module}},
+		{
+			dir: "migrations", may: []string{"github.com/pressly/goose/v3/..."},
+			inTest: []string{"github.com/go-sql-driver/mysql"},
+		},
+		{dir: "store", may: []string{
+			module, rankPkg, "leaderboard/migrations", "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql",
+		}},
+		{dir: "store/storetest", may: []string{module, rankPkg, "pgregory.net/rapid"}},
+		{dir: "cache", may: []string{module, rankPkg, "github.com/redis/go-redis/v9/...", "golang.org/x/sync/..."}},
+		{dir: "refresher", may: []string{module, rankPkg, "github.com/robfig/cron/v3"}},
+		{
+			dir: "httpapi", may: []string{module, "github.com/go-json-experiment/json/...", "go.yaml.in/yaml/v3"},
+			inTest: []string{rankPkg},
+		},
+		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
+		{dir: "internal/testenv", may: []string{
+			"leaderboard/internal/devserver", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
+			"github.com/testcontainers/testcontainers-go/...",
+		}},
+		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
+		{dir: "cmd/leaderboard", any: true},
+		{dir: "bench", any: true},
+		{dir: "e2e", any: true},
+	}
+}
+
+// testMay is what the tests of every package may import.
+func testMay() []string {
+	return []string{
+		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/store/storetest",
+		"github.com/Shopify/toxiproxy/v2/...", "github.com/getkin/kin-openapi/...", "github.com/rogpeppe/go-internal/testscript",
+	}
+}
+
+// TestImports holds every package of the module to the import table.
+func TestImports(t *testing.T) {
+	rules := map[string]importRule{}
+	for _, r := range importRules() {
+		rules[r.dir] = r
+	}
+	files := goFiles(t)
+	if len(files) < 20 {
+		t.Fatalf("found %d Go files, the walk is broken", len(files))
+	}
+	for _, file := range files {
+		rule, ok := rules[path.Dir(file)]
+		if !ok {
+			t.Errorf("%s: package %s has no row in the import table (imports_test.go and ARCHITECTURE.md)", file, path.Dir(file))
+			continue
+		}
+		for _, imported := range importsOf(t, file) {
+			if !rule.allows(imported, strings.HasSuffix(file, "_test.go")) {
+				t.Errorf("%s imports %s, which the import table does not allow", file, imported)
+			}
+		}
+	}
+}
+
+func (r importRule) allows(imported string, test bool) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	standard := !strings.Contains(first, ".") && first != module
+	if r.any || standard {
+		return true
+	}
+	may := r.may
+	if test {
+		own := path.Join(module, r.dir) // an external test package imports what it tests
+		may = slices.Concat(may, r.inTest, testMay(), []string{own, module})
+	}
+	return slices.ContainsFunc(may, func(allowed string) bool {
+		parent, tree := strings.CutSuffix(allowed, "/...")
+		return imported == parent || (tree && strings.HasPrefix(imported, parent+"/"))
+	})
+}
+
+// TestImportRules shows that the table can say no.
+func TestImportRules(t *testing.T) {
+	rule := importRule{dir: "cache", may: []string{module, "golang.org/x/sync/..."}}
+	for imported, want := range map[string]bool{
+		"fmt": true, "encoding/json": true, "leaderboard": true, "golang.org/x/sync/errgroup": true,
+		"golang.org/x/syncer": false, "leaderboard/store": false, "github.com/jmoiron/sqlx": false, "pgregory.net/rapid": false,
+	} {
+		if got := rule.allows(imported, false); got != want {
+			t.Errorf("cache importing %s: allowed %t, want %t", imported, got, want)
+		}
+	}
+	if !rule.allows("pgregory.net/rapid", true) || rule.allows("leaderboard/store", true) {
+		t.Error("tests may import rapid and may not import another adapter")
+	}
+}
+
+// goFiles lists the module's Go files, whatever their build constraints say.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
+			return fs.SkipDir
+		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string]bool{}
+	for _, spec := range parsed.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imports[name] = true
+	}
+	return slices.Sorted(maps.Keys(imports))
+}

@@ -1,0 +1,153 @@
+package leaderboard
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const (
+	tNow   Micros = 1_000 // what an applied change gets
+	tClock Micros = 2_000 // the database clock
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func entry(score, tiebreak int64, created Micros) *Entry {
+	return &Entry{Member: "m", Score: score, Tiebreak: tiebreak, CreatedTime: created}
+}
+
+func TestApply(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules   Rules
+		cur     *Entry
+		sub     Submission
+		want    Entry
+		changed bool
+	}{
+		"first score":                  {Rules{}, nil, Submission{Score: 5}, *entry(5, 0, tNow), true},
+		"better":                       {Rules{}, entry(5, 0, 1), Submission{Score: 6}, *entry(6, 0, tNow), true},
+		"worse":                        {Rules{}, entry(5, 0, 1), Submission{Score: 4}, *entry(5, 0, 1), false},
+		"equal keeps its time":         {Rules{}, entry(5, 0, 1), Submission{Score: 5}, *entry(5, 0, 1), false},
+		"lower is better":              {Rules{Order: Asc}, entry(5, 0, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
+		"better tiebreak":              {Rules{}, entry(5, 1, 1), Submission{Score: 5, Tiebreak: ptr[int64](2)}, *entry(5, 2, tNow), true},
+		"best keeps whole entries":     {Rules{}, entry(5, 9, 1), Submission{Score: 6, Tiebreak: ptr[int64](1)}, *entry(6, 1, tNow), true},
+		"worse score, better tiebreak": {Rules{}, entry(5, 1, 1), Submission{Score: 4, Tiebreak: ptr[int64](9)}, *entry(5, 1, 1), false},
+		"earlier time given":           {Rules{}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](400)}, *entry(5, 0, 400), true},
+		"later time given":             {Rules{}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](600)}, *entry(5, 0, 500), false},
+		"latest replaces":              {Rules{Policy: Latest}, entry(5, 7, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
+		"latest, equal":                {Rules{Policy: Latest}, entry(5, 0, 1), Submission{Score: 5}, *entry(5, 0, 1), false},
+		"latest corrects the time":     {Rules{Policy: Latest}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](600)}, *entry(5, 0, 600), true},
+		"sum adds":                     {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: -7}, *entry(-2, 3, tNow), true},
+		"sum of nothing":               {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0}, *entry(5, 3, 1), false},
+		"sum sets the tiebreak":        {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0, Tiebreak: ptr[int64](0)}, *entry(5, 0, tNow), true},
+		"sum from nothing":             {Rules{Policy: Sum}, nil, Submission{Score: 0}, *entry(0, 0, tNow), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := c.rules.WithDefaults()
+			c.sub.Member = "m"
+			got, changed, broken := rules.Apply(c.cur, c.sub, tNow, tClock)
+			if broken != nil || got != c.want || changed != c.changed {
+				t.Errorf("%+v, changed %t, %v; want %+v, %t", got, changed, broken, c.want, c.changed)
+			}
+		})
+	}
+}
+
+func TestApplyRejects(t *testing.T) {
+	limited := func(l Limits) Rules { return Rules{Limits: l} }
+	sum := func(l Limits) Rules { return Rules{Policy: Sum, Limits: l} }
+	for name, c := range map[string]struct {
+		rules Rules
+		cur   *Entry
+		sub   Submission
+		code  string
+	}{
+		"no member":          {Rules{}, nil, Submission{Member: ""}, CodeInvalidMember},
+		"sum overflows":      {Rules{Policy: Sum}, entry(math.MaxInt64, 0, 1), Submission{Score: 1}, CodeScoreOverflow},
+		"sum underflows":     {Rules{Policy: Sum}, entry(math.MinInt64, 0, 1), Submission{Score: -1}, CodeScoreOverflow},
+		"below the minimum":  {limited(Limits{MinScore: ptr[int64](0)}), nil, Submission{Score: -1}, CodeScoreLimit},
+		"above the maximum":  {limited(Limits{MaxScore: ptr[int64](9)}), nil, Submission{Score: 10}, CodeScoreLimit},
+		"sum above it":       {sum(Limits{MaxScore: ptr[int64](9)}), entry(9, 0, 1), Submission{Score: 1}, CodeScoreLimit},
+		"step too great":     {limited(Limits{MaxDelta: ptr[int64](5)}), entry(0, 0, 1), Submission{Score: 6}, CodeDeltaLimit},
+		"step down":          {limited(Limits{MaxDelta: ptr[int64](5)}), entry(0, 0, 1), Submission{Score: -6}, CodeDeltaLimit},
+		"greatest step":      {limited(Limits{MaxDelta: ptr[int64](math.MaxInt64)}), entry(math.MinInt64, 0, 1), Submission{Score: math.MaxInt64}, CodeDeltaLimit},
+		"amount too great":   {sum(Limits{MaxDelta: ptr[int64](5)}), nil, Submission{Score: 6}, CodeDeltaLimit},
+		"not started":        {Rules{StartsAt: ptr(tClock + 1)}, nil, Submission{}, CodeBoardNotStarted},
+		"ended":              {Rules{EndsAt: ptr(tClock)}, nil, Submission{}, CodeBoardEnded},
+		"time in the future": {Rules{}, nil, Submission{CreatedTime: ptr(tClock + 1)}, CodeInvalidTime},
+		"time before 1970":   {Rules{}, nil, Submission{CreatedTime: ptr[Micros](-1)}, CodeInvalidTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := c.rules.WithDefaults()
+			if c.code != CodeInvalidMember {
+				c.sub.Member = "m"
+			}
+			got, changed, broken := rules.Apply(c.cur, c.sub, tNow, tClock)
+			if broken == nil || broken.Code != c.code {
+				t.Fatalf("%+v, changed %t, %v; want %s", got, changed, broken, c.code)
+			}
+			if changed || broken.Detail == "" {
+				t.Errorf("changed %t, detail %q", changed, broken.Detail)
+			}
+		})
+	}
+}
+
+// TestApplyKeepsThePolicy compares Apply with what the policies say, in arithmetic that cannot overflow.
+func TestApplyKeepsThePolicy(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := someRules().Draw(t, "rules")
+		cur := someEntry().Draw(t, "entry")
+		sub := Submission{Member: cur.Member, Score: someScore().Draw(t, "score"), Tiebreak: ptr(someScore().Draw(t, "tiebreak"))}
+		before := cur
+		got, changed, broken := r.Apply(&cur, sub, tNow, tClock)
+		if cur != before {
+			t.Fatal("Apply wrote to the entry it was given")
+		}
+		want := Entry{Member: cur.Member, Score: sub.Score, Tiebreak: *sub.Tiebreak, CreatedTime: tNow}
+		if r.Policy == Sum {
+			total := new(big.Int).Add(big.NewInt(cur.Score), big.NewInt(sub.Score))
+			if !total.IsInt64() {
+				if broken == nil || broken.Code != CodeScoreOverflow || changed {
+					t.Fatalf("%s fits no int64: %v, changed %t", total, broken, changed)
+				}
+				return
+			}
+			want.Score = total.Int64()
+		}
+		same := want.Score == cur.Score && want.Tiebreak == cur.Tiebreak
+		if same || (r.Policy == Best && !r.Better(want, cur)) {
+			want = cur
+		}
+		if broken != nil || got != want || changed != (want != cur) {
+			t.Fatalf("%+v, changed %t, %v; want %+v", got, changed, broken, want)
+		}
+	})
+}
+
+// TestBestIsOrderFree: whatever the order of arrival, the best of all submissions stays.
+func TestBestIsOrderFree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := someRules().Draw(t, "rules")
+		r.Policy = Best
+		var cur *Entry
+		entries := rapid.SliceOfN(someEntry(), 1, 8).Draw(t, "entries")
+		best := entries[0]
+		for _, e := range entries {
+			next, _, broken := r.Apply(cur, Submission{Member: "m", Score: e.Score, Tiebreak: &e.Tiebreak}, tNow, tClock)
+			if broken != nil {
+				t.Fatal(broken)
+			}
+			cur = &next
+			if r.Better(e, best) {
+				best = e
+			}
+		}
+		if cur.Score != best.Score || cur.Tiebreak != best.Tiebreak {
+			t.Fatalf("kept %+v, the best is %+v", *cur, best)
+		}
+	})
+}
