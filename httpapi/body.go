@@ -1,0 +1,163 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// decode reads the body, one JSON value and nothing behind it, into dst. Unknown and repeated members, invalid UTF-8
+// and other cases of a member's name are refused. An empty body is an error unless optional.
+func (c *call) decode(dst any, optional bool) error {
+	if n := c.r.ContentLength; n > c.api.cfg.MaxBody {
+		return &http.MaxBytesError{Limit: c.api.cfg.MaxBody}
+	}
+	buf := c.api.buffers.Get().(*[]byte)
+	defer c.api.release(buf)
+	body, err := readAll(http.MaxBytesReader(c.w, c.r.Body, c.api.cfg.MaxBody), (*buf)[:0])
+	*buf = body
+	if err != nil {
+		return bodyError(err)
+	}
+	if len(body) == 0 && optional {
+		return nil
+	}
+	if err := checkContentType(c.r.Header); err != nil {
+		return err
+	}
+	if len(body) == 0 {
+		return malformed(inputError{Pointer: "", Detail: "the body is empty, want a JSON object"})
+	}
+	if err := json.Unmarshal(body, dst, json.RejectUnknownMembers(true)); err != nil {
+		return malformed(describe(err))
+	}
+	return nil
+}
+
+// release gives a buffer back unless it has grown beyond what a usual request needs.
+func (a *API) release(buf *[]byte) {
+	if cap(*buf) <= 256<<10 {
+		a.buffers.Put(buf)
+	}
+}
+
+// readAll is io.ReadAll into a given buffer.
+func readAll(r io.Reader, b []byte) ([]byte, error) {
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if errors.Is(err, io.EOF) {
+			return b, nil
+		}
+		if err != nil {
+			return b, err
+		}
+	}
+}
+
+// bodyError says what a failure to read the body is: too large, too slow, or cut off by the client.
+func bodyError(err error) error {
+	var toobig *http.MaxBytesError
+	switch {
+	case errors.As(err, &toobig):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refuse(codeSlowRequest, "")
+	default:
+		return malformed(inputError{Detail: "the body could not be read to its end"})
+	}
+}
+
+func checkContentType(h http.Header) error {
+	if enc := h.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
+		return refuse(codeNotJSON, "The body has a Content-Encoding; send it as it is.")
+	}
+	ct := h.Get("Content-Type")
+	if ct == typeJSON {
+		return nil
+	}
+	name, params, err := mime.ParseMediaType(ct)
+	if err != nil || name != typeJSON || len(h["Content-Type"]) > 1 {
+		return refuse(codeNotJSON, "")
+	}
+	for key, value := range params {
+		if key != "charset" || !strings.EqualFold(value, "utf-8") {
+			return refuse(codeNotJSON, "The only parameter that application/json may have here is charset=utf-8.")
+		}
+	}
+	return nil
+}
+
+// describe says in the words of the contract where and why JSON could not be decoded.
+func describe(err error) inputError {
+	var (
+		syntactic *jsontext.SyntacticError
+		semantic  *json.SemanticError
+	)
+	switch {
+	case errors.As(err, &syntactic):
+		detail := fmt.Sprintf("not valid JSON at byte %d: %s", syntactic.ByteOffset, syntactic.Err.Error())
+		return inputError{Pointer: pointer(syntactic.JSONPointer), Detail: clip(detail)}
+	case errors.As(err, &semantic):
+		return inputError{Pointer: pointer(semantic.JSONPointer), Detail: clip(wanted(semantic))}
+	default:
+		return inputError{Detail: "not valid JSON"}
+	}
+}
+
+func pointer(p jsontext.Pointer) string { return clip(string(p)) }
+
+// clip bounds what is repeated of the input.
+func clip(s string) string {
+	const most = 200
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// wanted names what belongs where another thing was.
+func wanted(e *json.SemanticError) string {
+	if errors.Is(e, json.ErrUnknownName) {
+		return "is not known"
+	}
+	if e.GoType == nil {
+		return "is not of the documented form"
+	}
+	t := e.GoType
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[leaderboard.Micros]() {
+		if e.Err != nil && e.JSONKind == '"' {
+			return e.Err.Error()
+		}
+		return "want an RFC 3339 time in a string"
+	}
+	switch t.Kind() {
+	case reflect.Int64:
+		return "want a JSON integer from -9223372036854775808 to 9223372036854775807, without fraction, exponent or quotes"
+	case reflect.Int:
+		return "want a JSON integer"
+	case reflect.String:
+		return "want a string"
+	case reflect.Slice:
+		return "want an array"
+	case reflect.Struct:
+		return "want an object"
+	}
+	return "is not of the documented form"
+}

@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"leaderboard"
+)
+
+// Boards keeps the boards. Its methods block until MySQL has answered or ctx ends and may be called concurrently.
+type Boards interface {
+	// PutBoard creates a board or changes its rules, durably; the same rules twice change nothing. Errors:
+	// *leaderboard.RuleError, ErrBoardConflict, ErrUnavailable.
+	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
+	// Board finds one board; ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// Boards lists up to limit boards with names behind after, in the order of their bytes.
+	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
+	DeleteBoard(ctx context.Context, name string) error
+}
+
+// Catalog finds the period that a request is about.
+type Catalog interface {
+	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
+	// It is called for every request, so it should answer from memory. Errors: ErrBoardNotFound, ErrPeriodNotFound
+	// (also for a window that the board does not have), ErrUnavailable.
+	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
+}
+
+// Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
+type Writer interface {
+	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
+	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
+	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
+	// is none, otherwise the errors of Submit.
+	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
+}
+
+// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
+type Periods interface {
+	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+}
+
+// Rebuilds starts runs and remembers them.
+type Rebuilds interface {
+	// Start begins a run, or joins one that is asked for already, and returns at once with its id. wait blocks until the
+	// run is finished or its ctx ends; the run goes on without a waiter.
+	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
+		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
+	// Run finds one run; ErrRunNotFound.
+	Run(ctx context.Context, id int64) (leaderboard.Run, error)
+	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
+	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+// Config is what an API needs. Boards to Health are required, the rest has defaults.
+type Config struct {
+	Boards   Boards
+	Catalog  Catalog
+	Rankings leaderboard.Rankings
+	Writer   Writer
+	Periods  Periods
+	Rebuilds Rebuilds
+	// Verify compares the copy of a period with the truth at one seq.
+	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
+	// Health asks every dependency ("mysql", "redis") whether it answers; nil for yes. The text of an error is shown
+	// only when it is a Reason.
+	Health func(ctx context.Context) map[string]error
+
+	// Keys are the bearer keys. Without any, only public boards can be read.
+	Keys []Key
+	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
+	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
+	// Metrics serves /metrics; nil when another listener does.
+	Metrics http.Handler
+	// OnRequest hears of every answered request. route is the path as in the document ("" when no route matched),
+	// method one of the standard ones or "OTHER".
+	OnRequest func(route, method string, status int, took time.Duration)
+	Logger    *slog.Logger
+
+	MaxBody        int64         // bytes of a request body, default 1 MiB
+	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
+	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
+}
+
+// Reason is an error of a dependency whose text is fit to be shown by /readyz.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
+
+func (c Config) withDefaults() Config {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnRequest == nil {
+		c.OnRequest = func(string, string, int, time.Duration) {}
+	}
+	if c.CheckRules == nil {
+		c.CheckRules = func(leaderboard.Rules) []leaderboard.FieldError { return nil }
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = 1 << 20
+	}
+	if c.MaxConcurrent <= 0 {
+		c.MaxConcurrent = 4096
+	}
+	if c.RequestTimeout <= 0 {
+		c.RequestTimeout = 10 * time.Second
+	}
+	return c
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/crc32"
+	"strconv"
+	"unicode/utf8"
+
+	"leaderboard"
+)
+
+// A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
+// list that the cursor is of, so that one of another board, or a damaged one, is refused instead of answered with
+// something that looks right. It is no secret: whoever forges one only chooses where to continue.
+const (
+	cursorVersion = 1
+	cursorHead    = 5
+	maxCursor     = 256 // characters
+)
+
+// list is the list that a cursor belongs to.
+type list struct {
+	name string
+	id   int64
+}
+
+func (l list) check(after string) uint32 {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(l.id))
+	sum := crc32.ChecksumIEEE([]byte(l.name))
+	sum = crc32.Update(sum, crc32.IEEETable, b[:])
+	return crc32.Update(sum, crc32.IEEETable, []byte(after))
+}
+
+func (l list) appendCursor(b []byte, after string) []byte {
+	raw := make([]byte, 0, 96)
+	raw = append(raw, cursorVersion)
+	raw = binary.BigEndian.AppendUint32(raw, l.check(after))
+	raw = append(raw, after...)
+	return base64.RawURLEncoding.AppendEncode(b, raw)
+}
+
+func (l list) cursor(after string) string { return string(l.appendCursor(nil, after)) }
+
+// after takes a cursor of l apart.
+func (l list) after(cursor string) (string, bool) {
+	if len(cursor) > maxCursor {
+		return "", false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) <= cursorHead || raw[0] != cursorVersion {
+		return "", false
+	}
+	after := string(raw[cursorHead:])
+	return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)
+}
+
+// entriesOf is the list of a period's entries; it continues after sort keys.
+func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.ID} }
+
+// afterKey takes a cursor of a period's entries apart. What is in it has the form of a sort key (see package rank: score,
+// tiebreak and created_time in 24 bytes, then the member), whoever made it.
+func afterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
+	key, ok := entriesOf(ref).after(cursor)
+	if !ok || len(key) <= 24 || len(key) > 24+leaderboard.MaxMember || !utf8.ValidString(key[24:]) {
+		return "", false
+	}
+	created := leaderboard.Micros(binary.BigEndian.Uint64([]byte(key[16:24])) ^ 1<<63)
+	return key, created >= leaderboard.MinTime && created <= leaderboard.MaxTime
+}
+
+// afterID takes a cursor of a list that continues after ids apart.
+func (l list) afterID(cursor string) (int64, bool) {
+	s, ok := l.after(cursor)
+	if !ok {
+		return 0, false
+	}
+	id, ok := parseInteger(s)
+	return id, ok && id > 0
+}
+
+func (l list) cursorID(id int64) string { return l.cursor(strconv.FormatInt(id, 10)) }

@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"leaderboard"
+)
+
+// top answers GET …/top: a page from the best entry, from an offset, or behind a cursor.
+func top(c *call) error {
+	limit := c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
+	offset := c.integer("offset", 0, 0, maxInt64)
+	cursor := c.text("cursor")
+	if cursor != "" && c.query.has("offset") {
+		c.reject("cursor", "cursor and offset exclude each other")
+	}
+	v, err := c.view()
+	if err != nil {
+		return err
+	}
+	q := leaderboard.PageQuery{Query: v.query, Limit: int(limit), Offset: offset}
+	if cursor != "" {
+		var ok bool
+		if q.After, ok = afterKey(&v.ref, cursor); !ok {
+			return malformed(badCursor())
+		}
+	}
+	page, err := c.api.cfg.Rankings.Page(c.ctx, v.ref, q)
+	if err != nil {
+		return err
+	}
+	t := c.tag(&v, &page.State).int(limit).int(offset).text(q.After)
+	return c.answer(&v, &page.State, t, func(b []byte) []byte {
+		b = appendPage(b, page)
+		if page.Next != "" {
+			b = append(b, `,"next_cursor":"`...)
+			b = append(entriesOf(&v.ref).appendCursor(b, page.Next), '"')
+		}
+		return b
+	})
+}
+
+func badCursor() inputError {
+	return inputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
+}
+
+// appendPage appends the entries of a page, encoded once however often it is served.
+func appendPage(b []byte, page *leaderboard.Page) []byte {
+	return append(b, page.Memo.Do(func() []byte {
+		return appendEntries(make([]byte, 0, 16+128*len(page.Entries)), page.Entries)
+	})...)
+}
+
+// around answers GET …/members/{member}/around: the slice around a member.
+func around(c *call) error {
+	member := c.member()
+	before := c.integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
+	after := c.integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
+	v, err := c.view()
+	if err != nil {
+		return err
+	}
+	page, err := c.api.cfg.Rankings.Page(c.ctx, v.ref, leaderboard.PageQuery{
+		Query: v.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
+	})
+	if err != nil {
+		return err
+	}
+	t := c.tag(&v, &page.State).text(member).int(before).int(after)
+	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page) })
+}

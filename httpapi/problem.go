@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// inputError names one place of the input, a JSON pointer into the body or a parameter, and what is wrong there.
+type inputError struct {
+	Pointer   string `json:"pointer,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	Detail    string `json:"detail"`
+}
+
+// refusal is a problem that this package found by itself.
+type refusal struct {
+	code   string
+	detail string // "" for that of the kind
+	errors []inputError
+}
+
+func (r *refusal) Error() string { return r.code + ": " + r.detail }
+
+func refuse(code, detail string, errs ...inputError) error {
+	return &refusal{code: code, detail: detail, errors: errs}
+}
+
+func malformed(errs ...inputError) error { return refuse(codeMalformed, "", errs...) }
+
+// problem is the body of application/problem+json (RFC 9457).
+type problem struct {
+	Type   string       `json:"type"`
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Detail string       `json:"detail"`
+	Errors []inputError `json:"errors,omitempty"`
+}
+
+func (k *kind) typ() string { return "/problems/" + k.code }
+
+// classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
+// an error that is not made for clients never leaves the process.
+func classify(err error) (*kind, string, []inputError) {
+	var (
+		own    *refusal
+		rule   *leaderboard.RuleError
+		toobig *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &own):
+		return kindOf(own.code), own.detail, own.errors
+	case errors.As(err, &rule):
+		return kindOf(rule.Code), rule.Detail, fieldErrors(rule.Fields)
+	case errors.As(err, &toobig):
+		return kindOf(codeTooLarge), "The body is larger than " + strconv.FormatInt(toobig.Limit, 10) + " bytes.", nil
+	}
+	for i := range kinds {
+		if kinds[i].when != nil && errors.Is(err, kinds[i].when) {
+			return &kinds[i], "", nil
+		}
+	}
+	if errors.Is(err, context.Canceled) {
+		return kindOf(codeClientGone), "", nil
+	}
+	return kindOf(codeInternal), "", nil
+}
+
+func fieldErrors(fields []leaderboard.FieldError) []inputError {
+	out := make([]inputError, len(fields))
+	for i, f := range fields {
+		out[i] = inputError{Pointer: f.Pointer, Detail: f.Detail}
+	}
+	return out
+}
+
+// writeProblem is the one way to answer with an error. It returns the row that it answered with.
+func writeProblem(w http.ResponseWriter, err error) *kind {
+	k, detail, errs := classify(err)
+	if detail == "" {
+		detail = k.detail
+	}
+	body, merr := json.Marshal(problem{k.typ(), k.title, k.status, detail, errs}, jsontext.AllowInvalidUTF8(true))
+	if merr != nil { // every string in it is legible by construction
+		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":""}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if k.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(k.retry))
+	}
+	if k.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
+	}
+	w.WriteHeader(k.status)
+	_, _ = w.Write(body) // a client that is gone misses nothing
+	return k
+}

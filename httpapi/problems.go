@@ -1,0 +1,227 @@
+package httpapi
+
+import (
+	"context"
+
+	"leaderboard"
+)
+
+// Codes of the problems that this package finds by itself; the others belong to an error in the table.
+const (
+	codeMalformed    = "malformed-request"
+	codeUnauthorized = "unauthorized"
+	codeForbidden    = "forbidden"
+	codeNotFound     = "not-found"
+	codeMethod       = "method-not-allowed"
+	codeSlowRequest  = "request-timeout"
+	codeTooLarge     = "body-too-large"
+	codeNotJSON      = "not-json"
+	codeInternal     = "internal"
+	codeOverloaded   = "overloaded"
+	codeTimeout      = "timeout"
+	codeClientGone   = "client-closed"
+)
+
+// kind is one row of the table: a sort of problem and the errors that mean it.
+type kind struct {
+	code   string
+	status int
+	title  string
+	detail string // when the error has none of its own
+	help   string // what to do about it, for people
+	retry  int    // seconds of Retry-After, 0 for none
+	when   error  // the sentinel that means it, nil when it is found in another way
+}
+
+// kinds is the one table from errors to responses. Its order matters: the first sentinel that an error wraps decides,
+// so outcome-unknown stands before the reasons for it.
+var kinds = []kind{
+	{
+		code: codeMalformed, status: 400,
+		title:  "The request is malformed",
+		detail: "The request is not of the documented form.",
+		help:   "Correct what the member errors points at; the same request fails again.",
+	},
+	{
+		code: codeUnauthorized, status: 401,
+		title:  "A key is needed",
+		detail: "This needs a key.",
+		help:   "Send the header Authorization: Bearer <key> with a key that the server knows.",
+	},
+	{
+		code: codeForbidden, status: 403,
+		title:  "The key does not allow this",
+		detail: "The key does not allow this.",
+		help:   "Use a key with a greater scope.",
+	},
+	{
+		code: codeNotFound, status: 404,
+		title:  "There is nothing at this address",
+		detail: "No route has this path.",
+		help:   "The routes are listed at /docs.",
+	},
+	{
+		code: "board-not-found", status: 404, when: leaderboard.ErrBoardNotFound,
+		title:  "Board not found",
+		detail: "No board has this name.",
+		help:   "GET /v1/boards lists the boards; an admin creates one with PUT /v1/boards/{board}.",
+	},
+	{
+		code: "period-not-found", status: 404, when: leaderboard.ErrPeriodNotFound,
+		title:  "Period not found",
+		detail: "The board has no such window or period.",
+		help:   "GET /v1/boards/{board}/periods lists the periods of a board.",
+	},
+	{
+		code: "not-ranked", status: 404, when: leaderboard.ErrNotRanked,
+		title:  "The member is not ranked",
+		detail: "The member has no entry in this period.",
+		help:   "Submit a score for the member first. Ids are compared as bytes: case and spaces matter.",
+	},
+	{
+		code: "run-not-found", status: 404, when: leaderboard.ErrRunNotFound,
+		title:  "Run not found",
+		detail: "No run has this id.",
+		help:   "GET /v1/runs lists the runs; old ones are forgotten.",
+	},
+	{
+		code: codeMethod, status: 405,
+		title:  "The method is not allowed here",
+		detail: "The route does not have this method.",
+		help:   "The header Allow lists the methods of the route.",
+	},
+	{
+		code: codeSlowRequest, status: 408,
+		title:  "The request came too slowly",
+		detail: "The request did not arrive in time.",
+		help:   "Send it again.",
+	},
+	{
+		code: "board-conflict", status: 409, when: leaderboard.ErrBoardConflict,
+		title:  "The board has entries that the change would reorder",
+		detail: "Order and tiebreak of a board with entries cannot change.",
+		help:   "Create another board, or delete this one first.",
+	},
+	{
+		code: "seq-ahead", status: 409, when: leaderboard.ErrSeqAhead,
+		title:  "The period has not reached this seq",
+		detail: "min_seq is ahead of the period.",
+		help:   "Ask with the seq that a write answered with. If it did, the database was restored from a backup.",
+	},
+	{
+		code: codeTooLarge, status: 413,
+		title:  "The body is too large",
+		detail: "The body is larger than the server takes.",
+		help:   "Send fewer entries per request.",
+	},
+	{
+		code: codeNotJSON, status: 415,
+		title:  "The body is not JSON",
+		detail: "The body has to be application/json.",
+		help:   "Send the header Content-Type: application/json and UTF-8.",
+	},
+	{
+		code: "idempotency-key-reused", status: 422, when: leaderboard.ErrKeyReused,
+		title:  "The Idempotency-Key was used with another request",
+		detail: "The Idempotency-Key was used before with another request.",
+		help:   "Use a new key for a new request, and the old one only to repeat the old request.",
+	},
+	{
+		code: leaderboard.CodeInvalidBoard, status: 422,
+		title:  "The board is not valid",
+		detail: "The name or the rules of the board are not valid.",
+		help:   "Correct what the member errors points at.",
+	},
+	{
+		code: leaderboard.CodeInvalidMember, status: 422,
+		title:  "The member id is not valid",
+		detail: "The member id is not valid.",
+		help:   "A member id is 1 to 64 bytes of UTF-8.",
+	},
+	{
+		code: leaderboard.CodeScoreLimit, status: 422,
+		title:  "The score is outside of the board's limits",
+		detail: "The score is outside of the board's limits.",
+		help:   "GET /v1/boards/{board} shows the limits.",
+	},
+	{
+		code: leaderboard.CodeDeltaLimit, status: 422,
+		title:  "The change of the score is too great",
+		detail: "The change of the score is above the board's limit.",
+		help:   "GET /v1/boards/{board} shows the limits.",
+	},
+	{
+		code: leaderboard.CodeScoreOverflow, status: 422,
+		title:  "The sum does not fit",
+		detail: "The sum does not fit into an int64.",
+		help:   "Scores lie between -9223372036854775808 and 9223372036854775807; a sum is never wrapped around.",
+	},
+	{
+		code: leaderboard.CodeInvalidTime, status: 422,
+		title:  "The created_time is not valid",
+		detail: "The created_time is not valid.",
+		help:   "A created_time lies between 1970 and the clock of the database.",
+	},
+	{
+		code: leaderboard.CodeBoardNotStarted, status: 422,
+		title:  "The board has not started",
+		detail: "The board has not started.",
+		help:   "Submit from its starts_at on.",
+	},
+	{
+		code: leaderboard.CodeBoardEnded, status: 422,
+		title:  "The board has ended",
+		detail: "The board has ended.",
+		help:   "Its entries stay readable and change no more.",
+	},
+	{
+		code: codeClientGone, status: 499,
+		title:  "The client closed the connection",
+		detail: "The client closed the connection.",
+		help:   "Seen in metrics only.",
+	},
+	{
+		code: codeInternal, status: 500,
+		title:  "Internal error",
+		detail: "Something went wrong in the server. It was logged.",
+		help:   "Tell the operator the time of the request.",
+	},
+	{
+		code: "outcome-unknown", status: 503, retry: 1, when: leaderboard.ErrOutcomeUnknown,
+		title:  "The outcome is unknown",
+		detail: "The connection to the database was lost during the commit: the write happened or it did not.",
+		help:   "Repeat the request with the same Idempotency-Key: it returns the one true result. Without a key, read before writing again.",
+	},
+	{
+		code: codeOverloaded, status: 503, retry: 1, when: leaderboard.ErrOverloaded,
+		title:  "The server is busy",
+		detail: "The server has as much to do as it takes on. Nothing was done.",
+		help:   "Try again after the time in Retry-After.",
+	},
+	{
+		code: "unavailable", status: 503, retry: 5, when: leaderboard.ErrUnavailable,
+		title:  "The service is not available",
+		detail: "The database does not answer. Nothing was done.",
+		help:   "Try again after the time in Retry-After.",
+	},
+	{
+		code: codeTimeout, status: 503, retry: 1, when: context.DeadlineExceeded,
+		title:  "The answer took too long",
+		detail: "The answer took too long.",
+		help:   "Try again after the time in Retry-After.",
+	},
+}
+
+// kindOf finds a row by its code; an unknown code is an internal error.
+func kindOf(code string) *kind {
+	var internal *kind
+	for i := range kinds {
+		switch kinds[i].code {
+		case code:
+			return &kinds[i]
+		case codeInternal:
+			internal = &kinds[i]
+		}
+	}
+	return internal
+}

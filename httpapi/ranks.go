@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"fmt"
+	"strconv"
+
+	"leaderboard"
+)
+
+// ranks answers POST …/ranks: the places of given members, best first.
+func ranks(c *call) error {
+	var body struct {
+		Members []string `json:"members"`
+	}
+	if err := c.decode(&body, false); err != nil {
+		return err
+	}
+	if err := checkMembers(body.Members); err != nil {
+		return err
+	}
+	v, err := c.view()
+	if err != nil {
+		return err
+	}
+	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: body.Members})
+	if err != nil {
+		return err
+	}
+	c.w.Header()["Cache-Control"] = []string{"no-store"}
+	buf := c.api.buffers.Get().(*[]byte)
+	b := appendStandings(appendCommon((*buf)[:0], &v, &s.State), v.query.Mode, s)
+	b = append(b, '}', '\n')
+	c.send(200, typeJSON, b)
+	*buf = b
+	c.api.release(buf)
+	return nil
+}
+
+// checkMembers wants 1 to MaxLimit valid ids, none twice.
+func checkMembers(members []string) error {
+	if len(members) == 0 || len(members) > leaderboard.MaxLimit {
+		return malformed(inputError{Pointer: "/members", Detail: fmt.Sprintf("want 1 to %d members", leaderboard.MaxLimit)})
+	}
+	var bad badFields
+	seen := make(map[string]struct{}, len(members))
+	for i, m := range members {
+		if broken := leaderboard.CheckMember(m); broken != nil {
+			bad.add("/members/"+strconv.Itoa(i), broken.Detail)
+		} else if _, twice := seen[m]; twice {
+			bad.add("/members/"+strconv.Itoa(i), "is listed twice")
+		}
+		seen[m] = struct{}{}
+	}
+	return bad.err()
+}
+
+// appendStandings appends entries, each with its position among the given ones, and not_ranked. Positions tie as ranks
+// do in the mode.
+func appendStandings(b []byte, mode leaderboard.Mode, s *leaderboard.Standings) []byte {
+	b = append(b, `"entries":[`...)
+	position := int64(0)
+	for i := range s.Entries {
+		e := &s.Entries[i]
+		tied := i > 0 && e.Score == s.Entries[i-1].Score && e.Tiebreak == s.Entries[i-1].Tiebreak
+		switch {
+		case mode == leaderboard.Strict, mode == leaderboard.Tied && !tied:
+			position = int64(i) + 1
+		case mode == leaderboard.Dense && !tied:
+			position++
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendRanked(append(b, '{'), &e.Ranked)
+		b = append(strconv.AppendInt(append(b, `,"position":`...), position, 10), '}')
+	}
+	b = append(b, `],"not_ranked":[`...)
+	for i, m := range s.NotRanked {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, m)
+	}
+	return append(b, ']')
+}
+
+// badFields gathers what is wrong with a body, up to a bound.
+type badFields []inputError
+
+func (bad *badFields) add(pointer, detail string) {
+	if len(*bad) < 20 {
+		*bad = append(*bad, inputError{Pointer: pointer, Detail: detail})
+	}
+}
+
+func (bad badFields) err() error {
+	if len(bad) == 0 {
+		return nil
+	}
+	return malformed(bad...)
+}

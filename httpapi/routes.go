@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+)
+
+// route is one row of the table of routes.
+type route struct {
+	method string // GET includes HEAD
+	path   string // as in the document
+	access access // the zero value is the strictest
+	params []string
+	handle func(*call) error
+
+	anyQuery bool // the query is not looked at
+	ops      bool // not of /v1: no bound on concurrency, so that health is seen under load
+	// patience is how much longer than Config.RequestTimeout the route may take.
+	patience time.Duration
+}
+
+// pattern is the path as the mux wants it.
+func (rt *route) pattern() string {
+	if rt.path == "/" {
+		return "/{$}"
+	}
+	return rt.path
+}
+
+// common are the parameters that every reading route has.
+var common = []string{"window", "period", "mode", "min_seq"}
+
+func withCommon(more ...string) []string { return append(append([]string{}, common...), more...) }
+
+// routes is the table. Routes under /v1 that do not say otherwise are for admins.
+func routes(metrics bool) []route {
+	table := []route{
+		{method: http.MethodGet, path: "/v1/boards", access: readers, params: []string{"limit", "cursor"}, handle: listBoards},
+		{method: http.MethodGet, path: "/v1/boards/{board}", access: readers, handle: getBoard},
+		{method: http.MethodPut, path: "/v1/boards/{board}", access: admins, handle: putBoard},
+		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
+
+		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
+		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period"}, handle: removeMember},
+
+		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor"), handle: top},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: member},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after"), handle: around},
+		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon(), handle: ranks},
+		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak"), handle: scoreRank},
+		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: distribution},
+		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
+
+		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
+		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period"}, patience: time.Minute, handle: verify},
+		{method: http.MethodGet, path: "/v1/runs", access: admins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
+		{method: http.MethodGet, path: "/v1/runs/{id}", access: admins, handle: getRun},
+
+		{method: http.MethodGet, path: "/livez", access: anyone, ops: true, anyQuery: true, handle: livez},
+		{method: http.MethodGet, path: "/readyz", access: anyone, ops: true, anyQuery: true, handle: readyz},
+		{method: http.MethodGet, path: "/openapi.json", access: anyone, ops: true, anyQuery: true, handle: openAPI},
+		{method: http.MethodGet, path: "/docs", access: anyone, ops: true, anyQuery: true, handle: docs},
+		{method: http.MethodGet, path: "/problems/{code}", access: anyone, ops: true, anyQuery: true, handle: problemPage},
+		{method: http.MethodGet, path: "/", access: anyone, ops: true, anyQuery: true, handle: home},
+	}
+	if metrics {
+		table = append(table, route{method: http.MethodGet, path: "/metrics", access: anyone, ops: true, anyQuery: true, handle: metricsPage})
+	}
+	return table
+}

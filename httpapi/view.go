@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"leaderboard"
+)
+
+// view is what a reading request looks at: a period and the common parameters.
+type view struct {
+	ref     leaderboard.PeriodRef
+	query   leaderboard.Query
+	private bool
+}
+
+// view resolves the board of the path with the common parameters, and lets only those see it who may. It tells of
+// everything that was wrong with the parameters so far.
+func (c *call) view() (view, error) {
+	window, period := c.text("window"), c.text("period")
+	mode := leaderboard.Mode(c.text("mode"))
+	switch mode {
+	case "", leaderboard.Strict, leaderboard.Tied, leaderboard.Dense:
+	default:
+		c.reject("mode", "want one of strict, tied, dense")
+	}
+	minSeq := c.integer("min_seq", 0, 0, maxInt64)
+	if err := c.badInput(); err != nil {
+		return view{}, err
+	}
+	ref, board, err := c.resolve(window, period)
+	if err != nil {
+		return view{}, err
+	}
+	if mode == "" {
+		mode = ref.Rules.Mode
+	}
+	private := board.Rules.Visibility != leaderboard.Public
+	return view{ref, leaderboard.Query{Mode: mode, MinSeq: minSeq}, private}, nil
+}
+
+const maxInt64 = 1<<63 - 1
+
+// resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
+func (c *call) resolve(window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+	name := c.r.PathValue("board")
+	if leaderboard.CheckBoardName(name) != nil {
+		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
+	}
+	ref, board, err := c.api.cfg.Catalog.Resolve(c.ctx, name, window, period)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && window+period != "" {
+		// Whoever may not see the board is told so, not which periods it lacks.
+		if _, b, err := c.api.cfg.Catalog.Resolve(c.ctx, name, "", ""); err == nil {
+			if err := c.mayRead(&b); err != nil {
+				return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+			}
+		}
+	}
+	if err == nil {
+		err = c.mayRead(&board)
+	}
+	return ref, board, err
+}
+
+// mayRead lets anyone read a public board and holders of a key all others.
+func (c *call) mayRead(b *leaderboard.Board) error {
+	if b.Rules.Visibility == leaderboard.Public {
+		return nil
+	}
+	return allow(c.scope, ScopeRead)
+}
+
+// tag begins the identity of an answer of this route; the route's own parameters are added to it.
+func (c *call) tag(v *view, st *leaderboard.State) tag {
+	return newTag(&v.ref, st, c.route.path, v.query.Mode)
+}
+
+// answer sends a reading answer: the common fields, then what body appends. A client that has this state of it
+// already is told so, unless the answer is stale: that has to be seen.
+func (c *call) answer(v *view, st *leaderboard.State, t tag, body func([]byte) []byte) error {
+	etag := t.etag(st.Seq)
+	h := c.w.Header()
+	values := [...]string{etag, cacheControl(v, st)}
+	h["Etag"] = values[0:1:1]
+	h["Cache-Control"] = values[1:2:2]
+	if match := c.r.Header["If-None-Match"]; match != nil && !st.Stale && noneMatch(match, etag) {
+		c.status = http.StatusNotModified
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	buf := c.api.buffers.Get().(*[]byte)
+	b := body(appendCommon((*buf)[:0], v, st))
+	b = append(b, '}', '\n')
+	c.send(http.StatusOK, typeJSON, b)
+	*buf = b
+	c.api.release(buf)
+	return nil
+}
+
+// cacheControl lets caches keep an answer only to ask whether it still holds.
+func cacheControl(v *view, st *leaderboard.State) string {
+	switch {
+	case st.Stale:
+		return "no-store"
+	case v.private:
+		return "private, no-cache"
+	default:
+		return "public, no-cache"
+	}
+}
+
+// appendCommon opens an answer with the fields that all reading answers share; a comma follows them.
+func appendCommon(b []byte, v *view, st *leaderboard.State) []byte {
+	b = appendString(append(b, `{"board":`...), v.ref.Board)
+	b = appendString(append(b, `,"window":`...), string(v.ref.Window))
+	b = appendString(append(b, `,"period":`...), v.ref.Name)
+	b = appendString(append(b, `,"mode":`...), string(v.query.Mode))
+	b = strconv.AppendInt(append(b, `,"total":`...), st.Total, 10)
+	b = strconv.AppendInt(append(b, `,"seq":`...), st.Seq, 10)
+	b = appendTime(append(b, `,"as_of":`...), st.AsOf)
+	b = appendString(append(b, `,"source":`...), string(st.Source))
+	b = strconv.AppendBool(append(b, `,"stale":`...), st.Stale)
+	return append(b, ',')
+}
