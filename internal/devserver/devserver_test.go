@@ -125,11 +125,6 @@ func TestEphemeralDataGoAtStop(t *testing.T) {
 // A start that fails shows what the server said.
 func TestFailedStartShowsTheLog(t *testing.T) {
 	cfg := testConfig(t)
-	cfg.Databases = -1
-	s := mustStart(t, StartRedis, cfg)
-	if err := s.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	cfg.Databases = 1 << 62 // out of Redis's range
 	_, err := StartRedis(t.Context(), cfg)
 	if err == nil || !strings.Contains(err.Error(), "databases") {

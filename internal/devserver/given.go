@@ -19,10 +19,7 @@ func givenMySQL(ctx context.Context, kind Kind, dsn string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", kind, cfg.Addr, err)
 	}
-	if kindOf(version) == MariaDB {
-		kind = MariaDB
-	}
-	return &Server{Kind: kind, Version: version, Addr: cfg.Addr, DSN: dsn}, nil
+	return &Server{Kind: sqlKind(version), Version: version, Addr: cfg.Addr, DSN: dsn}, nil
 }
 
 // givenRedis wraps a Redis that runs already, if it answers.

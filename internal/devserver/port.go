@@ -1,17 +1,29 @@
 package devserver
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"strconv"
 )
+
+// Ports below the range from which kernels take the source ports of outgoing
+// connections (32768 and up on Linux): while a killed server's port is free, no
+// client's connection can sit on it and keep Restart from having it back.
+const firstPort, lastPort = 20000, 32000
 
 // freePort returns a TCP port of 127.0.0.1 that nobody listens on now. Somebody
 // else may take it before our server does: launch then tries another.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("free port: %w", err)
+	var errs []error
+	for range 20 {
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			return port, l.Close()
+		}
+		errs = append(errs, err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("no free port: %w", errors.Join(errs...))
 }

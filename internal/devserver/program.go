@@ -16,7 +16,7 @@ type program struct {
 	kind    Kind
 	path    string // the program itself
 	root    string // the folder its packages were unpacked into; empty for one on PATH
-	version string // first line of --version
+	version string // as in 8.4.3; see parseVersion
 }
 
 // command returns how to run p: directly, or through the loader and libraries
@@ -60,25 +60,43 @@ func (p program) probe(ctx context.Context) (program, error) {
 	if err != nil {
 		return p, fmt.Errorf("%s --version: %w", p.path, err)
 	}
-	p.version, _, _ = strings.Cut(strings.TrimSpace(out), "\n")
-	if kind := kindOf(p.version); kind != p.kind {
-		return p, fmt.Errorf("%s is not %s: %q", p.path, p.kind, p.version)
+	kind, version := parseVersion(out)
+	if kind != p.kind {
+		return p, fmt.Errorf("%s is not %s but %q", p.path, p.kind, version)
 	}
+	p.version = version
 	return p, nil
 }
 
-// kindOf reads the kind from what a program prints for --version.
-func kindOf(version string) Kind {
-	v := strings.ToLower(version)
-	switch {
-	case strings.Contains(v, "mariadb"):
-		return MariaDB
-	case strings.Contains(v, "redis"), strings.Contains(v, "valkey"):
-		return Redis
-	case strings.Contains(v, "mysqld"), strings.Contains(v, "mysql"):
-		return MySQL
+// parseVersion reads what a program prints for --version:
+//
+//	/usr/sbin/mysqld  Ver 8.4.3 for Linux on x86_64 (MySQL Community Server - GPL)
+//	mysqld  Ver 11.4.2-MariaDB for Linux on x86_64
+//	Redis server v=8.0.6 sha=00000000:0 malloc=jemalloc-5.3.1 bits=64 build=...
+//
+// The path before Ver may contain any word, so only the rest tells the product.
+func parseVersion(out string) (kind Kind, version string) {
+	line, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	if before, version, ok := strings.Cut(line, "server v="); ok {
+		if name := strings.TrimSpace(before); name == "Redis" || name == "Valkey" {
+			version, _, _ = strings.Cut(version, " ")
+			return Redis, name + " " + version
+		}
+		return "", line
 	}
-	return ""
+	if _, version, ok := strings.Cut(line, " Ver "); ok {
+		version, _, _ = strings.Cut(version, " ")
+		return sqlKind(version), version
+	}
+	return "", line
+}
+
+// sqlKind tells MariaDB from MySQL by a version as in SELECT VERSION().
+func sqlKind(version string) Kind {
+	if strings.Contains(version, "MariaDB") {
+		return MariaDB
+	}
+	return MySQL
 }
 
 // programNames lists the names that programs of a kind go by.

@@ -19,7 +19,7 @@ var (
 // changes at Restart, so read it when no Restart is under way.
 type Server struct {
 	Kind    Kind
-	Version string // what the program says about itself; empty when given
+	Version string // of the program; empty for a Redis that was given
 	Addr    string // host:port
 	DSN     string // MySQL, MariaDB: root without a database, "root@tcp(127.0.0.1:port)/"
 	URL     string // Redis: "redis://127.0.0.1:port/0"
@@ -32,21 +32,36 @@ type Server struct {
 	proc *process
 }
 
-// Stop shuts the server down, with SIGKILL when ctx ends or it takes longer
-// than 20 s, and deletes the data of an ephemeral one. A server that was given
-// or has ended already is not an error.
+// Stop ends the server for good. One whose data stay is shut down in order,
+// with SIGKILL when ctx ends or it takes longer than 20 s; an ephemeral one is
+// killed, because nobody needs its data, and they are deleted. To stop a server
+// that was given, or has ended already, is not an error.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.run == nil {
 		return nil
 	}
+	if !s.run.cfg.Ephemeral {
+		return s.Shutdown(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.proc.kill()
+	<-s.proc.done
+	if err := os.RemoveAll(s.run.dir); err != nil {
+		return fmt.Errorf("data of %s: %w", s.Kind, err)
+	}
+	return nil
+}
+
+// Shutdown ends the server in order, as an operator would, with SIGKILL when
+// ctx ends or it takes longer than 20 s. The data stay; Restart is possible.
+func (s *Server) Shutdown(ctx context.Context) error {
+	if s.run == nil {
+		return errGiven
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stopProcess(ctx, s.proc)
-	if s.run.cfg.Ephemeral {
-		if err := os.RemoveAll(s.run.dir); err != nil {
-			return fmt.Errorf("data of %s: %w", s.Kind, err)
-		}
-	}
 	return nil
 }
 

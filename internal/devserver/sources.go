@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -23,12 +24,12 @@ func osRelease(text string) map[string]string {
 //
 // On Debian only the suite sid carries MySQL itself, so that is the one used,
 // from the mirror that serves the machine's own release. On Ubuntu every
-// release has it, and the machine's own sources are taken as they are.
+// release has it, and the machine's own suites are used.
 func sourcesList(release map[string]string, targets []string) (string, error) {
 	slices.Sort(targets)
 	targets = slices.Compact(targets)
 	if release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu") {
-		return ubuntuSources(targets)
+		return ubuntuSources(cmp.Or(release["UBUNTU_CODENAME"], release["VERSION_CODENAME"]), targets)
 	}
 	best := ""
 	for _, t := range targets {
@@ -51,10 +52,18 @@ func debianRelease(name, codename string) bool {
 	return name == codename || slices.Contains([]string{"stable", "oldstable", "testing", "unstable", "sid"}, name)
 }
 
-func ubuntuSources(targets []string) (string, error) {
+// ubuntuSources takes the archive itself and leaves out third parties, whose
+// keys apt would need and who have no pockets for updates.
+func ubuntuSources(codename string, targets []string) (string, error) {
+	archive := make(map[string]bool)
+	for _, t := range targets {
+		if f := strings.Fields(t); len(f) == 3 && (f[1] == codename+"-updates" || f[1] == codename+"-security") {
+			archive[f[0]] = true
+		}
+	}
 	var b strings.Builder
 	for _, t := range targets {
-		if f := strings.Fields(t); len(f) == 3 && (f[2] == "main" || f[2] == "universe") {
+		if f := strings.Fields(t); len(f) == 3 && archive[f[0]] && (f[2] == "main" || f[2] == "universe") {
 			fmt.Fprintf(&b, "deb %s%s %s %s\n", signedBy("/usr/share/keyrings/ubuntu-archive-keyring.gpg"), f[0], f[1], f[2])
 		}
 	}

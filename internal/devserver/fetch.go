@@ -1,0 +1,116 @@
+package devserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// packagesOf lists the packages that carry a kind, best first; distributions
+// name them differently.
+func packagesOf(kind Kind) []string {
+	switch kind {
+	case MySQL:
+		return []string{"mysql-server-core", "mysql-server-core-8.4", "mysql-server-core-8.0"}
+	case MariaDB:
+		return []string{"mariadb-server-core"}
+	case Redis:
+		return []string{"redis-server", "valkey-server"}
+	}
+	return nil
+}
+
+// programsIn lists where packages put the programs, relative to their root.
+func programsIn(kind Kind) []string {
+	switch kind {
+	case MySQL:
+		return []string{"usr/sbin/mysqld"}
+	case MariaDB:
+		return []string{"usr/sbin/mariadbd"}
+	case Redis:
+		return []string{"usr/bin/redis-server", "usr/bin/valkey-server"}
+	}
+	return nil
+}
+
+// fetcher returns a finder that fetches the distribution's packages, unless
+// they were fetched before.
+func (c cache) fetcher(log func(string, ...any)) func(context.Context, Kind) (program, error) {
+	return func(ctx context.Context, kind Kind) (program, error) {
+		root, err := c.once(ctx, filepath.Join("programs", string(kind)), func(ctx context.Context, dir string) error {
+			log("fetching %s from this machine's package archive into %s", kind, c.dir)
+			began := time.Now()
+			if err := c.fetch(ctx, kind, dir); err != nil {
+				return err
+			}
+			log("fetched %s in %s", kind, time.Since(began).Round(100*time.Millisecond))
+			return nil
+		})
+		if err != nil {
+			return program{}, fmt.Errorf("fetch packages of %s: %w", kind, err)
+		}
+		p, err := unpacked(kind, root)
+		if err != nil {
+			return program{}, err
+		}
+		return p.probe(ctx)
+	}
+}
+
+// unpacked finds the program of kind below root.
+func unpacked(kind Kind, root string) (program, error) {
+	for _, name := range programsIn(kind) {
+		p := program{kind: kind, path: filepath.Join(root, name), root: root}
+		if _, err := os.Stat(p.path); err == nil {
+			return p, nil
+		}
+	}
+	return program{}, fmt.Errorf("the packages in %s hold no %s", root, kind)
+}
+
+// fetch downloads the packages of kind and all they need, libc included, and
+// unpacks them into dir.
+func (c cache) fetch(ctx context.Context, kind Kind, dir string) error {
+	for _, tool := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("this works on Debian and Ubuntu only: %w", err)
+		}
+	}
+	// One fetch at a time: they share the package lists.
+	lock, err := lockFile(ctx, filepath.Join(c.dir, "apt.lock"))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	a := apt{dir: filepath.Join(c.dir, "apt")}
+	debs, err := a.closure(ctx, packagesOf(kind))
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	for _, deb := range debs {
+		if _, err := runCommand(ctx, exec.Command("dpkg-deb", "-x", deb, dir)); err != nil {
+			return fmt.Errorf("unpack %s: %w", filepath.Base(deb), err)
+		}
+	}
+	if _, err := unpacked(kind, dir); err != nil {
+		return err
+	}
+	return errors.Join(a.tidy(), slim(dir))
+}
+
+// slim deletes what no server reads.
+func slim(root string) error {
+	var errs []error
+	for _, name := range strings.Fields("doc info lintian locale man perl gcc gdb") {
+		errs = append(errs, os.RemoveAll(filepath.Join(root, "usr/share", name)))
+	}
+	return errors.Join(errs...)
+}
