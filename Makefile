@@ -1,0 +1,38 @@
+# make help lists the targets. GO, ARGS and TESTARGS may be set: make run ARGS='--listen 127.0.0.1:9090',
+# make test TESTARGS='-run TestTop ./store/...'.
+GO       ?= go
+TESTARGS ?= ./...
+GOFUMPT   = $(GO) tool gofumpt
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench build fmt cc
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
+	@exec bin/leaderboard dev $(ARGS)
+
+# One set of servers for the whole run; see internal/testenv. Two packages at a time suit two cores.
+test: cc ## every test, with the race detector, against real servers
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
+
+lint: ## go vet, staticcheck, gofumpt
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@files=$$($(GOFUMPT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted, make fmt helps:"; echo "$$files"; exit 1; } >&2
+
+bench: ## benchmarks
+	$(GO) test -run='^$$' -bench=. -benchmem ./rank ./bench/...
+
+build: ## bin/leaderboard
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/leaderboard ./cmd/leaderboard
+
+fmt: ## format the code
+	$(GOFUMPT) -w .
+
+cc:
+	@cc=$$($(GO) env CC); command -v $${cc%% *} >/dev/null || { \
+		echo "The race detector needs a C compiler, and $$cc is not there. Debian, Ubuntu: apt-get install gcc libc6-dev;" \
+			"Fedora: dnf install gcc; macOS: xcode-select --install." >&2; exit 1; }
