@@ -148,7 +148,7 @@ func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
 // noServer is the error for people: what was tried, and the three ways out.
 func noServer(kind Kind, failed []error) error {
 	return fmt.Errorf("%w for %s. Any of these helps:\n"+
-		"  - Docker: docker compose up -d --wait mysql redis, then give the addresses as below\n"+
+		"  - Docker: docker compose up -d --wait mysql redis, then the addresses of its servers as below\n"+
 		"  - a program on PATH: %s\n"+
 		"  - the address of a running server: %s\n"+
 		"what was tried: %w", ErrNoServer, kind, programHint(kind), addressHint(kind), errors.Join(failed...))
@@ -168,7 +168,7 @@ func programHint(kind Kind) string {
 func addressHint(kind Kind) string {
 	switch kind {
 	case MySQL:
-		return "LEADERBOARD_MYSQL_DSN (in tests LEADERBOARD_TEST_MYSQL_DSN), as in root@tcp(127.0.0.1:3306)/"
+		return "LEADERBOARD_MYSQL_DSN (in tests LEADERBOARD_TEST_MYSQL_DSN), as in root:leaderboard@tcp(127.0.0.1:3306)/"
 	case MariaDB:
 		return "LEADERBOARD_TEST_MARIADB_DSN, as in root@tcp(127.0.0.1:3306)/"
 	default:
