@@ -1,0 +1,170 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// What a copy can say instead of an answer. None of them is a failure of Redis.
+var (
+	// ErrMissing: there is no copy, or one in a format of another version of this program.
+	ErrMissing = errors.New("cache: no copy")
+	// ErrDamaged: the copy lost a part of itself.
+	ErrDamaged = errors.New("cache: damaged copy")
+	// ErrUncovered: the copy is fine and does not reach as deep as the question.
+	ErrUncovered = errors.New("cache: not covered by the copy")
+	// ErrBehind: the copy is older than the min_seq asked for.
+	ErrBehind = errors.New("cache: copy is older than asked for")
+	// ErrNeedsBuild: the log cannot bring the copy up to date; only a full rebuild can.
+	ErrNeedsBuild = errors.New("cache: copy needs a full rebuild")
+)
+
+// Log is where copies come from, the truth. Changes returns commits with LastSeq > fromSeq in order, none when there
+// is none, ErrLogPruned when the log does not continue exactly there. Snapshot reads the best limit entries in one
+// state: begin with that state, then rows with at most 1,000 keys at a time, best first. Period is read from the
+// primary, never from a cache. Errors: ErrPeriodNotFound, ErrUnavailable.
+type Log interface {
+	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
+	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
+	Period(ctx context.Context, id int64) (leaderboard.Period, error)
+}
+
+// CopyOptions adjust Copies; the zero value is fit for production.
+type CopyOptions struct {
+	Prefix string // of every key in Redis; "lb:" when empty
+	Slack  int    // entries kept beyond top_n; 0: a tenth of top_n, at least 100
+	// TempTTL is how long the temporary keys of a build that died live on; 1 minute when 0.
+	TempTTL time.Duration
+	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published. For tests
+	// of faults.
+	HookPoint func(name string)
+	OnBuild   func(p leaderboard.PeriodRef, o Outcome, took time.Duration, err error) // metrics; may be nil
+	Logger    *slog.Logger
+}
+
+// Copies are the copies in Redis. All methods may be called concurrently, from any number of processes.
+type Copies struct {
+	client  redis.UniversalClient
+	log     Log
+	opts    CopyOptions
+	scripts scripts
+}
+
+// NewCopies does no I/O.
+func NewCopies(client redis.UniversalClient, log Log, opts CopyOptions) *Copies {
+	opts.Prefix = orDefault(opts.Prefix, "lb:")
+	opts.TempTTL = orDefault(opts.TempTTL, time.Minute)
+	if opts.HookPoint == nil {
+		opts.HookPoint = func(string) {}
+	}
+	if opts.OnBuild == nil {
+		opts.OnBuild = func(leaderboard.PeriodRef, Outcome, time.Duration, error) {}
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Copies{client: client, log: log, opts: opts, scripts: newScripts()}
+}
+
+// Outcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
+// changes applied. Refused: the build was older than the copy in place, which stayed.
+type Outcome struct {
+	FromSeq, ToSeq int64
+	Rows           int64
+	Refused        bool
+}
+
+// slack is how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.
+func (c *Copies) slack(p leaderboard.PeriodRef) int {
+	if c.opts.Slack > 0 {
+		return c.opts.Slack
+	}
+	return max(100, p.Rules.TopN/10)
+}
+
+// keys are the three keys of a period's copy.
+func (c *Copies) keys(p leaderboard.PeriodRef) []string {
+	base := c.base(p)
+	return []string{base + "top", base + "key", base + "meta"}
+}
+
+func (c *Copies) base(p leaderboard.PeriodRef) string {
+	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:"
+}
+
+// format is the number of the layout of the keys, and the directions of the sort keys: while a board has no entries its
+// order may change, and keys in one order must not be read in the other.
+func format(p leaderboard.PeriodRef) string {
+	return "1" + direction(p.Rules.Order) + direction(p.Rules.Tiebreak.Order)
+}
+
+func direction(o leaderboard.Order) string {
+	if o == leaderboard.Asc {
+		return "a"
+	}
+	return "d"
+}
+
+// Info describes the copy in place.
+type Info struct {
+	Exists                bool // there is one that can be read; the fields below N are 0 otherwise
+	Damaged               bool // there is one that can not
+	Seq                   int64
+	AsOf                  leaderboard.Micros
+	Total                 int64 // entries of the period at Seq
+	N                     int64 // entries in the copy
+	Complete              bool  // N = Total
+	Short                 bool  // fewer than top_n though the period has more: a rebuild is due
+	BuiltAt, BuildStarted leaderboard.Micros
+	RedisNow              leaderboard.Micros // clock of the Redis server, that of BuiltAt and BuildStarted
+	TTL                   time.Duration      // until the copy expires unless somebody reads it
+}
+
+// Info looks at the copy of a period.
+func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
+	raw, err := c.scripts.info.RunRO(ctx, c.client, c.keys(p), format(p)).Slice()
+	if err != nil {
+		return Info{}, fmt.Errorf("cache: copy of period %d: %w", p.ID, err)
+	}
+	r := reader{raw: raw}
+	info := Info{RedisNow: leaderboard.Micros(r.int())}
+	if why := r.string(); why != "" {
+		info.Damaged = why == "damaged"
+		return info, r.err
+	}
+	h, err := parseHead(r.slice())
+	if err != nil {
+		return Info{}, err
+	}
+	info.Exists, info.Seq, info.AsOf, info.Total = true, h.Seq, h.AsOf, h.Total
+	info.N, info.TTL, info.Complete = h.n, h.ttl, h.complete()
+	info.Short = h.short(p)
+	info.BuiltAt, info.BuildStarted = leaderboard.Micros(h.rest.int()), leaderboard.Micros(h.rest.int())
+	return info, errors.Join(r.err, h.rest.err)
+}
+
+// Drop removes the copy of a period, whatever state it is in. The next reader asks for a new one.
+func (c *Copies) Drop(ctx context.Context, p leaderboard.PeriodRef) error {
+	_, err := c.drop(ctx, p, "", "")
+	return err
+}
+
+// drop removes the copy if it is still at (seq, asOf), or in any case when seq is "".
+func (c *Copies) drop(ctx context.Context, p leaderboard.PeriodRef, seq, asOf string) (bool, error) {
+	n, err := c.scripts.drop.Run(ctx, c.client, c.keys(p), format(p), seq, asOf).Int()
+	if err != nil {
+		return false, fmt.Errorf("cache: drop the copy of period %d: %w", p.ID, err)
+	}
+	return n == 1, nil
+}
+
+func decimal[T ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }

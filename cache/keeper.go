@@ -1,0 +1,202 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// keeper keeps answers in the process. By its age an answer is
+//
+//	fresh                served
+//	up to grace          served, while one flight renews it
+//	older                waited for; when what is behind fails, or does not answer within wait, served marked stale
+//	beyond the limit     gone
+//
+// After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
+// hangs delays one reader, not all. Errors are never kept.
+type keeper[K comparable, V any] struct {
+	rules   keepRules
+	ops     keepOps[V]
+	kept    *lru[K, *held[V]]
+	flights flights[flightKey[K], V]
+}
+
+type keepRules struct {
+	fresh, grace, limit time.Duration
+	wait, retry         time.Duration
+	now                 func() time.Time
+}
+
+// keepOps is what a keeper must know about its values.
+type keepOps[V any] struct {
+	seq   func(V) int64
+	local func(V) V // the form in which later callers get it
+	stale func(V) V // the same, when nothing behind it answers
+	bytes func(V) int
+}
+
+// loadFunc gets an answer at least as new as minSeq from what is behind the keeper.
+type loadFunc[V any] func(ctx context.Context, minSeq int64) (V, error)
+
+// flightKey keeps a caller who needs a newer state out of a flight that may bring an older one.
+type flightKey[K comparable] struct {
+	key    K
+	minSeq int64
+}
+
+// held is one kept answer.
+type held[V any] struct {
+	value V
+	seq   int64
+	at    time.Time
+
+	mu       sync.Mutex
+	stale    V
+	hasStale bool
+	failed   time.Time // of the last renewal, zero since the last that succeeded
+}
+
+func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout time.Duration, maxEntries, maxBytes int) *keeper[K, V] {
+	return &keeper[K, V]{
+		rules: rules, ops: ops, kept: newLRU[K, *held[V]](maxEntries, maxBytes),
+		flights: flights[flightKey[K], V]{timeout: timeout},
+	}
+}
+
+// fresh is the way of most reads: an answer that needs no renewal.
+func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
+	h, ok := k.kept.get(key)
+	if !ok || h.seq < minSeq || k.rules.now().Sub(h.at) > k.rules.fresh {
+		var none V
+		return none, false
+	}
+	return h.value, true
+}
+
+// get is the way of the others.
+func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
+	h, ok := k.kept.get(key)
+	age := time.Duration(0)
+	if ok {
+		age = k.rules.now().Sub(h.at)
+		ok = h.seq >= minSeq && age <= k.rules.limit
+	}
+	if !ok {
+		return k.renew(ctx, key, minSeq, load).wait(ctx)
+	}
+	if age <= k.rules.fresh {
+		return h.value, nil
+	}
+	failing, due := h.failing(k.rules.now(), k.rules.retry)
+	if failing && !due {
+		return h.marked(k.ops), nil
+	}
+	fl := k.renew(ctx, key, 0, load)
+	switch {
+	case failing:
+		return h.marked(k.ops), nil
+	case age <= k.rules.grace:
+		return h.value, nil
+	}
+	return k.await(ctx, fl, h, minSeq)
+}
+
+// await waits for a renewal while there is an old answer to fall back on.
+func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], minSeq int64) (V, error) {
+	bounded, cancel := context.WithTimeout(ctx, k.rules.wait)
+	defer cancel()
+	v, err := fl.wait(bounded)
+	switch {
+	case ctx.Err() != nil:
+		return v, ctx.Err()
+	case err == nil && k.ops.seq(v) >= minSeq:
+		return v, nil
+	case err != nil && isAnswer(err):
+		return v, err
+	}
+	if err != nil {
+		h.fail(k.rules.now())
+	}
+	return h.marked(k.ops), nil
+}
+
+func (k *keeper[K, V]) renew(ctx context.Context, key K, minSeq int64, load loadFunc[V]) *flight[V] {
+	work := func(ctx context.Context) (V, error) { return load(ctx, minSeq) }
+	return k.flights.start(ctx, flightKey[K]{key, minSeq}, work, func(v V, err error) {
+		switch {
+		case err == nil:
+			k.put(key, v)
+		case errors.Is(err, leaderboard.ErrSeqAhead): // says nothing about what is kept
+		case isAnswer(err):
+			k.kept.delete(key)
+		default:
+			if h, ok := k.kept.get(key); ok {
+				h.fail(k.rules.now())
+			}
+		}
+	})
+}
+
+// put keeps an answer, unless the one in place is newer and not old.
+func (k *keeper[K, V]) put(key K, v V) {
+	now := k.rules.now()
+	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
+	k.kept.update(key, k.ops.bytes(v), func(old *held[V], ok bool) *held[V] {
+		if ok && old.seq > next.seq && now.Sub(old.at) <= k.rules.fresh {
+			return old
+		}
+		return next
+	})
+}
+
+// forget drops what is kept, and what a flight under way will bring.
+func (k *keeper[K, V]) forget(key K) {
+	k.flights.forget(flightKey[K]{key, 0})
+	k.kept.delete(key)
+}
+
+// failing says whether the last renewal failed, and whether it is time to try again, which it then counts as tried.
+func (h *held[V]) failing(now time.Time, retry time.Duration) (failing, due bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed.IsZero() {
+		return false, true
+	}
+	if now.Sub(h.failed) < retry {
+		return true, false
+	}
+	h.failed = now
+	return true, true
+}
+
+func (h *held[V]) fail(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = now
+}
+
+// marked is the answer marked stale, one object for all who get it.
+func (h *held[V]) marked(ops keepOps[V]) V {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.hasStale {
+		h.stale, h.hasStale = ops.stale(h.value), true
+	}
+	return h.stale
+}
+
+// isAnswer says whether an error tells the truth about what was asked for, so that no other layer is to be tried.
+func isAnswer(err error) bool {
+	for _, answer := range []error{
+		leaderboard.ErrNotRanked, leaderboard.ErrPeriodNotFound, leaderboard.ErrBoardNotFound, leaderboard.ErrSeqAhead,
+	} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,104 @@
+package cache
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Lease is a right to do some work alone, for a term. It only saves work: what must never happen twice is fenced by
+// seq, because no lease in the world stops a process that was paused and goes on. What happens on a failure:
+//
+//   - the holder dies: the lease ends with its term, nobody needs to clean up;
+//   - the holder is paused beyond the term: another may take the lease; the holder learns that it is lost at its next
+//     heartbeat, or at once when its own clock says that the term is over;
+//   - Redis does not answer: the holder trusts the lease for two thirds of the term since the last heartbeat that
+//     succeeded, then counts it as lost;
+//   - Redis loses the lease (flush, failover): the next heartbeat finds it lost.
+type Lease struct {
+	copies *Copies
+	key    string
+	token  string
+	ttl    time.Duration
+	lost   chan struct{}
+	cancel context.CancelFunc
+	done   chan struct{} // the heartbeat has ended
+	once   sync.Once
+}
+
+// Lease tries to take the lease of a name, for a term that a heartbeat renews until Release. false: another has it.
+// It does not wait. Names live in the hash slot of the period with that id.
+func (c *Copies) Lease(ctx context.Context, name string, ttl time.Duration) (*Lease, bool, error) {
+	l := &Lease{copies: c, key: c.opts.Prefix + "{" + name + "}:lease", token: rand.Text(), ttl: ttl, lost: make(chan struct{}), done: make(chan struct{})}
+	start := time.Now()
+	// The client repeats a command whose answer was lost: then the lease that is in the way may be this one.
+	err := c.client.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
+	if err == redis.Nil {
+		var held bool
+		if held, err = l.extend(ctx); err == nil && !held {
+			return nil, false, nil
+		}
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("cache: lease of %s: %w", name, err)
+	}
+	beat, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancel = cancel
+	go l.heartbeat(beat, start)
+	return l, true, nil
+}
+
+// Lost is closed when the lease may be another's.
+func (l *Lease) Lost() <-chan struct{} { return l.lost }
+
+// Release gives the lease back, if it still is this one. It waits for Redis no longer than ctx.
+func (l *Lease) Release(ctx context.Context) error {
+	var err error
+	l.once.Do(func() {
+		l.cancel()
+		<-l.done
+		err = l.copies.scripts.release.Run(ctx, l.copies.client, []string{l.key}, l.token).Err()
+	})
+	if err != nil {
+		return fmt.Errorf("cache: release a lease: %w", err)
+	}
+	return nil
+}
+
+func (l *Lease) extend(ctx context.Context) (bool, error) {
+	n, err := l.copies.scripts.extend.Run(ctx, l.copies.client, []string{l.key}, l.token, l.ttl.Milliseconds()).Int()
+	return n == 1, err
+}
+
+// heartbeat renews the lease three times a term. renewed is when the last renewal that succeeded was sent: the term in
+// Redis began no earlier.
+func (l *Lease) heartbeat(ctx context.Context, renewed time.Time) {
+	defer close(l.done)
+	trust := l.ttl * 2 / 3
+	tick := time.NewTicker(l.ttl / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		sent := time.Now()
+		call, cancel := context.WithDeadline(ctx, renewed.Add(trust))
+		held, err := l.extend(call)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && held:
+			renewed = sent
+		case err == nil, time.Since(renewed) >= trust:
+			close(l.lost)
+			return
+		}
+	}
+}

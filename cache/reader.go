@@ -1,0 +1,175 @@
+package cache
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+)
+
+// ReaderOptions adjust a Reader; the zero value is fit for production.
+type ReaderOptions struct {
+	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0. Up to ten times as old it is served while
+	// one flight renews it.
+	LocalTTL time.Duration
+	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
+	StaleLimit time.Duration
+	// StaleWait is how long a reader with such an answer at hand waits for a better one; 250 ms.
+	StaleWait    time.Duration
+	LocalEntries int // answers kept, 16,384
+	LocalBytes   int // and their approximate size, 32 MiB
+
+	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 200 ms
+	FallbackConcurrent int           // questions in MySQL at once, 16
+	FallbackQueue      int           // questions waiting for that, 64; more: ErrOverloaded
+	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
+	FlightTimeout      time.Duration // for one question through all layers, 6 s
+
+	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
+	// builds.
+	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
+	Now    func() time.Time // time.Now when nil
+
+	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
+	OnFallbackRefused func()
+	OnBreaker         func(open bool)
+}
+
+func (o ReaderOptions) withDefaults() ReaderOptions {
+	o.LocalTTL = orDefault(o.LocalTTL, 100*time.Millisecond)
+	o.StaleLimit = orDefault(o.StaleLimit, 10*time.Minute)
+	o.StaleWait = orDefault(o.StaleWait, 250*time.Millisecond)
+	o.LocalEntries = orDefault(o.LocalEntries, 16_384)
+	o.LocalBytes = orDefault(o.LocalBytes, 32<<20)
+	o.RedisDeadline = orDefault(o.RedisDeadline, 200*time.Millisecond)
+	o.FallbackConcurrent = orDefault(o.FallbackConcurrent, 16)
+	o.FallbackQueue = orDefault(o.FallbackQueue, 64)
+	o.FallbackWait = orDefault(o.FallbackWait, 500*time.Millisecond)
+	o.FlightTimeout = orDefault(o.FlightTimeout, 6*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.OnAnswer == nil {
+		o.OnAnswer = func(leaderboard.Source, bool) {}
+	}
+	if o.OnFallbackRefused == nil {
+		o.OnFallbackRefused = func() {}
+	}
+	if o.OnBreaker == nil {
+		o.OnBreaker = func(bool) {}
+	}
+	return o
+}
+
+// Reader answers the reading queries from the nearest layer that can: copies in the process, the copy in Redis, MySQL
+// within a bound. It implements leaderboard.Rankings; answers are exact at the seq they report, and never older than
+// the MinSeq asked for. While nothing behind it answers, it serves its last good answer marked stale.
+type Reader struct {
+	copies *Copies // nil: no Redis
+	truth  leaderboard.Rankings
+	opts   ReaderOptions
+	gate   *gate
+	redis  *breaker
+
+	pages         *keeper[pageKey, *leaderboard.Page]
+	standings     *keeper[membersKey, *leaderboard.Standings]
+	scoreRanks    *keeper[scoreKey, *leaderboard.ScoreRank]
+	distributions *keeper[distributionKey, *leaderboard.Distribution]
+}
+
+// NewReader puts the layers in front of truth. copies may be nil.
+func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *Reader {
+	o := opts.withDefaults()
+	r := &Reader{
+		copies: copies, truth: truth, opts: o,
+		gate:  newGate(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
+		redis: &breaker{now: o.Now, onChange: o.OnBreaker},
+	}
+	rules := keepRules{
+		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now,
+	}
+	r.pages = newKeeper[pageKey](rules, pageOps(), o.FlightTimeout, o.LocalEntries/2, o.LocalBytes/2)
+	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)
+	r.scoreRanks = newKeeper[scoreKey](rules, scoreOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.distributions = newKeeper[distributionKey](rules, distributionOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	return r
+}
+
+// Page implements leaderboard.Rankings.
+func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	key := pageKeyOf(p, q)
+	if page, ok := r.pages.fresh(key, q.MinSeq); ok {
+		r.opts.OnAnswer(leaderboard.SourceLocal, false)
+		return page, nil
+	}
+	return r.page(ctx, p, q, key)
+}
+
+func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
+	page, err := r.pages.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
+		q.MinSeq = minSeq
+		return fetch(ctx, r, p,
+			func(ctx context.Context) (*leaderboard.Page, head, error) { return r.copies.page(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.Page, error) { return r.truth.Page(ctx, p, q) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.opts.OnAnswer(page.Source, page.Stale)
+	return page, nil
+}
+
+// Members implements leaderboard.Rankings.
+func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	key := membersKeyOf(p, q)
+	if s, ok := r.standings.fresh(key, q.MinSeq); ok {
+		r.opts.OnAnswer(leaderboard.SourceLocal, false)
+		return s, nil
+	}
+	return r.members(ctx, p, q, key)
+}
+
+func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
+	s, err := r.standings.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
+		q.MinSeq = minSeq
+		return fetch(ctx, r, p,
+			func(ctx context.Context) (*leaderboard.Standings, head, error) { return r.copies.members(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.opts.OnAnswer(s.Source, s.Stale)
+	return s, nil
+}
+
+// ScoreRank implements leaderboard.Rankings.
+func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	key := scoreKeyOf(p, q)
+	s, err := r.scoreRanks.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
+		q.MinSeq = minSeq
+		return fetch(ctx, r, p,
+			func(ctx context.Context) (*leaderboard.ScoreRank, head, error) { return r.copies.scoreRank(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.truth.ScoreRank(ctx, p, q) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.opts.OnAnswer(s.Source, s.Stale)
+	return s, nil
+}
+
+// Distribution implements leaderboard.Rankings. A copy of the top says nothing about the whole: after the process
+// comes MySQL.
+func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	key := distributionKeyOf(p, q)
+	d, err := r.distributions.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
+		q.MinSeq = minSeq
+		return fallback(ctx, r, func(ctx context.Context) (*leaderboard.Distribution, error) { return r.truth.Distribution(ctx, p, q) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.opts.OnAnswer(d.Source, d.Stale)
+	return d, nil
+}

@@ -1,0 +1,74 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leaderboard"
+)
+
+// fetch asks Redis, then MySQL.
+func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
+	fromCopy func(context.Context) (V, head, error), fromTruth func(context.Context) (V, error),
+) (V, error) {
+	if r.copies != nil && r.redis.allow() {
+		v, err := askCopy(ctx, r, p, fromCopy)
+		if err == nil || isAnswer(err) {
+			return v, err
+		}
+	}
+	return fallback(ctx, r, fromTruth)
+}
+
+// askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
+// for all of it.
+func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, head, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
+	defer cancel()
+	v, h, err := fromCopy(ctx)
+	r.redis.done(!isFailure(err))
+	if r.opts.Demand == nil {
+		return v, err
+	}
+	switch {
+	case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged):
+		if r.opts.Demand(p)(ctx) == nil {
+			v, _, err = fromCopy(ctx)
+		}
+	case h.rest != nil && h.short(p):
+		r.opts.Demand(p) // exact as far as it goes, and due for renewal
+	}
+	return v, err
+}
+
+// isFailure says whether an error is Redis not answering, rather than an answer or a copy that says it cannot.
+func isFailure(err error) bool {
+	if err == nil || isAnswer(err) {
+		return false
+	}
+	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind} {
+		if errors.Is(err, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// fallback asks MySQL within the bound.
+func fallback[V any](ctx context.Context, r *Reader, fromTruth func(context.Context) (V, error)) (V, error) {
+	leave, err := r.gate.enter(ctx)
+	if err != nil {
+		if errors.Is(err, leaderboard.ErrOverloaded) {
+			r.opts.OnFallbackRefused()
+		}
+		var none V
+		return none, err
+	}
+	defer leave()
+	v, err := fromTruth(ctx)
+	if err != nil && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+	}
+	return v, err
+}

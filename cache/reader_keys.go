@@ -1,0 +1,133 @@
+package cache
+
+import (
+	"encoding/binary"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// The keys under which answers are kept: everything that decides an answer, apart from how new it has to be.
+type (
+	periodKey struct {
+		id    int64
+		codec rank.Codec // while a board has no entries its order may change
+	}
+	pageKey struct {
+		periodKey
+		query leaderboard.PageQuery
+	}
+	membersKey struct {
+		periodKey
+		mode    leaderboard.Mode
+		members string // each with its length ahead
+	}
+	scoreKey struct {
+		periodKey
+		score, tiebreak int64
+	}
+	distributionKey struct {
+		periodKey
+		buckets int
+	}
+)
+
+func periodKeyOf(p leaderboard.PeriodRef) periodKey {
+	return periodKey{p.ID, rank.CodecOf(p.Rules)}
+}
+
+func pageKeyOf(p leaderboard.PeriodRef, q leaderboard.PageQuery) pageKey {
+	q.MinSeq = 0
+	return pageKey{periodKeyOf(p), q}
+}
+
+func membersKeyOf(p leaderboard.PeriodRef, q leaderboard.MembersQuery) membersKey {
+	k := membersKey{periodKey: periodKeyOf(p), mode: q.Mode}
+	if len(q.Members) == 1 {
+		k.members = q.Members[0] // UTF-8, so it never begins like a list
+		return k
+	}
+	b := []byte{0xff}
+	for _, m := range q.Members {
+		b = binary.AppendUvarint(b, uint64(len(m)))
+		b = append(b, m...)
+	}
+	k.members = string(b)
+	return k
+}
+
+func scoreKeyOf(p leaderboard.PeriodRef, q leaderboard.ScoreQuery) scoreKey {
+	return scoreKey{periodKeyOf(p), q.Score, q.Tiebreak}
+}
+
+func distributionKeyOf(p leaderboard.PeriodRef, q leaderboard.DistributionQuery) distributionKey {
+	return distributionKey{periodKeyOf(p), q.Buckets}
+}
+
+// Sizes of kept answers in bytes, roughly, with the JSON that their memo will hold.
+const (
+	answerBytes = 600
+	entryBytes  = 220
+	bucketBytes = 80
+)
+
+// local and stale are the states that copies in the process report.
+func local(s leaderboard.State) leaderboard.State {
+	s.Source = leaderboard.SourceLocal
+	return s
+}
+
+func stale(s leaderboard.State) leaderboard.State {
+	s.Source, s.Stale = leaderboard.SourceLocal, true
+	return s
+}
+
+func pageOps() keepOps[*leaderboard.Page] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Page) *leaderboard.Page {
+		return func(p *leaderboard.Page) *leaderboard.Page {
+			return &leaderboard.Page{State: mark(p.State), Entries: p.Entries, Next: p.Next}
+		}
+	}
+	return keepOps[*leaderboard.Page]{
+		seq: func(p *leaderboard.Page) int64 { return p.Seq }, local: with(local), stale: with(stale),
+		bytes: func(p *leaderboard.Page) int { return answerBytes + entryBytes*len(p.Entries) },
+	}
+}
+
+func standingsOps() keepOps[*leaderboard.Standings] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Standings) *leaderboard.Standings {
+		return func(s *leaderboard.Standings) *leaderboard.Standings {
+			return &leaderboard.Standings{State: mark(s.State), Entries: s.Entries, NotRanked: s.NotRanked}
+		}
+	}
+	return keepOps[*leaderboard.Standings]{
+		seq: func(s *leaderboard.Standings) int64 { return s.Seq }, local: with(local), stale: with(stale),
+		bytes: func(s *leaderboard.Standings) int {
+			return answerBytes + entryBytes*(len(s.Entries)+len(s.NotRanked))
+		},
+	}
+}
+
+func scoreOps() keepOps[*leaderboard.ScoreRank] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.ScoreRank) *leaderboard.ScoreRank {
+		return func(s *leaderboard.ScoreRank) *leaderboard.ScoreRank {
+			return &leaderboard.ScoreRank{State: mark(s.State), Strict: s.Strict, Tied: s.Tied}
+		}
+	}
+	return keepOps[*leaderboard.ScoreRank]{
+		seq: func(s *leaderboard.ScoreRank) int64 { return s.Seq }, local: with(local), stale: with(stale),
+		bytes: func(*leaderboard.ScoreRank) int { return answerBytes },
+	}
+}
+
+func distributionOps() keepOps[*leaderboard.Distribution] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Distribution) *leaderboard.Distribution {
+		return func(d *leaderboard.Distribution) *leaderboard.Distribution {
+			return &leaderboard.Distribution{State: mark(d.State), Buckets: d.Buckets}
+		}
+	}
+	return keepOps[*leaderboard.Distribution]{
+		seq: func(d *leaderboard.Distribution) int64 { return d.Seq }, local: with(local), stale: with(stale),
+		bytes: func(d *leaderboard.Distribution) int { return answerBytes + bucketBytes*len(d.Buckets) },
+	}
+}

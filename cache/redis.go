@@ -1,0 +1,128 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// The discipline of every connection. The client's own defaults let one hung server cost a request 20 s.
+const (
+	dialTimeout = 250 * time.Millisecond
+	ioTimeout   = 250 * time.Millisecond
+	poolTimeout = 100 * time.Millisecond
+	maxRetries  = 1
+)
+
+// OpenRedis makes a client; it connects with the first command. Forms of the address:
+//
+//	redis://[user:password@]host:port[/db]             one server; rediss:// for TLS, unix:///path for a socket
+//	redis://h1:port,h2:port,h3:port?cluster=true       Redis Cluster, any of its nodes
+//	redis://h1:port,h2:port/0?master=name              Sentinel: the addresses of the sentinels
+//
+// Further parameters are those of redis.ParseURL (read_timeout, pool_size, …). An error never shows the password.
+func OpenRedis(address string, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
+	opts, err := parseRedisURL(address)
+	if err != nil {
+		return nil, err
+	}
+	for _, option := range options {
+		option(opts)
+	}
+	return redis.NewUniversalClient(opts), nil
+}
+
+func parseRedisURL(address string) (*redis.UniversalOptions, error) {
+	single, hosts, err := splitHosts(address)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(single)
+	if err != nil {
+		return nil, errRedisURL("it is not a URL")
+	}
+	query := u.Query()
+	cluster, master := query.Get("cluster"), query.Get("master")
+	query.Del("cluster")
+	query.Del("master")
+	u.RawQuery = query.Encode()
+	o, err := redis.ParseURL(u.String())
+	if err != nil {
+		// The reason names a scheme, a path or a parameter, none of which is secret.
+		return nil, fmt.Errorf("address of Redis: %w", err)
+	}
+	out := &redis.UniversalOptions{
+		Addrs: []string{o.Addr}, DB: o.DB, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig,
+		MasterName: master, Protocol: o.Protocol, ClientName: o.ClientName,
+		ContextTimeoutEnabled: true, MaxRetries: orDefault(o.MaxRetries, maxRetries), DialerRetries: 1,
+		DialTimeout: orDefault(o.DialTimeout, dialTimeout), ReadTimeout: orDefault(o.ReadTimeout, ioTimeout),
+		WriteTimeout: orDefault(o.WriteTimeout, ioTimeout), PoolTimeout: orDefault(o.PoolTimeout, poolTimeout),
+		PoolSize: o.PoolSize, MinIdleConns: o.MinIdleConns, ConnMaxIdleTime: o.ConnMaxIdleTime, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+	if len(hosts) > 1 {
+		out.Addrs = hosts
+	}
+	if out.IsClusterMode, err = parseCluster(cluster); err != nil {
+		return nil, err
+	}
+	switch {
+	case out.IsClusterMode && (master != "" || out.DB != 0):
+		return nil, errRedisURL("a cluster has no master name and no database number")
+	case len(hosts) > 1 && !out.IsClusterMode && master == "":
+		return nil, errRedisURL("several hosts need cluster=true or master=name")
+	}
+	return out, nil
+}
+
+// splitHosts takes all hosts but the first out of an address, which then is a plain URL.
+func splitHosts(address string) (single string, hosts []string, err error) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return "", nil, errRedisURL("want redis://host:port")
+	}
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		end = i
+	}
+	authority, tail := rest[:end], rest[end:]
+	user := ""
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		user, authority = authority[:i+1], authority[i+1:]
+	}
+	for host := range strings.SplitSeq(authority, ",") {
+		if _, _, err := net.SplitHostPort(host); err != nil && host != "" {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), "6379")
+		}
+		hosts = append(hosts, host)
+	}
+	return scheme + "://" + user + hosts[0] + tail, hosts, nil
+}
+
+func parseCluster(value string) (bool, error) {
+	if value == "" {
+		return false, nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, errRedisURL("cluster is true or false")
+	}
+	return on, nil
+}
+
+func errRedisURL(reason string) error { return errors.New("address of Redis: " + reason) }
+
+func orDefault[T comparable](value, def T) T {
+	var zero T
+	if value == zero {
+		return def
+	}
+	return value
+}
