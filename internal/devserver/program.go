@@ -112,12 +112,21 @@ func programNames(kind Kind) []string {
 	return nil
 }
 
-// lookPath finds a program of the kind on PATH, or in the folders where
-// distributions put servers and which an ordinary user's PATH leaves out.
+// searchPath is PATH and, for the SQL servers, the folders where distributions
+// put them and which an ordinary user's PATH leaves out.
+func searchPath(kind Kind) []string {
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	if kind != Redis {
+		dirs = append(dirs, "/usr/local/sbin", "/usr/sbin")
+	}
+	return dirs
+}
+
+// lookPath finds a program of the kind.
 func lookPath(ctx context.Context, kind Kind) (program, error) {
 	var failed []error
 	for _, name := range programNames(kind) {
-		for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/local/sbin", "/usr/sbin") {
+		for _, dir := range searchPath(kind) {
 			path := filepath.Join(dir, name)
 			if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
 				continue

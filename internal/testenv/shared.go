@@ -21,15 +21,24 @@ type pool struct {
 
 // process is what this process's tests share. Tests receive nothing but a
 // testing.TB, so it has to be here.
-var process = &pool{servers: map[devserver.Kind]Provided{}, failed: map[devserver.Kind]error{}}
+var process = newPool()
+
+func newPool() *pool {
+	return &pool{servers: map[devserver.Kind]Provided{}, failed: map[devserver.Kind]error{}}
+}
 
 // shared returns the address of the server of kind that this run shares.
 func shared(t testing.TB, kind devserver.Kind) string {
 	t.Helper()
+	return process.forTest(t, kind)
+}
+
+func (p *pool) forTest(t testing.TB, kind devserver.Kind) string {
+	t.Helper()
 	if address := os.Getenv(Variable(kind)); address != "" {
 		return address
 	}
-	address, err := process.address(kind)
+	address, err := p.address(kind)
 	if err != nil {
 		t.Fatalf("this test needs a %s server: %s", kind, err)
 	}

@@ -63,12 +63,16 @@ func provideAll(ctx context.Context, dir string, stderr io.Writer) ([]testenv.Pr
 	kinds := []devserver.Kind{devserver.MySQL, devserver.MariaDB, devserver.Redis}
 	all := make([]testenv.Provided, len(kinds))
 	errs := make([]error, len(kinds))
+	var mu sync.Mutex
+	log := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(stderr, format+"\n", args...)
+	}
 	var wg sync.WaitGroup
 	for i, kind := range kinds {
 		wg.Go(func() {
-			all[i], errs[i] = testenv.Provide(ctx, kind, dir, func(format string, args ...any) {
-				fmt.Fprintf(stderr, format+"\n", args...)
-			})
+			all[i], errs[i] = testenv.Provide(ctx, kind, dir, log)
 		})
 	}
 	wg.Wait()
