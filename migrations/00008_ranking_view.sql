@@ -10,7 +10,8 @@ SELECT b.name AS board,
        e.created_time
 FROM entries e
 JOIN periods p ON p.id = e.period_id
-JOIN boards b ON b.id = p.board_id;
+JOIN boards b ON b.id = p.board_id
+WHERE b.state = 'open';
 
 -- +goose Down
 DROP VIEW scores;

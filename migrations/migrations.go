@@ -1,0 +1,147 @@
+// Package migrations holds the schema of the database, one DDL statement per file (MySQL commits DDL implicitly), and
+// applies it. Everything here may be called by several processes at once: a named lock of the database server lets one
+// of them work at a time.
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed *.sql
+var files embed.FS
+
+// Applied is one migration that was carried out.
+type Applied struct {
+	Version int64
+	Name    string // such as 00001_boards.sql
+	Took    time.Duration
+}
+
+// State is one migration and whether the database has it.
+type State struct {
+	Version   int64
+	Name      string
+	Applied   bool
+	AppliedAt time.Time // UTC; zero when it is not applied
+}
+
+// Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it
+// fails half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
+// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW.
+func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
+	var done []Applied
+	err := locked(ctx, db, func(p *goose.Provider, held func() error) error {
+		for {
+			if err := held(); err != nil {
+				return err
+			}
+			result, err := p.UpByOne(ctx)
+			if errors.Is(err, goose.ErrNoNextVersion) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			done = append(done, applied(result))
+		}
+	})
+	if err != nil {
+		return done, fmt.Errorf("migrations: up: %w", err)
+	}
+	return done, nil
+}
+
+// Down takes the newest applied migration back, with the data in it. The result is nil when there is none.
+func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
+	var done *Applied
+	err := locked(ctx, db, func(p *goose.Provider, held func() error) error {
+		if err := held(); err != nil {
+			return err
+		}
+		result, err := p.Down(ctx)
+		if errors.Is(err, goose.ErrNoNextVersion) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		a := applied(result)
+		done = &a
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("migrations: down: %w", err)
+	}
+	return done, nil
+}
+
+// Status lists all migrations in order.
+func Status(ctx context.Context, db *sql.DB) ([]State, error) {
+	var states []State
+	err := locked(ctx, db, func(p *goose.Provider, _ func() error) error {
+		all, err := p.Status(ctx)
+		for _, m := range all {
+			states = append(states, State{
+				Version: m.Source.Version, Name: path.Base(m.Source.Path),
+				Applied: m.State == goose.StateApplied, AppliedAt: m.AppliedAt.UTC(),
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("migrations: status: %w", err)
+	}
+	return states, nil
+}
+
+// Latest is the version that this program was built with.
+func Latest() int64 {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil || len(names) == 0 {
+		return 0
+	}
+	version, err := goose.NumericComponent(names[len(names)-1])
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// Version is the version that the database has, 0 when it was never migrated. It changes nothing and takes no lock, so
+// that a readiness check may ask.
+func Version(ctx context.Context, db *sql.DB) (int64, error) {
+	var tables int
+	const exists = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
+	if err := db.QueryRowContext(ctx, exists, goose.DefaultTablename).Scan(&tables); err != nil {
+		return 0, fmt.Errorf("migrations: version: %w", err)
+	}
+	if tables == 0 {
+		return 0, nil
+	}
+	var version int64
+	const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
+	if err := db.QueryRowContext(ctx, newest).Scan(&version); err != nil {
+		return 0, fmt.Errorf("migrations: version: %w", err)
+	}
+	return version, nil
+}
+
+// Pending says whether the database lacks a migration that this program was built with. A database that is newer than
+// the program lacks nothing: the previous version of the program works on each schema.
+func Pending(ctx context.Context, db *sql.DB) (bool, error) {
+	version, err := Version(ctx, db)
+	return version < Latest(), err
+}
+
+func applied(r *goose.MigrationResult) Applied {
+	return Applied{Version: r.Source.Version, Name: path.Base(r.Source.Path), Took: r.Duration}
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// period is a period's row as the lock found it, and what a batch makes of it. It belongs to one batch.
+type period struct {
+	ref         leaderboard.PeriodRef
+	codec       rank.Codec
+	lastSeq     int64
+	lastCreated leaderboard.Micros
+	committed   leaderboard.Micros
+	count       int64
+	clock       leaderboard.Micros // database clock, read under the lock
+
+	entries map[string]*leaderboard.Entry // current entries of the members concerned
+	changes []leaderboard.Change
+}
+
+// submit applies one submission and records the change it makes, if any.
+func (p *period) submit(sub leaderboard.Submission) leaderboard.Result {
+	cur := p.entries[sub.Member]
+	now := max(p.clock, p.lastCreated+1)
+	next, changed, broken := p.ref.Rules.Apply(cur, sub, now, p.clock)
+	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
+	if cur != nil {
+		res.Score, res.Previous, res.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
+	}
+	if broken != nil {
+		res.Status, res.Rule = leaderboard.Rejected, broken
+		return res
+	}
+	if !changed {
+		return res
+	}
+	if sub.CreatedTime == nil {
+		p.lastCreated = now
+	}
+	p.record(sub.Member, cur, &next)
+	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
+	return res
+}
+
+// remove takes a member's entry away; ok is false when there is none.
+func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
+	cur := p.entries[member]
+	if cur == nil {
+		return leaderboard.Result{}, false
+	}
+	p.record(member, cur, nil)
+	return leaderboard.Result{Member: member, Status: leaderboard.Applied, Previous: &cur.Score}, true
+}
+
+func (p *period) record(member string, old, next *leaderboard.Entry) {
+	if old == nil {
+		p.count++
+	}
+	if next == nil {
+		p.count--
+	}
+	p.lastSeq++
+	p.changes = append(p.changes, leaderboard.Change{Seq: p.lastSeq, Member: member, Old: old, New: next})
+	p.entries[member] = next
+}
+
+// outcome is what has to be written: the entries that differ from the ones found, by member bytes (the order of the
+// primary key, so that neighbours are written together), and the members whose entries are gone.
+func (p *period) outcome() (upserts []*leaderboard.Entry, gone []string) {
+	seen := make(map[string]bool, len(p.changes))
+	for _, c := range p.changes {
+		if seen[c.Member] {
+			continue
+		}
+		seen[c.Member] = true
+		switch e := p.entries[c.Member]; {
+		case e != nil:
+			upserts = append(upserts, e)
+		case c.Old != nil:
+			gone = append(gone, c.Member)
+		}
+	}
+	slices.SortFunc(upserts, func(a, b *leaderboard.Entry) int { return strings.Compare(a.Member, b.Member) })
+	slices.Sort(gone)
+	return upserts, gone
+}
+
+// commit is the row of the change log, nil when nothing changed. Its time is later than the one before, so that it
+// names the state that it leads to.
+func (p *period) commit() *leaderboard.Commit {
+	if len(p.changes) == 0 {
+		return nil
+	}
+	return &leaderboard.Commit{
+		PeriodID: p.ref.ID, FirstSeq: p.changes[0].Seq, LastSeq: p.lastSeq,
+		PrevCommittedAt: p.committed, CommittedAt: max(p.clock, p.committed+1),
+		EntryCount: p.count, Changes: p.changes,
+	}
+}
+
+// receipts applies the requests of a batch in order of arrival and gives each its answer. stored are the rows of
+// idempotency keys found; the ones to add come back in the order of their requests.
+func receipts(periods []*period, reqs []*request, stored map[string]keyRow) (answers []answer, keys []keyRow) {
+	answers = make([]answer, len(reqs))
+	for i, r := range reqs {
+		if r.key == "" {
+			answers[i].receipt, answers[i].err = r.apply(periods)
+			continue
+		}
+		if row, ok := stored[r.key]; ok {
+			if row.hash != r.hash {
+				answers[i].err = leaderboard.ErrKeyReused
+			} else {
+				answers[i].receipt = row.receipt
+			}
+			continue
+		}
+		row := keyRow{key: r.key, hash: r.hash}
+		if row.receipt, answers[i].err = r.apply(periods); answers[i].err == nil {
+			answers[i].receipt = row.receipt
+			stored[r.key] = row // for a second request with the key in this very batch
+			keys = append(keys, row)
+		}
+	}
+	return answers, keys
+}
+
+// apply carries one request out on the periods concerned, the board's first window first.
+func (r *request) apply(periods []*period) (leaderboard.Receipt, error) {
+	if r.remove != "" {
+		return r.applyRemove(periods)
+	}
+	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(r.entries))}
+	for _, sub := range r.entries {
+		for i, p := range periods {
+			if res := p.submit(sub); i == 0 {
+				receipt.Results = append(receipt.Results, res)
+			}
+		}
+	}
+	seqsOf(&receipt, periods)
+	return receipt, nil
+}
+
+func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
+	var receipt leaderboard.Receipt
+	known := r.periodID == 0
+	for _, p := range periods {
+		if r.periodID != 0 && r.periodID != p.ref.ID {
+			continue
+		}
+		known = true
+		if res, ok := p.remove(r.remove); ok && len(receipt.Results) == 0 {
+			receipt.Results = append(receipt.Results, res)
+		}
+	}
+	switch {
+	case !known:
+		return receipt, leaderboard.ErrPeriodNotFound
+	case len(receipt.Results) == 0:
+		return receipt, leaderboard.ErrNotRanked
+	}
+	seqsOf(&receipt, periods)
+	return receipt, nil
+}
+
+func seqsOf(receipt *leaderboard.Receipt, periods []*period) {
+	receipt.Seq = periods[0].lastSeq
+	if len(periods) > 1 {
+		receipt.Seqs = make(map[leaderboard.Window]int64, len(periods))
+		for _, p := range periods {
+			receipt.Seqs[p.ref.Window] = p.lastSeq
+		}
+	}
+}

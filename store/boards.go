@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"leaderboard"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// boardRow is a row of boards.
+type boardRow struct {
+	ID      int64     `db:"id"`
+	Name    []byte    `db:"name"`
+	Version int64     `db:"version"`
+	Rules   []byte    `db:"rules"`
+	Created time.Time `db:"created_time"`
+	Updated time.Time `db:"updated_time"`
+}
+
+const boardColumns = "id, name, version, rules, created_time, updated_time"
+
+func (r *boardRow) board() (leaderboard.Board, error) {
+	b := leaderboard.Board{
+		ID: r.ID, Name: string(r.Name), Version: r.Version,
+		CreatedTime: micros(r.Created), UpdatedTime: micros(r.Updated),
+	}
+	if err := json.Unmarshal(r.Rules, &b.Rules); err != nil {
+		return b, wrap("rules of board "+b.Name, err)
+	}
+	b.Rules = b.Rules.WithDefaults()
+	return b, nil
+}
+
+// Board is the board with this name, or ErrBoardNotFound.
+func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	b, err := getBoard(ctx, s.db, s.limited("SELECT "+boardColumns+" FROM boards WHERE name = ? AND state = 'open'"), name)
+	return b, translate(ctx, "board", err)
+}
+
+func getBoard(ctx context.Context, q sqlx.QueryerContext, query, name string) (leaderboard.Board, error) {
+	var row boardRow
+	err := sqlx.GetContext(ctx, q, &row, query, []byte(name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.Board{}, leaderboard.ErrBoardNotFound
+	}
+	if err != nil {
+		return leaderboard.Board{}, err
+	}
+	return row.board()
+}
+
+// Boards lists boards in the byte order of their names, behind the name given ("" for the first), at most limit.
+func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+	var rows []boardRow
+	// The names of boards being deleted begin with a tilde and so come behind all others.
+	query := s.limited("SELECT " + boardColumns + " FROM boards WHERE name > ? AND name < ? AND state = 'open' ORDER BY name LIMIT ?")
+	if err := s.db.SelectContext(ctx, &rows, query, []byte(after), []byte(deletedMark), max(0, limit)); err != nil {
+		return nil, translate(ctx, "boards", err)
+	}
+	boards := make([]leaderboard.Board, 0, len(rows))
+	for i := range rows {
+		b, err := rows[i].board()
+		if err != nil {
+			return nil, err
+		}
+		boards = append(boards, b)
+	}
+	return boards, nil
+}
+
+// PutBoard creates a board or changes its rules; created says which. Missing rules get their defaults. The same rules
+// again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
+// ErrBoardConflict when the change would reorder entries that exist.
+func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
+	if broken := leaderboard.CheckBoardName(name); broken != nil {
+		return b, false, wrap("board", broken)
+	}
+	rules = rules.WithDefaults()
+	if broken := rules.Check(); broken != nil {
+		return b, false, wrap("board", broken)
+	}
+	for attempt := 1; ; attempt++ {
+		b, created, err = s.putBoard(ctx, name, rules)
+		// Two that create the same board at once: the second finds the first's.
+		m, _ := meaningOf(number(err))
+		if err == nil || attempt == attempts || !(m.retry || number(err) == errDuplicate) {
+			return b, created, translate(ctx, "put board", err)
+		}
+	}
+}
+
+func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
+	text, err := json.Marshal(rules)
+	if err != nil {
+		return b, false, err
+	}
+	tx, err := s.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return b, false, err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
+	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
+	switch {
+	case errors.Is(err, leaderboard.ErrBoardNotFound):
+		created = true
+		err = createBoard(ctx, tx, name, text, rules.Windows)
+	case err == nil:
+		var same bool
+		if same, err = changeBoard(ctx, tx, b, rules, text); same {
+			return b, false, nil
+		}
+	}
+	if err != nil {
+		return b, false, err
+	}
+	if b, err = getBoard(ctx, tx, find, name); err != nil {
+		return b, false, err
+	}
+	return b, created, commit(tx)
+}
+
+// createBoard adds the board and the period of each of its windows: all_time runs from the beginning without an end.
+func createBoard(ctx context.Context, tx *sqlx.Tx, name string, rules []byte, windows []leaderboard.Window) error {
+	result, err := tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, NOW(6), NOW(6))",
+		[]byte(name), string(rules))
+	if err != nil {
+		return err
+	}
+	id, err := result.LastInsertId()
+	if err != nil {
+		return err
+	}
+	for _, w := range windows {
+		_, err := tx.ExecContext(ctx, "INSERT INTO periods (board_id, window_name, starts_at, last_created_time, committed_at)"+
+			" VALUES (?, ?, '1970-01-01', '1970-01-01', NOW(6))", id, string(w))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeBoard gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
+func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
+	old, err := json.Marshal(b.Rules)
+	if err != nil || string(old) == string(text) {
+		return err == nil, err
+	}
+	if b.Rules.Reorders(&rules) {
+		// The lock of the board's row keeps writers away until this transaction ends.
+		var has bool
+		const any = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
+		if err := tx.GetContext(ctx, &has, any, b.ID); err != nil {
+			return false, err
+		}
+		if has {
+			return false, leaderboard.ErrBoardConflict
+		}
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = NOW(6) WHERE id = ?", string(text), b.ID)
+	return false, err
+}

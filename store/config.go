@@ -1,0 +1,68 @@
+package store
+
+import (
+	"log/slog"
+	"time"
+
+	"leaderboard"
+)
+
+// Config is what a Store needs to know. Only DSN has no default.
+type Config struct {
+	// DSN names the server and the database in the form of go-sql-driver/mysql. Settings that the store depends on
+	// (time zone, isolation, sql_mode, timeouts below) override what it says.
+	DSN string
+	// MaxConns bounds the connections, shared by reads and writes. Default 32.
+	MaxConns int
+	// StatementTimeout is how long the server may work on one reading statement. Default 5s.
+	StatementTimeout time.Duration
+	// LockWait is how long a write waits for a row lock, in whole seconds. Default 5s.
+	LockWait time.Duration
+	// ReadTimeout and WriteTimeout bound each wait on the socket. Default 10s; ReadTimeout must exceed LockWait.
+	ReadTimeout, WriteTimeout time.Duration
+	// QueueLimit is how many entries may wait per board before ErrOverloaded. Default 20000.
+	QueueLimit int
+	// BatchRows is how many entries one transaction takes at most, unless a single request has more. Default 500.
+	BatchRows int
+	// KeyTTL is how long idempotency keys are remembered. Default 24h.
+	KeyTTL time.Duration
+	// ChangeTTL is how long the change log reaches back at least. Default 1h.
+	ChangeTTL time.Duration
+	// Logger receives what an operator should know. Default: nothing is logged.
+	Logger *slog.Logger
+	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
+	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
+	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+	// OnBatch is called once per batch, with the error that all its requests got, if any.
+	OnBatch func(requests, rows int, took time.Duration, err error)
+}
+
+func (c Config) withDefaults() Config {
+	setDefault(&c.MaxConns, 32)
+	setDefault(&c.StatementTimeout, 5*time.Second)
+	setDefault(&c.LockWait, 5*time.Second)
+	c.LockWait = max(time.Second, c.LockWait.Truncate(time.Second))
+	setDefault(&c.ReadTimeout, 10*time.Second)
+	setDefault(&c.WriteTimeout, 10*time.Second)
+	setDefault(&c.QueueLimit, 20_000)
+	setDefault(&c.BatchRows, 500)
+	setDefault(&c.KeyTTL, 24*time.Hour)
+	setDefault(&c.ChangeTTL, time.Hour)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.OnCommit == nil {
+		c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {}
+	}
+	if c.OnBatch == nil {
+		c.OnBatch = func(int, int, time.Duration, error) {}
+	}
+	return c
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+
+	"leaderboard"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Numbers of server errors that the store knows what to do about.
+const (
+	errTooManyConns     = 1040
+	errServerShutdown   = 1053
+	errDuplicate        = 1062
+	errAccessDenied     = 1045
+	errDBAccessDenied   = 1044
+	errNoDatabase       = 1049
+	errNoTable          = 1146
+	errTooManyUserConns = 1203
+	errLockWait         = 1205
+	errDeadlock         = 1213
+	errUserLimit        = 1226
+	errReadOnlyOption   = 1290
+	errInterrupted      = 1317
+	errReadOnlyTx       = 1792
+	errReadOnlyMode     = 1836
+	errKilled           = 1927 // MariaDB
+	errStatementTime    = 1969 // MariaDB
+	errQueryTimeout     = 3024
+	errRolledBack       = 3101 // group replication, at COMMIT
+	errOffline          = 3032
+	errIdleTooLong      = 4031
+)
+
+// meaning is what an error number says about the statement and its transaction.
+type meaning struct {
+	sentinel error // what the caller is told
+	retry    bool  // the whole transaction may be repeated at once
+	// decided: when COMMIT itself fails this way the transaction is rolled back for sure
+	decided bool
+}
+
+// meaningOf is the one table of error numbers. Numbers that are not in it are faults of this program or of the schema.
+func meaningOf(number uint16) (meaning, bool) {
+	switch number {
+	case errDeadlock, errRolledBack:
+		return meaning{leaderboard.ErrUnavailable, true, true}, true
+	case errLockWait:
+		return meaning{leaderboard.ErrUnavailable, true, false}, true
+	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx:
+		return meaning{leaderboard.ErrUnavailable, false, true}, true
+	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
+		errIdleTooLong, errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable:
+		return meaning{leaderboard.ErrUnavailable, false, false}, true
+	case errQueryTimeout, errStatementTime:
+		return meaning{leaderboard.ErrOverloaded, false, false}, true
+	}
+	return meaning{}, false
+}
+
+// lost says whether err means that the connection is gone, or never was.
+func lost(err error) bool {
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, mysql.ErrMalformPkt) || errors.Is(err, mysql.ErrPktSync) {
+		return true
+	}
+	var netErr net.Error
+	return errors.As(err, &netErr)
+}
+
+func number(err error) uint16 {
+	var my *mysql.MySQLError
+	if errors.As(err, &my) {
+		return my.Number
+	}
+	return 0
+}
+
+// translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, that is the cause.
+func translate(ctx context.Context, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if isSentinel(err) {
+		return wrap(doing, err)
+	}
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("store: %s: %w (%w)", doing, cause, err)
+	}
+	if m, ok := meaningOf(number(err)); ok {
+		return fmt.Errorf("store: %s: %w: %w", doing, m.sentinel, err)
+	}
+	if lost(err) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("store: %s: %w: %w", doing, leaderboard.ErrUnavailable, err)
+	}
+	return wrap(doing, err)
+}
+
+// isSentinel says whether err has its meaning already.
+func isSentinel(err error) bool {
+	for _, s := range []error{
+		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound,
+		leaderboard.ErrBoardConflict, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
+		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned,
+	} {
+		if errors.Is(err, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// commit ends a transaction. Without an answer to COMMIT, or with one that does not decide it, the outcome is unknown.
+func commit(tx interface{ Commit() error }) error { return commitOutcome(tx.Commit()) }
+
+// commitOutcome is what the result of sending COMMIT means.
+func commitOutcome(err error) error {
+	if err == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrTxDone) {
+		return err // the driver returns ErrBadConn only when it has sent nothing
+	}
+	if m, ok := meaningOf(number(err)); ok && m.decided {
+		return err
+	}
+	return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)
+}

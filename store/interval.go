@@ -1,0 +1,175 @@
+package store
+
+import (
+	"cmp"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// cut is a place between entries in the order of a period: right before (or behind) all entries whose first n columns
+// of the order have the given values. n 0 is the beginning or the end of the period, 2 a group of tied entries, 4 one
+// entry. Values are as stored, so that higher scores and tiebreaks come first on every board.
+type cut struct {
+	n        int
+	score    int64
+	tiebreak int64
+	created  leaderboard.Micros
+	member   string
+	behind   bool
+}
+
+// interval is the run of entries from one cut to another.
+type interval struct{ from, to cut }
+
+// The columns of the order.
+const (
+	colScore = iota
+	colTiebreak
+	colCreated
+	colMember
+)
+
+// orderBy is the order of a period and of the index entries_order; backwards is its reverse.
+const (
+	orderBy   = " ORDER BY score DESC, tiebreak DESC, created_time ASC, member ASC"
+	backwards = " ORDER BY score ASC, tiebreak ASC, created_time DESC, member DESC"
+)
+
+func beginning() cut { return cut{} }
+func end() cut       { return cut{behind: true} }
+
+// groupCut is the cut before or behind the entries that share a score and a tiebreak (as stored).
+func groupCut(score, tiebreak int64, behind bool) cut {
+	return cut{n: colTiebreak + 1, score: score, tiebreak: tiebreak, behind: behind}
+}
+
+// keyCut is the cut before or behind the entry with this key, whether it exists or not. A cursor comes from outside and
+// may name a time that no entry can have; it is then the end of the group on that side.
+func keyCut(k rank.Key, behind bool) (cut, error) {
+	e, err := rank.Codec{}.Entry(k)
+	switch {
+	case err != nil:
+		return cut{}, err
+	case e.CreatedTime < leaderboard.MinTime || e.CreatedTime > leaderboard.MaxTime:
+		return groupCut(e.Score, e.Tiebreak, e.CreatedTime > leaderboard.MaxTime), nil
+	}
+	return cut{colMember + 1, e.Score, e.Tiebreak, e.CreatedTime, e.Member, behind}, nil
+}
+
+// compare orders two cuts by one column: negative when c's value comes first.
+func (c *cut) compare(o *cut, col int) int {
+	switch col {
+	case colScore:
+		return cmp.Compare(o.score, c.score)
+	case colTiebreak:
+		return cmp.Compare(o.tiebreak, c.tiebreak)
+	case colCreated:
+		return cmp.Compare(c.created, o.created)
+	default:
+		return cmp.Compare(c.member, o.member)
+	}
+}
+
+// column appends a comparison of a column with the cut's value; op is "=", or "<" for entries ordered before it, ">"
+// for entries ordered behind it.
+func (c *cut) column(t *text, col int, op byte) {
+	if col <= colTiebreak && op != '=' {
+		op = '<' + '>' - op
+	}
+	switch col {
+	case colScore:
+		t.str("score").char(op).int(c.score)
+	case colTiebreak:
+		t.str("tiebreak").char(op).int(c.tiebreak)
+	case colCreated:
+		t.str("created_time").char(op).time(c.created)
+	default:
+		t.str("member").char(op).hex(c.member)
+	}
+}
+
+// ranges builds a condition out of disjoint ranges of the index entries_order, joined by OR.
+type ranges struct {
+	t *text
+	n int
+}
+
+// where appends the condition that selects the interval. Comparing whole rows, (a, b) < (c, d), would be shorter, but
+// the range optimizer uses an index only for the first column of it, and for none when directions are mixed.
+func (iv interval) where(t *text) {
+	from, to := iv.from, iv.to
+	r := ranges{t: t}
+	t.str("(")
+	d := 0
+	for d < from.n && d < to.n && from.compare(&to, d) == 0 {
+		d++
+	}
+	switch {
+	case d < from.n && d < to.n:
+		if from.compare(&to, d) < 0 {
+			r.tail(&from, d+1)
+			r.add(&from, d, '>')
+			t.str(" AND ")
+			to.column(t, d, '<')
+			r.head(&to, d+1)
+		}
+	case d < to.n: // from is the beginning or the end of a group that to lies in
+		if !from.behind {
+			r.head(&to, d)
+		}
+	case d < from.n: // to is the beginning or the end of a group that from lies in
+		if to.behind {
+			r.tail(&from, d)
+		}
+	case !from.behind && to.behind:
+		r.add(&from, d, 0)
+	}
+	if r.n == 0 {
+		t.str("FALSE")
+	}
+	t.str(")")
+}
+
+// tail adds the entries behind c that share its columns before col, head those before it.
+func (r *ranges) tail(c *cut, col int) {
+	if !c.behind {
+		r.add(c, c.n, 0)
+	}
+	for i := c.n - 1; i >= col; i-- {
+		r.add(c, i, '>')
+	}
+}
+
+func (r *ranges) head(c *cut, col int) {
+	for i := col; i < c.n; i++ {
+		r.add(c, i, '<')
+	}
+	if c.behind {
+		r.add(c, c.n, 0)
+	}
+}
+
+// add adds one range: the columns before col equal those of c, and col stands in relation op to it (0: no matter how).
+func (r *ranges) add(c *cut, col int, op byte) {
+	if r.n > 0 {
+		r.t.str(" OR ")
+	}
+	r.n++
+	for i := range col {
+		if i > 0 {
+			r.t.str(" AND ")
+		}
+		c.column(r.t, i, '=')
+	}
+	if op == 0 {
+		if col == 0 {
+			r.t.str("TRUE")
+		}
+		return
+	}
+	if col > 0 {
+		r.t.str(" AND ")
+	}
+	c.column(r.t, col, op)
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// The payload of a row of changes, format 1: a head of two bytes, the format and the orientation of the keys (bit 0:
+// score ascending, bit 1: tiebreak ascending; it may differ from today's rules of the board), then per change a byte that
+// says whether an old (bit 0) and a new entry (bit 1) follow, the length of the member, the member, and the first
+// rank.HeadLen bytes of the keys. The seq of a change follows from its place.
+const (
+	payloadFormat = 1
+
+	scoreAsc    = 1
+	tiebreakAsc = 2
+
+	hasOld = 1
+	hasNew = 2
+)
+
+var errPayload = errors.New("store: damaged payload in the change log")
+
+func encodeChanges(b []byte, rules *leaderboard.Rules, changes []leaderboard.Change) []byte {
+	var orientation byte
+	if rules.Order == leaderboard.Asc {
+		orientation |= scoreAsc
+	}
+	if rules.Tiebreak.Order == leaderboard.Asc {
+		orientation |= tiebreakAsc
+	}
+	codec := rank.CodecOf(rules)
+	b = append(b, payloadFormat, orientation)
+	for _, c := range changes {
+		var has byte
+		if c.Old != nil {
+			has |= hasOld
+		}
+		if c.New != nil {
+			has |= hasNew
+		}
+		b = append(b, has, byte(len(c.Member)))
+		b = append(b, c.Member...)
+		for _, e := range []*leaderboard.Entry{c.Old, c.New} {
+			if e != nil {
+				b = append(b, codec.Key(*e)[:rank.HeadLen]...)
+			}
+		}
+	}
+	return b
+}
+
+func decodeChanges(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
+	if len(b) < 2 {
+		return nil, errPayload
+	}
+	if b[0] != payloadFormat {
+		return nil, fmt.Errorf("%w: format %d is not known to this version of the program", errPayload, b[0])
+	}
+	codec := orientedCodec(b[1])
+	b = b[2:]
+	var out []leaderboard.Change
+	for seq := firstSeq; seq <= lastSeq; seq++ {
+		if len(b) < 2 || len(b) < 2+int(b[1]) {
+			return nil, errPayload
+		}
+		has, member := b[0], string(b[2:2+int(b[1])])
+		b = b[2+int(b[1]):]
+		c := leaderboard.Change{Seq: seq, Member: member}
+		for _, side := range []struct {
+			bit   byte
+			entry **leaderboard.Entry
+		}{{hasOld, &c.Old}, {hasNew, &c.New}} {
+			if has&side.bit == 0 {
+				continue
+			}
+			if len(b) < rank.HeadLen {
+				return nil, errPayload
+			}
+			e, err := codec.Entry(rank.Key(b[:rank.HeadLen]) + rank.Key(member))
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", errPayload, err)
+			}
+			*side.entry, b = &e, b[rank.HeadLen:]
+		}
+		out = append(out, c)
+	}
+	if len(b) != 0 {
+		return nil, errPayload
+	}
+	return out, nil
+}
+
+func orientedCodec(orientation byte) rank.Codec {
+	rules := leaderboard.Rules{Order: leaderboard.Desc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Desc}}
+	if orientation&scoreAsc != 0 {
+		rules.Order = leaderboard.Asc
+	}
+	if orientation&tiebreakAsc != 0 {
+		rules.Tiebreak.Order = leaderboard.Asc
+	}
+	return rank.CodecOf(&rules)
+}
+
+// appendOptional appends a flag and, when v is given, its value.
+func appendOptional(b []byte, v *int64) []byte {
+	if v == nil {
+		return append(b, 0)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 1), uint64(*v))
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"leaderboard"
+)
+
+// periodRow is a row of periods.
+type periodRow struct {
+	ID         int64        `db:"id"`
+	BoardID    int64        `db:"board_id"`
+	Window     []byte       `db:"window_name"`
+	StartsAt   time.Time    `db:"starts_at"`
+	EndsAt     sql.NullTime `db:"ends_at"`
+	State      []byte       `db:"state"`
+	LastSeq    int64        `db:"last_seq"`
+	EntryCount int64        `db:"entry_count"`
+	Committed  time.Time    `db:"committed_at"`
+}
+
+const periodColumns = "id, board_id, window_name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
+
+func (r *periodRow) period() leaderboard.Period {
+	p := leaderboard.Period{
+		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), StartsAt: micros(r.StartsAt),
+		EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
+		EntryCount: r.EntryCount, Committed: micros(r.Committed),
+	}
+	if r.EndsAt.Valid {
+		p.EndsAt = micros(r.EndsAt.Time)
+	}
+	return p
+}
+
+// CurrentPeriod is the open period of a board's window, or ErrPeriodNotFound.
+func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state = 'open'"+
+		" ORDER BY starts_at DESC LIMIT 1", b.ID, []byte(w))
+}
+
+// Period is the period with this id, or ErrPeriodNotFound.
+func (s *Store) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
+	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE id = ? AND state <> 'deleting'", id)
+}
+
+func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
+	var row periodRow
+	err := s.db.GetContext(ctx, &row, s.limited(query), args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = leaderboard.ErrPeriodNotFound
+	}
+	if err != nil {
+		return leaderboard.Period{}, translate(ctx, "period", err)
+	}
+	return row.period(), nil
+}
+
+// Periods lists periods of a board, newest first: those with an id below before (0: from the newest on), of one window
+// ("": of all), at most limit.
+func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
+	query := "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND state <> 'deleting'"
+	args := []any{boardID}
+	if w != "" {
+		query, args = query+" AND window_name = ?", append(args, []byte(w))
+	}
+	if before > 0 {
+		query, args = query+" AND id < ?", append(args, before)
+	}
+	var rows []periodRow
+	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, translate(ctx, "periods", err)
+	}
+	periods := make([]leaderboard.Period, len(rows))
+	for i := range rows {
+		periods[i] = rows[i].period()
+	}
+	return periods, nil
+}

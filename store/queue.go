@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leaderboard"
+)
+
+// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
+type SubmitRequest struct {
+	Board   string
+	Key     string // idempotency key of at most 128 bytes, "" for none
+	Entries []leaderboard.Submission
+}
+
+// maxKey is the length of the column of idempotency keys in bytes.
+const maxKey = 128
+
+// request waits in the queue of its board: entries to submit, or a member to remove.
+type request struct {
+	key     string
+	hash    [sha256.Size]byte
+	entries []leaderboard.Submission
+
+	remove   string
+	periodID int64 // of a removal, 0 for all current periods
+
+	done chan answer // buffered: the writer never waits for a caller
+}
+
+type answer struct {
+	receipt leaderboard.Receipt
+	err     error
+}
+
+func (r *request) rows() int { return max(1, len(r.entries)) }
+
+// queue is the work that waits for one board.
+type queue struct {
+	board   string
+	waiting []*request // guarded by Store.mu
+	rows    int        // entries waiting; guarded by Store.mu
+}
+
+// Submit applies the entries to all current periods of the board and returns when the transaction is committed. A
+// second request with the same key and the same entries gets the receipt of the first. ctx bounds the waiting of the
+// caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. Errors: ErrBoardNotFound,
+// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
+func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
+	if len(r.Key) > maxKey {
+		return leaderboard.Receipt{}, wrap("submit", fmt.Errorf("an idempotency key has at most %d bytes", maxKey))
+	}
+	req := &request{key: r.Key, entries: slices.Clone(r.Entries), done: make(chan answer, 1)}
+	if r.Key != "" {
+		req.hash = requestHash(r.Entries)
+	}
+	return s.enqueue(ctx, r.Board, req)
+}
+
+// Remove deletes the entry of a member in one current period of the board, or in all of them (periodID 0). It goes
+// through the same queue as the submissions. Errors: those of Submit, ErrNotRanked when there is no such entry,
+// ErrPeriodNotFound when the period is not a current one of the board.
+func (s *Store) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
+	if leaderboard.CheckMember(member) != nil {
+		return leaderboard.Receipt{}, wrap("remove", leaderboard.ErrNotRanked)
+	}
+	return s.enqueue(ctx, board, &request{remove: member, periodID: periodID, done: make(chan answer, 1)})
+}
+
+func (s *Store) enqueue(ctx context.Context, board string, r *request) (leaderboard.Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return leaderboard.Receipt{}, wrap("submit", err)
+	}
+	if err := s.push(board, r); err != nil {
+		return leaderboard.Receipt{}, wrap("submit", err)
+	}
+	select {
+	case a := <-r.done:
+		if a.err != nil {
+			return leaderboard.Receipt{}, wrap("submit", a.err)
+		}
+		return a.receipt, nil
+	case <-ctx.Done():
+		return leaderboard.Receipt{}, fmt.Errorf("store: submit: %w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
+	}
+}
+
+// push adds a request to its board's queue and sees to it that somebody empties it.
+func (s *Store) push(board string, r *request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("%w: the store is closed", leaderboard.ErrUnavailable)
+	}
+	q := s.queues[board]
+	if q == nil {
+		q = &queue{board: board}
+		s.queues[board] = q
+		s.writers.Go(func() { s.drain(q) })
+	}
+	if q.rows > 0 && q.rows+r.rows() > s.cfg.QueueLimit {
+		return fmt.Errorf("%w: %d entries wait for board %q", leaderboard.ErrOverloaded, q.rows, board)
+	}
+	q.waiting = append(q.waiting, r)
+	q.rows += r.rows()
+	return nil
+}
+
+// drain commits what waits for one board, batch by batch, and ends when nothing does.
+func (s *Store) drain(q *queue) {
+	w := writer{store: s, board: q.board}
+	for {
+		reqs := s.take(q)
+		if reqs == nil {
+			return
+		}
+		w.commit(reqs)
+	}
+}
+
+// take is the next batch: whole requests, at most BatchRows entries or one request. When nothing waits it removes the
+// queue and returns nil; the next request then starts a new one.
+func (s *Store) take(q *queue) []*request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, rows := 0, 0
+	for n < len(q.waiting) && (n == 0 || rows+q.waiting[n].rows() <= s.cfg.BatchRows) {
+		rows += q.waiting[n].rows()
+		n++
+	}
+	if n == 0 {
+		delete(s.queues, q.board)
+		return nil
+	}
+	reqs := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	q.rows -= rows
+	return reqs
+}
+
+// writer commits the batches of one board, one after the other.
+type writer struct {
+	store *Store
+	board string
+	text  text // reused from batch to batch
+}
+
+// attempts bounds how often a batch is tried after deadlocks and lock waits.
+const attempts = 3
+
+// commit carries a batch out, tells the followers, and then answers every request. It works on a context of its own:
+// the requests of a batch belong to several callers, and none may cancel it for the others.
+func (w *writer) commit(reqs []*request) {
+	s, rows := w.store, 0
+	for _, r := range reqs {
+		rows += r.rows()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), attempts*s.cfg.LockWait+s.cfg.ReadTimeout+s.cfg.WriteTimeout)
+	defer cancel()
+	start := time.Now()
+	b, err := w.tryAll(ctx, reqs)
+	s.cfg.OnBatch(len(reqs), rows, time.Since(start), err)
+	if err != nil {
+		for _, r := range reqs {
+			r.done <- answer{err: err}
+		}
+		return
+	}
+	for _, c := range b.commits {
+		s.cfg.OnCommit(c.ref, *c.commit)
+	}
+	for i, r := range reqs {
+		r.done <- b.answers[i]
+	}
+}
+
+// tryAll repeats a batch that the server rolled back, and once one whose connection was lost before COMMIT was sent:
+// in both cases nothing has happened.
+func (w *writer) tryAll(ctx context.Context, reqs []*request) (*batch, error) {
+	reconnected := false
+	for attempt := 1; ; attempt++ {
+		b, err := w.try(ctx, reqs)
+		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			return b, err
+		}
+		m, _ := meaningOf(number(err))
+		again := m.retry && attempt < attempts
+		if number(err) == 0 && lost(err) && !reconnected {
+			reconnected, again = true, true
+		}
+		if !again || ctx.Err() != nil {
+			return nil, translate(context.Background(), "batch", err)
+		}
+		w.store.cfg.Logger.Debug("batch is repeated", "board", w.board, "attempt", attempt, "error", err)
+	}
+}

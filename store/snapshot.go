@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// snapshotChunk is how many entries one statement of a snapshot reads.
+const snapshotChunk = 1000
+
+// Snapshot reads the best entries of a period, at most limit, in one state: begin gets the state first, then rows gets
+// the sort keys in order, in chunks of at most 1000. An error of either ends the snapshot and is returned as it is. The
+// snapshot holds a connection and, on the server, old row versions: begin and rows should not dally.
+func (s *Store) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	var callback error
+	err := s.view(ctx, ref, 0, func(v *view) error {
+		if callback = begin(v.state); callback != nil {
+			return callback
+		}
+		from := beginning()
+		for limit > 0 {
+			es, err := v.entries(ctx, interval{from, end()}, 0, min(limit, snapshotChunk))
+			if err != nil {
+				return err
+			}
+			if len(es) == 0 {
+				return nil
+			}
+			keys := make([]rank.Key, len(es))
+			for i, e := range es {
+				keys[i] = v.codec.Key(e)
+			}
+			if from, err = keyCut(keys[len(keys)-1], true); err != nil {
+				return err
+			}
+			short := len(es) < min(limit, snapshotChunk)
+			limit -= len(es)
+			if callback = rows(keys); callback != nil || short {
+				return callback
+			}
+		}
+		return nil
+	})
+	if callback != nil {
+		return callback
+	}
+	return translate(ctx, "snapshot", err)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+	"time"
+
+	"leaderboard"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Store is the truth: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
+// called concurrently.
+type Store struct {
+	cfg     Config
+	db      *sqlx.DB
+	flavour *flavour
+	counter counter
+
+	rules sync.Map // board name → *boardRules, checked under the lock of each batch
+
+	mu      sync.Mutex // guards the fields below
+	queues  map[string]*queue
+	closed  bool
+	writers sync.WaitGroup // one per queue
+}
+
+// Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
+func Open(_ context.Context, cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	db, flavour, err := connect(cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, db: sqlx.NewDb(db, "mysql"), flavour: flavour, queues: map[string]*queue{}}
+	s.counter = scanCounter{s}
+	return s, nil
+}
+
+// Close waits for the writes that were accepted, then closes the connections. Submit fails with ErrUnavailable from
+// now on.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.writers.Wait()
+	return s.db.Close()
+}
+
+// Ping says whether MySQL answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.db.PingContext(ctx); err != nil {
+		return translate(ctx, "ping", err)
+	}
+	return nil
+}
+
+// DB is the pool, for migrations.Version and statistics. Nothing else may use it.
+func (s *Store) DB() *sql.DB { return s.db.DB }
+
+// Now is the database clock.
+func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) {
+	var now time.Time
+	if err := s.db.QueryRowContext(ctx, "SELECT SYSDATE(6)").Scan(&now); err != nil {
+		return 0, translate(ctx, "clock", err)
+	}
+	return leaderboard.MicrosOf(now), nil
+}
+
+// limited is a reading statement with the time limit of the server on it.
+func (s *Store) limited(query string) string { return s.flavour.limited(query, s.cfg.StatementTimeout) }
+
+// wrap adds what was being done to an error that is translated already.
+func wrap(doing string, err error) error { return fmt.Errorf("store: %s: %w", doing, err) }

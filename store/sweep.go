@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"leaderboard"
+)
+
+// How much history of runs is kept.
+const (
+	keptRuns = 10_000
+	runTTL   = 30 * 24 * time.Hour
+)
+
+// Sweep does the housekeeping: it finishes the deletion of boards, and forgets idempotency keys older than KeyTTL,
+// commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000.
+// It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
+// time, and by several processes at once. It reads the database clock only.
+func (s *Store) Sweep(ctx context.Context) error {
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
+		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
+		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
+		translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
+	)
+}
+
+func (s *Store) sweepBoards(ctx context.Context) error {
+	var ids []int64
+	const retired = "SELECT id FROM boards WHERE name >= '" + deletedMark + "' AND state = 'deleting' ORDER BY name LIMIT 100"
+	if err := s.db.SelectContext(ctx, &ids, retired); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := s.purgeBoard(ctx, id, math.MaxInt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) sweepKeys(ctx context.Context, now leaderboard.Micros) error {
+	const query = "DELETE FROM idempotency_keys WHERE created_time < ? ORDER BY created_time LIMIT ?"
+	for {
+		n, err := s.deleteSome(ctx, query, before(now, s.cfg.KeyTTL), purgeRows)
+		if err != nil || n < purgeRows {
+			return err
+		}
+	}
+}
+
+func before(now leaderboard.Micros, age time.Duration) time.Time { return now.Time().Add(-age) }
+
+func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error {
+	for last := int64(0); ; {
+		var ids []int64
+		if err := s.db.SelectContext(ctx, &ids, "SELECT id FROM periods WHERE id > ? ORDER BY id LIMIT ?", last, purgeRows); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			const oldest = "SELECT last_seq AS id, committed_at AS at FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?"
+			const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+			if err := s.sweepOldest(ctx, oldest, remove, before(now, s.cfg.ChangeTTL), id); err != nil {
+				return err
+			}
+		}
+		if len(ids) < purgeRows {
+			return nil
+		}
+		last = ids[len(ids)-1]
+	}
+}
+
+func (s *Store) sweepRuns(ctx context.Context, now leaderboard.Micros) error {
+	const oldest = "SELECT id, started_at AS at FROM refresh_runs ORDER BY id LIMIT ?"
+	const remove = "DELETE FROM refresh_runs WHERE id <= ? ORDER BY id LIMIT ?"
+	if err := s.sweepOldest(ctx, oldest, remove, before(now, runTTL)); err != nil {
+		return err
+	}
+	var beyond []int64
+	if err := s.db.SelectContext(ctx, &beyond, "SELECT id FROM refresh_runs ORDER BY id DESC LIMIT ?, 1", keptRuns); err != nil || len(beyond) == 0 {
+		return err
+	}
+	for {
+		n, err := s.deleteSome(ctx, remove, beyond[0], purgeRows)
+		if err != nil || n < purgeRows {
+			return err
+		}
+	}
+}
+
+// sweepOldest deletes rows that are in order of age, from the oldest to the last one before limit. A DELETE by time
+// alone would scan all the younger rows, for want of an index on the time.
+func (s *Store) sweepOldest(ctx context.Context, oldest, remove string, limit time.Time, args ...any) error {
+	for {
+		var rows []struct {
+			ID int64     `db:"id"`
+			At time.Time `db:"at"`
+		}
+		if err := s.db.SelectContext(ctx, &rows, oldest, append(args[:len(args):len(args)], purgeRows)...); err != nil {
+			return err
+		}
+		old := 0
+		for old < len(rows) && rows[old].At.Before(limit) {
+			old++
+		}
+		if old == 0 {
+			return nil
+		}
+		if _, err := s.deleteSome(ctx, remove, append(args[:len(args):len(args)], rows[old-1].ID, purgeRows)...); err != nil {
+			return err
+		}
+		if old < purgeRows {
+			return nil
+		}
+	}
+}
