@@ -1,0 +1,101 @@
+package rank
+
+import (
+	"fmt"
+
+	"leaderboard"
+)
+
+// Fold takes the index to the state after a commit. codec is that of the board. A commit that the index has seen is
+// passed over. Errors: ErrGap when commits between At and c are missing, ErrForked, ErrDamaged; after ErrDamaged the
+// index is of no more use, the others leave it as it was.
+func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
+	if x.damaged {
+		return ErrDamaged
+	}
+	if news, err := x.at.news(c); err != nil || !news {
+		return err
+	}
+	for i := range c.Changes {
+		if err := eachSide(codec, &c.Changes[i], x.count); err != nil {
+			x.damaged = true
+			return fmt.Errorf("folding seq %d: %w", c.Changes[i].Seq, err)
+		}
+	}
+	if x.at.Total != c.EntryCount {
+		x.damaged = true
+		return fmt.Errorf("%w: %d entries after seq %d, the log says %d", ErrDamaged, x.at.Total, c.LastSeq, c.EntryCount)
+	}
+	x.at = markOf(c)
+	return nil
+}
+
+// count adds delta, 1 or -1, to the bucket of key.
+func (x *Index) count(key Key, delta int64) error {
+	i := search(x.bounds, key)
+	n := x.counts[i] + delta
+	if n < 0 {
+		return fmt.Errorf("%w: a removed entry was never counted", ErrDamaged)
+	}
+	x.counts[i] = n
+	x.tree.add(i, delta)
+	x.at.Total += delta
+	if n == x.limit() && delta < 0 {
+		delete(x.over, x.bounds[i])
+	} else if n == x.limit()+1 && delta > 0 {
+		x.over[x.bounds[i]] = struct{}{}
+	}
+	return nil
+}
+
+// eachSide calls count for the key that a change takes away and for the one that it brings.
+func eachSide(codec Codec, c *leaderboard.Change, count func(key Key, delta int64) error) error {
+	if c.Old != nil {
+		if err := count(codec.Key(*c.Old), -1); err != nil {
+			return err
+		}
+	}
+	if c.New != nil {
+		return count(codec.Key(*c.New), 1)
+	}
+	return nil
+}
+
+// markOf is the state that a commit leads to.
+func markOf(c *leaderboard.Commit) Mark {
+	return Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
+}
+
+// news says whether c is the commit that follows on m; false without an error when m contains c.
+func (m Mark) news(c *leaderboard.Commit) (bool, error) {
+	switch {
+	case c.LastSeq < m.Seq:
+		return false, nil
+	case c.LastSeq == m.Seq && c.CommittedAt == m.AsOf:
+		return false, nil
+	case c.LastSeq == m.Seq, c.FromSeq() == m.Seq && c.PrevCommittedAt != m.AsOf:
+		return false, fmt.Errorf("%w at seq %d", ErrForked, m.Seq)
+	case c.FromSeq() != m.Seq:
+		return false, fmt.Errorf("%w: it is at seq %d, the commit starts from %d", ErrGap, m.Seq, c.FromSeq())
+	}
+	return true, nil
+}
+
+// Shift is by how much commits change the number of entries ahead of key. It carries a count from the state that the
+// first commit starts from to the state that the last leads to, or back when subtracted: whoever has the Span of an
+// index at one state and counted inside it at another adds Shift(codec, span.From, commits between) to span.Before.
+func Shift(codec Codec, key Key, commits []leaderboard.Commit) int64 {
+	var shift int64
+	for i := range commits {
+		for j := range commits[i].Changes {
+			c := &commits[i].Changes[j]
+			if c.Old != nil && codec.Key(*c.Old) < key {
+				shift--
+			}
+			if c.New != nil && codec.Key(*c.New) < key {
+				shift++
+			}
+		}
+	}
+	return shift
+}
