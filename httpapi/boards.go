@@ -36,7 +36,7 @@ func getBoard(c *call) error {
 
 // putBoard answers PUT /v1/boards/{board}: 201 when the board is new.
 func putBoard(c *call) error {
-	name := c.r.PathValue("board")
+	name := c.pathValue("board")
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return refuse(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
 	}

@@ -32,11 +32,11 @@ func (c *call) decode(dst any, optional bool) error {
 	if len(body) == 0 && optional {
 		return nil
 	}
+	if len(body) == 0 {
+		return malformed(inputError{Detail: "the body is empty, want a JSON object"})
+	}
 	if err := checkContentType(c.r.Header); err != nil {
 		return err
-	}
-	if len(body) == 0 {
-		return malformed(inputError{Pointer: "", Detail: "the body is empty, want a JSON object"})
 	}
 	if err := json.Unmarshal(body, dst, json.RejectUnknownMembers(true)); err != nil {
 		return malformed(describe(err))

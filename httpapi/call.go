@@ -20,16 +20,16 @@ type call struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	ctx    context.Context // ends when the client goes or the request's time is up
-	scope  Scope           // of the key, "" without one
+	path   segments
+	scope  Scope // of the key, "" without one
 	query  query
 	bad    []inputError // what is wrong with the parameters, gathered so that all of it is told at once
 	status int          // of the answer, 0 before it
 }
 
-// serve answers one request on a route.
-func (a *API) serve(rt *route, w http.ResponseWriter, r *http.Request) {
+// serve answers the request on its route.
+func (c *call) serve() {
 	start := time.Now()
-	c := &call{api: a, route: rt, w: w, r: r}
 	defer c.finish(start)
 	if err := c.run(); err != nil {
 		c.fail(err)

@@ -30,7 +30,7 @@ func member(c *call) error {
 
 // scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.
 func scoreRank(c *call) error {
-	score, ok := parseInteger(c.r.PathValue("score"))
+	score, ok := parseInteger(c.pathValue("score"))
 	if !ok {
 		c.reject("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
 	}

@@ -29,7 +29,7 @@ func renderDocs(root *yaml.Node) ([]byte, error) { return renderPage("docs.html"
 
 // problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
 func problemPage(c *call) error {
-	code := c.r.PathValue("code")
+	code := c.pathValue("code")
 	for i := range kinds {
 		if k := &kinds[i]; k.code == code {
 			page, err := renderPage("problem.html", map[string]any{

@@ -17,14 +17,13 @@ type route struct {
 	ops      bool // not of /v1: no bound on concurrency, so that health is seen under load
 	// patience is how much longer than Config.RequestTimeout the route may take.
 	patience time.Duration
+
+	segments []string // of path
 }
 
-// pattern is the path as the mux wants it.
-func (rt *route) pattern() string {
-	if rt.path == "/" {
-		return "/{$}"
-	}
-	return rt.path
+// nowhere is a route that answers everything with one problem.
+func nowhere(code string) route {
+	return route{access: anyone, ops: true, anyQuery: true, handle: func(*call) error { return refuse(code, "") }}
 }
 
 // common are the parameters that every reading route has.

@@ -99,7 +99,7 @@ func (c *call) wait() (time.Duration, error) {
 
 // getRun answers GET /v1/runs/{id}.
 func getRun(c *call) error {
-	id, ok := parseInteger(c.r.PathValue("id"))
+	id, ok := parseInteger(c.pathValue("id"))
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
@@ -193,7 +193,8 @@ func verify(c *call) error {
 		Seq        int64           `json:"seq"`
 		Checked    int64           `json:"checked"`
 		Difference *differenceJSON `json:"difference,omitempty"`
-	}{Equal: v.Equal, Seq: v.Seq, Checked: v.Checked}
+		Detail     string          `json:"detail,omitempty"`
+	}{Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail}
 	if d := v.Difference; d != nil {
 		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Truth)}
 	}

@@ -54,7 +54,7 @@ func submit(c *call) error {
 
 // boardName is the {board} of the path; no board has a name that is not valid.
 func (c *call) boardName() (string, error) {
-	name := c.r.PathValue("board")
+	name := c.pathValue("board")
 	if leaderboard.CheckBoardName(name) != nil {
 		return "", leaderboard.ErrBoardNotFound
 	}

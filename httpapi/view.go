@@ -44,7 +44,7 @@ const maxInt64 = 1<<63 - 1
 
 // resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
 func (c *call) resolve(window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
-	name := c.r.PathValue("board")
+	name := c.pathValue("board")
 	if leaderboard.CheckBoardName(name) != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
 	}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// concrete fills in the wildcards of a route's path.
+func concrete(path string) string {
+	return strings.NewReplacer("{board}", "b", "{member}", "m", "{score}", "1", "{id}", "1", "{code}", "internal").Replace(path)
+}
+
+// Every route denies what its access says: without a key, with a key that is not known, with a lesser scope. The table
+// decides about each, so a route added without thought is closed.
+func TestEveryRouteDenies(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
+	writes := e.fake.writes
+	open := 0
+	for _, rt := range routes(true) {
+		a := ask{method: rt.method, path: concrete(rt.path)}
+		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
+		if rt.access == anyone {
+			open++
+			if r := with("other"); r.status >= 400 {
+				t.Errorf("%s %s looks at keys: %d", rt.method, rt.path, r.status)
+			}
+			continue
+		}
+		r := with("other")
+		r.wantProblem(401, codeUnauthorized)
+		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
+			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.method, rt.path)
+		}
+		if rt.access == readers {
+			if r := with(noKey); r.status == 401 || r.status == 403 {
+				t.Errorf("%s %s: public board, %d", rt.method, rt.path, r.status)
+			}
+			continue
+		}
+		with(noKey).wantProblem(401, codeUnauthorized)
+		with(readKey).wantProblem(403, codeForbidden)
+		if rt.access == admins {
+			with(writeKey).wantProblem(403, codeForbidden)
+		}
+	}
+	if e.fake.writes != writes {
+		t.Error("a request without rights changed something")
+	}
+	if open != 7 {
+		t.Errorf("%d routes look at no key, want 7: health, metrics and documents", open)
+	}
+}
+
+func TestZeroAccessIsTheStrictest(t *testing.T) {
+	var rt route
+	if rt.access.needs() != ScopeAdmin {
+		t.Errorf("a route that says nothing needs %q", rt.access.needs())
+	}
+}
+
+func TestAuthorizationForms(t *testing.T) {
+	e := newEnv(t)
+	for _, c := range []struct {
+		values []string
+		status int
+	}{
+		{[]string{"Bearer " + adminKey}, 200},
+		{[]string{"bearer " + adminKey}, 200},
+		{[]string{"Bearer  " + adminKey}, 200},
+		{[]string{"Bearer " + adminKey + "x"}, 401},
+		{[]string{"Bearer"}, 401},
+		{[]string{"Bearer "}, 401},
+		{[]string{""}, 401},
+		{[]string{"Basic " + adminKey}, 401},
+		{[]string{adminKey}, 401},
+		{[]string{"Bearer " + readKey}, 403},
+		{[]string{"Bearer " + adminKey, "Bearer " + adminKey}, 401},
+	} {
+		r := e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": c.values}})
+		if r.status != c.status {
+			t.Errorf("%q answers %d, want %d", c.values, r.status, c.status)
+		}
+	}
+}
+
+func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.Keys = []Key{{ScopeAdmin, "k"}, {ScopeRead, "k"}, {ScopeAdmin, ""}, {"all", "z"}} })
+	e.get("k", "/v1/runs").want(200)
+	e.get("z", "/v1/runs").wantProblem(401, codeUnauthorized)
+	e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": {"Bearer "}}}).want(401)
+}
+
+func TestWithoutKeysNobodyWrites(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.Keys = nil })
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
+	e.get(noKey, "/v1/boards/b/top").want(200)
+	e.post(noKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, codeUnauthorized)
+	e.post(adminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, codeUnauthorized)
+}
+
+func TestParseScope(t *testing.T) {
+	for _, s := range []string{"read", "write", "admin"} {
+		if got, err := ParseScope(s); err != nil || string(got) != s {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "Admin", "root", "read "} {
+		if _, err := ParseScope(s); err == nil {
+			t.Errorf("%q is a scope", s)
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// bad is one request that has to be refused, and how.
+type bad struct {
+	name   string
+	ask    ask
+	status int
+	code   string
+	at     string // pointer or parameter of one of the errors, "" when none is expected
+	detail string // part of its detail
+}
+
+// Bad input of every kind gets a clear problem and changes nothing.
+func TestBadInput(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, classic()...)
+	e.board("other", leaderboard.Rules{}, classic()...)
+	before := string(e.get(noKey, "/v1/boards/b/top").want(200).body)
+	writes := e.fake.writes
+	all := append(badBodies(), badParameters(e)...)
+	all = append(all, badBoards()...)
+	all = append(all, badElse()...)
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			here := *e
+			here.t = t
+			p := here.do(c.ask).wantProblem(c.status, c.code)
+			if c.at == "" && c.detail == "" {
+				return
+			}
+			for _, at := range p.Errors {
+				if at.Pointer+at.Parameter == c.at && strings.Contains(at.Detail, c.detail) {
+					return
+				}
+			}
+			t.Errorf("no error is at %q with %q: %+v", c.at, c.detail, p.Errors)
+		})
+	}
+	if e.fake.writes != writes {
+		t.Errorf("%d refused requests were let through to be written", e.fake.writes-writes)
+	}
+	if after := string(e.get(noKey, "/v1/boards/b/top").want(200).body); after != before {
+		t.Errorf("the board changed:\n%s\n%s", before, after)
+	}
+}
+
+func badBodies() []bad {
+	scores := func(name, body, at, detail string) bad {
+		return bad{"scores " + name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body}, 400, codeMalformed, at, detail}
+	}
+	entry := func(name, value, at, detail string) bad {
+		return scores(name, `{"entries":[{"member":"m","score":1},`+value+`]}`, "/entries/1"+at, detail)
+	}
+	out := []bad{
+		scores("not JSON", `{"entries":`, "/entries", "not valid JSON"),
+		scores("white space", ` `, "", "not valid JSON"),
+		scores("trailing data", `{"entries":[{"member":"m","score":1}]} {}`, "", "not valid JSON"),
+		scores("trailing comma", `{"entries":[{"member":"m","score":1},]}`, "/entries", "not valid JSON"),
+		scores("array", `[]`, "", "want an object"),
+		scores("null", `null`, "/entries", "want 1 to 1000"),
+		scores("number", `1`, "", "want an object"),
+		scores("unknown field", `{"entries":[{"member":"m","score":1}],"board":"b"}`, "/board", "not known"),
+		scores("other case", `{"Entries":[{"member":"m","score":1}]}`, "/Entries", "not known"),
+		scores("repeated", `{"entries":[{"member":"m","score":1}],"entries":[]}`, "/entries", "duplicate"),
+		scores("no entries", `{}`, "/entries", "want 1 to 1000"),
+		scores("zero entries", `{"entries":[]}`, "/entries", "want 1 to 1000"),
+		scores("entries object", `{"entries":{"member":"m","score":1}}`, "/entries", "want an array"),
+		scores("1001 entries", `{"entries":[`+strings.Repeat(`{"member":"m","score":1},`, 1000)+`{"member":"m","score":1}]}`, "/entries", "want 1 to 1000"),
+		scores("invalid UTF-8", "{\"entries\":[{\"member\":\"\xff\",\"score\":1}]}", "/entries/0/member", "UTF-8"),
+		scores("lone surrogate", `{"entries":[{"member":"\ud800","score":1}]}`, "/entries/0/member", "not valid JSON"),
+		scores("deep", strings.Repeat(`[`, 20000), "", ""),
+		entry("string", `"m"`, "", "want an object"),
+		entry("null", `null`, "/member", "required"),
+		entry("no member", `{"score":1}`, "/member", "required"),
+		entry("no score", `{"member":"m"}`, "/score", "required"),
+		entry("null score", `{"member":"m","score":null}`, "/score", "required"),
+		entry("member number", `{"member":1,"score":1}`, "/member", "want a string"),
+		entry("fields", `{"member":"m","score":1,"fields":{"level":7}}`, "/fields", "not known"),
+		entry("repeated", `{"member":"m","score":1,"score":2}`, "/score", "duplicate"),
+		entry("created_time number", `{"member":"m","score":1,"created_time":1534429870}`, "/created_time", "RFC 3339"),
+		entry("created_time date", `{"member":"m","score":1,"created_time":"2018-08-16"}`, "/created_time", "RFC 3339"),
+		entry("created_time nanoseconds", `{"member":"m","score":1,"created_time":"2018-08-16T14:57:49.0000001Z"}`, "/created_time", "six digits"),
+		entry("created_time before 1970", `{"member":"m","score":1,"created_time":"1969-12-31T23:59:59Z"}`, "/created_time", "from 1970"),
+	}
+	for _, field := range []string{"score", "tiebreak"} {
+		for _, value := range []string{`1.0`, `1e2`, `1E0`, `0.5`, `"1"`, `9223372036854775808`, `-9223372036854775809`, `1e400`, `true`, `[1]`, `{}`} {
+			object := `{"member":"m","score":1,"tiebreak":` + value + `}`
+			if field == "score" {
+				object = `{"member":"m","score":` + value + `}`
+			}
+			out = append(out, entry(field+" "+value, object, "/"+field, "want a JSON integer from -9223372036854775808"))
+		}
+	}
+	for _, value := range []string{`+1`, `-`, `NaN`, `1.`, `.5`, `١`} {
+		out = append(out, scores("score "+value, `{"entries":[{"member":"m","score":`+value+`}]}`, "/entries/0/score", "not valid JSON"))
+	}
+	for _, value := range []string{`01`, `0x1`} {
+		out = append(out, scores("score "+value, `{"entries":[{"member":"m","score":`+value+`}]}`, "/entries/0", "not valid JSON"))
+	}
+	ranks := func(name, body, at, detail string) bad {
+		return bad{"ranks " + name, ask{method: "POST", path: "/v1/boards/b/ranks", body: body}, 400, codeMalformed, at, detail}
+	}
+	return append(
+		out,
+		ranks("none", `{}`, "/members", "want 1 to 1000"),
+		ranks("twice", `{"members":["a","b","a"]}`, "/members/2", "twice"),
+		ranks("empty", `{"members":["a",""]}`, "/members/1", "at least 1 byte"),
+		ranks("long", `{"members":["`+strings.Repeat("é", 33)+`"]}`, "/members/0", "at most 64 bytes"),
+		ranks("number", `{"members":[1]}`, "/members/0", "want a string"),
+		ranks("string", `{"members":"a"}`, "/members", "want an array"),
+		ranks("1001", `{"members":[`+strings.Repeat(`"a",`, 1000)+`"b"]}`, "/members", "want 1 to 1000"),
+	)
+}
+
+func badParameters(e *env) []bad {
+	get := func(path, at, detail string) bad {
+		return bad{path, ask{method: "GET", path: "/v1/boards/" + path}, 400, codeMalformed, at, detail}
+	}
+	foreign := e.get(noKey, "/v1/boards/other/top?limit=1").rows().Next
+	cursor := e.get(noKey, "/v1/boards/b/top?limit=1").rows().Next
+	out := []bad{
+		get("b/top?limt=5", "limt", "want one of window, period"),
+		get("b?x=1", "x", "has no parameters"),
+		get("b/top?limit=5&limit=5", "limit", "more than once"),
+		get("b/top?limit=5&LIMIT=5", "LIMIT", "not known"),
+		get("b/top?limit=%zz", "limit", "percent-encoded"),
+		get("b/top?%zz=1", "", "name"),
+		get("b/top?limit=1;offset=2", "limit", "whole number"),
+		get("b/top?mode=%ff", "mode", "UTF-8"),
+		get("b/top?window=", "window", "empty"),
+		get("b/top?period=", "period", "empty"),
+		get("b/top?mode=ranked", "mode", "strict, tied, dense"),
+		get("b/top?mode=Strict", "mode", "strict, tied, dense"),
+		get("b/top?min_seq=-1", "min_seq", "from 0"),
+		get("b/top?offset=0&cursor="+cursor, "cursor", "exclude"),
+		get("b/top?cursor=", "cursor", "empty"),
+		get("b/top?cursor="+foreign, "cursor", "not a cursor"),
+		get("b/top?cursor="+cursor[:len(cursor)-2], "cursor", "not a cursor"),
+		get("b/top?cursor="+cursor+"AA", "cursor", "not a cursor"),
+		get("b/top?cursor=B"+cursor[1:], "cursor", "not a cursor"),
+		get("b/top?cursor=@@@", "cursor", "not a cursor"),
+		get("b/top?cursor="+strings.Repeat("A", 300), "cursor", "not a cursor"),
+		get("b/periods?cursor="+cursor, "cursor", "not a cursor"),
+		get("b/members/1/around?before=501", "before", "from 0 to 500"),
+		get("b/members/1/around?after=-1", "after", "from 0 to 500"),
+		get("b/members/"+strings.Repeat("x", 65), "member", "at most 64 bytes"),
+		get("b/members/%ff", "member", "UTF-8"),
+		get("b/members/%ff/around", "member", "UTF-8"),
+		get("b/distribution?buckets=0", "buckets", "from 1 to 1000"),
+		get("b/distribution?buckets=1001", "buckets", "from 1 to 1000"),
+		get("b/scores/80/rank?tiebreak=x", "tiebreak", "whole number"),
+	}
+	for _, limit := range []string{"0", "-1", "1001", "1.0", "1e1", "x", "", "+5", "05", "0x5", "9223372036854775808", "99999999999999999999", "%20 5"} {
+		out = append(out, get("b/top?limit="+strings.ReplaceAll(limit, " ", "%20"), "limit", "from 1 to 1000"))
+	}
+	for _, offset := range []string{"-1", "9223372036854775808", "1.5"} {
+		out = append(out, get("b/top?offset="+offset, "offset", "from 0 to 9223372036854775807"))
+	}
+	for _, score := range []string{"1.0", "1e2", "x", "9223372036854775808", "-9223372036854775809", "+1", "007", "-0", "--1", "%31%20"} {
+		if score != "-0" {
+			out = append(out, get("b/scores/"+score+"/rank", "score", "whole number"))
+		}
+	}
+	admin := func(method, path, at, detail string) bad {
+		return bad{method + " " + path, ask{method: method, path: path, key: adminKey}, 400, codeMalformed, at, detail}
+	}
+	return append(
+		out,
+		admin("GET", "/v1/runs?cursor="+cursor, "cursor", "not a cursor"),
+		admin("GET", "/v1/runs?limit=0", "limit", "from 1 to 1000"),
+		admin("GET", "/v1/boards?cursor="+cursor, "cursor", "not a cursor"),
+		admin("POST", "/v1/boards/b/rebuild?wait=soon", "wait", "duration"),
+		admin("POST", "/v1/boards/b/rebuild?wait=301s", "wait", "duration"),
+		admin("POST", "/v1/boards/b/rebuild?wait=-1s", "wait", "duration"),
+		admin("DELETE", "/v1/boards/b/members/"+strings.Repeat("x", 65), "member", "64 bytes"),
+		admin("DELETE", "/v1/boards/b/members/1?period=", "period", "empty"),
+		admin("DELETE", "/v1/boards/b?force=true", "force", "no parameters"),
+	)
+}
+
+func badBoards() []bad {
+	put := func(name, body string, status int, code, at, detail string) bad {
+		return bad{"board " + name, ask{method: "PUT", path: "/v1/boards/new", key: adminKey, body: body}, status, code, at, detail}
+	}
+	rule := func(body, at, detail string) bad {
+		return put(body, body, 422, leaderboard.CodeInvalidBoard, at, detail)
+	}
+	out := []bad{
+		put("no body", "", 400, codeMalformed, "", "empty"),
+		put("unknown", `{"colour":"red"}`, 400, codeMalformed, "/colour", "not known"),
+		put("name", `{"name":"x"}`, 400, codeMalformed, "/name", "not known"),
+		put("nested unknown", `{"limits":{"min":1}}`, 400, codeMalformed, "/limits/min", "not known"),
+		put("top_n fraction", `{"top_n":1.5}`, 400, codeMalformed, "/top_n", "integer"),
+		put("top_n string", `{"top_n":"1"}`, 400, codeMalformed, "/top_n", "integer"),
+		put("limit fraction", `{"limits":{"max_score":1e3}}`, 400, codeMalformed, "/limits/max_score", "integer"),
+		put("windows string", `{"windows":"all_time"}`, 400, codeMalformed, "/windows", "array"),
+		put("starts_at", `{"starts_at":"tomorrow"}`, 400, codeMalformed, "/starts_at", "RFC 3339"),
+		rule(`{"order":"up"}`, "/order", "desc, asc"),
+		rule(`{"order":""}`, "/order", "desc, asc"),
+		rule(`{"policy":"average"}`, "/policy", "best"),
+		rule(`{"mode":"x"}`, "/mode", "strict"),
+		rule(`{"visibility":"secret"}`, "/visibility", "public"),
+		rule(`{"tiebreak":{"order":"x"}}`, "/tiebreak/order", "desc"),
+		rule(`{"windows":["week"]}`, "/windows/0", "all_time"),
+		rule(`{"windows":["all_time","all_time"]}`, "/windows/1", "twice"),
+		rule(`{"windows":[]}`, "/windows", "at least one"),
+		rule(`{"top_n":0}`, "/top_n", "1 to"),
+		rule(`{"top_n":100001}`, "/top_n", "1 to"),
+		rule(`{"time_zone":"Mars/Base"}`, "/time_zone", "IANA"),
+		rule(`{"cache_ttl":"1s"}`, "/cache_ttl", "at least"),
+		rule(`{"refresh":{"incremental":"1ms"}}`, "/refresh/incremental", "at least"),
+		rule(`{"refresh":{"dynamic":"9"}}`, "/refresh/dynamic", "pairs"),
+		rule(`{"limits":{"min_score":2,"max_score":1}}`, "/limits/max_score", "min_score"),
+		rule(`{"limits":{"max_delta":-1}}`, "/limits/max_delta", "0 or more"),
+		rule(`{"starts_at":"2026-01-02T00:00:00Z","ends_at":"2026-01-01T00:00:00Z"}`, "/ends_at", "after"),
+		rule(`{"title":"`+strings.Repeat("x", 201)+`"}`, "/title", "200 bytes"),
+		put("order of a board with entries", `{"order":"asc"}`, 409, "board-conflict", "", ""),
+	}
+	out[len(out)-1].ask.path = "/v1/boards/b"
+	for _, name := range []string{"A", "-a", ".a", "_a", "a%20b", "a%2Fb", "%C3%A9", strings.Repeat("a", 65)} {
+		out = append(
+			out,
+			bad{"put " + name, ask{method: "PUT", path: "/v1/boards/" + name, key: adminKey, body: `{}`}, 422, leaderboard.CodeInvalidBoard, "board", "[a-z0-9]"},
+			bad{"get " + name, ask{method: "GET", path: "/v1/boards/" + name}, 404, "board-not-found", "", ""},
+			bad{"submit " + name, ask{method: "POST", path: "/v1/boards/" + name + "/scores", key: writeKey, body: `{"entries":[{"member":"m","score":1}]}`}, 404, "board-not-found", "", ""},
+		)
+	}
+	return out
+}
+
+func badElse() []bad {
+	const entry = `{"entries":[{"member":"m","score":1}]}`
+	submit := func(name string, h http.Header, status int, code, at string) bad {
+		return bad{name, ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: entry, header: h}, status, code, at, ""}
+	}
+	type h = http.Header
+	out := []bad{
+		submit("no content type", h{"Content-Type": nil}, 415, codeNotJSON, ""),
+		submit("text", h{"Content-Type": {"text/plain"}}, 415, codeNotJSON, ""),
+		submit("form", h{"Content-Type": {"application/x-www-form-urlencoded"}}, 415, codeNotJSON, ""),
+		submit("other charset", h{"Content-Type": {"application/json; charset=latin1"}}, 415, codeNotJSON, ""),
+		submit("other parameter", h{"Content-Type": {"application/json; v=1"}}, 415, codeNotJSON, ""),
+		submit("gzip", h{"Content-Encoding": {"gzip"}}, 415, codeNotJSON, ""),
+		submit("created_time needs admin", nil, 403, codeForbidden, "/entries/0/created_time"),
+		{"unknown board", ask{method: "POST", path: "/v1/boards/none/scores", key: writeKey, body: entry}, 404, "board-not-found", "", ""},
+		{"unknown window", ask{method: "GET", path: "/v1/boards/b/top?window=week"}, 404, "period-not-found", "", ""},
+		{"unknown period", ask{method: "GET", path: "/v1/boards/b/top?period=2020"}, 404, "period-not-found", "", ""},
+		{"unknown period of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"period":"2020"}`}, 404, "period-not-found", "", ""},
+		{"kind of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"kind":"half"}`}, 400, codeMalformed, "/kind", "full"},
+		{"field of a rebuild", ask{method: "POST", path: "/v1/boards/b/rebuild", key: adminKey, body: `{"board":"b"}`}, 400, codeMalformed, "/board", "not known"},
+		{"run 0", ask{method: "GET", path: "/v1/runs/0", key: adminKey}, 404, "run-not-found", "", ""},
+		{"run x", ask{method: "GET", path: "/v1/runs/x", key: adminKey}, 404, "run-not-found", "", ""},
+		{"run 99", ask{method: "GET", path: "/v1/runs/99", key: adminKey}, 404, "run-not-found", "", ""},
+		{"runs of no board", ask{method: "GET", path: "/v1/runs?board=none", key: adminKey}, 404, "board-not-found", "", ""},
+		{"runs of A", ask{method: "GET", path: "/v1/runs?board=A", key: adminKey}, 404, "board-not-found", "", ""},
+		{"remove nobody", ask{method: "DELETE", path: "/v1/boards/b/members/nobody", key: adminKey}, 404, "not-ranked", "", ""},
+		{"delete nothing", ask{method: "DELETE", path: "/v1/boards/none", key: adminKey}, 404, "board-not-found", "", ""},
+		{"no route", ask{method: "GET", path: "/v1/boards/b/bottom"}, 404, codeNotFound, "", ""},
+		{"no problem", ask{method: "GET", path: "/problems/none"}, 404, codeNotFound, "", ""},
+	}
+	out[6].ask.body = `{"entries":[{"member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`
+	for i, key := range [][]string{{""}, {"a b"}, {"a\tb"}, {"é"}, {strings.Repeat("k", 129)}, {"a", "b"}, {"\x7f"}} {
+		out = append(out, submit(fmt.Sprintf("key %d", i), h{"Idempotency-Key": key}, 400, codeMalformed, "Idempotency-Key"))
+	}
+	for _, m := range []string{"POST", "PATCH", "DELETE", "OPTIONS", "BREW", "get"} {
+		out = append(out, bad{m, ask{method: m, path: "/v1/boards/b/top", key: adminKey}, 405, codeMethod, "", ""})
+	}
+	return out
+}
+
+func TestAllow(t *testing.T) {
+	e := newEnv(t)
+	for path, want := range map[string]string{
+		"/v1/boards":             "GET, HEAD",
+		"/v1/boards/b":           "GET, HEAD, PUT, DELETE",
+		"/v1/boards/b/scores":    "POST",
+		"/v1/boards/b/members/m": "DELETE, GET, HEAD",
+		"/livez":                 "GET, HEAD",
+	} {
+		r := e.do(ask{method: "PATCH", path: path})
+		r.wantProblem(405, codeMethod)
+		if got := r.header.Get("Allow"); got != want {
+			t.Errorf("%s allows %q, want %q", path, got, want)
+		}
+	}
+}
+
+// Everything that is wrong with the parameters is told at once.
+func TestAllBadParametersAreTold(t *testing.T) {
+	e := newEnv(t)
+	p := e.get(noKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").wantProblem(400, codeMalformed)
+	if len(p.Errors) != 4 {
+		t.Errorf("got %+v", p.Errors)
+	}
+}
+
+// No two routes take the same request.
+func TestRoutesDoNotOverlap(t *testing.T) {
+	table := routes(true)
+	newRouter(table)
+	for i := range table {
+		var s segments
+		if !s.split(concrete(table[i].path)) {
+			t.Fatalf("%s is not a path", table[i].path)
+		}
+		for j := range table {
+			if i != j && table[i].method == table[j].method && len(table[j].segments) == s.n && table[j].matches(&s) {
+				t.Errorf("%s %s is also taken by %s", table[i].method, table[i].path, table[j].path)
+			}
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"net/http"
+	"testing"
+
+	"leaderboard"
+)
+
+var readingPaths = []string{
+	"top", "top?limit=3", "top?mode=tied", "top?offset=1", "members/5", "members/4", "members/5/around", "members/5/around?before=1",
+	"scores/80/rank", "scores/81/rank", "scores/80/rank?tiebreak=1", "distribution", "distribution?buckets=3",
+}
+
+func TestETags(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	seen := map[string]string{}
+	for _, path := range readingPaths {
+		path = "/v1/boards/classic/" + path
+		full := e.get(noKey, path).want(200)
+		etag := full.header.Get("Etag")
+		if other, ok := seen[etag]; ok {
+			t.Errorf("%s has the tag of %s", path, other)
+		}
+		seen[etag] = path
+		if cc := full.header.Get("Cache-Control"); cc != "public, no-cache" {
+			t.Errorf("%s: Cache-Control is %q", path, cc)
+		}
+		for _, match := range []string{etag, "W/" + etag, `"other", ` + etag, `W/"a",W/"b" ,` + etag, "*"} {
+			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {match}}})
+			r.want(http.StatusNotModified)
+			if len(r.body) != 0 || r.header.Get("Etag") != etag || r.header.Get("Cache-Control") == "" {
+				t.Errorf("%s: 304 has header %v and %d bytes", path, r.header, len(r.body))
+			}
+		}
+		for _, match := range []string{`"other"`, etag[1 : len(etag)-1], `"` + etag + `"`, `"broken`, ""} {
+			e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {match}}}).want(200)
+		}
+	}
+}
+
+// A tag names state and question: it survives another source and another spelling, and not a change.
+func TestETagIdentity(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.board("other", leaderboard.Rules{}, classic()...)
+	tag := func(path string) string { return e.get(noKey, "/v1/boards/"+path).want(200).header.Get("Etag") }
+	before := tag("classic/top")
+	e.fake.source = leaderboard.SourceMySQL
+	for _, path := range []string{"classic/top", "classic/top?limit=10&offset=0&mode=strict", "classic/top?period=current&window=all_time&min_seq=3", "classic/top?offset=0&limit=%310"} {
+		if got := tag(path); got != before {
+			t.Errorf("%s has the tag %s, not %s", path, got, before)
+		}
+	}
+	if tag("other/top") == before {
+		t.Error("two boards have the same tag")
+	}
+	e.post(writeKey, "/v1/boards/classic/scores", `{"entries":[{"member":"9","score":1}]}`).want(200)
+	if tag("classic/top") == before {
+		t.Error("a write left the tag as it was")
+	}
+}
+
+// A stale answer is not kept and always sent whole, so that its reader learns that it is stale.
+func TestStaleAnswers(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	etag := e.get(noKey, "/v1/boards/classic/top").header.Get("Etag")
+	e.fake.stale = true
+	for _, path := range readingPaths {
+		r := e.do(ask{method: "GET", path: "/v1/boards/classic/" + path, header: http.Header{"If-None-Match": {etag, "*"}}}).want(200)
+		if cc := r.header.Get("Cache-Control"); cc != "no-store" {
+			t.Errorf("%s: Cache-Control is %q", path, cc)
+		}
+		var got rows
+		if r.decode(&got); !got.Stale {
+			t.Errorf("%s does not say that it is stale", path)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	srv := newServer(t, e)
+	for _, path := range append(readingPaths, "", "periods") {
+		full := srv.do(ask{method: "GET", path: "/v1/boards/classic/" + path})
+		head := srv.do(ask{method: "HEAD", path: "/v1/boards/classic/" + path})
+		if path == "" {
+			full = srv.do(ask{method: "GET", path: "/v1/boards/classic"})
+			head = srv.do(ask{method: "HEAD", path: "/v1/boards/classic"})
+		}
+		for _, name := range []string{"Etag", "Content-Length", "Content-Type", "Cache-Control"} {
+			if head.header.Get(name) != full.header.Get(name) {
+				t.Errorf("%s: %s is %q for HEAD and %q for GET", path, name, head.header.Get(name), full.header.Get(name))
+			}
+		}
+		if head.want(200); len(head.body) != 0 {
+			t.Errorf("%s: HEAD has a body", path)
+		}
+	}
+	if r := srv.do(ask{method: "HEAD", path: "/v1/boards/none/top"}); r.status != 404 {
+		t.Errorf("HEAD of nothing answers %d", r.status)
+	}
+}

@@ -1,0 +1,281 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"leaderboard"
+)
+
+// The keys of the tests.
+const (
+	noKey    = ""
+	readKey  = "read-secret"
+	writeKey = "write-secret"
+	adminKey = "admin-secret"
+)
+
+// env is an API over a fake. Every request and response that goes through it is held against openapi.yaml.
+type env struct {
+	t    testing.TB
+	api  *API
+	fake *fake
+}
+
+func newEnv(t testing.TB, change ...func(*Config)) *env {
+	f := newFake()
+	cfg := Config{
+		Boards: f, Catalog: f, Rankings: f, Writer: f, Periods: f, Rebuilds: f, Verify: f.verify,
+		Health:  func(context.Context) map[string]error { return f.health },
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
+		Keys:    []Key{{ScopeRead, readKey}, {ScopeWrite, writeKey}, {ScopeAdmin, adminKey}},
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	return &env{t: t, api: New(cfg), fake: f}
+}
+
+// document is openapi.yaml as kin-openapi reads it, with its router.
+var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
+	doc, err := openapi3.NewLoader().LoadFromData(openAPIDocument)
+	if err != nil {
+		panic(err)
+	}
+	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		panic(err)
+	}
+	return doc, router
+})
+
+// ask is one request of a test.
+type ask struct {
+	method, path, key, body string
+	header                  http.Header
+	off                     bool // the request is well-formed for the server, yet not as documented
+	undocumented            bool // the answer is one that the document does not promise: 500
+}
+
+// reply is what came back.
+type reply struct {
+	t      testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (e *env) get(key, path string) reply {
+	return e.do(ask{method: http.MethodGet, path: path, key: key})
+}
+
+func (e *env) post(key, path, body string) reply {
+	return e.do(ask{method: http.MethodPost, path: path, key: key, body: body})
+}
+
+func (e *env) put(key, path, body string) reply {
+	return e.do(ask{method: http.MethodPut, path: path, key: key, body: body})
+}
+
+func (e *env) delete(key, path string) reply {
+	return e.do(ask{method: http.MethodDelete, path: path, key: key})
+}
+
+func (a ask) request() *http.Request {
+	r := httptest.NewRequest(a.method, a.path, strings.NewReader(a.body))
+	if a.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if a.key != "" {
+		r.Header.Set("Authorization", "Bearer "+a.key)
+	}
+	for name, values := range a.header {
+		r.Header[name] = values
+	}
+	return r
+}
+
+// do serves the request in this goroutine and checks both sides of it.
+func (e *env) do(a ask) reply {
+	e.t.Helper()
+	w := httptest.NewRecorder()
+	e.api.ServeHTTP(w, a.request())
+	out := reply{e.t, w.Code, w.Result().Header, w.Body.Bytes()}
+	if !a.undocumented {
+		checkAgainstDocument(e.t, a, out)
+	}
+	return out
+}
+
+// checkAgainstDocument fails the test when an answer is not as openapi.yaml says, or when the server accepted what
+// openapi.yaml does not allow.
+func checkAgainstDocument(t testing.TB, a ask, got reply) {
+	t.Helper()
+	_, router := document()
+	r := a.request()
+	if r.Method == http.MethodHead {
+		r.Method = http.MethodGet
+	}
+	route, params, err := router.FindRoute(r)
+	if err != nil {
+		got.problem() // what is not in the document is a problem
+		if got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
+			t.Fatalf("%s %s is not in the document and answers %d", a.method, a.path, got.status)
+		}
+		return
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, SkipSettingDefaults: true,
+			ExcludeResponseBody:     a.method == http.MethodHead || got.status == http.StatusNotModified || got.status == http.StatusFound,
+			SchemaValidationOptions: []openapi3.SchemaValidationOption{openapi3.EnableFormatValidation()},
+		},
+	}
+	if got.status < 400 && !a.off {
+		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
+			t.Fatalf("%s %s answers %d to what the document does not allow: %s", a.method, a.path, got.status, err)
+		}
+	}
+	err = openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: got.status, Header: got.header,
+		Body: io.NopCloser(bytes.NewReader(got.body)), Options: in.Options,
+	})
+	if err != nil {
+		t.Fatalf("%s %s: the answer %d is not as documented: %s\n%s", a.method, a.path, got.status, err, clip(string(got.body)))
+	}
+	if got.status >= 400 && route.Path != "/readyz" {
+		got.problem()
+	}
+}
+
+// want checks the status and gives the reply back.
+func (r reply) want(status int) reply {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("answers %d, want %d\n%s", r.status, status, clip(string(r.body)))
+	}
+	return r
+}
+
+// wantProblem checks the status and the last part of the type.
+func (r reply) wantProblem(status int, code string) problem {
+	r.t.Helper()
+	r.want(status)
+	p := r.problem()
+	if p.Type != "/problems/"+code {
+		r.t.Fatalf("type is %s, want %s\n%s", p.Type, code, clip(string(r.body)))
+	}
+	return p
+}
+
+// problem reads the body as what every error is.
+func (r reply) problem() problem {
+	r.t.Helper()
+	var p problem
+	if ct := r.header.Get("Content-Type"); ct != "application/problem+json" {
+		r.t.Fatalf("an answer %d has the type %q\n%s", r.status, ct, clip(string(r.body)))
+	}
+	if len(r.body) == 0 { // HEAD
+		return p
+	}
+	dec := json.NewDecoder(bytes.NewReader(r.body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		r.t.Fatalf("not a problem: %s\n%s", err, clip(string(r.body)))
+	}
+	if p.Status != r.status || p.Title == "" || p.Detail == "" {
+		r.t.Fatalf("the problem is incomplete or has another status than %d\n%s", r.status, clip(string(r.body)))
+	}
+	if r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") == "" {
+		r.t.Fatalf("503 without Retry-After\n%s", clip(string(r.body)))
+	}
+	if bytes.Contains(r.body, []byte("secret")) {
+		r.t.Fatalf("the problem tells secrets\n%s", clip(string(r.body)))
+	}
+	return p
+}
+
+// decode reads the body into v, exactly.
+func (r reply) decode(v any) {
+	r.t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(r.body))
+	dec.UseNumber()
+	if err := dec.Decode(v); err != nil {
+		r.t.Fatalf("decode: %s\n%s", err, clip(string(r.body)))
+	}
+}
+
+// rows is what most tests look at in a reading answer.
+type rows struct {
+	Board, Window, Period, Mode, Source string
+	Total, Seq                          int64
+	AsOf                                leaderboard.Micros `json:"as_of"`
+	Stale                               bool
+	Entries                             []row
+	NotRanked                           []string `json:"not_ranked"`
+	Next                                string   `json:"next_cursor"`
+}
+
+type row struct {
+	Rank, Position  int64
+	Member          string
+	Score, Tiebreak int64
+	CreatedTime     leaderboard.Micros `json:"created_time"`
+}
+
+func (r reply) rows() rows {
+	r.t.Helper()
+	var out rows
+	r.want(http.StatusOK).decode(&out)
+	return out
+}
+
+// board makes a board with the given rules and entries, past the API.
+func (e *env) board(name string, rules leaderboard.Rules, entries ...leaderboard.Submission) {
+	e.t.Helper()
+	ctx := context.Background()
+	if _, _, err := e.fake.PutBoard(ctx, name, rules.WithDefaults()); err != nil {
+		e.t.Fatal(err)
+	}
+	if len(entries) > 0 {
+		if _, err := e.fake.Submit(ctx, name, "", entries); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// classic is the table of the classic exercise: scores with their times in seconds.
+func classic() []leaderboard.Submission {
+	var out []leaderboard.Submission
+	for _, e := range []struct {
+		id         string
+		score, sec int64
+	}{
+		{"1", 90, 1534429870},
+		{"2", 80, 1534429871},
+		{"3", 82, 1534412273},
+		{"4", 96, 1534429243},
+		{"5", 100, 1534429133},
+		{"6", 5, 1534429273},
+		{"7", 8, 1534429823},
+		{"8", 80, 1534429801},
+	} {
+		created := leaderboard.Micros(e.sec * 1_000_000)
+		out = append(out, leaderboard.Submission{Member: e.id, Score: e.score, CreatedTime: &created})
+	}
+	return out
+}

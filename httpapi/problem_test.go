@@ -1,0 +1,191 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// Each error has its status, bare and wrapped, and its text stays inside.
+func TestErrorsToStatuses(t *testing.T) {
+	e := newEnv(t)
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+	}{
+		{leaderboard.ErrBoardNotFound, 404, "board-not-found"},
+		{leaderboard.ErrPeriodNotFound, 404, "period-not-found"},
+		{leaderboard.ErrNotRanked, 404, "not-ranked"},
+		{leaderboard.ErrRunNotFound, 404, "run-not-found"},
+		{leaderboard.ErrBoardConflict, 409, "board-conflict"},
+		{leaderboard.ErrSeqAhead, 409, "seq-ahead"},
+		{leaderboard.ErrKeyReused, 422, "idempotency-key-reused"},
+		{leaderboard.ErrOverloaded, 503, "overloaded"},
+		{leaderboard.ErrUnavailable, 503, "unavailable"},
+		{leaderboard.ErrOutcomeUnknown, 503, "outcome-unknown"},
+		{context.DeadlineExceeded, 503, "timeout"},
+		{errors.New("secret"), 500, "internal"},
+		{leaderboard.ErrLogPruned, 500, "internal"},
+		{fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown), 503, "outcome-unknown"},
+		{&leaderboard.RuleError{Code: leaderboard.CodeBoardEnded, Detail: "the board ended"}, 422, "board-ended"},
+		{&leaderboard.RuleError{Code: "rule-of-tomorrow"}, 500, "internal"},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("secret: %w", c.err)} {
+			e.fake.fail["Page"] = err
+			e.board("b", leaderboard.Rules{})
+			r := e.do(ask{method: "GET", path: "/v1/boards/b/top", undocumented: true})
+			r.wantProblem(c.status, c.code)
+			if retry, err := strconv.Atoi(r.header.Get("Retry-After")); (err == nil && retry > 0) != (c.status == 503) {
+				t.Errorf("%s: Retry-After is %q", c.code, r.header.Get("Retry-After"))
+			}
+			if r.header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s can be kept", c.code)
+			}
+		}
+	}
+}
+
+// Every rule that an input can break has its row, and every row its page.
+func TestTableIsComplete(t *testing.T) {
+	e := newEnv(t)
+	codes := ruleCodes(t)
+	if len(codes) < 8 {
+		t.Fatalf("found only the codes %v", codes)
+	}
+	for _, code := range codes {
+		if k := kindOf(code); k.code != code || k.status != 422 {
+			t.Errorf("%s is answered with %d %s", code, k.status, k.code)
+		}
+	}
+	seen := map[string]bool{}
+	for _, k := range kinds {
+		if seen[k.code] || k.title == "" || k.detail == "" || k.help == "" || k.status < 400 {
+			t.Errorf("the row of %s is incomplete or there twice", k.code)
+		}
+		seen[k.code] = true
+		if (k.status == 503) != (k.retry > 0) {
+			t.Errorf("%s: 503 and only 503 has Retry-After", k.code)
+		}
+		page := string(e.get(noKey, k.typ()).want(200).body)
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.status)) {
+			t.Errorf("the page of %s is %s", k.code, page)
+		}
+	}
+}
+
+// ruleCodes are the values of the constants of package leaderboard that name a rule.
+func ruleCodes(t *testing.T) []string {
+	file, err := parser.ParseFile(token.NewFileSet(), "../errors.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Code") {
+			code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes = append(codes, code)
+		}
+		return true
+	})
+	return codes
+}
+
+// A panic is a 500 without text, and logged with all of it.
+func TestPanic(t *testing.T) {
+	var log bytes.Buffer
+	var status int
+	e := newEnv(t, func(c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+	})
+	e.board("b", leaderboard.Rules{})
+	e.fake.panics = true
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", undocumented: true}).wantProblem(500, codeInternal)
+	if status != 500 || !strings.Contains(log.String(), "secret of the inside") || !strings.Contains(log.String(), "fake_rankings_test.go") && !strings.Contains(log.String(), "fake_test.go") {
+		t.Errorf("counted as %d, logged: %s", status, log.String())
+	}
+	e.fake.panics = false
+	e.get(noKey, "/v1/boards/b/top").want(200)
+}
+
+func TestInternalErrorIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	e := newEnv(t, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	e.board("b", leaderboard.Rules{})
+	e.fake.fail["Page"] = errors.New("secret of the inside")
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: readKey, undocumented: true}).wantProblem(500, codeInternal)
+	if !strings.Contains(log.String(), "secret of the inside") || strings.Contains(log.String(), readKey) {
+		t.Errorf("logged: %s", log.String())
+	}
+}
+
+// What is more than MaxConcurrent is refused at once; health is still seen.
+func TestMaxConcurrent(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.MaxConcurrent = 1 })
+	e.board("b", leaderboard.Rules{})
+	w := gateWriter{entered: make(chan struct{}), gate: make(chan struct{})}
+	e.api.cfg.Writer = w
+	done := make(chan reply, 1)
+	go func() { done <- e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`) }()
+	<-w.entered
+	e.get(noKey, "/v1/boards").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/livez").want(200)
+	close(w.gate)
+	(<-done).want(200)
+	e.get(noKey, "/v1/boards").want(200)
+}
+
+// gateWriter says when a submit has arrived and lets it go when the gate is closed.
+type gateWriter struct{ entered, gate chan struct{} }
+
+func (w gateWriter) Submit(context.Context, string, string, []leaderboard.Submission) (leaderboard.Receipt, error) {
+	close(w.entered)
+	<-w.gate
+	return leaderboard.Receipt{}, nil
+}
+
+func (w gateWriter) Remove(context.Context, string, int64, string) (leaderboard.Receipt, error) {
+	return leaderboard.Receipt{}, nil
+}
+
+func TestOnRequest(t *testing.T) {
+	var got []string
+	e := newEnv(t, func(c *Config) {
+		c.OnRequest = func(route, method string, status int, took time.Duration) {
+			got = append(got, fmt.Sprintf("%s %s %d", method, route, status))
+			if took <= 0 {
+				t.Errorf("%s took %s", route, took)
+			}
+		}
+	})
+	e.board("b", leaderboard.Rules{}, classic()...)
+	etag := e.get(noKey, "/v1/boards/b/top").header.Get("Etag")
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", header: http.Header{"If-None-Match": {etag}}})
+	e.do(ask{method: "HEAD", path: "/v1/boards/b/members/5"})
+	e.do(ask{method: "BREW", path: "/v1/boards/b/members/5"})
+	e.get(noKey, "/wp-admin")
+	e.get(noKey, "/metrics")
+	want := []string{
+		"GET /v1/boards/{board}/top 200", "GET /v1/boards/{board}/top 304", "HEAD /v1/boards/{board}/members/{member} 200",
+		"OTHER  405", "GET  404", "GET /metrics 200",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}

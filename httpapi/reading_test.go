@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+func TestTopOfTheClassicTable(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	for mode, want := range map[string]string{
+		"":       "5=1 4=2 1=3 3=4 8=5 2=6 7=7 6=8",
+		"strict": "5=1 4=2 1=3 3=4 8=5 2=6 7=7 6=8",
+		"tied":   "5=1 4=2 1=3 3=4 8=5 2=5 7=7 6=8",
+		"dense":  "5=1 4=2 1=3 3=4 8=5 2=5 7=6 6=7",
+	} {
+		path := "/v1/boards/classic/top"
+		if mode != "" {
+			path += "?mode=" + mode
+		}
+		got := e.get(noKey, path).rows()
+		if ranksOf(got) != want {
+			t.Errorf("mode %q: got %s, want %s", mode, ranksOf(got), want)
+		}
+		if got.Total != 8 || got.Seq != 8 || got.Window != "all_time" || got.Period != "all_time" || got.Next != "" {
+			t.Errorf("mode %q: the common fields are %+v", mode, got)
+		}
+	}
+}
+
+func ranksOf(r rows) string {
+	var parts []string
+	for _, e := range r.Entries {
+		parts = append(parts, fmt.Sprintf("%s=%d", e.Member, e.Rank))
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestTopPages(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	for _, c := range []struct{ query, want string }{
+		{"limit=3", "5=1 4=2 1=3"},
+		{"limit=3&offset=2", "1=3 3=4 8=5"},
+		{"limit=1000&offset=7", "6=8"},
+		{"offset=8", ""},
+		{"offset=9223372036854775807", ""},
+	} {
+		if got := ranksOf(e.get(noKey, "/v1/boards/classic/top?"+c.query).rows()); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.query, got, c.want)
+		}
+	}
+}
+
+// A walk by cursor sees every entry that was there all the time exactly once, whatever comes and goes.
+func TestCursorIsStableUnderWrites(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	var seen []string
+	cursor := ""
+	for page := 0; ; page++ {
+		path := "/v1/boards/classic/top?limit=2"
+		if cursor != "" {
+			path += "&cursor=" + cursor
+		}
+		got := e.get(noKey, path).rows()
+		for _, r := range got.Entries {
+			seen = append(seen, r.Member)
+		}
+		if cursor = got.Next; cursor == "" {
+			break
+		}
+		e.post(writeKey, "/v1/boards/classic/scores", fmt.Sprintf(`{"entries":[{"member":"new%d","score":1000}]}`, page)).want(200)
+	}
+	if want := []string{"5", "4", "1", "3", "8", "2", "7", "6"}; !slices.Equal(seen, want) {
+		t.Errorf("saw %v, want %v", seen, want)
+	}
+}
+
+func TestMember(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{Mode: leaderboard.Tied}, classic()...)
+	var got struct {
+		row
+		Percentile float64
+		Mode       string
+	}
+	e.get(noKey, "/v1/boards/classic/members/2").want(200).decode(&got)
+	if got.Rank != 5 || got.Member != "2" || got.Score != 80 || got.Percentile != 50 || got.Mode != "tied" {
+		t.Errorf("got %+v", got)
+	}
+	if got.CreatedTime != 1534429871_000000 {
+		t.Errorf("created_time is %s", got.CreatedTime)
+	}
+	e.get(noKey, "/v1/boards/classic/members/nobody").wantProblem(404, "not-ranked")
+	e.get(noKey, "/v1/boards/none/members/1").wantProblem(404, "board-not-found")
+}
+
+func TestAround(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	for _, c := range []struct{ path, want string }{
+		{"members/3/around?before=1&after=1", "1=3 3=4 8=5"},
+		{"members/3/around?before=0&after=0", "3=4"},
+		{"members/5/around?before=1&after=1", "5=1 4=2 1=3"},
+		{"members/6/around?before=1&after=2", "8=5 2=6 7=7 6=8"}, // filled up to four
+		{"members/6/around?before=500&after=500&mode=dense", "5=1 4=2 1=3 3=4 8=5 2=5 7=6 6=7"},
+	} {
+		got := e.get(noKey, "/v1/boards/classic/"+c.path).rows()
+		if ranksOf(got) != c.want {
+			t.Errorf("%s: got %s, want %s", c.path, ranksOf(got), c.want)
+		}
+	}
+	e.get(noKey, "/v1/boards/classic/members/nobody/around").wantProblem(404, "not-ranked")
+}
+
+func TestRanks(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	for mode, want := range map[string]string{
+		"strict": "5=1/1 8=5/2 2=6/3 6=8/4",
+		"tied":   "5=1/1 8=5/2 2=5/2 6=8/4",
+		"dense":  "5=1/1 8=5/2 2=5/2 6=7/3",
+	} {
+		got := e.post(noKey, "/v1/boards/classic/ranks?mode="+mode, `{"members":["zz","2","6","8","5","é\"\n"]}`).rows()
+		var parts []string
+		for _, r := range got.Entries {
+			parts = append(parts, fmt.Sprintf("%s=%d/%d", r.Member, r.Rank, r.Position))
+		}
+		if have := strings.Join(parts, " "); have != want {
+			t.Errorf("%s: got %s, want %s", mode, have, want)
+		}
+		if !slices.Equal(got.NotRanked, []string{"zz", "é\"\n"}) {
+			t.Errorf("%s: not_ranked is %q", mode, got.NotRanked)
+		}
+	}
+	r := e.post(noKey, "/v1/boards/classic/ranks", `{"members":["5"]}`).want(200)
+	if r.header.Get("Etag") != "" || r.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("a list of ranks can be cached: %v", r.header)
+	}
+}
+
+func TestScoreRank(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	for _, c := range []struct {
+		path         string
+		strict, tied int64
+	}{
+		{"scores/80/rank", 7, 5},
+		{"scores/81/rank", 5, 5},
+		{"scores/80/rank?tiebreak=1", 5, 5},
+		{"scores/80/rank?tiebreak=-1", 7, 7},
+		{"scores/9223372036854775807/rank", 1, 1},
+		{"scores/-9223372036854775808/rank", 9, 9},
+	} {
+		var got struct {
+			Score  int64
+			Strict int64 `json:"strict_rank"`
+			Tied   int64 `json:"tied_rank"`
+		}
+		e.get(noKey, "/v1/boards/classic/"+c.path).want(200).decode(&got)
+		if got.Strict != c.strict || got.Tied != c.tied {
+			t.Errorf("%s: got %+v", c.path, got)
+		}
+	}
+}
+
+func TestDistributionAndPeriods(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.board("empty", leaderboard.Rules{})
+	var d struct{ Buckets []leaderboard.Bucket }
+	e.get(noKey, "/v1/boards/classic/distribution?buckets=1").want(200).decode(&d)
+	if !slices.Equal(d.Buckets, []leaderboard.Bucket{{From: 5, To: 100, Count: 8}}) {
+		t.Errorf("got %+v", d)
+	}
+	e.get(noKey, "/v1/boards/empty/distribution").want(200).decode(&d)
+	if len(d.Buckets) != 0 {
+		t.Errorf("an empty board has buckets: %+v", d)
+	}
+	var p struct {
+		Periods []struct {
+			Period   string
+			StartsAt *string `json:"starts_at"`
+			EndsAt   *string `json:"ends_at"`
+			Total    int64
+		}
+	}
+	e.get(noKey, "/v1/boards/classic/periods?window=all_time").want(200).decode(&p)
+	if len(p.Periods) != 1 || p.Periods[0].Period != "all_time" || p.Periods[0].Total != 8 || p.Periods[0].StartsAt != nil || p.Periods[0].EndsAt != nil {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// Every int64 arrives and leaves unchanged, and so does every member id.
+func TestExactValues(t *testing.T) {
+	e := newEnv(t)
+	e.board("exact", leaderboard.Rules{Policy: leaderboard.Latest})
+	for _, score := range []int64{math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1 << 53, -1, 0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64} {
+		body := fmt.Sprintf(`{"entries":[{"member":"m","score":%d,"tiebreak":%d}]}`, score, -(score + 1))
+		text := string(e.post(writeKey, "/v1/boards/exact/scores", body).want(200).body)
+		if !strings.Contains(text, fmt.Sprintf(`"score":%d,`, score)) {
+			t.Errorf("score %d came back as %s", score, text)
+		}
+		got := e.get(noKey, "/v1/boards/exact/top").rows()
+		if got.Entries[0].Score != score || got.Entries[0].Tiebreak != -(score+1) {
+			t.Errorf("score %d is shown as %+v", score, got.Entries[0])
+		}
+		if s := string(e.get(noKey, fmt.Sprintf("/v1/boards/exact/scores/%d/rank", score)).want(200).body); !strings.Contains(s, fmt.Sprintf(`"score":%d,`, score)) {
+			t.Errorf("score %d is asked for as %s", score, s)
+		}
+	}
+}
+
+func TestSeqAhead(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.get(noKey, "/v1/boards/classic/top?min_seq=8").want(200)
+	for _, path := range []string{"top", "members/5", "members/5/around", "scores/1/rank", "distribution"} {
+		e.get(noKey, "/v1/boards/classic/"+path+"?min_seq=9").wantProblem(http.StatusConflict, "seq-ahead")
+	}
+	e.post(noKey, "/v1/boards/classic/ranks?min_seq=9", `{"members":["5"]}`).wantProblem(http.StatusConflict, "seq-ahead")
+}
+
+func TestPrivateBoards(t *testing.T) {
+	e := newEnv(t)
+	e.board("mine", leaderboard.Rules{Visibility: leaderboard.Private}, classic()...)
+	e.board("ours", leaderboard.Rules{}, classic()...)
+	for _, path := range []string{"", "/top", "/top?period=2020", "/members/5", "/members/5/around", "/scores/1/rank", "/distribution", "/periods"} {
+		e.get(noKey, "/v1/boards/mine"+path).wantProblem(401, codeUnauthorized)
+		e.get("other", "/v1/boards/ours"+path).wantProblem(401, codeUnauthorized)
+		if path != "/top?period=2020" {
+			r := e.get(readKey, "/v1/boards/mine"+path).want(200)
+			if cc := r.header.Get("Cache-Control"); cc != "private, no-cache" {
+				t.Errorf("%s may be kept by others: %s", path, cc)
+			}
+		}
+	}
+	e.post(noKey, "/v1/boards/mine/ranks", `{"members":["5"]}`).wantProblem(401, codeUnauthorized)
+	e.post(readKey, "/v1/boards/mine/ranks", `{"members":["5"]}`).want(200)
+	names := func(key string) string {
+		var out struct{ Boards []struct{ Name string } }
+		e.get(key, "/v1/boards").want(200).decode(&out)
+		return fmt.Sprint(out.Boards)
+	}
+	if got := names(noKey); got != "[{ours}]" {
+		t.Errorf("without a key the list is %s", got)
+	}
+	if got := names(readKey); got != "[{mine} {ours}]" {
+		t.Errorf("with a key the list is %s", got)
+	}
+}

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+func TestRebuild(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, classic()...)
+	e.fake.runGate = make(chan struct{})
+	for _, body := range []string{"", "{}", `{"kind":"full","window":"all_time","period":"current"}`} {
+		r := e.post(adminKey, "/v1/boards/b/rebuild", body).want(202)
+		var run runJSON
+		r.decode(&run)
+		if run.Kind != leaderboard.Full || run.State != leaderboard.RunRunning || run.Reason != leaderboard.ReasonAdmin || run.Actor != "admin" {
+			t.Errorf("got %+v", run)
+		}
+		location := r.header.Get("Location")
+		if location != fmt.Sprintf("/v1/runs/%d", run.ID) {
+			t.Errorf("Location is %s", location)
+		}
+		e.get(adminKey, location).want(200)
+	}
+	// Not finished in time: as without waiting.
+	r := e.post(adminKey, "/v1/boards/b/rebuild?wait=5ms", `{"kind":"incremental"}`).want(202)
+	if !strings.Contains(string(r.body), `"kind":"incremental"`) || r.header.Get("Location") == "" {
+		t.Errorf("got %s", r.body)
+	}
+	close(e.fake.runGate)
+	r = e.post(adminKey, "/v1/boards/b/rebuild?wait=30s", `{}`).want(200)
+	if !strings.Contains(string(r.body), `"state":"done"`) || !strings.Contains(string(r.body), `"took":"12.5ms"`) {
+		t.Errorf("got %s", r.body)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	e := newEnv(t)
+	e.board("a", leaderboard.Rules{})
+	e.board("b", leaderboard.Rules{})
+	for i := range 10 {
+		e.post(adminKey, "/v1/boards/"+string("ab"[i%2])+"/rebuild?wait=1s", "").want(200)
+	}
+	for filter, want := range map[string]string{"": "[10 9 8 7 6 5 4 3 2 1]", "&board=a": "[9 7 5 3 1]"} {
+		var ids []int64
+		cursor := ""
+		for {
+			path := "/v1/runs?limit=3" + filter
+			if cursor != "" {
+				path += "&cursor=" + cursor
+			}
+			var out struct {
+				Runs []runJSON
+				Next string `json:"next_cursor"`
+			}
+			e.get(adminKey, path).want(200).decode(&out)
+			for _, r := range out.Runs {
+				ids = append(ids, r.ID)
+			}
+			if cursor = out.Next; cursor == "" {
+				break
+			}
+			if filter == "" {
+				e.get(adminKey, "/v1/runs?board=a&cursor="+cursor).wantProblem(400, codeMalformed)
+			}
+		}
+		if fmt.Sprint(ids) != want {
+			t.Errorf("%q lists %v, want %s", filter, ids, want)
+		}
+	}
+}
+
+// A run that failed says so; that it cannot be started is a problem.
+func TestFailedRun(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	e.fake.runs = append(e.fake.runs, leaderboard.Run{ID: 1, Kind: leaderboard.Full, Reason: leaderboard.ReasonDemand, State: leaderboard.RunFailed, Error: "redis does not answer"})
+	if r := e.get(adminKey, "/v1/runs/1").want(200); !strings.Contains(string(r.body), `"error":"redis does not answer"`) {
+		t.Errorf("got %s", r.body)
+	}
+	e.fake.fail["Start"] = fmt.Errorf("start: %w", leaderboard.ErrUnavailable)
+	e.post(adminKey, "/v1/boards/b/rebuild", "").wantProblem(503, "unavailable")
+}
+
+func TestVerify(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	if got := string(e.get(adminKey, "/v1/boards/b/verify").want(200).body); got != `{"equal":true,"seq":3,"checked":2}` {
+		t.Errorf("got %s", got)
+	}
+	e.fake.verified = leaderboard.Verification{Seq: 3, Checked: 2, Detail: "rank 2 differs", Difference: &leaderboard.Difference{
+		Rank: 2, Truth: &leaderboard.Entry{Member: "m", Score: 5, CreatedTime: 1},
+	}}
+	want := `{"equal":false,"seq":3,"checked":2,"difference":{"rank":2,"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"1970-01-01T00:00:00.000001Z"}},"detail":"rank 2 differs"}`
+	if got := string(e.get(adminKey, "/v1/boards/b/verify?window=all_time&period=current").want(200).body); got != want {
+		t.Errorf("got %s", got)
+	}
+	e.fake.fail["Verify"] = errors.New("secret of redis")
+	e.do(ask{method: "GET", path: "/v1/boards/b/verify", key: adminKey, undocumented: true}).wantProblem(500, codeInternal)
+}

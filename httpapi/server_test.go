@@ -1,0 +1,210 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// server is an env behind a real listener, for what only shows on the wire.
+type server struct {
+	*env
+	addr   string
+	client *http.Client
+}
+
+func newServer(t testing.TB, e *env, change ...func(*http.Server)) *server {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Server(l.Addr().String(), e.api)
+	for _, c := range change {
+		c(s)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	client := &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return &server{e, l.Addr().String(), client}
+}
+
+// do sends the request over the wire and checks both sides of it.
+func (s *server) do(a ask) reply {
+	s.t.Helper()
+	r := a.request()
+	r.RequestURI = ""
+	r.URL.Scheme, r.URL.Host = "http", s.addr
+	res, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out := reply{s.t, res.StatusCode, res.Header, body}
+	checkAgainstDocument(s.t, a, out)
+	return out
+}
+
+// raw sends text as it is and reads one answer.
+func (s *server) raw(text string) reply {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return reply{s.t, res.StatusCode, res.Header, body}
+}
+
+// Members of every form work in a path, percent-encoded.
+func TestMembersInPaths(t *testing.T) {
+	e := newEnv(t)
+	e.board("odd", leaderboard.Rules{})
+	srv := newServer(t, e)
+	for _, id := range []string{"a/b", "/", "//", "%", "%2F", "..", ".", "../x", "a b", " ", "a ", "é", "日本語", "a?b#c", "a+b", "a;b", "\"\\", "\n\t\x00\x7f", "\u2028", "😀", strings.Repeat("x", 64), "around"} {
+		body := `{"entries":[{"member":` + string(appendString(nil, id)) + `,"score":1}]}`
+		srv.do(ask{method: "POST", path: "/v1/boards/odd/scores", key: writeKey, body: body}).want(200)
+		path := "/v1/boards/odd/members/" + escapeAll(id)
+		var got row
+		srv.do(ask{method: "GET", path: path, off: true}).want(200).decode(&got) // the router of kin-openapi does not decode
+		if got.Member != id {
+			t.Errorf("asked for %q, got %q", id, got.Member)
+		}
+		around := srv.do(ask{method: "GET", path: path + "/around?before=0&after=0", off: true}).rows()
+		if len(around.Entries) != 1 || around.Entries[0].Member != id {
+			t.Errorf("around %q is %+v", id, around.Entries)
+		}
+		srv.do(ask{method: "DELETE", path: path, key: adminKey, off: true}).want(200)
+		srv.do(ask{method: "GET", path: path}).wantProblem(404, "not-ranked")
+	}
+}
+
+// escapeAll percent-encodes every byte.
+func escapeAll(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteString("%" + string(hexDigits[s[i]>>4]) + string(hexDigits[s[i]&15]))
+	}
+	return b.String()
+}
+
+func TestBodyLimits(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.MaxBody = 200 })
+	e.board("b", leaderboard.Rules{})
+	srv := newServer(t, e)
+	large := `{"entries":[{"member":"` + strings.Repeat("x", 200) + `","score":1}]}`
+	writes := e.fake.writes
+	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).wantProblem(413, codeTooLarge)
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\n"
+	srv.raw(head+"Transfer-Encoding: chunked\r\n\r\n150\r\n"+strings.Repeat(" ", 0x150)+"\r\n0\r\n\r\n").wantProblem(413, codeTooLarge)
+	if e.fake.writes != writes {
+		t.Error("something was written")
+	}
+	small := `{"entries":[{"member":"x","score":1}]}`
+	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: small}).want(200)
+}
+
+// A client that does not send its body in time gets a problem, not silence.
+func TestSlowBody(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	srv := newServer(t, e, func(s *http.Server) { s.ReadTimeout = 50 * time.Millisecond })
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+	srv.raw(head+`{"entries":[`).wantProblem(408, codeSlowRequest)
+}
+
+// Waiting for a rebuild outlasts the timeouts that are made for the other routes.
+func TestWaitOutlastsTimeouts(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	e.fake.runGate = make(chan struct{})
+	srv := newServer(t, e, func(s *http.Server) {
+		s.ReadTimeout, s.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+	})
+	timer := time.AfterFunc(300*time.Millisecond, func() { close(e.fake.runGate) })
+	defer timer.Stop()
+	r := srv.do(ask{method: "POST", path: "/v1/boards/b/rebuild?wait=30s", key: adminKey, body: `{}`})
+	var run runJSON
+	r.want(200).decode(&run)
+	if run.State != leaderboard.RunDone {
+		t.Errorf("the run is %s", run.State)
+	}
+}
+
+// Paths that the mux would redirect from are not there.
+func TestUncleanPaths(t *testing.T) {
+	e := newEnv(t)
+	e.board("top", leaderboard.Rules{})
+	srv := newServer(t, e)
+	for _, path := range []string{"/v1/boards//top", "//v1/boards", "/v1/boards/top/../top", "/v1/./boards", "/v1/boards/top/", "/v1/boards/", "/v2/boards", "/v1/boards/top/top/", "/v1/boards/top/members/", "/v1/boards/a/b/c"} {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+			srv.raw(method+" "+path+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").wantProblem(404, codeNotFound)
+		}
+	}
+}
+
+func TestServerLimits(t *testing.T) {
+	s := Server("127.0.0.1:0", http.NotFoundHandler())
+	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
+		t.Errorf("a limit is missing: %+v", s)
+	}
+}
+
+// A client that goes away ends the work for it.
+func TestClientGone(t *testing.T) {
+	e := newEnv(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.fake.fail["Boards"] = context.Canceled
+	r := (ask{method: "GET", path: "/v1/boards"}).request().WithContext(ctx)
+	var status int
+	e.api.cfg.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+	e.api.ServeHTTP(discard{http.Header{}}, r)
+	if status != 499 {
+		t.Errorf("counted as %d", status)
+	}
+}
+
+type discard struct{ h http.Header }
+
+func (d discard) Header() http.Header         { return d.h }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}

@@ -1,0 +1,101 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"go.yaml.in/yaml/v3"
+)
+
+func TestDocumentIsValid(t *testing.T) {
+	doc, _ := document()
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The routes of the mux and the operations of the document are the same set.
+func TestDocumentHasTheRoutes(t *testing.T) {
+	doc, _ := document()
+	var documented, routed []string
+	for path, item := range doc.Paths.Map() {
+		for method := range item.Operations() {
+			documented = append(documented, method+" "+path)
+		}
+	}
+	for _, rt := range routes(true) {
+		routed = append(routed, rt.method+" "+rt.path)
+	}
+	slices.Sort(documented)
+	slices.Sort(routed)
+	if !slices.Equal(documented, routed) {
+		t.Errorf("document: %s\nmux: %s", strings.Join(documented, "\n\t"), strings.Join(routed, "\n\t"))
+	}
+}
+
+// The parameters that a route takes are those that the document lists.
+func TestDocumentHasTheParameters(t *testing.T) {
+	doc, _ := document()
+	for _, rt := range routes(true) {
+		item := doc.Paths.Value(rt.path)
+		var documented []string
+		for _, p := range append(slices.Clone(item.Parameters), item.GetOperation(rt.method).Parameters...) {
+			if p.Value.In == "query" {
+				documented = append(documented, p.Value.Name)
+			}
+		}
+		params := slices.Sorted(slices.Values(rt.params))
+		slices.Sort(documented)
+		if !slices.Equal(params, documented) {
+			t.Errorf("%s %s takes %v, the document says %v", rt.method, rt.path, params, documented)
+		}
+		if len(params) > maxParams {
+			t.Errorf("%s %s takes more than %d parameters", rt.method, rt.path, maxParams)
+		}
+	}
+}
+
+// What the document says about keys is what the table of routes demands.
+func TestDocumentHasTheAccess(t *testing.T) {
+	doc, _ := document()
+	for _, rt := range routes(true) {
+		op := doc.Paths.Value(rt.path).GetOperation(rt.method)
+		var says string
+		switch {
+		case op.Security == nil:
+			says = "anyone"
+		case len((*op.Security)[0]) == 0:
+			says = "readers"
+		case strings.Contains(op.Description, "Needs scope write"):
+			says = "writers"
+		case strings.Contains(op.Description, "Needs scope admin"):
+			says = "admins"
+		}
+		if want := map[access]string{anyone: "anyone", readers: "readers", writers: "writers", admins: "admins"}[rt.access]; says != want {
+			t.Errorf("%s %s is for %s, the document says %q", rt.method, rt.path, want, says)
+		}
+	}
+}
+
+// The JSON that is served says the same as the YAML that was written.
+func TestServedDocument(t *testing.T) {
+	e := newEnv(t)
+	var served, written any
+	e.get(noKey, "/openapi.json").want(http.StatusOK).decode(&served)
+	if err := yaml.Unmarshal(openAPIDocument, &written); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply{t: t, body: text}.decode(&written)
+	if !reflect.DeepEqual(served, written) {
+		t.Error("/openapi.json and openapi.yaml differ")
+	}
+}
