@@ -1,0 +1,69 @@
+package rank_test
+
+import (
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// The slice of keys plays the database: it counts inside one bucket, the index knows the rest.
+func Example() {
+	var codec rank.Codec // descending
+	var keys []rank.Key
+	for i := range 10 {
+		keys = append(keys, codec.Key(leaderboard.Entry{Member: fmt.Sprint("m", i), Score: int64(100 - 10*(i/2)), CreatedTime: leaderboard.Micros(i)}))
+	}
+	inside := func(from, to rank.Key) int64 {
+		i, _ := slices.BinarySearch(keys, from)
+		j, _ := slices.BinarySearch(keys, to)
+		return int64(j - i)
+	}
+
+	// Build: buckets of 4 entries, all counted at seq 10.
+	b, at := rank.NewBuilder(4), rank.Mark{Seq: 10, AsOf: 1, Total: 10}
+	for from, more := b.Next(); more; from, more = b.Next() {
+		start, _ := slices.BinarySearch(keys, from)
+		to, count := rank.Key(""), int64(len(keys)-start)
+		if count > b.Target() {
+			to, count = keys[start+int(b.Target())], b.Target()
+		}
+		if err := b.Append(at, to, count); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	index, err := b.Finish()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	m7 := keys[7]
+	span := index.Find(m7)
+	fmt.Println("strict rank of m7:", 1+span.Before+inside(span.From, m7))
+	span = index.Find(m7.Prefix())
+	fmt.Println("tied rank of m7:", 1+span.Before+inside(span.From, m7.Prefix()))
+	span, _ = index.Nth(8)
+	fmt.Printf("entry 9 is number %d of the %d in its bucket\n", 1+8-span.Before, span.Count)
+
+	// A new best entry is committed.
+	best := leaderboard.Entry{Member: "new", Score: 200, CreatedTime: 11}
+	commit := leaderboard.Commit{
+		FirstSeq: 11, LastSeq: 11, PrevCommittedAt: 1, CommittedAt: 2, EntryCount: 11,
+		Changes: []leaderboard.Change{{Seq: 11, Member: "new", New: &best}},
+	}
+	if err := index.Fold(codec, &commit); err != nil {
+		fmt.Println(err)
+		return
+	}
+	keys = slices.Insert(keys, 0, codec.Key(best))
+	span = index.Find(m7)
+	fmt.Println("strict rank of m7 at seq", index.At().Seq, "is", 1+span.Before+inside(span.From, m7))
+	// Output:
+	// strict rank of m7: 8
+	// tied rank of m7: 7
+	// entry 9 is number 1 of the 2 in its bucket
+	// strict rank of m7 at seq 11 is 9
+}
