@@ -1,0 +1,296 @@
+// Package storetest holds what proves a store: a model in memory that says what every answer must be, the conformance
+// suite that the model, MySQL, MariaDB and the cached reader pass, and a property test that holds an implementation
+// against the model. The model is also the fake for the tests of upper layers.
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// Model is a store in memory, as plain as can be: it sorts, and counts one by one. It shares the policies of the root
+// package with the real store, nothing else. All methods may be called concurrently.
+type Model struct {
+	mu      sync.Mutex
+	now     leaderboard.Micros // 0: the clock of the machine
+	failure error
+	boards  map[string]*modelBoard
+	periods map[int64]*modelPeriod
+	runs    []leaderboard.Run // ordered by id
+	lastID  int64
+
+	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
+	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
+}
+
+type modelBoard struct {
+	leaderboard.Board
+	periods []*modelPeriod // one per window, the first window's first
+	keys    map[string]modelKey
+}
+
+type modelKey struct {
+	entries []leaderboard.Submission
+	receipt leaderboard.Receipt
+}
+
+type modelPeriod struct {
+	leaderboard.Period
+	lastCreated leaderboard.Micros
+	entries     map[string]leaderboard.Entry
+	log         []leaderboard.Commit
+}
+
+// NewModel is an empty store.
+func NewModel() *Model {
+	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}}
+}
+
+// SetNow stops the database clock at a moment; 0 lets it run with the machine's again.
+func (m *Model) SetNow(now leaderboard.Micros) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now = now
+}
+
+// Fail makes every call fail with err, as if the database were away; nil brings it back.
+func (m *Model) Fail(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failure = err
+}
+
+// enter locks the model for one call; leave must follow, whatever the error.
+func (m *Model) enter(ctx context.Context) error {
+	m.mu.Lock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.failure
+}
+
+func (m *Model) leave() { m.mu.Unlock() }
+
+func (m *Model) clock() leaderboard.Micros {
+	if m.now != 0 {
+		return m.now
+	}
+	return leaderboard.MicrosOf(time.Now())
+}
+
+func (m *Model) nextID() int64 {
+	m.lastID++
+	return m.lastID
+}
+
+// Ping fails while the model fails.
+func (m *Model) Ping(ctx context.Context) error {
+	defer m.leave()
+	return m.enter(ctx)
+}
+
+// Now is the clock of the model.
+func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
+	defer m.leave()
+	return m.clock(), m.enter(ctx)
+}
+
+// Sweep has nothing to do: the model forgets nothing.
+func (m *Model) Sweep(ctx context.Context) error { return m.Ping(ctx) }
+
+// PutBoard is store.Store.PutBoard.
+func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Board{}, false, err
+	}
+	if broken := leaderboard.CheckBoardName(name); broken != nil {
+		return leaderboard.Board{}, false, broken
+	}
+	rules = rules.WithDefaults()
+	if broken := rules.Check(); broken != nil {
+		return leaderboard.Board{}, false, broken
+	}
+	b := m.boards[name]
+	if b == nil {
+		return m.create(name, rules), true, nil
+	}
+	if reflect.DeepEqual(b.Rules, rules) {
+		return b.Board, false, nil
+	}
+	if b.Rules.Reorders(&rules) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
+		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
+	}
+	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
+	return b.Board, false, nil
+}
+
+func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
+	now := m.clock()
+	b := &modelBoard{keys: map[string]modelKey{}}
+	b.Board = leaderboard.Board{ID: m.nextID(), Name: name, Version: 1, Rules: rules, CreatedTime: now, UpdatedTime: now}
+	for _, w := range rules.Windows {
+		p := &modelPeriod{entries: map[string]leaderboard.Entry{}}
+		p.Period = leaderboard.Period{
+			ID: m.nextID(), BoardID: b.ID, Window: w, EndsAt: leaderboard.Forever, State: leaderboard.PeriodOpen, Committed: now,
+		}
+		b.periods = append(b.periods, p)
+		m.periods[p.ID] = p
+	}
+	m.boards[name] = b
+	return b.Board
+}
+
+// Board is store.Store.Board.
+func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Board{}, err
+	}
+	if b := m.boards[name]; b != nil {
+		return b.Board, nil
+	}
+	return leaderboard.Board{}, leaderboard.ErrBoardNotFound
+}
+
+// Boards is store.Store.Boards.
+func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	boards := []leaderboard.Board{}
+	for _, name := range slices.Sorted(maps.Keys(m.boards)) {
+		if name > after && len(boards) < limit {
+			boards = append(boards, m.boards[name].Board)
+		}
+	}
+	return boards, nil
+}
+
+// DeleteBoard is store.Store.DeleteBoard.
+func (m *Model) DeleteBoard(ctx context.Context, name string) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	b := m.boards[name]
+	if b == nil {
+		return leaderboard.ErrBoardNotFound
+	}
+	for _, p := range b.periods {
+		delete(m.periods, p.ID)
+	}
+	delete(m.boards, name)
+	return nil
+}
+
+// CurrentPeriod is store.Store.CurrentPeriod.
+func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+	periods, err := m.Periods(ctx, b.ID, w, 0, 1)
+	if err == nil && len(periods) == 0 {
+		err = leaderboard.ErrPeriodNotFound
+	}
+	if err != nil {
+		return leaderboard.Period{}, err
+	}
+	return periods[0], nil
+}
+
+// Period is store.Store.Period.
+func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Period{}, err
+	}
+	if p := m.periods[id]; p != nil {
+		return p.Period, nil
+	}
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+// Periods is store.Store.Periods.
+func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	periods := []leaderboard.Period{}
+	for _, p := range m.periods {
+		if p.BoardID == boardID && (w == "" || p.Window == w) && (before == 0 || p.ID < before) {
+			periods = append(periods, p.Period)
+		}
+	}
+	slices.SortFunc(periods, func(a, b leaderboard.Period) int { return cmp.Compare(b.ID, a.ID) })
+	return periods[:min(limit, len(periods))], nil
+}
+
+// StartRun is store.Store.StartRun.
+func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return r, err
+	}
+	r.ID, r.StartedAt = m.nextID(), m.clock()
+	m.runs = append(m.runs, r)
+	return r, nil
+}
+
+// FinishRun is store.Store.FinishRun.
+func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	for i := range m.runs {
+		if old := &m.runs[i]; old.ID == r.ID {
+			old.State, old.FromSeq, old.ToSeq, old.Rows, old.Took, old.Error = r.State, r.FromSeq, r.ToSeq, r.Rows,
+				r.Took.Truncate(time.Microsecond), r.Error
+			return nil
+		}
+	}
+	return leaderboard.ErrRunNotFound
+}
+
+// Run is store.Store.Run.
+func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
+	runs, err := m.Runs(ctx, 0, id+1, 1)
+	if err == nil && (len(runs) == 0 || runs[0].ID != id) {
+		err = fmt.Errorf("%d: %w", id, leaderboard.ErrRunNotFound)
+	}
+	if err != nil {
+		return leaderboard.Run{}, err
+	}
+	return runs[0], nil
+}
+
+// Runs is store.Store.Runs.
+func (m *Model) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	runs := []leaderboard.Run{}
+	for _, r := range slices.Backward(m.runs) {
+		p := m.periods[r.PeriodID]
+		if p == nil || (boardID != 0 && r.BoardID != boardID) || (before != 0 && r.ID >= before) || len(runs) == limit {
+			continue
+		}
+		r.Window, r.Period = p.Window, p.Name()
+		for _, b := range m.boards {
+			if b.ID == r.BoardID {
+				r.Board = b.Name
+			}
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}

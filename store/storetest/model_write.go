@@ -1,0 +1,199 @@
+package storetest
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+)
+
+// Submit is store.Store.Submit; each request is a commit of its own.
+func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	b := m.boards[r.Board]
+	if b == nil {
+		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
+	}
+	if known, ok := b.keys[r.Key]; ok && r.Key != "" {
+		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
+			return leaderboard.Receipt{}, leaderboard.ErrKeyReused
+		}
+		return known.receipt, nil
+	}
+	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(r.Entries))}
+	for i, p := range b.periods {
+		var changes []leaderboard.Change
+		for j, sub := range r.Entries {
+			res, change := p.submit(&b.Rules, sub, m.clock())
+			if change != nil {
+				changes = append(changes, *change)
+			}
+			if i == 0 {
+				receipt.Results[j] = res
+			}
+		}
+		m.commit(b, p, changes)
+	}
+	b.seqs(&receipt)
+	if r.Key != "" {
+		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
+	}
+	return receipt, nil
+}
+
+// Remove is store.Store.Remove.
+func (m *Model) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	b := m.boards[board]
+	if b == nil {
+		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
+	}
+	receipt, err := leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
+	for _, p := range b.periods {
+		if periodID != 0 && periodID != p.ID {
+			continue
+		}
+		old, ok := p.entries[member]
+		if !ok {
+			if len(receipt.Results) == 0 {
+				err = leaderboard.ErrNotRanked
+			}
+			continue
+		}
+		if delete(p.entries, member); len(receipt.Results) == 0 {
+			receipt.Results, err = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}, nil
+		}
+		m.commit(b, p, []leaderboard.Change{{Seq: p.LastSeq + 1, Member: member, Old: &old}})
+	}
+	if err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	b.seqs(&receipt)
+	return receipt, nil
+}
+
+func (b *modelBoard) seqs(r *leaderboard.Receipt) {
+	r.Seq = b.periods[0].LastSeq
+	if len(b.periods) > 1 {
+		r.Seqs = map[leaderboard.Window]int64{}
+		for _, p := range b.periods {
+			r.Seqs[p.Window] = p.LastSeq
+		}
+	}
+}
+
+func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros) (leaderboard.Result, *leaderboard.Change) {
+	var cur *leaderboard.Entry
+	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
+	if e, ok := p.entries[sub.Member]; ok {
+		cur = &e
+		res.Score, res.Previous, res.CreatedTime = &e.Score, &e.Score, &e.CreatedTime
+	}
+	now := max(clock, p.lastCreated+1)
+	next, changed, broken := rules.Apply(cur, sub, now, clock)
+	if broken != nil {
+		res.Status, res.Rule = leaderboard.Rejected, broken
+	}
+	if broken != nil || !changed {
+		return res, nil
+	}
+	if sub.CreatedTime == nil {
+		p.lastCreated = now
+	}
+	p.entries[sub.Member] = next
+	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
+	return res, &leaderboard.Change{Member: sub.Member, Old: cur, New: &next}
+}
+
+// commit appends to the log, when there is anything to append.
+func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	for i := range changes {
+		changes[i].Seq = p.LastSeq + int64(i) + 1
+	}
+	c := leaderboard.Commit{
+		PeriodID: p.ID, FirstSeq: p.LastSeq + 1, LastSeq: p.LastSeq + int64(len(changes)),
+		PrevCommittedAt: p.Committed, CommittedAt: max(m.clock(), p.Committed+1),
+		EntryCount: int64(len(p.entries)), Changes: changes,
+	}
+	p.LastSeq, p.Committed, p.EntryCount = c.LastSeq, c.CommittedAt, c.EntryCount
+	p.log = append(p.log, c)
+	if m.OnCommit != nil {
+		m.OnCommit(Ref(b.Board, p.Period), c)
+	}
+}
+
+// Ref is what a reader needs to know of a board's period.
+func Ref(b leaderboard.Board, p leaderboard.Period) leaderboard.PeriodRef {
+	return leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
+}
+
+// Changes is store.Store.Changes.
+func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	p := m.periods[periodID]
+	if p == nil {
+		return nil, leaderboard.ErrPeriodNotFound
+	}
+	var commits []leaderboard.Commit
+	for _, c := range p.log {
+		if c.LastSeq > fromSeq && len(commits) < limit {
+			commits = append(commits, c)
+		}
+	}
+	if p.LastSeq > fromSeq && (len(commits) == 0 || commits[0].FromSeq() != fromSeq) {
+		return nil, leaderboard.ErrLogPruned
+	}
+	return commits, nil
+}
+
+// PruneLog forgets all commits of a period, as a sweep does when they are old.
+func (m *Model) PruneLog(periodID int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.periods[periodID].log = nil
+}
+
+// Snapshot is store.Store.Snapshot.
+func (m *Model) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	state, keys, err := m.snapshot(ctx, ref, limit)
+	if err != nil {
+		return err
+	}
+	if err := begin(state); err != nil {
+		return err
+	}
+	for chunk := range slices.Chunk(keys, 1000) {
+		if err := rows(chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Model) snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int) (leaderboard.State, []rank.Key, error) {
+	defer m.leave()
+	v, err := m.look(ctx, ref, 0)
+	if err != nil {
+		return leaderboard.State{}, nil, err
+	}
+	var keys []rank.Key
+	for _, e := range v.sorted[:min(limit, len(v.sorted))] {
+		keys = append(keys, rank.CodecOf(ref.Rules).Key(e))
+	}
+	return v.state, keys, nil
+}

@@ -1,0 +1,296 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+)
+
+func testKeys(t *testing.T, s Truth) {
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	tie, created := int64(math.MinInt64), leaderboard.Micros(5)
+	entries := func() []leaderboard.Submission {
+		return []leaderboard.Submission{
+			score("a", 5), score("\xff bad", 1), {Member: "b", Score: 7, Tiebreak: &tie, CreatedTime: &created}, score("a", 6),
+		}
+	}
+	req := store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()}
+	first, err := s.Submit(t.Context(), req)
+	if err != nil || first.Seq != 3 {
+		t.Fatal(first, err)
+	}
+	b.submit(score("c", 1)) // the receipt is that of then, not of now
+	for range 2 {
+		again, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()})
+		if err != nil || !reflect.DeepEqual(again, first) {
+			t.Errorf("the same request again: %+v, %v; want %+v", again, err, first)
+		}
+	}
+	want := []string{"1 a 11", "2 b 7", "3 c 1"}
+	if got := b.page(leaderboard.PageQuery{Limit: 5}); !reflect.DeepEqual(got, want) {
+		t.Errorf("page is %q, want %q: the request counted more than once", got, want)
+	}
+	others := map[string]func([]leaderboard.Submission) []leaderboard.Submission{
+		"score":    func(e []leaderboard.Submission) []leaderboard.Submission { e[0].Score++; return e },
+		"member":   func(e []leaderboard.Submission) []leaderboard.Submission { e[0].Member = "A"; return e },
+		"tiebreak": func(e []leaderboard.Submission) []leaderboard.Submission { e[2].Tiebreak = nil; return e },
+		"time":     func(e []leaderboard.Submission) []leaderboard.Submission { e[2].CreatedTime = nil; return e },
+		"fewer":    func(e []leaderboard.Submission) []leaderboard.Submission { return e[:3] },
+		"order":    func(e []leaderboard.Submission) []leaderboard.Submission { e[0], e[3] = e[3], e[0]; return e },
+		"none":     func([]leaderboard.Submission) []leaderboard.Submission { return nil },
+	}
+	for name, change := range others {
+		req := store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: change(entries())}
+		if r, err := s.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrKeyReused) {
+			t.Errorf("the key with another %s: %+v, %v", name, r, err)
+		}
+	}
+	req.Key = "K1" // keys are bytes, too
+	if r, err := s.Submit(t.Context(), req); err != nil || *r.Results[0].Score != 16 {
+		t.Errorf("another key: %+v, %v", r, err)
+	}
+}
+
+// A request that was all rejected, or changed nothing, has its answer kept as well.
+func testKeyUnchanged(t *testing.T, s Truth) {
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+	submit := func(key string, sub leaderboard.Submission) leaderboard.Receipt {
+		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: key, Entries: []leaderboard.Submission{sub}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	b.submit(score("a", 5))
+	worse := submit("worse", score("a", 4))
+	bad := submit("bad", score("", 4))
+	if _, err := s.Remove(t.Context(), b.ref.Board, 0, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if again := submit("worse", score("a", 4)); !reflect.DeepEqual(again, worse) || again.Results[0].Status != leaderboard.Unchanged {
+		t.Errorf("the retry was applied: %+v, want %+v", again, worse)
+	}
+	if again := submit("bad", score("", 4)); !reflect.DeepEqual(again, bad) {
+		t.Errorf("the retry differs: %+v, want %+v", again, bad)
+	}
+}
+
+// The log from its beginning leads to what the snapshot says.
+func testLog(t *testing.T, s Truth) {
+	for _, order := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+		t.Run(string(order), func(t *testing.T) {
+			rules := leaderboard.Rules{Order: order, Policy: leaderboard.Latest, Tiebreak: leaderboard.Tiebreak{Order: order}}
+			b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+			tie := int64(math.MaxInt64)
+			b.submit(score("a", math.MinInt64), score("b", math.MaxInt64), leaderboard.Submission{Member: "c", Tiebreak: &tie})
+			b.submit(score("a", 3), score("a", 4), score("", 9))
+			b.submit(score("a", 4)) // changes nothing and is not in the log
+			if _, err := s.Remove(t.Context(), b.ref.Board, 0, "b"); err != nil {
+				t.Fatal(err)
+			}
+			commits, err := s.Changes(t.Context(), b.ref.ID, 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.replay(commits)
+			b.checkCommits(commits)
+			for _, c := range commits {
+				rest, err := s.Changes(t.Context(), b.ref.ID, c.LastSeq, 1)
+				i := slices.IndexFunc(commits, func(o leaderboard.Commit) bool { return o.FromSeq() == c.LastSeq })
+				if err != nil || (i < 0) != (len(rest) == 0) || (i >= 0 && !reflect.DeepEqual(rest, commits[i:i+1])) {
+					t.Errorf("log behind %d: %+v, %v", c.LastSeq, rest, err)
+				}
+			}
+			if rest, err := s.Changes(t.Context(), b.ref.ID, 1_000_000, 10); err != nil || len(rest) != 0 {
+				t.Errorf("log ahead of the period: %+v, %v", rest, err)
+			}
+			if _, err := s.Changes(t.Context(), b.ref.ID, 1, 10); !errors.Is(err, leaderboard.ErrLogPruned) {
+				t.Errorf("log from the middle of a commit: %v", err)
+			}
+		})
+	}
+	if _, err := s.Changes(t.Context(), 1<<60, 0, 10); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("log of no period: %v", err)
+	}
+}
+
+// checkCommits checks that the commits form one history without a gap.
+func (b *board) checkCommits(commits []leaderboard.Commit) {
+	b.t.Helper()
+	seq, committed := int64(0), leaderboard.Micros(0)
+	for i, c := range commits {
+		if c.PeriodID != b.ref.ID || c.FromSeq() != seq || int64(len(c.Changes)) != c.LastSeq-seq {
+			b.t.Errorf("commit %d goes from %d to %d with %d changes, the one before ended at %d", i, c.FromSeq(), c.LastSeq, len(c.Changes), seq)
+		}
+		if c.CommittedAt <= c.PrevCommittedAt || (i > 0 && c.PrevCommittedAt != committed) {
+			b.t.Errorf("commit %d is of %s after %s, the one before of %s", i, c.CommittedAt, c.PrevCommittedAt, committed)
+		}
+		for j, change := range c.Changes {
+			if change.Seq != c.FirstSeq+int64(j) {
+				b.t.Errorf("change %d of commit %d has seq %d", j, i, change.Seq)
+			}
+		}
+		seq, committed = c.LastSeq, c.CommittedAt
+	}
+}
+
+// replay applies commits to nothing and compares with the snapshot and the period.
+func (b *board) replay(commits []leaderboard.Commit) {
+	b.t.Helper()
+	entries := map[string]leaderboard.Entry{}
+	for _, c := range commits {
+		for _, change := range c.Changes {
+			old, ok := entries[change.Member]
+			if ok != (change.Old != nil) || (ok && old != *change.Old) {
+				b.t.Errorf("change %d of %q starts from %+v, the log had led to %+v", change.Seq, change.Member, change.Old, old)
+			}
+			if delete(entries, change.Member); change.New != nil {
+				entries[change.Member] = *change.New
+			}
+		}
+		if c.EntryCount != int64(len(entries)) {
+			b.t.Errorf("commit %d counts %d entries, the log leads to %d", c.LastSeq, c.EntryCount, len(entries))
+		}
+	}
+	var want []rank.Key
+	for _, e := range entries {
+		want = append(want, rank.CodecOf(b.ref.Rules).Key(e))
+	}
+	slices.Sort(want)
+	state, got := b.snapshot(1 << 20)
+	if !slices.Equal(got, want) {
+		b.t.Errorf("snapshot is %q\nthe log leads to %q", got, want)
+	}
+	last := commits[len(commits)-1]
+	if state.Seq != last.LastSeq || state.Total != last.EntryCount || state.AsOf != last.CommittedAt {
+		b.t.Errorf("snapshot is of %+v, the last commit is %+v", state, last)
+	}
+}
+
+func (b *board) snapshot(limit int) (state leaderboard.State, keys []rank.Key) {
+	b.t.Helper()
+	begun := 0
+	err := b.Truth.Snapshot(b.t.Context(), b.ref, limit, func(s leaderboard.State) error {
+		begun++
+		state = s
+		return nil
+	}, func(chunk []rank.Key) error {
+		if begun != 1 || len(chunk) == 0 || len(chunk) > 1000 {
+			b.t.Errorf("a chunk of %d, begun %d times", len(chunk), begun)
+		}
+		keys = append(keys, chunk...)
+		return nil
+	})
+	if err != nil || begun != 1 {
+		b.t.Fatalf("snapshot begun %d times: %v", begun, err)
+	}
+	return state, keys
+}
+
+func testSnapshot(t *testing.T, s Truth) {
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+	if state, keys := b.snapshot(10); len(keys) != 0 || state.Total != 0 || state.Seq != 0 {
+		t.Errorf("snapshot of an empty period: %+v, %q", state, keys)
+	}
+	var want []rank.Key
+	for i := range 2050 {
+		e := leaderboard.Entry{Member: fmt.Sprintf("m%04d", i), Score: int64(i % 3), CreatedTime: leaderboard.Micros(i % 5)}
+		want = append(want, rank.CodecOf(b.ref.Rules).Key(e))
+		if i%500 == 0 {
+			b.submitAll(i, min(i+500, 2050))
+		}
+	}
+	slices.Sort(want)
+	for _, limit := range []int{0, 1, 999, 1000, 1001, 2000, 2049, 2050, 2051, 10_000} {
+		state, keys := b.snapshot(limit)
+		if n := min(limit, len(want)); !slices.Equal(keys, want[:n]) || state.Total != 2050 {
+			t.Errorf("limit %d: %d keys of %+v, want the best %d", limit, len(keys), state, n)
+		}
+		b.checkState(state)
+	}
+	stop := errors.New("stop")
+	begin := func(leaderboard.State) error { return nil }
+	if err := s.Snapshot(t.Context(), b.ref, 10, func(leaderboard.State) error { return stop }, nil); err != stop {
+		t.Errorf("stopped at the beginning: %v", err)
+	}
+	if err := s.Snapshot(t.Context(), b.ref, 10, begin, func([]rank.Key) error { return stop }); err != stop {
+		t.Errorf("stopped at the rows: %v", err)
+	}
+	if err := s.Snapshot(t.Context(), leaderboard.PeriodRef{ID: 1 << 60, Rules: b.ref.Rules}, 10, begin, nil); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("snapshot of no period: %v", err)
+	}
+}
+
+// submitAll submits the members numbered from..to of testSnapshot.
+func (b *board) submitAll(from, to int) {
+	var subs []leaderboard.Submission
+	for i := from; i < to; i++ {
+		subs = append(subs, at(fmt.Sprintf("m%04d", i), int64(i%3), leaderboard.Micros(i%5)))
+	}
+	b.submit(subs...)
+}
+
+func testRuns(t *testing.T, s Truth) {
+	ctx := t.Context()
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+	var ids []int64
+	for range 5 {
+		r, err := s.StartRun(ctx, leaderboard.Run{
+			BoardID: b.ref.BoardID, PeriodID: b.ref.ID, Kind: leaderboard.Full, Reason: leaderboard.ReasonAdmin,
+			Actor: "ädmin", State: leaderboard.RunRunning,
+		})
+		if err != nil || r.ID == 0 || r.StartedAt == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		ids = append([]int64{r.ID}, ids...)
+	}
+	run, err := s.Run(ctx, ids[0])
+	if err != nil || run.Board != b.ref.Board || run.Window != leaderboard.AllTime || run.Period != "all_time" ||
+		run.State != leaderboard.RunRunning || run.Actor != "ädmin" || run.Kind != leaderboard.Full || run.Reason != leaderboard.ReasonAdmin {
+		t.Errorf("%+v, %v", run, err)
+	}
+	run.State, run.FromSeq, run.ToSeq, run.Rows = leaderboard.RunFailed, 3, 9, 1000
+	run.Took, run.Error = 1234567*time.Microsecond, strings.Repeat("é", 1000)
+	for range 2 { // the second time changes nothing and is no error
+		if err := s.FinishRun(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := s.Run(ctx, run.ID); err != nil || got != run {
+		t.Errorf("finished run is %+v, %v; want %+v", got, err, run)
+	}
+	var listed []int64
+	for before := int64(0); ; before = listed[len(listed)-1] {
+		runs, err := s.Runs(ctx, b.ref.BoardID, before, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(runs) == 0 {
+			break
+		}
+		for _, r := range runs {
+			listed = append(listed, r.ID)
+		}
+	}
+	if !slices.Equal(listed, ids) {
+		t.Errorf("listed %v, want %v", listed, ids)
+	}
+	if all, err := s.Runs(ctx, 0, ids[0]+1, 1); err != nil || len(all) != 1 || all[0].ID != ids[0] {
+		t.Errorf("of all boards: %+v, %v", all, err)
+	}
+	if _, err := s.Run(ctx, 1<<60); !errors.Is(err, leaderboard.ErrRunNotFound) {
+		t.Errorf("no run: %v", err)
+	}
+	if err := s.FinishRun(ctx, leaderboard.Run{ID: 1 << 60}); !errors.Is(err, leaderboard.ErrRunNotFound) {
+		t.Errorf("finish no run: %v", err)
+	}
+}
