@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/httpapi"
+	"leaderboard/refresher"
+	"leaderboard/store"
+)
+
+// App is one serving process: everything that its configuration asks for, wired together. New makes it without any
+// I/O, Start serves, Stop ends it in order. Start and Stop are called once each, by one goroutine.
+type App struct {
+	cfg      config
+	log      *slog.Logger
+	metrics  *metrics
+	listener net.Listener // opened by Start unless it is there already
+
+	store     *store.Store
+	redis     redis.UniversalClient // nil without Redis, and so are copies, follower and refresher
+	copies    *cache.Copies
+	follower  *cache.Follower
+	refresher *refresher.Refresher
+	catalog   *cache.Catalog
+	reader    *cache.Reader
+	schema    schemaState
+	api       *httpapi.API
+
+	servers    []*http.Server
+	failed     chan error // a listener that broke
+	background sync.WaitGroup
+	cancel     context.CancelFunc // ends the background work
+}
+
+// newApp wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
+func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
+	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 2)}
+	var err error
+	a.store, err = store.Open(ctx, store.Config{
+		DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, QueueLimit: cfg.queueLimit, BatchRows: cfg.batchRows,
+		KeyTTL: cfg.keyTTL, ChangeTTL: cfg.changeTTL, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if cfg.redisURL != "" {
+		if err := a.wireRedis(); err != nil {
+			return nil, errors.Join(err, a.store.Close())
+		}
+	}
+	a.catalog = cache.NewCatalog(a.store)
+	a.wireReader()
+	a.wireAPI()
+	return a, nil
+}
+
+// committed is called by the store after each commit, in the order of seq per period.
+func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+	if a.follower != nil {
+		a.follower.Notify(ref, commit)
+	}
+}
+
+// Start opens the listeners and begins to serve and to work in the background.
+func (a *App) Start(ctx context.Context) error {
+	if a.listener == nil {
+		l, err := listen(a.cfg.listen)
+		if err != nil {
+			return err
+		}
+		a.listener = l
+	}
+	a.serveOn(a.listener, httpapi.Server("", a.api))
+	if a.cfg.opsListen != "" {
+		l, err := listen(a.cfg.opsListen)
+		if err != nil {
+			return fmt.Errorf("ops-listen: %w", err)
+		}
+		a.serveOn(l, httpapi.Server("", a.opsHandler()))
+		a.log.Info("operations are served", "addr", "http://"+l.Addr().String())
+	}
+	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	a.startBackground(ctx)
+	a.log.Info(
+		"serving", "addr", "http://"+a.Addr(), "mysql", placeOfDSN(a.cfg.mysqlDSN), "redis", placeOfURL(a.cfg.redisURL),
+		"version", readBuildInfo().Version,
+	)
+	return nil
+}
+
+// Addr is the host:port that is served, once Start has returned.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// Failed delivers the error of a listener that broke.
+func (a *App) Failed() <-chan error { return a.failed }
+
+func (a *App) serveOn(l net.Listener, server *http.Server) {
+	server.ErrorLog = slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)
+	a.servers = append(a.servers, server)
+	a.background.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
+		}
+	})
+}
+
+// Stop ends the app in order: /readyz says draining, the listeners close and the requests under way are answered, the
+// background work ends, what was accepted is committed, the connections close. Requests get the shutdown-timeout,
+// everything together as long as ctx.
+func (a *App) Stop(ctx context.Context) error {
+	start := time.Now()
+	a.log.Info("stopping")
+	a.api.SetDraining(true)
+	if len(a.servers) > 0 {
+		pause(ctx, a.cfg.drainDelay)
+	}
+	var errs []error
+	requests, cancel := context.WithTimeout(ctx, a.cfg.shutdownTimeout)
+	for _, server := range a.servers {
+		if err := server.Shutdown(requests); err != nil {
+			a.log.Warn("requests under way are cut off", "after", a.cfg.shutdownTimeout)
+			errs = append(errs, server.Close())
+		}
+	}
+	cancel()
+	if a.cancel != nil {
+		a.cancel()
+	}
+	a.background.Wait()
+	errs = append(errs, a.stopRedisWork(ctx), a.store.Close())
+	if a.redis != nil {
+		errs = append(errs, a.redis.Close())
+	}
+	a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
+	return errors.Join(errs...)
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

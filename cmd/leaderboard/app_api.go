@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/httpapi"
+	"leaderboard/migrations"
+	"leaderboard/store"
+)
+
+// wireReader puts the layers of reading in front of the store.
+func (a *App) wireReader() {
+	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
+		LocalTTL: a.cfg.localTTL, StaleLimit: a.cfg.staleLimit,
+		FallbackConcurrent: a.cfg.fallbackConcurrent, FallbackQueue: a.cfg.fallbackQueue,
+		Demand:   a.demand(),
+		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.refusals.Inc, OnBreaker: a.onBreaker,
+	})
+}
+
+func (a *App) onBreaker(open bool) {
+	a.metrics.breakerOpen(open)
+	if open {
+		a.log.Warn("Redis does not answer, reads go on without it")
+	} else {
+		a.log.Info("Redis answers again")
+	}
+}
+
+// wireAPI gives the HTTP API what it asks for.
+func (a *App) wireAPI() {
+	cfg := httpapi.Config{
+		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Writer: writer{a.store}, Periods: a.store,
+		Rebuilds: rebuilds{a.store, a.refresher}, Verify: a.verify, Health: a.health, CheckRules: checkRules,
+		OnRequest: a.onRequest, Logger: a.log,
+	}
+	for _, k := range a.cfg.keys {
+		cfg.Keys = append(cfg.Keys, httpapi.Key{Scope: httpapi.Scope(k.scope), Secret: k.secret})
+	}
+	if a.cfg.opsListen == "" {
+		cfg.Metrics = a.metrics.handler()
+	}
+	a.api = httpapi.New(cfg)
+}
+
+func (a *App) onRequest(route, method string, status int, took time.Duration) {
+	a.metrics.request(route, method, status, took)
+	if !a.log.Enabled(context.Background(), slog.LevelDebug) {
+		return // this is the way of every request
+	}
+	a.log.Debug("request", "method", method, "route", route, "status", status, "took", took.String())
+}
+
+// opsHandler serves what is for operators only, on an address of its own.
+func (a *App) opsHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.metrics.handler())
+	mux.Handle("GET /livez", a.api)
+	mux.Handle("GET /readyz", a.api)
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// boards is the store, and makes the catalog forget what this process has changed.
+type boards struct {
+	*store.Store
+	catalog *cache.Catalog
+}
+
+func (b boards) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
+	defer b.catalog.Forget(name)
+	return b.Store.PutBoard(ctx, name, rules)
+}
+
+func (b boards) DeleteBoard(ctx context.Context, name string) error {
+	defer b.catalog.Forget(name)
+	return b.Store.DeleteBoard(ctx, name)
+}
+
+// writer is the store with the argument lists of the API.
+type writer struct{ store *store.Store }
+
+func (w writer) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+	return w.store.Submit(ctx, store.SubmitRequest{Board: board, Key: key, Entries: entries})
+}
+
+func (w writer) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
+	return w.store.Remove(ctx, board, periodID, member)
+}
+
+// health asks the dependencies. Redis is listed only when there should be one.
+func (a *App) health(ctx context.Context) map[string]error {
+	checks := map[string]error{"mysql": a.mysqlHealth(ctx)}
+	if a.redis != nil {
+		checks["redis"] = a.redis.Ping(ctx).Err()
+	}
+	return checks
+}
+
+func (a *App) mysqlHealth(ctx context.Context) error {
+	if err := a.store.Ping(ctx); err != nil {
+		return err
+	}
+	return a.schema.check(ctx, a.store)
+}
+
+// schemaState remembers that the schema was seen complete, which it then stays.
+type schemaState struct{ complete atomic.Bool }
+
+const errSchema = httpapi.Reason("the schema is not up to date: run `leaderboard migrate up`, or serve with --migrate")
+
+func (s *schemaState) check(ctx context.Context, truth *store.Store) error {
+	if s.complete.Load() {
+		return nil
+	}
+	pending, err := migrations.Pending(ctx, truth.DB())
+	switch {
+	case err != nil:
+		return err
+	case pending:
+		return errSchema
+	}
+	s.complete.Store(true)
+	return nil
+}
+
+// verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
+func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {
+	if a.copies == nil {
+		return leaderboard.Verification{Equal: true}, nil
+	}
+	return a.copies.Verify(ctx, ref)
+}

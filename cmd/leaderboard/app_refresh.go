@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/refresher"
+	"leaderboard/store"
+)
+
+const (
+	// sweepEvery is the time between two rounds of housekeeping, give or take sweepJitter: several processes share the work.
+	sweepEvery   = time.Minute
+	sweepJitter  = 10 * time.Second
+	sweepTimeout = 45 * time.Second
+)
+
+// wireRedis makes what works on the copies.
+func (a *App) wireRedis() error {
+	client, err := cache.OpenRedis(a.cfg.redisURL)
+	if err != nil {
+		return err
+	}
+	a.redis = client
+	a.copies = cache.NewCopies(client, a.store, cache.CopyOptions{HookPoint: a.cfg.fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
+	a.refresher = newRefresher(a.store, a.copies, a.log, a.metrics.run)
+	a.follower = cache.NewFollower(a.copies, cache.FollowerOptions{
+		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Logger: a.log,
+	})
+	a.metrics.watchLag(a.follower.Lag)
+	return nil
+}
+
+func newRefresher(s *store.Store, copies *cache.Copies, log *slog.Logger, onRun func(leaderboard.Run)) *refresher.Refresher {
+	return refresher.New(refresher.Config{Copies: refreshed{copies}, Runs: s, Boards: s, Logger: log, OnRun: onRun})
+}
+
+// demand is how a reader asks for a copy that is missing, nil without Redis.
+func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
+	if a.refresher == nil {
+		return nil
+	}
+	return a.refresher.Demand
+}
+
+// checkRules finds what only the refresher can: cron expressions.
+func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher.CheckRules(r) }
+
+// startBackground begins what works without being asked. All of it ends with ctx.
+func (a *App) startBackground(ctx context.Context) {
+	a.background.Go(func() {
+		if a.cfg.migrate {
+			if err := migrateUntilDone(ctx, &a.cfg, a.log); err != nil {
+				if ctx.Err() == nil {
+					a.failed <- err
+				}
+				return
+			}
+		}
+		a.background.Go(func() { a.sweep(ctx) })
+		if a.refresher == nil {
+			return
+		}
+		if err := a.refresher.Run(ctx); err != nil && ctx.Err() == nil {
+			a.failed <- err
+		}
+	})
+}
+
+// sweep does the store's housekeeping once a minute.
+func (a *App) sweep(ctx context.Context) {
+	for {
+		pause(ctx, sweepEvery-sweepJitter+rand.N(2*sweepJitter))
+		if ctx.Err() != nil {
+			return
+		}
+		bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
+		err := a.store.Sweep(bounded)
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			a.log.Warn("housekeeping is put off", "error", err)
+		}
+	}
+}
+
+// stopRedisWork ends the refreshes and lets the last commits through to the copies.
+func (a *App) stopRedisWork(ctx context.Context) error {
+	if a.redis == nil {
+		return nil
+	}
+	err := a.refresher.Close(ctx)
+	if stopped := a.follower.Stop(ctx); stopped != nil {
+		a.log.Warn("copies are left behind, the next refresh catches up", "error", stopped)
+	}
+	return err
+}
+
+// refreshed is the copies as the refresher sees them: a copy that only a rebuild can help is an outcome there.
+type refreshed struct{ copies *cache.Copies }
+
+func (c refreshed) Build(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
+	out, err := c.copies.Build(ctx, p)
+	return outcome(out), err
+}
+
+func (c refreshed) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
+	caught, err := c.copies.CatchUp(ctx, p)
+	out := outcome(caught)
+	if errors.Is(err, cache.ErrNeedsBuild) {
+		out.NeedsBuild, err = true, nil
+	}
+	return out, err
+}
+
+func outcome(o cache.Outcome) refresher.Outcome {
+	return refresher.Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows, Refused: o.Refused}
+}
+
+func (c refreshed) Info(ctx context.Context, p leaderboard.PeriodRef) (refresher.Info, error) {
+	i, err := c.copies.Info(ctx, p)
+	return refresher.Info{
+		Exists: i.Exists, Damaged: i.Damaged, Short: i.Short, Seq: i.Seq, AsOf: i.AsOf,
+		BuildStarted: i.BuildStarted, RedisNow: i.RedisNow,
+	}, err
+}
+
+func (c refreshed) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (refresher.Lease, error) {
+	lease, got, err := c.copies.Lease(ctx, strconv.FormatInt(p.ID, 10), ttl)
+	if err != nil || !got {
+		return nil, err // a nil *cache.Lease in the interface would not be nil
+	}
+	return lease, nil
+}
+
+// rebuilds is the refresher and the history of its runs as the API sees them.
+type rebuilds struct {
+	*store.Store                      // Run and Runs
+	refresher    *refresher.Refresher // nil without Redis
+}
+
+func (r rebuilds) Start(
+	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
+) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
+	if r.refresher == nil {
+		return r.refuse(ctx, ref, kind, reason, actor)
+	}
+	return r.refresher.Start(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: reason, Actor: actor})
+}
+
+// refuse records a run that failed because there is no Redis to build a copy in.
+func (r rebuilds) refuse(
+	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
+) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
+	run, err := r.StartRun(ctx, leaderboard.Run{
+		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: kind,
+		Reason: reason, Actor: actor, State: leaderboard.RunRunning,
+	})
+	if err != nil {
+		return run, nil, err
+	}
+	run.Board, run.Window, run.Period = ref.Board, ref.Window, ref.Name
+	run.State, run.Error = leaderboard.RunFailed, "this server runs without Redis"
+	err = r.FinishRun(ctx, run)
+	return run, func(context.Context) (leaderboard.Run, error) { return run, nil }, err
+}

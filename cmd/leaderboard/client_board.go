@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/urfave/cli/v3"
+)
+
+func (p *program) boardCommand() *cli.Command {
+	return p.group(
+		"board", "create, show, list and delete boards",
+		p.leaf("board put", "create a board, or set all its rules; what is left out gets its default", "BOARD", p.boardPut,
+			append(clientSettings(), rulesSettings()...)...),
+		p.leaf("board get", "show a board and its rules", "BOARD", p.boardGet, clientSettings()...),
+		p.leaf("board list", "list the boards", "", p.boardList, clientSettings()...),
+		p.leaf("board delete", "delete a board with all its entries", "BOARD", p.boardDelete, clientSettings()...),
+	)
+}
+
+// boardView is what people see of a board.
+type boardView struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Order       string `json:"order"`
+	Policy      string `json:"policy"`
+	Mode        string `json:"mode"`
+	Visibility  string `json:"visibility"`
+	TopN        int    `json:"top_n"`
+	CreatedTime string `json:"created_time"`
+}
+
+func (p *program) boardPut(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board put demo --policy best")
+	}
+	body, err := p.rulesBody(&cfg)
+	if err != nil {
+		return err
+	}
+	answer, status, err := newClient(&cfg).do(ctx, request{method: http.MethodPut, path: boardPath(args[0]), body: body})
+	if err != nil {
+		return err
+	}
+	if cfg.json {
+		return passJSON(p.out, answer)
+	}
+	done := "has these rules now"
+	if status == http.StatusCreated {
+		done = "is created"
+	}
+	_, err = fmt.Fprintf(p.out, "board %s %s\n", args[0], done)
+	return err
+}
+
+// rulesBody is the body of PUT /v1/boards/{board}: the file as it is, or what the options said.
+func (p *program) rulesBody(cfg *config) (any, error) {
+	if cfg.mode != "" {
+		if cfg.rules == nil {
+			cfg.rules = map[string]any{}
+		}
+		cfg.rules["mode"] = cfg.mode
+	}
+	if cfg.rulesFile == "" {
+		if cfg.rules == nil {
+			return struct{}{}, nil
+		}
+		return cfg.rules, nil
+	}
+	if cfg.rules != nil {
+		return nil, usagef("give the rules in the file or as options, not both")
+	}
+	var content []byte
+	var err error
+	if cfg.rulesFile == "-" {
+		content, err = io.ReadAll(p.in)
+	} else {
+		content, err = os.ReadFile(cfg.rulesFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	if !json.Valid(content) {
+		return nil, fmt.Errorf("the rules in %s are not JSON", cfg.rulesFile)
+	}
+	return json.RawMessage(content), nil
+}
+
+func (p *program) boardGet(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board get demo")
+	}
+	answer, _, err := newClient(&cfg).do(ctx, request{method: http.MethodGet, path: boardPath(args[0])})
+	if err != nil {
+		return err
+	}
+	if cfg.json {
+		return passJSON(p.out, answer)
+	}
+	var pretty json.RawMessage = answer
+	indented, err := json.MarshalIndent(pretty, "", "  ")
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return passJSON(p.out, indented)
+}
+
+// boardList walks all pages. With --json it prints a line for each.
+func (p *program) boardList(ctx context.Context, cfg config, _ []string) error {
+	c, t := newClient(&cfg), newTable(io.Discard)
+	if !cfg.json {
+		t = newTable(p.out, "BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE")
+	}
+	query := url.Values{"limit": {"1000"}}
+	for {
+		answer, _, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/boards", query: query})
+		if err != nil {
+			return err
+		}
+		var page struct {
+			Boards []json.RawMessage `json:"boards"`
+			Next   string            `json:"next_cursor"`
+		}
+		if err := json.Unmarshal(answer, &page); err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		for _, raw := range page.Boards {
+			if err := p.boardLine(&cfg, t, raw); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return t.flush()
+		}
+		query.Set("cursor", page.Next)
+	}
+}
+
+func (p *program) boardLine(cfg *config, t *table, raw json.RawMessage) error {
+	if cfg.json {
+		return passJSON(p.out, raw)
+	}
+	var b boardView
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	title := ""
+	if b.Title != "" {
+		title = printable(b.Title)
+	}
+	t.line([]string{b.Name, b.Order, b.Policy, b.Mode, b.Visibility, fmt.Sprint(b.TopN), b.CreatedTime, title})
+	return nil
+}
+
+func (p *program) boardDelete(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board delete demo")
+	}
+	if _, _, err := newClient(&cfg).do(ctx, request{method: http.MethodDelete, path: boardPath(args[0])}); err != nil {
+		return err
+	}
+	if cfg.json {
+		return printJSON(p.out, map[string]string{"deleted": args[0]})
+	}
+	_, err := fmt.Fprintf(p.out, "board %s is deleted\n", args[0])
+	return err
+}

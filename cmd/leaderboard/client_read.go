@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// The parts of the server's answers that are shown to people.
+
+type stateView struct {
+	Board  string `json:"board"`
+	Window string `json:"window"`
+	Period string `json:"period"`
+	Mode   string `json:"mode"`
+	Total  int64  `json:"total"`
+	Seq    int64  `json:"seq"`
+	AsOf   string `json:"as_of"`
+	Source string `json:"source"`
+	Stale  bool   `json:"stale"`
+}
+
+// line names the state that the answer is exact at.
+func (s *stateView) line() string {
+	stale := ""
+	if s.Stale {
+		stale = ", stale"
+	}
+	return fmt.Sprintf("%s, %s: %d ranked, %s, seq %d as of %s, from %s%s", s.Board, s.Period, s.Total, s.Mode, s.Seq, s.AsOf, s.Source, stale)
+}
+
+type entryView struct {
+	Rank        int64   `json:"rank"`
+	Position    int64   `json:"position"`
+	Member      string  `json:"member"`
+	Score       int64   `json:"score"`
+	Tiebreak    int64   `json:"tiebreak"`
+	CreatedTime string  `json:"created_time"`
+	Percentile  float64 `json:"percentile"`
+}
+
+type pageView struct {
+	stateView
+	Entries   []entryView `json:"entries"`
+	NotRanked []string    `json:"not_ranked"`
+}
+
+// top shows the best entries of a board.
+func (p *program) top(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard top demo")
+	}
+	query := readQuery(&cfg)
+	query.Set("limit", strconv.Itoa(cfg.limit))
+	if cfg.offset > 0 {
+		query.Set("offset", strconv.FormatInt(cfg.offset, 10))
+	}
+	return p.showPage(ctx, &cfg, request{method: http.MethodGet, path: boardPath(args[0], "top"), query: query})
+}
+
+// rank shows where members are, or where a score would be.
+func (p *program) rank(ctx context.Context, cfg config, args []string) error {
+	query := readQuery(&cfg)
+	switch {
+	case len(args) == 0:
+		return usagef("want a board and members, as in: leaderboard rank demo alice bob")
+	case cfg.score != nil && (len(args) > 1 || cfg.around != nil):
+		return usagef("--score asks for the rank of a score: give no members and no --around")
+	case cfg.score != nil:
+		query.Del("mode") // the answer has them all
+		return p.scoreRank(ctx, &cfg, args[0], query)
+	case len(args) == 1:
+		return usagef("want members after the board, or --score, as in: leaderboard rank %s alice bob", args[0])
+	case cfg.around != nil && len(args) > 2:
+		return usagef("--around goes with one member")
+	case cfg.around != nil:
+		query.Set("before", strconv.Itoa(*cfg.around))
+		query.Set("after", strconv.Itoa(*cfg.around))
+		return p.showPage(ctx, &cfg, request{method: http.MethodGet, path: boardPath(args[0], "members", args[1], "around"), query: query})
+	case len(args) == 2:
+		return p.memberRank(ctx, &cfg, args[0], args[1], query)
+	default:
+		body := map[string]any{"members": args[1:]}
+		return p.showPage(ctx, &cfg, request{method: http.MethodPost, path: boardPath(args[0], "ranks"), query: query, body: body})
+	}
+}
+
+func readQuery(cfg *config) url.Values {
+	query := url.Values{}
+	if cfg.mode != "" {
+		query.Set("mode", cfg.mode)
+	}
+	if cfg.minSeq > 0 {
+		query.Set("min_seq", strconv.FormatInt(cfg.minSeq, 10))
+	}
+	return query
+}
+
+func (p *program) showPage(ctx context.Context, cfg *config, r request) error {
+	body, _, err := newClient(cfg).do(ctx, r)
+	if err != nil {
+		return err
+	}
+	if cfg.json {
+		return passJSON(p.out, body)
+	}
+	var page pageView
+	if err := json.Unmarshal(body, &page); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	t := newTable(p.out, "RANK", "MEMBER", "SCORE", "TIEBREAK", "CREATED")
+	for _, e := range page.Entries {
+		t.row(e.Rank, e.Member, e.Score, e.Tiebreak, e.CreatedTime)
+	}
+	for _, member := range page.NotRanked {
+		t.row("-", member, "-", "-", "not ranked")
+	}
+	return p.endTable(t, &page.stateView)
+}
+
+func (p *program) endTable(t *table, state *stateView) error {
+	if err := t.flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(p.out, "%s\n", state.line())
+	return err
+}
+
+func (p *program) memberRank(ctx context.Context, cfg *config, board, member string, query url.Values) error {
+	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: boardPath(board, "members", member), query: query})
+	if err != nil {
+		var answer *problem
+		if errors.As(err, &answer) && answer.Type == "/problems/not-ranked" {
+			return fmt.Errorf("%s is not ranked on %s", printable(member), board)
+		}
+		return err
+	}
+	if cfg.json {
+		return passJSON(p.out, body)
+	}
+	var one struct {
+		stateView
+		entryView
+	}
+	if err := json.Unmarshal(body, &one); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	t := newTable(p.out, "RANK", "MEMBER", "SCORE", "TIEBREAK", "CREATED", "PERCENTILE")
+	t.row(one.Rank, one.Member, one.Score, one.Tiebreak, one.CreatedTime, one.Percentile)
+	return p.endTable(t, &one.stateView)
+}
+
+func (p *program) scoreRank(ctx context.Context, cfg *config, board string, query url.Values) error {
+	path := boardPath(board, "scores", strconv.FormatInt(*cfg.score, 10), "rank")
+	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: path, query: query})
+	if err != nil {
+		return err
+	}
+	if cfg.json {
+		return passJSON(p.out, body)
+	}
+	var answer struct {
+		stateView
+		Strict int64 `json:"strict_rank"`
+		Tied   int64 `json:"tied_rank"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	t := newTable(p.out, "SCORE", "STRICT RANK", "TIED RANK")
+	t.row(*cfg.score, answer.Strict, answer.Tied)
+	return p.endTable(t, &answer.stateView)
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+const (
+	demoBoard = "demo"
+	demoShown = 7    // the member that the examples look for
+	demoBest  = 5000 // the game's highest score, which several reach
+	demoSpan  = 30 * 24 * time.Hour
+	demoBatch = 1000
+)
+
+// loadDemo fills the demo board, unless it has entries already. The members and scores are the same on every machine;
+// the times lie within the last 30 days.
+func (p *program) loadDemo(ctx context.Context, s *store.Store, members int) error {
+	rules := leaderboard.Rules{Title: "Demo", TopN: 1000}.WithDefaults()
+	board, _, err := s.PutBoard(ctx, demoBoard, rules)
+	if err != nil {
+		return err
+	}
+	period, err := s.CurrentPeriod(ctx, board, board.Rules.Windows[0])
+	if err != nil || period.EntryCount > 0 {
+		return err
+	}
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	bar := p.progress(members, "loading the demo board")
+	for from := 0; from < members; from += demoBatch {
+		entries := demoEntries(from, min(from+demoBatch, members), now)
+		if _, err := s.Submit(ctx, store.SubmitRequest{Board: demoBoard, Entries: entries}); err != nil {
+			return err
+		}
+		if err := bar.Add(len(entries)); err != nil {
+			return fmt.Errorf("progress bar: %w", err)
+		}
+	}
+	return bar.Finish()
+}
+
+// progress is a bar on a terminal and nothing elsewhere.
+func (p *program) progress(total int, what string) *progressbar.ProgressBar {
+	out := io.Discard
+	if f, ok := p.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		out = p.err
+	}
+	return progressbar.NewOptions(
+		total, progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
+		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65*time.Millisecond),
+	)
+}
+
+// demoEntries are the members from to to-1. Scores follow a log-normal law, as those of games do: most are modest, few
+// are great. They come in steps, and the best possible score is reached by several, so there are ties at every height.
+func demoEntries(from, to int, now leaderboard.Micros) []leaderboard.Submission {
+	entries := make([]leaderboard.Submission, 0, to-from)
+	for i := from; i < to; i++ {
+		r := rand.New(rand.NewPCG(uint64(i), 2026))
+		raw := math.Exp(6.5 + 0.7*r.NormFloat64())
+		step := 10.0
+		if raw > 1000 {
+			step = 50
+		}
+		score := int64(min(math.Round(raw/step)*step, demoBest))
+		created := now - leaderboard.Micros(r.Int64N(demoSpan.Microseconds()))
+		entries = append(entries, leaderboard.Submission{Member: demoMember(i), Score: score, CreatedTime: &created})
+	}
+	return entries
+}
+
+// demoMember is the id of the i-th member, such as calm-otter-8.
+func demoMember(i int) string {
+	kinds := [...]string{"bold", "calm", "deft", "eager", "fair", "glad", "keen", "lucky", "merry", "nimble", "proud", "quick", "swift"}
+	animals := [...]string{"badger", "crane", "dolphin", "eagle", "falcon", "gecko", "heron", "ibex", "lynx", "marten", "otter"}
+	return fmt.Sprintf("%s-%s-%d", kinds[i%len(kinds)], animals[i%len(animals)], i+1)
+}

@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package main
+
+import "syscall"
+
+// signalSelf ends or stops the process; this goroutine may go on for a moment.
+func signalSelf(sig syscall.Signal) { _ = syscall.Kill(syscall.Getpid(), sig) }

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"leaderboard"
+	"leaderboard/cache"
+)
+
+// metrics are what the process counts about itself. Label values come from small fixed sets: no board and no member
+// is one, so that the number of series does not grow with the data.
+type metrics struct {
+	registry *prometheus.Registry
+
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+	routes   sync.Map // requestLabels → *requestSeries
+
+	batchRequests, batchRows prometheus.Histogram
+	commits                  *prometheus.HistogramVec
+
+	answers  map[leaderboard.Source]prometheus.Counter
+	stale    prometheus.Counter
+	refusals prometheus.Counter
+	breaker  prometheus.Gauge
+
+	builds *prometheus.HistogramVec
+	runs   *prometheus.HistogramVec
+
+	lagSeq, lagSeconds prometheus.GaugeFunc
+}
+
+func newMetrics() *metrics {
+	m := &metrics{registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.newBuildInfo()
+	m.newRequests()
+	m.newWrites()
+	m.newReads()
+	m.newRefreshes()
+	return m
+}
+
+// handler serves the metrics.
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+}
+
+func (m *metrics) newBuildInfo() {
+	info := readBuildInfo()
+	g := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "leaderboard_build_info", Help: "1, with what the program was built from.",
+		ConstLabels: prometheus.Labels{"version": info.Version, "revision": info.Revision, "go": info.Go},
+	})
+	g.Set(1)
+	m.registry.MustRegister(g)
+}
+
+func (m *metrics) newRequests() {
+	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_http_requests_total", Help: "Requests answered.",
+	}, []string{"route", "method", "status"})
+	m.latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_http_request_duration_seconds", Help: "Time from the head of a request to the end of its answer.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+	}, []string{"route", "method"})
+	m.registry.MustRegister(m.requests, m.latency)
+}
+
+func (m *metrics) newWrites() {
+	m.batchRequests = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "leaderboard_commit_requests", Help: "Requests that one transaction committed together.",
+		Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
+	})
+	m.batchRows = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "leaderboard_commit_entries", Help: "Submitted entries that one transaction took.",
+		Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
+	})
+	m.commits = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_commit_duration_seconds", Help: "Time of one transaction that writes scores, by outcome.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
+	}, []string{"outcome"})
+	m.registry.MustRegister(m.batchRequests, m.batchRows, m.commits)
+}
+
+func (m *metrics) newReads() {
+	answers := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_answers_total", Help: "Reading answers by the layer that they came from.",
+	}, []string{"source"})
+	m.answers = map[leaderboard.Source]prometheus.Counter{}
+	for _, source := range []leaderboard.Source{leaderboard.SourceLocal, leaderboard.SourceRedis, leaderboard.SourceMySQL} {
+		m.answers[source] = answers.WithLabelValues(string(source))
+	}
+	m.stale = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_stale_answers_total", Help: "Answers from the last good copy because everything behind it was away.",
+	})
+	m.refusals = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_fallback_refusals_total", Help: "Reads refused because too many waited for MySQL already.",
+	})
+	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "leaderboard_redis_breaker_open", Help: "1 while Redis is left alone because it did not answer.",
+	})
+	m.registry.MustRegister(answers, m.stale, m.refusals, m.breaker)
+}
+
+func (m *metrics) newRefreshes() {
+	seconds := []float64{.001, .005, .01, .05, .1, .5, 1, 5, 30, 120}
+	m.builds = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_rebuild_duration_seconds", Help: "Full rebuilds of a Redis copy that this process made, by outcome.", Buckets: seconds,
+	}, []string{"outcome"})
+	m.runs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_run_duration_seconds", Help: "Refreshes of a copy, by kind, reason and final state.", Buckets: seconds,
+	}, []string{"kind", "reason", "state"})
+	m.registry.MustRegister(m.builds, m.runs)
+}
+
+// watchLag publishes how far the write-through copies are behind the commits of this process, at worst.
+func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
+	m.lagSeq = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_copy_lag_seq", Help: "Changes that the Redis copy furthest behind has still to take over.",
+	}, func() float64 { seq, _ := lag(); return float64(seq) })
+	m.lagSeconds = prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_copy_lag_seconds", Help: "Age of the oldest commit that a Redis copy has still to take over.",
+	}, func() float64 { _, behind := lag(); return behind.Seconds() })
+	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
+}
+
+// requestLabels name a series of requests.
+type requestLabels struct {
+	route, method string
+	status        int
+}
+
+type requestSeries struct {
+	count   prometheus.Counter
+	latency prometheus.Observer
+}
+
+// request counts one answered request. The series are kept, since looking them up by labels costs more than counting.
+func (m *metrics) request(route, method string, status int, took time.Duration) {
+	labels := requestLabels{route, method, status}
+	series, ok := m.routes.Load(labels)
+	if !ok {
+		series, _ = m.routes.LoadOrStore(labels, &requestSeries{
+			count:   m.requests.WithLabelValues(route, method, strconv.Itoa(status)),
+			latency: m.latency.WithLabelValues(route, method),
+		})
+	}
+	s := series.(*requestSeries)
+	s.count.Inc()
+	s.latency.Observe(took.Seconds())
+}
+
+// batch counts one transaction of the writer.
+func (m *metrics) batch(requests, rows int, took time.Duration, err error) {
+	m.batchRequests.Observe(float64(requests))
+	m.batchRows.Observe(float64(rows))
+	m.commits.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
+}
+
+// outcomeOf is the label of an error: done, or what it means.
+func outcomeOf(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, leaderboard.ErrOutcomeUnknown):
+		return "unknown"
+	case errors.Is(err, leaderboard.ErrUnavailable):
+		return "unavailable"
+	default:
+		return "failed"
+	}
+}
+
+// answer counts one reading answer.
+func (m *metrics) answer(source leaderboard.Source, stale bool) {
+	if c, ok := m.answers[source]; ok {
+		c.Inc()
+	}
+	if stale {
+		m.stale.Inc()
+	}
+}
+
+func (m *metrics) breakerOpen(open bool) {
+	if open {
+		m.breaker.Set(1)
+	} else {
+		m.breaker.Set(0)
+	}
+}
+
+// build counts one full rebuild that this process made.
+func (m *metrics) build(_ leaderboard.PeriodRef, o cache.Outcome, took time.Duration, err error) {
+	outcome := outcomeOf(err)
+	if o.Refused {
+		outcome = "refused"
+	}
+	m.builds.WithLabelValues(outcome).Observe(took.Seconds())
+}
+
+// run counts one finished refresh.
+func (m *metrics) run(r leaderboard.Run) {
+	m.runs.WithLabelValues(string(r.Kind), string(r.Reason), string(r.State)).Observe(r.Took.Seconds())
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/migrations"
+	"leaderboard/store"
+)
+
+// schemaTimeout bounds one statement of a migration: on a great table an index takes its time.
+const schemaTimeout = 6 * time.Hour
+
+func (p *program) migrateCommand() *cli.Command {
+	flags := []string{"mysql-dsn", "json"}
+	return p.group(
+		"migrate", "change the database schema",
+		p.leaf("migrate up", "apply all migrations that are missing", "", p.migrateUp, flags...),
+		p.leaf("migrate status", "list the migrations; status 1 when one is missing", "", p.migrateStatus, flags...),
+		p.leaf("migrate down", "take the newest migration back, with the data in it", "", p.migrateDown, flags...),
+	)
+}
+
+// openSchema opens the database for migrations, which may take longer than requests may.
+func openSchema(ctx context.Context, cfg *config) (*store.Store, error) {
+	if err := cfg.needMySQL(); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, store.Config{DSN: cfg.mysqlDSN, MaxConns: 2, ReadTimeout: schemaTimeout})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("ask MySQL at %s: %w", placeOfDSN(cfg.mysqlDSN), err), s.Close())
+	}
+	return s, nil
+}
+
+// appliedView is a migration that was applied or taken back.
+type appliedView struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+	Took    string `json:"took"`
+}
+
+func viewApplied(a migrations.Applied) appliedView {
+	return appliedView{a.Version, a.Name, a.Took.Round(time.Microsecond).String()}
+}
+
+func (p *program) migrateUp(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	done, err := migrations.Up(ctx, s.DB())
+	views := []appliedView{}
+	for _, a := range done {
+		views = append(views, viewApplied(a))
+	}
+	return errors.Join(err, p.showApplied(&cfg, views, "applied", "the schema is up to date"))
+}
+
+func (p *program) migrateDown(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	done, err := migrations.Down(ctx, s.DB())
+	if err != nil {
+		return err
+	}
+	views := []appliedView{}
+	if done != nil {
+		views = append(views, viewApplied(*done))
+	}
+	return p.showApplied(&cfg, views, "taken back", "there is no migration to take back")
+}
+
+func (p *program) showApplied(cfg *config, views []appliedView, verb, none string) error {
+	if cfg.json {
+		return printJSON(p.out, views)
+	}
+	for _, v := range views {
+		if _, err := fmt.Fprintf(p.out, "%s %s (%s)\n", verb, v.Name, v.Took); err != nil {
+			return err
+		}
+	}
+	if len(views) > 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.out, none)
+	return err
+}
+
+// stateView is a row of migrate status.
+type migrationView struct {
+	Version   int64  `json:"version"`
+	Name      string `json:"name"`
+	Applied   bool   `json:"applied"`
+	AppliedAt string `json:"applied_at,omitempty"`
+}
+
+func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	states, err := migrations.Status(ctx, s.DB())
+	if err != nil {
+		return err
+	}
+	views, missing := []migrationView{}, 0
+	for _, state := range states {
+		v := migrationView{Version: state.Version, Name: state.Name, Applied: state.Applied}
+		if state.Applied {
+			v.AppliedAt = leaderboard.MicrosOf(state.AppliedAt).String()
+		} else {
+			missing++
+		}
+		views = append(views, v)
+	}
+	if err := p.showStatus(&cfg, views); err != nil {
+		return err
+	}
+	if missing > 0 {
+		return fmt.Errorf("%d migrations are missing: run `leaderboard migrate up`", missing)
+	}
+	return nil
+}
+
+func (p *program) showStatus(cfg *config, views []migrationView) error {
+	if cfg.json {
+		return printJSON(p.out, views)
+	}
+	t := newTable(p.out, "MIGRATION", "APPLIED")
+	for _, v := range views {
+		at := "missing"
+		if v.Applied {
+			at = v.AppliedAt
+		}
+		t.row(v.Name, at)
+	}
+	return t.flush()
+}
+
+// Waiting for MySQL at the start: from a quarter of a second between attempts to five seconds.
+const (
+	firstMigrateWait = 250 * time.Millisecond
+	maxMigrateWait   = 5 * time.Second
+)
+
+// migrateUntilDone brings the schema up to date, waiting for MySQL while it is away. It logs a failure when it differs
+// from the one before, so that an hour without MySQL is one line.
+func migrateUntilDone(ctx context.Context, cfg *config, log *slog.Logger) error {
+	wait, said := firstMigrateWait, ""
+	for {
+		applied, err := migrateOnce(ctx, cfg)
+		for _, a := range applied {
+			log.Info("migration applied", "name", a.Name, "took", a.Took.Round(time.Millisecond).String())
+		}
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, leaderboard.ErrUnavailable):
+			return err
+		case err.Error() != said:
+			said = err.Error()
+			log.Warn("the schema waits for MySQL", "error", err)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+		wait = min(2*wait, maxMigrateWait)
+	}
+}
+
+func migrateOnce(ctx context.Context, cfg *config) (applied []migrations.Applied, err error) {
+	s, err := openSchema(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return migrations.Up(ctx, s.DB())
+}

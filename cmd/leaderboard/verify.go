@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"leaderboard"
+)
+
+// verificationView is what became of comparing one copy with MySQL.
+type verificationView struct {
+	Board      string             `json:"board"`
+	Window     leaderboard.Window `json:"window"`
+	Period     string             `json:"period"`
+	Equal      bool               `json:"equal"`
+	Seq        int64              `json:"seq"`
+	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
+	Difference *differenceView    `json:"difference,omitempty"`
+	Error      string             `json:"error,omitempty"` // why it could not be compared, or what is wrong with the copy
+}
+
+type differenceView struct {
+	Rank  int64      `json:"rank"`  // strict
+	Copy  *placeView `json:"copy"`  // null: the copy ends before it
+	Truth *placeView `json:"truth"` // null: MySQL ends before it
+}
+
+type placeView struct {
+	Member      string             `json:"member"`
+	Score       int64              `json:"score"`
+	Tiebreak    int64              `json:"tiebreak"`
+	CreatedTime leaderboard.Micros `json:"created_time"`
+}
+
+// verify compares copies with MySQL. It goes on after a difference, and fails at the end.
+func (p *program) verify(ctx context.Context, cfg config, _ []string) (err error) {
+	tools, err := p.openCopies(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tools.close()) }()
+	refs, err := tools.periods(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	views, wrong := []verificationView{}, 0
+	for _, ref := range refs {
+		v, err := tools.copies.Verify(ctx, ref)
+		view := viewVerification(ref, v)
+		if err != nil {
+			view.Equal, view.Error = false, err.Error()
+		}
+		if !view.Equal {
+			wrong++
+		}
+		views = append(views, view)
+	}
+	if err := p.showVerifications(&cfg, views); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d of %d copies are not what MySQL says: `leaderboard refresh` builds them anew", wrong, len(views))
+	}
+	return nil
+}
+
+func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
+	view := verificationView{
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Error: v.Detail,
+	}
+	if d := v.Difference; d != nil {
+		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Truth: viewPlace(d.Truth)}
+	}
+	return view
+}
+
+func viewPlace(e *leaderboard.Entry) *placeView {
+	if e == nil {
+		return nil
+	}
+	return &placeView{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}
+}
+
+func (p *program) showVerifications(cfg *config, views []verificationView) error {
+	if cfg.json {
+		return printJSON(p.out, views)
+	}
+	t := newTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")
+	for _, v := range views {
+		t.row(v.Board, v.Period, v.Equal, v.Seq, v.Checked, v.note())
+	}
+	return t.flush()
+}
+
+func (v *verificationView) note() string {
+	switch {
+	case v.Difference != nil:
+		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Truth.text())
+	case v.Error != "":
+		return v.Error
+	case v.Checked == 0:
+		return "no copy"
+	default:
+		return "-"
+	}
+}
+
+func (e *placeView) text() string {
+	if e == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%s=%d (%s)", printable(e.Member), e.Score, e.CreatedTime)
+}
