@@ -1,0 +1,252 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+
+	"pgregory.net/rapid"
+)
+
+// Property runs random histories on the subject and on the model side by side: boards of all kinds, submissions,
+// retries, removals and the subject's disturbances. After every step every query in every mode must have the same
+// answer. It runs rapid's number of histories (-rapid.checks); the time of the model follows the database's.
+func Property(t *testing.T, s Subject) {
+	var boards atomic.Int64
+	prefix := boardName(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		name := fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], boards.Add(1))
+		h := newHistory(t.Context(), rt, s, name)
+		for range rapid.IntRange(1, 10).Draw(rt, "steps") {
+			h.step(rt)
+			h.compare(rt)
+		}
+		h.compareLogs(rt)
+	})
+}
+
+// history is one board in the subject and in the model.
+type history struct {
+	Subject
+	ctx      context.Context
+	model    *Model
+	ref      leaderboard.PeriodRef
+	modelRef leaderboard.PeriodRef
+	last     int64
+	sent     []store.SubmitRequest // with keys, to be sent again
+}
+
+func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *history {
+	h := &history{Subject: s, ctx: ctx, model: NewModel()}
+	rules := leaderboard.Rules{
+		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
+		Tiebreak: leaderboard.Tiebreak{Order: rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "tiebreak order")},
+		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy"),
+		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
+	}
+	for _, side := range []struct {
+		truth Truth
+		ref   *leaderboard.PeriodRef
+	}{{s.Truth, &h.ref}, {h.model, &h.modelRef}} {
+		b, _, err := side.truth.PutBoard(ctx, name, rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := side.truth.CurrentPeriod(ctx, b, leaderboard.AllTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*side.ref = Ref(b, p)
+	}
+	return h
+}
+
+// anyScore draws equal scores often and dangerous ones sometimes.
+func anyScore() *rapid.Generator[int64] {
+	const f = 1 << 53
+	return rapid.OneOf(
+		rapid.Int64Range(0, 3),
+		rapid.SampledFrom([]int64{f - 1, f, f + 1, -f + 1, -f, -f - 1, math.MinInt64, math.MinInt64 + 1, math.MaxInt64 - 1, math.MaxInt64}),
+		rapid.Int64(),
+	)
+}
+
+func anyMember() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"a", "A", "a ", "b", "é", "\x00", "m1", "m2", "m3", "m4", "m5", "m6"})
+}
+
+func anySubmission() *rapid.Generator[leaderboard.Submission] {
+	return rapid.Custom(func(t *rapid.T) leaderboard.Submission {
+		sub := leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: anyScore().Draw(t, "score")}
+		if rapid.IntRange(0, 3).Draw(t, "has tiebreak") == 0 {
+			tie := anyScore().Draw(t, "tiebreak")
+			sub.Tiebreak = &tie
+		}
+		if rapid.IntRange(0, 3).Draw(t, "has time") == 0 {
+			created := leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "time"))
+			sub.CreatedTime = &created
+		}
+		return sub
+	})
+}
+
+func (h *history) step(t *rapid.T) {
+	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+	case what == 0:
+		h.remove(t, anyMember().Draw(t, "removed"))
+	case what == 1 && len(h.sent) > 0:
+		h.submit(t, rapid.SampledFrom(h.sent).Draw(t, "again"))
+	case what == 2 && len(h.Disturb) > 0:
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(h.Disturb))).Draw(t, "disturbance")
+		if err := h.Disturb[name](h.ctx, h.ref); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	default:
+		r := store.SubmitRequest{Board: h.ref.Board, Entries: rapid.SliceOfN(anySubmission(), 0, 12).Draw(t, "entries")}
+		if rapid.Bool().Draw(t, "has key") {
+			r.Key = fmt.Sprint("key ", len(h.sent))
+			h.sent = append(h.sent, r)
+		}
+		h.submit(t, r)
+	}
+}
+
+func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
+	got, err := h.Truth.Submit(h.ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, res := range got.Results {
+		if res.Status == leaderboard.Applied && r.Entries[i].CreatedTime == nil {
+			h.model.SetNow(*res.CreatedTime) // the first assigned time is the clock, the others follow from it
+			break
+		}
+	}
+	want, err := h.model.Submit(h.ctx, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if short(got.Results) != short(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq {
+		t.Fatalf("receipt is %s %v %d\nwant %s %v %d", short(got.Results), times(got), got.Seq, short(want.Results), times(want), want.Seq)
+	}
+	h.last = max(h.last, got.Seq)
+}
+
+func times(r leaderboard.Receipt) []leaderboard.Micros {
+	var out []leaderboard.Micros
+	for _, res := range r.Results {
+		if res.CreatedTime != nil {
+			out = append(out, *res.CreatedTime)
+		}
+	}
+	return out
+}
+
+func (h *history) remove(t *rapid.T, member string) {
+	got, err := h.Truth.Remove(h.ctx, h.ref.Board, 0, member)
+	want, wantErr := h.model.Remove(h.ctx, h.ref.Board, 0, member)
+	if (err == nil) != (wantErr == nil) || short(got.Results) != short(want.Results) || got.Seq != want.Seq {
+		t.Fatalf("remove: %+v, %v; want %+v, %v", got, err, want, wantErr)
+	}
+	h.last = max(h.last, got.Seq)
+}
+
+// compare asks both sides every query in every mode.
+func (h *history) compare(t *rapid.T) {
+	members := []string{"nobody"}
+	for range 6 {
+		if m := anyMember().Draw(t, "asked"); !slices.Contains(members, m) {
+			members = append(members, m)
+		}
+	}
+	offset := rapid.Int64Range(0, 14).Draw(t, "offset")
+	limit := rapid.IntRange(0, 14).Draw(t, "limit")
+	before := rapid.IntRange(0, 6).Draw(t, "before")
+	after := string(rank.CodecOf(h.ref.Rules).Key(leaderboard.Entry{
+		Member: anyMember().Draw(t, "after"), Score: anyScore().Draw(t, "after score"), Tiebreak: anyScore().Draw(t, "after tiebreak"),
+		CreatedTime: leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "after time")),
+	}))
+	for _, mode := range Modes() {
+		q := leaderboard.Query{Mode: mode, MinSeq: h.last}
+		for _, page := range []leaderboard.PageQuery{
+			{Limit: 100}, {Limit: limit, Offset: offset}, {Limit: limit, After: after}, {Limit: limit, Around: members[1], Before: before},
+		} {
+			page.Query = q
+			h.comparePages(t, page)
+		}
+		ask := leaderboard.MembersQuery{Query: q, Members: members}
+		got, err := h.Rankings.Members(h.ctx, h.ref, ask)
+		want, _ := h.model.Members(h.ctx, h.modelRef, ask)
+		same(t, ask, err, got, want, func(s *leaderboard.Standings) (leaderboard.State, any) {
+			return s.State, [2]any{s.Entries, s.NotRanked}
+		})
+	}
+	ask := leaderboard.ScoreQuery{MinSeq: h.last, Score: anyScore().Draw(t, "score asked"), Tiebreak: anyScore().Draw(t, "tiebreak asked")}
+	got, err := h.Rankings.ScoreRank(h.ctx, h.ref, ask)
+	want, _ := h.model.ScoreRank(h.ctx, h.modelRef, ask)
+	same(t, ask, err, got, want, func(s *leaderboard.ScoreRank) (leaderboard.State, any) { return s.State, [2]int64{s.Strict, s.Tied} })
+	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}
+	gotD, err := h.Rankings.Distribution(h.ctx, h.ref, dist)
+	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)
+	same(t, dist, err, gotD, wantD, func(d *leaderboard.Distribution) (leaderboard.State, any) {
+		return d.State, append([]leaderboard.Bucket{}, d.Buckets...)
+	})
+}
+
+func (h *history) comparePages(t *rapid.T, q leaderboard.PageQuery) {
+	got, err := h.Rankings.Page(h.ctx, h.ref, q)
+	want, wantErr := h.model.Page(h.ctx, h.modelRef, q)
+	if wantErr != nil { // the one error there can be: around a member without an entry
+		if err == nil || got != nil {
+			t.Fatalf("%+v: %+v, want %v", q, got, wantErr)
+		}
+		return
+	}
+	same(t, q, err, got, want, func(p *leaderboard.Page) (leaderboard.State, any) {
+		return p.State, [2]any{append([]leaderboard.Ranked{}, p.Entries...), p.Next}
+	})
+}
+
+// same compares two answers; parts takes one apart into its state and the rest.
+func same[A any](t *rapid.T, query any, err error, got, want A, parts func(A) (leaderboard.State, any)) {
+	if err != nil {
+		t.Fatalf("%+v: %v", query, err)
+	}
+	gotState, gotRest := parts(got)
+	wantState, wantRest := parts(want)
+	if gotState.Seq != wantState.Seq || gotState.Total != wantState.Total || gotState.Stale {
+		t.Fatalf("%+v: state is %+v, want %+v", query, gotState, wantState)
+	}
+	if !reflect.DeepEqual(gotRest, wantRest) {
+		t.Fatalf("%+v:\n%+v\nwant\n%+v", query, gotRest, wantRest)
+	}
+}
+
+// compareLogs checks that both logs tell the same changes.
+func (h *history) compareLogs(t *rapid.T) {
+	got, err := h.Truth.Changes(h.ctx, h.ref.ID, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := h.model.Changes(h.ctx, h.modelRef.ID, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d commits, want %d", len(got), len(want))
+	}
+	for i := range got {
+		if got[i].FirstSeq != want[i].FirstSeq || got[i].EntryCount != want[i].EntryCount || !reflect.DeepEqual(got[i].Changes, want[i].Changes) {
+			t.Fatalf("commit %d: %+v\nwant %+v", i, got[i], want[i])
+		}
+	}
+}
