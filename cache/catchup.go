@@ -78,7 +78,7 @@ func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits 
 		return nil
 	case EffectCurrent, EffectGap: // another follower was here in the meantime: look again
 		return nil
-	default:
+	default: // gone, or of another history, which the script sees by the commit that its state comes from
 		return fmt.Errorf("%w: %s", ErrNeedsBuild, effect)
 	}
 }
@@ -105,8 +105,6 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info Info
 		return nil, 0, err
 	case len(commits) == 0 || commits[0].FromSeq() != info.Seq:
 		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", ErrNeedsBuild, info.Seq)
-	case commits[0].PrevCommittedAt != info.AsOf:
-		return nil, 0, c.disown(ctx, p, info, period.LastSeq)
 	}
 	return commits, period.LastSeq, nil
 }

@@ -18,8 +18,8 @@ var (
 	scoreLua string
 	//go:embed info.lua
 	infoLua string
-	//go:embed chunk.lua
-	chunkLua string
+	//go:embed clone.lua
+	cloneLua string
 	//go:embed apply.lua
 	applyLua string
 	//go:embed publish.lua
@@ -35,9 +35,9 @@ var (
 )
 
 type scripts struct {
-	page, members, score, info, chunk *redis.Script // read only
-	apply, publish, drop, touch       *redis.Script
-	extend, release                   *redis.Script
+	page, members, score, info         *redis.Script // read only
+	apply, publish, drop, touch, clone *redis.Script
+	extend, release                    *redis.Script
 }
 
 func newScripts() scripts {
@@ -46,7 +46,7 @@ func newScripts() scripts {
 		members: redis.NewScript(headLua + membersLua),
 		score:   redis.NewScript(headLua + scoreLua),
 		info:    redis.NewScript(headLua + infoLua),
-		chunk:   redis.NewScript(headLua + chunkLua),
+		clone:   redis.NewScript(headLua + cloneLua),
 		apply:   redis.NewScript(headLua + applyLua),
 		publish: redis.NewScript(headLua + publishLua),
 		drop:    redis.NewScript(dropLua),

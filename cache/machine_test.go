@@ -1,0 +1,310 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"pgregory.net/rapid"
+
+	"leaderboard"
+)
+
+// TestCopyIsTruthOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
+// snapshots, lost keys and restored backups. After every step, whatever the copy answers is exactly what the period was
+// at the state that the answer names; otherwise it says that it cannot answer (promise P3).
+func TestCopyIsTruthOrSaysSo(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	ids := int64(0)
+	rapid.Check(t, func(t *rapid.T) {
+		ids++
+		m := newMachine(t, client, ids)
+		t.Repeat(map[string]func(*rapid.T){
+			"":            m.check,
+			"commit":      m.commit,
+			"writeThough": m.writeThrough,
+			"applyAny":    m.applyAny,
+			"catchUp":     m.catchUp,
+			"build":       m.build,
+			"buildLate":   m.buildLate,
+			"lose":        m.lose,
+			"backUp":      m.backUp,
+			"restore":     m.restore,
+			"prune":       m.prune,
+		})
+	})
+}
+
+type machine struct {
+	ctx    context.Context
+	client redis.UniversalClient
+	world  *world
+	copies *Copies
+	backup backup
+	past   []leaderboard.Commit // of all histories
+}
+
+func newMachine(t *rapid.T, client redis.UniversalClient, id int64) *machine {
+	orders := []leaderboard.Order{leaderboard.Desc, leaderboard.Asc}
+	rules := rulesWith(func(r *leaderboard.Rules) {
+		r.Order = rapid.SampledFrom(orders).Draw(t, "order")
+		r.Tiebreak.Order = rapid.SampledFrom(orders).Draw(t, "tiebreak order")
+		r.TopN = rapid.IntRange(1, 6).Draw(t, "top_n")
+	})
+	w := newWorld(id, rules)
+	return &machine{
+		ctx: context.Background(), client: client, world: w, backup: w.backup(),
+		copies: NewCopies(client, w, CopyOptions{Slack: rapid.IntRange(1, 3).Draw(t, "slack")}),
+	}
+}
+
+func (m *machine) drawSets(t *rapid.T) []set {
+	scores := []int64{0, 1, 2, -1, math.MinInt64, math.MaxInt64, 1<<53 - 1, 1 << 53, 1<<53 + 1, -1<<53 - 1}
+	var sets []set
+	for range rapid.IntRange(1, 4).Draw(t, "changes") {
+		s := set{member: fmt.Sprint("m", rapid.IntRange(0, 14).Draw(t, "member"))}
+		if rapid.IntRange(0, 3).Draw(t, "remove") > 0 {
+			s.score = score(rapid.SampledFrom(scores).Draw(t, "score"))
+			s.tiebreak = int64(rapid.IntRange(0, 1).Draw(t, "tiebreak"))
+		}
+		sets = append(sets, s)
+	}
+	return sets
+}
+
+func (m *machine) commit(t *rapid.T) {
+	if c := m.world.commit(m.drawSets(t)...); len(c.Changes) > 0 {
+		m.past = append(m.past, c)
+	}
+}
+
+func (m *machine) writeThrough(t *rapid.T) {
+	c := m.world.commit(m.drawSets(t)...)
+	if len(c.Changes) > 0 {
+		m.past = append(m.past, c)
+		m.apply(t, []leaderboard.Commit{c})
+	}
+}
+
+// applyAny applies any run of commits that ever were: twice, too early, too late, of a history that is gone.
+func (m *machine) applyAny(t *rapid.T) {
+	if len(m.past) == 0 {
+		return
+	}
+	from := rapid.IntRange(0, len(m.past)-1).Draw(t, "from")
+	to := from + 1
+	for want := rapid.IntRange(1, 3).Draw(t, "commits"); to < len(m.past) && to-from < want; to++ {
+		if m.past[to].FromSeq() != m.past[to-1].LastSeq || m.past[to].PrevCommittedAt != m.past[to-1].CommittedAt {
+			break
+		}
+	}
+	m.apply(t, m.past[from:to])
+}
+
+func (m *machine) apply(t *rapid.T, commits []leaderboard.Commit) {
+	if _, err := m.copies.Apply(m.ctx, m.world.ref, commits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) catchUp(t *rapid.T) {
+	_, err := m.copies.CatchUp(m.ctx, m.world.ref)
+	switch {
+	case err == nil:
+		m.isAt(t, "after a catch-up", m.world.name())
+	case !errors.Is(err, ErrNeedsBuild):
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) build(t *rapid.T) {
+	out, err := m.copies.Build(m.ctx, m.world.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Refused {
+		t.Fatalf("a build from the present state was refused: %+v", out)
+	}
+	m.isAt(t, "after a build", m.world.name())
+	q := leaderboard.PageQuery{Limit: m.world.ref.Rules.TopN}
+	if _, err := m.copies.Page(m.ctx, m.world.ref, q); err != nil {
+		t.Fatalf("after a build the top %d are not at hand: %s", q.Limit, err)
+	}
+}
+
+// buildLate publishes a snapshot of any earlier state, as a builder does that was paused; also one from before a backup
+// was restored.
+func (m *machine) buildLate(t *rapid.T) {
+	var names []stateName
+	for name := range m.world.states {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b stateName) int { return int(a.asOf - b.asOf) })
+	old := rapid.SampledFrom(names).Draw(t, "snapshot")
+	before, err := m.copies.Info(m.ctx, m.world.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.world.snapshot = &old
+	out, err := m.copies.Build(m.ctx, m.world.ref)
+	m.world.snapshot = nil
+	if err != nil && !errors.Is(err, ErrNeedsBuild) {
+		t.Fatal(err)
+	}
+	newer := before.Exists && before.Seq > old.seq && m.isHistory(stateName{before.Seq, before.AsOf})
+	if newer && !out.Refused {
+		t.Fatalf("a copy at seq %d gave way to a build at seq %d", before.Seq, old.seq)
+	}
+	if newer {
+		m.isAtLeast(t, before.Seq)
+	}
+}
+
+// isHistory says whether the present database was in a state once. Unknown (the log is pruned) counts as no.
+func (m *machine) isHistory(name stateName) bool {
+	b := m.world.backup()
+	if name == (stateName{b.period.LastSeq, b.period.Committed}) {
+		return true
+	}
+	return slices.ContainsFunc(b.log, func(c leaderboard.Commit) bool {
+		return c.FromSeq() == name.seq && c.PrevCommittedAt == name.asOf
+	})
+}
+
+func (m *machine) isAt(t *rapid.T, when string, want stateName) {
+	info, err := m.copies.Info(m.ctx, m.world.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := (stateName{info.Seq, info.AsOf}); !info.Exists || got != want {
+		t.Fatalf("%s the copy is at %+v (exists: %t), want %+v", when, got, info.Exists, want)
+	}
+}
+
+func (m *machine) isAtLeast(t *rapid.T, seq int64) {
+	info, err := m.copies.Info(m.ctx, m.world.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.Exists || info.Seq < seq {
+		t.Fatalf("the copy was at seq %d and is at %d (exists: %t)", seq, info.Seq, info.Exists)
+	}
+}
+
+// lose takes a part of the copy, or all of it, away.
+func (m *machine) lose(t *rapid.T) {
+	keys := m.copies.keys(m.world.ref)
+	var err error
+	switch what := rapid.IntRange(0, 5).Draw(t, "what is lost"); what {
+	case 0, 1, 2:
+		err = m.client.Del(m.ctx, keys[what]).Err()
+	case 3:
+		err = m.client.Del(m.ctx, keys...).Err()
+	case 4:
+		err = m.client.ZPopMax(m.ctx, keys[0]).Err()
+	case 5:
+		var member []string
+		if member, err = m.client.HRandField(m.ctx, keys[1], 1).Result(); err == nil && len(member) > 0 {
+			err = m.client.HDel(m.ctx, keys[1], member...).Err()
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *machine) backUp(*rapid.T)  { m.backup = m.world.backup() }
+func (m *machine) restore(*rapid.T) { m.world.restore(m.backup) }
+
+func (m *machine) prune(t *rapid.T) {
+	b := m.world.backup()
+	m.world.prune(b.period.LastSeq - int64(rapid.IntRange(0, 3).Draw(t, "left")))
+}
+
+// check asks the copy random questions.
+func (m *machine) check(t *rapid.T) {
+	mode := rapid.SampledFrom([]leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}).Draw(t, "mode")
+	m.checkPage(t, leaderboard.PageQuery{
+		Query: leaderboard.Query{Mode: mode}, Limit: rapid.IntRange(0, 9).Draw(t, "limit"), Offset: rapid.Int64Range(0, 9).Draw(t, "offset"),
+	})
+	m.checkPage(t, leaderboard.PageQuery{
+		Query: leaderboard.Query{Mode: mode}, Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Before: rapid.IntRange(0, 3).Draw(t, "before"),
+		Around: fmt.Sprint("m", rapid.IntRange(0, 14).Draw(t, "around")),
+	})
+	m.checkCursor(t, mode)
+	members := rapid.SliceOfNDistinct(rapid.IntRange(0, 14), 1, 4, rapid.ID).Draw(t, "members")
+	q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode}}
+	for _, n := range members {
+		q.Members = append(q.Members, fmt.Sprint("m", n))
+	}
+	if got, err := m.copies.Members(m.ctx, m.world.ref, q); m.answered(t, err) {
+		if want := m.oracle(t, got.State).members(q, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
+			t.Fatalf("members %v: got %+v, want %+v", q, got, want)
+		}
+	}
+	sq := leaderboard.ScoreQuery{Score: rapid.Int64Range(-2, 3).Draw(t, "score"), Tiebreak: rapid.Int64Range(0, 1).Draw(t, "tie")}
+	if got, err := m.copies.ScoreRank(m.ctx, m.world.ref, sq); m.answered(t, err) {
+		if want := m.oracle(t, got.State).scoreRank(sq, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
+			t.Fatalf("rank of score %v: got %+v, want %+v", sq, got, want)
+		}
+	}
+}
+
+// checkCursor walks from page to page as far as the copy goes.
+func (m *machine) checkCursor(t *rapid.T, mode leaderboard.Mode) {
+	q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: mode}, Limit: rapid.IntRange(1, 4).Draw(t, "step")}
+	for {
+		page := m.checkPage(t, q)
+		if page == nil || page.Next == "" {
+			return
+		}
+		q.After = page.Next
+	}
+}
+
+func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Page {
+	got, err := m.copies.Page(m.ctx, m.world.ref, q)
+	if errors.Is(err, leaderboard.ErrNotRanked) {
+		info, err := m.copies.Info(m.ctx, m.world.ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := m.oracle(t, leaderboard.State{Seq: info.Seq, AsOf: info.AsOf}).place(q.Around); at >= 0 {
+			t.Fatalf("%s has rank %d at seq %d, the copy says it has none", q.Around, at+1, info.Seq)
+		}
+		return nil
+	}
+	if !m.answered(t, err) {
+		return nil
+	}
+	want, err := m.oracle(t, got.State).page(q, leaderboard.SourceRedis)
+	if err != nil {
+		t.Fatalf("page %+v: got %+v, want %s", q, got, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("page %+v:\n got %+v\nwant %+v", q, got, want)
+	}
+	return got
+}
+
+// answered says whether the copy answered; saying why it cannot is fine, failing is not.
+func (m *machine) answered(t *rapid.T, err error) bool {
+	if err != nil && isFailure(err) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func (m *machine) oracle(t *rapid.T, s leaderboard.State) oracle {
+	o, ok := m.world.at(stateName{s.Seq, s.AsOf})
+	if !ok {
+		t.Fatalf("the period never was at seq %d as of %s", s.Seq, s.AsOf)
+	}
+	return o
+}

@@ -1,0 +1,70 @@
+package cache
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
+
+// newClient is a client of an empty Redis database of the test's own.
+func newClient(t testing.TB) redis.UniversalClient {
+	t.Helper()
+	return openClient(t, testenv.Redis(t))
+}
+
+func openClient(t testing.TB, address string) redis.UniversalClient {
+	t.Helper()
+	client, err := OpenRedis(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// within is a context with a deadline that no healthy test reaches.
+func within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// eventually polls until ok says yes.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-deadline:
+			t.Fatalf("not within 10 s: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func rulesWith(change func(*leaderboard.Rules)) leaderboard.Rules {
+	r := leaderboard.Rules{}.WithDefaults()
+	change(&r)
+	return r
+}

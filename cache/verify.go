@@ -1,0 +1,210 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+const (
+	verifyChunk = 1000 // entries read from Redis at once
+	// verifyTries: the log may be pruned, or the copy replaced, between two looks.
+	verifyTries = 3
+)
+
+// Verify compares the copy with the truth at one seq and names the first difference. It disturbs neither writers nor
+// readers: it clones the copy, reads the truth in one snapshot, and brings the clone to that state by the change log, in
+// memory.
+func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.Verification, error) {
+	var last error
+	for range verifyTries {
+		img, err := c.image(ctx, p)
+		switch {
+		case errors.Is(err, ErrMissing):
+			return leaderboard.Verification{Equal: true}, nil
+		case errors.Is(err, ErrDamaged):
+			return leaderboard.Verification{Detail: "the copy has lost a part of itself and is not used"}, nil
+		case err != nil:
+			return leaderboard.Verification{}, err
+		}
+		v, err := c.compare(ctx, p, img)
+		if !errors.Is(err, leaderboard.ErrLogPruned) {
+			return v, err
+		}
+		last = err
+	}
+	return leaderboard.Verification{}, fmt.Errorf("cache: verify period %d: %w", p.ID, last)
+}
+
+// image is a copy in memory.
+type image struct {
+	head
+	whole bool // complete when it was read
+	keys  map[string]rank.Key
+	odd   string // a member whose sort key and hash entry disagree
+}
+
+// image reads the copy at one state.
+func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, error) {
+	base := c.base(p) + "tmp:" + rand.Text() + ":"
+	top, hash := base+"top", base+"key"
+	defer func() { _ = c.client.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
+	raw, err := c.scripts.clone.Run(ctx, c.client, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
+	if err != nil {
+		return nil, fmt.Errorf("cache: clone the copy of period %d: %w", p.ID, err)
+	}
+	h, err := parseHead(raw)
+	if err != nil {
+		return nil, err
+	}
+	img := &image{head: h, whole: h.complete(), keys: make(map[string]rank.Key, h.n)}
+	for at := int64(0); at < h.n; at += verifyChunk {
+		keys, err := c.client.ZRange(ctx, top, at, at+verifyChunk-1).Result()
+		if err != nil {
+			return nil, fmt.Errorf("cache: read a clone: %w", err)
+		}
+		if err := c.collect(ctx, img, hash, keys); err != nil {
+			return nil, err
+		}
+	}
+	if int64(len(img.keys)) != h.n && img.odd == "" {
+		return nil, errors.New("cache: a clone has expired while it was read")
+	}
+	return img, nil
+}
+
+func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	members := make([]string, len(keys))
+	for i, k := range keys {
+		if !rank.Key(k).Valid() {
+			return ErrDamaged
+		}
+		members[i] = rank.Key(k).Member()
+	}
+	held, err := c.client.HMGet(ctx, hash, members...).Result()
+	if err != nil {
+		return fmt.Errorf("cache: read a clone: %w", err)
+	}
+	for i, k := range keys {
+		if held[i] != k && img.odd == "" {
+			img.odd = members[i]
+		}
+		img.keys[members[i]] = rank.Key(k)
+	}
+	return nil
+}
+
+// compare reads the truth and holds the image against it.
+func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *image) (leaderboard.Verification, error) {
+	var state leaderboard.State
+	var truth []rank.Key
+	limit := int(img.n) + c.slack(p)
+	err := c.log.Snapshot(ctx, p, limit,
+		func(s leaderboard.State) error { state = s; return nil },
+		func(keys []rank.Key) error { truth = append(truth, keys...); return nil })
+	if err != nil {
+		return leaderboard.Verification{}, err
+	}
+	v := leaderboard.Verification{Seq: state.Seq}
+	if img.odd != "" {
+		v.Detail = fmt.Sprintf("two parts of the copy disagree about member %q", img.odd)
+		return v, nil
+	}
+	same, err := c.advance(ctx, p, img, state)
+	if err != nil {
+		return v, err
+	}
+	if !same {
+		v.Detail = fmt.Sprintf("the copy is at seq %d of another history than MySQL, at seq %d", img.Seq, state.Seq)
+		return v, nil
+	}
+	img.against(&v, rank.CodecOf(p.Rules), truth, int64(len(truth)) == state.Total)
+	return v, nil
+}
+
+// advance brings the image to a state of the truth. false: the image is of another history.
+func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *image, to leaderboard.State) (bool, error) {
+	seq, asOf := img.Seq, img.AsOf
+	for seq < to.Seq {
+		commits, err := c.log.Changes(ctx, p.ID, seq, catchUpCommits)
+		if err != nil {
+			return false, err
+		}
+		if len(commits) == 0 || commits[0].FromSeq() != seq {
+			return false, leaderboard.ErrLogPruned
+		}
+		if commits[0].PrevCommittedAt != asOf {
+			return false, nil
+		}
+		end := slices.IndexFunc(commits, func(c leaderboard.Commit) bool { return c.LastSeq > to.Seq })
+		if end >= 0 {
+			commits = commits[:end]
+		}
+		if len(commits) == 0 {
+			return false, nil // the snapshot is in the middle of a commit: not this history
+		}
+		img.apply(finalKeys(rank.CodecOf(p.Rules), commits))
+		seq, asOf = commits[len(commits)-1].LastSeq, commits[len(commits)-1].CommittedAt
+	}
+	return seq == to.Seq && asOf == to.AsOf, nil
+}
+
+// apply is the rule of apply.lua.
+func (img *image) apply(final map[string]rank.Key) {
+	for member, key := range final {
+		if key == "" || (!img.whole && key > img.floor) {
+			delete(img.keys, member)
+		} else {
+			img.keys[member] = key
+		}
+	}
+}
+
+// against compares, best first. all: truth is the whole period, not only its beginning.
+func (img *image) against(v *leaderboard.Verification, codec rank.Codec, truth []rank.Key, all bool) {
+	keys := make([]rank.Key, 0, len(img.keys))
+	for _, k := range img.keys {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, cmp.Compare[rank.Key])
+	if !img.whole {
+		// What lies below the floor is none of the copy's business.
+		if end := slices.IndexFunc(truth, func(k rank.Key) bool { return k > img.floor }); end >= 0 {
+			truth, all = truth[:end], true
+		}
+	}
+	for i := range max(len(keys), len(truth)) {
+		switch {
+		case i < len(keys) && i < len(truth) && keys[i] == truth[i]:
+			v.Checked++
+			continue
+		case i >= len(truth) && !all:
+			v.Equal = true // as far as the truth was read
+			return
+		}
+		v.Difference = &leaderboard.Difference{Rank: int64(i) + 1, Copy: entryAt(codec, keys, i), Truth: entryAt(codec, truth, i)}
+		v.Detail = fmt.Sprintf("the copy and MySQL differ at rank %d", i+1)
+		return
+	}
+	v.Equal = true
+}
+
+func entryAt(codec rank.Codec, keys []rank.Key, i int) *leaderboard.Entry {
+	if i >= len(keys) {
+		return nil
+	}
+	e, err := codec.Entry(keys[i])
+	if err != nil {
+		return nil
+	}
+	return &e
+}
