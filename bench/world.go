@@ -78,7 +78,25 @@ func (w *world) start(ctx context.Context, program string) error {
 	if err := w.serve(program, dsn, redis.URL); err != nil {
 		return err
 	}
+	if err := w.awaitReady(ctx); err != nil {
+		return err
+	}
 	return w.fill(ctx)
+}
+
+// awaitReady asks until the migrations are done.
+func (w *world) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		err := w.call(ctx, http.MethodGet, "/readyz", "", nil)
+		if err == nil {
+			return nil
+		}
+		if wait(ctx, 50*time.Millisecond) != nil {
+			return fmt.Errorf("the service does not become ready: %w", err)
+		}
+	}
 }
 
 // serve starts the service and waits for the line that names its address.
