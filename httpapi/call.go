@@ -19,18 +19,21 @@ type call struct {
 	route  *route
 	w      http.ResponseWriter
 	r      *http.Request
+	start  time.Time
 	ctx    context.Context // ends when the client goes or the request's time is up
 	path   segments
 	scope  Scope // of the key, "" without one
 	query  query
 	bad    []inputError // what is wrong with the parameters, gathered so that all of it is told at once
 	status int          // of the answer, 0 before it
+
+	deadline deadline // what ctx is
 }
 
 // serve answers the request on its route.
 func (c *call) serve() {
-	start := time.Now()
-	defer c.finish(start)
+	c.start = time.Now()
+	defer c.finish()
 	if err := c.run(); err != nil {
 		c.fail(err)
 	}
@@ -61,9 +64,10 @@ func (c *call) run() (err error) {
 	if c.route.patience > 0 {
 		c.extendDeadlines()
 	}
-	ctx, cancel := context.WithTimeout(c.r.Context(), c.api.cfg.RequestTimeout+c.route.patience)
-	defer cancel()
-	c.ctx = ctx
+	c.deadline.parent = c.r.Context()
+	c.deadline.at = c.start.Add(c.api.cfg.RequestTimeout + c.route.patience)
+	c.ctx = &c.deadline
+	defer c.deadline.end()
 	return c.route.handle(c)
 }
 
@@ -86,7 +90,7 @@ func (c *call) fail(err error) {
 }
 
 // finish recovers a panic of the handler and reports the request.
-func (c *call) finish(start time.Time) {
+func (c *call) finish() {
 	if p := recover(); p != nil {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(p)
@@ -97,7 +101,7 @@ func (c *call) finish(start time.Time) {
 		}
 		c.status = writeProblem(c.w, refuse(codeInternal, "")).status
 	}
-	took := time.Since(start)
+	took := time.Since(c.start)
 	c.api.cfg.OnRequest(c.route.path, methodLabel(c.r.Method), c.status, took)
 	if c.api.cfg.Logger.Enabled(c.r.Context(), slog.LevelDebug) {
 		c.log(slog.LevelDebug, "request", slog.Int("status", c.status), slog.Duration("took", took))

@@ -25,16 +25,16 @@ type list struct {
 	id   int64
 }
 
+// check is the CRC-32 of what is continued after and of the list.
 func (l list) check(after string) uint32 {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(l.id))
-	sum := crc32.ChecksumIEEE([]byte(l.name))
-	sum = crc32.Update(sum, crc32.IEEETable, b[:])
-	return crc32.Update(sum, crc32.IEEETable, []byte(after))
+	b := make([]byte, 0, 128) // on the stack
+	b = append(append(b, l.name...), 0)
+	b = binary.BigEndian.AppendUint64(b, uint64(l.id))
+	return crc32.ChecksumIEEE(append(b, after...))
 }
 
 func (l list) appendCursor(b []byte, after string) []byte {
-	raw := make([]byte, 0, 96)
+	raw := make([]byte, 0, 128)
 	raw = append(raw, cursorVersion)
 	raw = binary.BigEndian.AppendUint32(raw, l.check(after))
 	raw = append(raw, after...)

@@ -81,8 +81,9 @@ func FuzzPutBoard(f *testing.F) {
 	for _, b := range badBoards() {
 		f.Add([]byte(b.ask.body))
 	}
+	e := newEnv(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		e := newEnv(t)
+		e.fake.boards = nil
 		r := httptest.NewRequest(http.MethodPut, "/v1/boards/b", bytes.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+adminKey)
 		r.Header.Set("Content-Type", "application/json")

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed web
@@ -24,8 +22,6 @@ func renderPage(name string, data any) ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
-
-func renderDocs(root *yaml.Node) ([]byte, error) { return renderPage("docs.html", nil) }
 
 // problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
 func problemPage(c *call) error {

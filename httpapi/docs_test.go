@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
+func TestDocs(t *testing.T) {
+	e := newEnv(t)
+	r := e.get(noKey, "/docs").want(200)
+	page := string(r.body)
+	for _, rt := range routes(true) {
+		if !strings.Contains(page, "<code>"+rt.path+"</code>") {
+			t.Errorf("%s is missing", rt.path)
+		}
+	}
+	doc, _ := document()
+	for name := range doc.Components.Schemas {
+		if !strings.Contains(page, `id="schema-`+name+`"`) {
+			t.Errorf("the schema %s is missing", name)
+		}
+	}
+	for i := range kinds {
+		if !strings.Contains(page, `href="/problems/`+kinds[i].code+`"`) {
+			t.Errorf("the problem %s is missing", kinds[i].code)
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(page, `id="`+m[1]+`"`) {
+			t.Errorf("the link #%s leads nowhere", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="(/[^"]*)"`).FindAllStringSubmatch(page, -1) {
+		e.get(noKey, m[1]).want(200)
+	}
+	for _, foreign := range []string{"http://", "https://", "//", "<script", "@import", "url(", "<img", "<link"} {
+		if strings.Contains(page, foreign) {
+			t.Errorf("the page contains %s", foreign)
+		}
+	}
+	if csp := r.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
+		t.Errorf("Content-Security-Policy is %q", csp)
+	}
+	for _, want := range []string{"$SERVER/v1/boards/demo/top", "1 to 1000, default 10", "desc | asc", "integer or null"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not contain %q", want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fields lists the members of an object, those of the schemas that it includes first.
+func (d docReader) fields(schema *yaml.Node) []docField {
+	var out []docField
+	for _, part := range items(at(schema, "allOf")) {
+		out = append(out, d.fields(d.follow(part))...)
+	}
+	required := map[string]bool{}
+	for _, name := range items(at(schema, "required")) {
+		required[name.Value] = true
+	}
+	each(at(schema, "properties"), func(name string, property *yaml.Node) {
+		description := text(property, "description")
+		if description == "" {
+			description = text(d.follow(property), "description")
+		}
+		out = append(out, docField{Name: name, Description: description, Required: required[name], Type: d.typeOf(property)})
+		for _, inner := range d.fields(property) {
+			inner.Name = name + "." + inner.Name
+			out = append(out, inner)
+		}
+	})
+	for i := range out {
+		out[i].Required = out[i].Required || required[out[i].Name]
+	}
+	return out
+}
+
+// typeOf puts a schema into words.
+func (d docReader) typeOf(schema *yaml.Node) docType {
+	if schema == nil {
+		return docType{}
+	}
+	if ref := text(schema, "$ref"); ref != "" {
+		name := ref[strings.LastIndexByte(ref, '/')+1:]
+		return docType{Text: name + byDefault(schema), Ref: name}
+	}
+	if one := items(at(schema, "oneOf")); len(one) > 0 {
+		t := d.typeOf(one[0])
+		t.Text += " or null"
+		return t
+	}
+	name := text(schema, "type")
+	for i, n := range items(at(schema, "type")) {
+		if i > 0 {
+			name += " or "
+		}
+		name += n.Value
+	}
+	t := docType{Text: name}
+	switch {
+	case name == "array":
+		t = d.typeOf(at(schema, "items"))
+		t.Text = "array of " + t.Text
+	case text(schema, "format") != "":
+		t.Text += ", " + text(schema, "format")
+	}
+	var values []string
+	for _, v := range items(at(schema, "enum")) {
+		values = append(values, v.Value)
+	}
+	if values != nil {
+		t.Text = strings.Join(values, " | ")
+	}
+	if least, most := text(schema, "minimum"), text(schema, "maximum"); least != "" && most != "" {
+		t.Text += fmt.Sprintf(", %s to %s", least, most)
+	} else if least != "" {
+		t.Text += ", at least " + least
+	}
+	t.Text += byDefault(schema)
+	return t
+}
+
+// byDefault tells the default of a schema, if it has one that is not empty.
+func byDefault(schema *yaml.Node) string {
+	n := at(schema, "default")
+	if n == nil || (n.Kind == yaml.ScalarNode && n.Value == "") {
+		return ""
+	}
+	return ", default " + strings.Trim(string(appendNode(nil, n)), `"`)
+}
