@@ -4,13 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"leaderboard"
-	"leaderboard/rank"
 )
 
 // upsertRows is the number of rows in one statement; more make it slower, not faster.
@@ -28,12 +25,6 @@ type notice struct {
 	commit *leaderboard.Commit
 }
 
-// boardRules are a board's rules at one version, shared by its batches and never written to.
-type boardRules struct {
-	boardID, version int64
-	rules            *leaderboard.Rules
-}
-
 // keyRow is a row of idempotency_keys.
 type keyRow struct {
 	key     string
@@ -44,7 +35,7 @@ type keyRow struct {
 // try carries a batch out once. An error wraps ErrOutcomeUnknown when COMMIT was sent and no answer came; after every
 // other error the transaction is rolled back.
 func (w *writer) try(ctx context.Context, reqs []*request) (*batch, error) {
-	conn, err := w.store.db.DB.Conn(ctx)
+	conn, err := w.store.batches.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,31 +44,17 @@ func (w *writer) try(ctx context.Context, reqs []*request) (*batch, error) {
 	return b, errors.Join(err, tx.end())
 }
 
+// transact takes three round trips: lock and read, write, commit. COMMIT goes alone, so that an answer to what was
+// written decides that it was not committed.
 func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*batch, error) {
-	if err := tx.exec(ctx, "START TRANSACTION"); err != nil {
-		return nil, err
-	}
-	periods, err := w.lock(ctx, tx)
+	found, err := w.lockAndRead(ctx, tx, reqs)
 	if err != nil {
-		return nil, err
-	}
-	boardID := periods[0].ref.BoardID
-	stored, err := w.storedKeys(ctx, tx, boardID, reqs)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.currentEntries(ctx, tx, periods, reqs); err != nil {
 		return nil, err
 	}
 	b := &batch{}
 	var keys []keyRow
-	b.answers, keys = receipts(periods, reqs, stored)
-	for _, p := range periods {
-		if err := w.writePeriod(ctx, tx, p, b); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.writeKeys(ctx, tx, boardID, periods[0].clock, keys); err != nil {
+	b.answers, keys = receipts(found.periods, reqs, found.keys)
+	if err := w.write(ctx, tx, found.periods, keys, b); err != nil {
 		return nil, err
 	}
 	if len(b.commits) == 0 && len(keys) == 0 {
@@ -86,180 +63,44 @@ func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*b
 	return b, tx.commit(ctx)
 }
 
-// lock locks the board's row and those of its open periods, in id order, and reads them and the clock: SYSDATE, because
-// NOW is the time before the wait. The board's rules come along only when they are not the ones known.
-func (w *writer) lock(ctx context.Context, tx *writeTx) ([]*period, error) {
-	known := boardRules{}
-	if v, ok := w.store.rules.Load(w.board); ok {
-		known = *v.(*boardRules)
-	}
+// write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
+func (w *writer) write(ctx context.Context, tx *writeTx, periods []*period, keys []keyRow, b *batch) error {
 	t := &w.text
 	t.reset()
-	t.str("SELECT b.id, b.version, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
-	t.str(", NULL, b.rules), p.id, p.window_name, p.last_seq, p.last_created_time, p.committed_at, p.entry_count, SYSDATE(6)")
-	t.str(" FROM boards b STRAIGHT_JOIN periods p ON p.board_id = b.id WHERE b.name = ").hex(w.board)
-	t.str(" AND b.state = 'open' AND p.state = 'open' ORDER BY p.id FOR UPDATE")
-	rows, err := tx.conn.QueryContext(ctx, t.String())
-	if err != nil {
-		return nil, err
+	if err := appendKeys(t, periods[0].ref.BoardID, periods[0].clock, keys); err != nil {
+		return err
 	}
-	defer rows.Close()
-	var periods []*period
-	for rows.Next() {
-		var (
-			p                               period
-			version                         int64
-			rules                           []byte
-			lastCreated, committed, sysdate time.Time
-		)
-		p.ref.Board = w.board
-		if err := rows.Scan(&p.ref.BoardID, &version, &rules, &p.ref.ID, &p.ref.Window, &p.lastSeq, &lastCreated,
-			&committed, &p.count, &sysdate); err != nil {
-			return nil, err
-		}
-		if rules != nil && (known.boardID != p.ref.BoardID || known.version != version) {
-			known = boardRules{p.ref.BoardID, version, new(leaderboard.Rules)}
-			if err := json.Unmarshal(rules, known.rules); err != nil {
-				return nil, wrap("rules of board "+w.board, err)
-			}
-			w.store.rules.Store(w.board, &known)
-		}
-		p.ref.Name, p.ref.Rules, p.codec = string(p.ref.Window), known.rules, rank.CodecOf(known.rules)
-		p.lastCreated, p.committed, p.clock = micros(lastCreated), micros(committed), micros(sysdate)
-		p.entries = map[string]*leaderboard.Entry{}
-		periods = append(periods, &p)
+	changed := slices.DeleteFunc(slices.Clone(periods), func(p *period) bool { return len(p.changes) == 0 })
+	for _, p := range changed {
+		appendEntries(t, p)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
+	for _, p := range changed {
+		c := p.commit()
+		appendLogRow(t, p, c)
+		b.commits = append(b.commits, notice{p.ref, c})
 	}
-	if len(periods) == 0 {
-		w.store.rules.Delete(w.board)
-		return nil, leaderboard.ErrBoardNotFound
+	if len(t.b) == 0 && len(changed) == 0 {
+		return nil
 	}
-	return firstWindowFirst(periods), nil
-}
-
-// firstWindowFirst brings the period of the board's first window to the front: its results are the receipt's.
-func firstWindowFirst(periods []*period) []*period {
-	if windows := periods[0].ref.Rules.Windows; len(windows) > 0 {
-		slices.SortStableFunc(periods, func(a, b *period) int {
-			return slices.Index(windows, a.ref.Window) - slices.Index(windows, b.ref.Window)
-		})
+	appendAdvance(t, b.commits, changed)
+	result, err := tx.conn.ExecContext(ctx, t.String())
+	if err != nil || len(changed) == 0 {
+		return err
 	}
-	return periods
-}
-
-func (w *writer) storedKeys(ctx context.Context, tx *writeTx, boardID int64, reqs []*request) (map[string]keyRow, error) {
-	stored, n := map[string]keyRow{}, 0
-	t := &w.text
-	t.reset()
-	t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(boardID)
-	t.str(" AND idempotency_key IN (")
-	for _, r := range reqs {
-		if r.key != "" {
-			t.comma(n).hex(r.key)
-			n++
-		}
-	}
-	if n == 0 {
-		return stored, nil
-	}
-	rows, err := tx.conn.QueryContext(ctx, t.str(")").String())
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key, hash, receipt sql.RawBytes
-		if err := rows.Scan(&key, &hash, &receipt); err != nil {
-			return nil, err
-		}
-		row := keyRow{key: string(key)}
-		copy(row.hash[:], hash)
-		if row.receipt, err = decodeReceipt(receipt); err != nil {
-			return nil, err
-		}
-		stored[row.key] = row
-	}
-	return stored, rows.Err()
-}
-
-// currentEntries reads the entries that the members of the batch have.
-func (w *writer) currentEntries(ctx context.Context, tx *writeTx, periods []*period, reqs []*request) error {
-	members := membersOf(reqs)
-	for _, p := range periods {
-		for chunk := range slices.Chunk(members, upsertRows) {
-			t := &w.text
-			t.reset()
-			t.str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ")
-			t.int(p.ref.ID).str(" AND member IN (")
-			for i, m := range chunk {
-				t.comma(i).hex(m)
-			}
-			rows, err := tx.conn.QueryContext(ctx, t.str(")").String())
-			if err != nil {
-				return err
-			}
-			err = scanEntries(rows, p.codec, func(e leaderboard.Entry) { p.entries[e.Member] = &e })
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// membersOf are the members of a batch, each once, in byte order. Ids that no member can have are left out.
-func membersOf(reqs []*request) []string {
-	var members []string
-	for _, r := range reqs {
-		if r.remove != "" {
-			members = append(members, r.remove)
-		}
-		for _, e := range r.entries {
-			if leaderboard.CheckMember(e.Member) == nil {
-				members = append(members, e.Member)
-			}
-		}
-	}
-	slices.Sort(members)
-	return slices.Compact(members)
-}
-
-// scanEntries reads rows of member, score, tiebreak, created_time to their end.
-func scanEntries(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {
-	defer rows.Close()
-	for rows.Next() {
-		var (
-			e       leaderboard.Entry
-			created time.Time
-		)
-		if err := rows.Scan(&e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
-			return err
-		}
-		e.Score, e.Tiebreak = codec.Stored(e.Score, e.Tiebreak)
-		e.CreatedTime = micros(created)
-		fn(e)
-	}
-	return rows.Err()
+	return checkAdvance(result, changed)
 }
 
 // writeTx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.
 type writeTx struct {
 	conn *sql.Conn
-	over bool // committed, or lost: there is nothing to roll back
-}
-
-func (tx *writeTx) exec(ctx context.Context, query string) error {
-	_, err := tx.conn.ExecContext(ctx, query)
-	return err
+	over bool // committed: there is nothing to roll back
 }
 
 func (tx *writeTx) commit(ctx context.Context) error {
-	err := commitOutcome(tx.exec(ctx, "COMMIT"))
+	_, err := tx.conn.ExecContext(ctx, "COMMIT")
 	tx.over = err == nil
-	return err
+	return commitOutcome(err)
 }
 
 // end rolls back what is not committed and gives the connection back, or drops it when the server does not confirm the
@@ -268,7 +109,7 @@ func (tx *writeTx) end() error {
 	if !tx.over {
 		ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 		defer cancel()
-		if err := tx.exec(ctx, "ROLLBACK"); err != nil {
+		if _, err := tx.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
 			_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn })
 		}
 	}

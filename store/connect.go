@@ -28,13 +28,27 @@ const (
 func Connect(dsn string) (*sql.DB, error) {
 	cfg := Config{DSN: dsn}.withDefaults()
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	db, _, err := connect(cfg)
+	db, _, err := connect(cfg, pool{conns: cfg.MaxConns})
 	return db, err
+}
+
+// pool is what the two pools of a store differ in.
+type pool struct {
+	conns int
+	// several statements may go into one packet, separated by semicolons
+	several bool
+}
+
+// pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
+// which commits for a whole board; two are left to readers at least, because migrations need two at once.
+func pools(maxConns int) (readers, writers pool) {
+	w := max(1, maxConns/4)
+	return pool{conns: max(2, maxConns-w)}, pool{conns: w, several: true}
 }
 
 // connect is the one way to a connection. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, and interpolates arguments (one round trip per statement).
-func connect(cfg Config) (*sql.DB, *flavour, error) {
+func connect(cfg Config, p pool) (*sql.DB, *flavour, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: DSN: %w", err)
@@ -43,8 +57,8 @@ func connect(cfg Config) (*sql.DB, *flavour, error) {
 		return nil, nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
 	}
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
-	// Found rows instead of changed ones, and several statements in one, would change what the code here means.
-	mc.ClientFoundRows, mc.MultiStatements, mc.ColumnsWithAlias = false, false, false
+	// Found rows instead of changed ones would change what the code here means.
+	mc.ClientFoundRows, mc.MultiStatements, mc.ColumnsWithAlias = false, p.several, false
 	mc.RejectReadOnly = false // it would hide what the server answered to COMMIT
 	mc.Collation = "utf8mb4_bin"
 	mc.ReadTimeout, mc.WriteTimeout = cfg.ReadTimeout, cfg.WriteTimeout
@@ -66,8 +80,8 @@ func connect(cfg Config) (*sql.DB, *flavour, error) {
 	}
 	c := &connector{Connector: inner}
 	db := sql.OpenDB(c)
-	db.SetMaxOpenConns(cfg.MaxConns)
-	db.SetMaxIdleConns(cfg.MaxConns)
+	db.SetMaxOpenConns(p.conns)
+	db.SetMaxIdleConns(p.conns)
 	db.SetConnMaxIdleTime(connMaxIdle)
 	db.SetConnMaxLifetime(connMaxAge)
 	return db, &c.flavour, nil

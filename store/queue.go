@@ -42,9 +42,12 @@ func (r *request) rows() int { return max(1, len(r.entries)) }
 
 // queue is the work that waits for one board.
 type queue struct {
-	board   string
-	waiting []*request // guarded by Store.mu
-	rows    int        // entries waiting; guarded by Store.mu
+	board string
+	// guarded by Store.mu
+	waiting []*request
+	rows    int           // entries waiting
+	goal    int           // requests that the writer waits for, 0 when it does not wait
+	reached chan struct{} // told when goal is reached
 }
 
 // Submit applies the entries to all current periods of the board and returns when the transaction is committed. A
@@ -99,7 +102,7 @@ func (s *Store) push(board string, r *request) error {
 	}
 	q := s.queues[board]
 	if q == nil {
-		q = &queue{board: board}
+		q = &queue{board: board, reached: make(chan struct{}, 1)}
 		s.queues[board] = q
 		s.writers.Go(func() { s.drain(q) })
 	}
@@ -108,6 +111,10 @@ func (s *Store) push(board string, r *request) error {
 	}
 	q.waiting = append(q.waiting, r)
 	q.rows += r.rows()
+	if q.goal > 0 && (len(q.waiting) >= q.goal || q.rows >= s.cfg.BatchRows) {
+		q.goal = 0
+		q.reached <- struct{}{}
+	}
 	return nil
 }
 
@@ -119,7 +126,41 @@ func (s *Store) drain(q *queue) {
 		if reqs == nil {
 			return
 		}
+		start := time.Now()
 		w.commit(reqs)
+		s.gather(q, len(reqs), time.Since(start))
+	}
+}
+
+// The wait of gather, as a share of the batch before it and at most.
+const (
+	gatherShare = 4
+	maxGather   = time.Millisecond
+)
+
+// gather gives the callers that were just answered a moment to come back, a quarter of the time that the batch took. Without it
+// busy callers fall into two halves that commit in turns, in batches of half the size. A caller that is alone is never
+// waited for.
+func (s *Store) gather(q *queue, answered int, took time.Duration) {
+	s.mu.Lock()
+	goal := answered + len(q.waiting)
+	if goal <= 1 || q.rows >= s.cfg.BatchRows || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	q.goal = goal
+	s.mu.Unlock()
+	timer := time.NewTimer(min(took/gatherShare, maxGather))
+	defer timer.Stop()
+	select {
+	case <-q.reached:
+		return
+	case <-timer.C:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q.goal = 0; len(q.reached) > 0 {
+		<-q.reached
 	}
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -16,7 +17,8 @@ import (
 // called concurrently.
 type Store struct {
 	cfg     Config
-	db      *sqlx.DB
+	db      *sqlx.DB // everything but the batches
+	batches *sql.DB  // connections that take several statements at once, for text built by hand only
 	flavour *flavour
 	counter counter
 
@@ -31,11 +33,16 @@ type Store struct {
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
 func Open(_ context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	db, flavour, err := connect(cfg)
+	readers, writers := pools(cfg.MaxConns)
+	db, flavour, err := connect(cfg, readers)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, db: sqlx.NewDb(db, "mysql"), flavour: flavour, queues: map[string]*queue{}}
+	batches, _, err := connect(cfg, writers)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, db: sqlx.NewDb(db, "mysql"), batches: batches, flavour: flavour, queues: map[string]*queue{}}
 	s.counter = scanCounter{s}
 	return s, nil
 }
@@ -47,7 +54,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.writers.Wait()
-	return s.db.Close()
+	return errors.Join(s.batches.Close(), s.db.Close())
 }
 
 // Ping says whether MySQL answers.

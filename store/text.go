@@ -28,6 +28,14 @@ func (t *text) hex(s string) *text {
 	return t
 }
 
+// hexes is a list of binary string literals.
+func (t *text) hexes(list []string) *text {
+	for i, s := range list {
+		t.comma(i).hex(s)
+	}
+	return t
+}
+
 func (t *text) hexBytes(b []byte) *text {
 	t.b = append(t.b, "x'"...)
 	t.b = hex.AppendEncode(t.b, b)

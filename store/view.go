@@ -89,6 +89,7 @@ func (v *view) scan(ctx context.Context, iv interval, order string, offset int64
 	if err != nil {
 		return nil, err
 	}
+	defer rows.Close()
 	es := make([]leaderboard.Entry, 0, limit)
 	err = scanEntries(rows, v.codec, func(e leaderboard.Entry) { es = append(es, e) })
 	return es, err
@@ -136,6 +137,7 @@ func (v *view) members(ctx context.Context, members []string) ([]rank.Key, error
 	if err != nil {
 		return nil, err
 	}
+	defer rows.Close()
 	var keys []rank.Key
 	err = scanEntries(rows, v.codec, func(e leaderboard.Entry) { keys = append(keys, v.codec.Key(e)) })
 	return keys, err

@@ -1,0 +1,168 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/devserver"
+	"leaderboard/store"
+)
+
+// The writer against what MySQL does without it, on the same server with its durable defaults, in the same run and in
+// turns, on a table of a million rows:
+//
+//	go test ./store -run '^$' -bench Write -benchtime 3x -timeout 30m
+//
+// One iteration is one turn of each, benchTurn long.
+const (
+	benchRows  = 1_000_000
+	benchTurn  = 3 * time.Second
+	singles    = 128 // goroutines that submit one entry at a time
+	plainPool  = 32  // connections that upsert one row at a time
+	bulkRows   = 500
+	bulkWaits  = 4 // goroutines that submit bulkRows entries at a time
+	benchBoard = "bench"
+)
+
+func BenchmarkWrite(b *testing.B) {
+	w := newWriteBench(b)
+	b.Run("single", func(b *testing.B) {
+		w.compare(b, func() float64 { return w.submits(b, singles, 1) }, func() float64 { return w.plain(b, plainPool, 1) })
+	})
+	b.Run("single-of-bulk", func(b *testing.B) {
+		w.compare(b, func() float64 { return w.submits(b, singles, 1) }, func() float64 { return w.plain(b, 1, bulkRows) })
+	})
+	b.Run("bulk", func(b *testing.B) {
+		w.compare(b, func() float64 { return w.submits(b, bulkWaits, bulkRows) }, func() float64 { return w.plain(b, 1, bulkRows) })
+	})
+}
+
+type writeBench struct {
+	s       *store.Store
+	db      *sql.DB
+	batches atomic.Int64
+}
+
+func newWriteBench(b *testing.B) *writeBench {
+	b.Helper()
+	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = server.Stop(context.Background()) })
+	db, err := sql.Open("mysql", server.DSN)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := &writeBench{}
+	w.exec(b, db, "CREATE DATABASE bench")
+	_ = db.Close()
+	if w.db, err = sql.Open("mysql", server.DSN+"bench?interpolateParams=true"); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = w.db.Close() })
+	w.db.SetMaxIdleConns(plainPool)
+	w.s = open(b, server.DSN+"bench", func(c *store.Config) {
+		c.OnBatch = func(int, int, time.Duration, error) { w.batches.Add(1) }
+	})
+	if _, _, err := w.s.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.Latest}); err != nil {
+		b.Fatal(err)
+	}
+	w.fill(b)
+	return w
+}
+
+func (w *writeBench) exec(b *testing.B, db *sql.DB, query string, args ...any) {
+	b.Helper()
+	if _, err := db.ExecContext(b.Context(), query, args...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// fill makes the entries without the service, and a table beside it that is the same.
+func (w *writeBench) fill(b *testing.B) {
+	const digits = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
+	for i := range 10 {
+		w.exec(b, w.db, "INSERT INTO entries (period_id, member, score, created_time) SELECT p.id, CONCAT('m', LPAD(? + n, 7, '0')),"+
+			" RAND(n) * 1000000, '2026-01-01' FROM (SELECT a.d*10000 + b.d*1000 + c.d*100 + d.d*10 + e.d n FROM "+
+			digits+" a,"+digits+" b,"+digits+" c,"+digits+" d,"+digits+" e ORDER BY n) numbers, periods p", i*benchRows/10)
+	}
+	w.exec(b, w.db, "UPDATE periods SET entry_count = ?", benchRows)
+	w.exec(b, w.db, "CREATE TABLE plain LIKE entries")
+	w.exec(b, w.db, "INSERT INTO plain (period_id, member, score, tiebreak, created_time) SELECT period_id, member, score, tiebreak, created_time FROM entries")
+}
+
+// compare takes turns and reports rows/s of both and their ratio.
+func (w *writeBench) compare(b *testing.B, ours, theirs func() float64) {
+	var mine, base float64
+	turns := 0
+	for b.Loop() {
+		base += theirs()
+		mine += ours()
+		turns++
+	}
+	b.ReportMetric(mine/float64(turns), "rows/s")
+	b.ReportMetric(base/float64(turns), "baseline-rows/s")
+	b.ReportMetric(mine/base, "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// repeat runs fn in goroutines for one turn and returns the rows/s that it reports.
+func repeat(b *testing.B, goroutines int, fn func() (rows int, err error)) float64 {
+	var wg sync.WaitGroup
+	var rows atomic.Int64
+	start := time.Now()
+	for range goroutines {
+		wg.Go(func() {
+			for time.Since(start) < benchTurn {
+				n, err := fn()
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				rows.Add(int64(n))
+			}
+		})
+	}
+	wg.Wait()
+	return float64(rows.Load()) / time.Since(start).Seconds()
+}
+
+func anyone() string { return fmt.Sprintf("m%07d", rand.IntN(benchRows)) }
+
+func (w *writeBench) submits(b *testing.B, goroutines, n int) float64 {
+	before := w.batches.Load()
+	rate := repeat(b, goroutines, func() (int, error) {
+		entries := make([]leaderboard.Submission, n)
+		for i := range entries {
+			entries[i] = leaderboard.Submission{Member: anyone(), Score: rand.Int64N(1_000_000)}
+		}
+		_, err := w.s.Submit(context.Background(), store.SubmitRequest{Board: benchBoard, Entries: entries})
+		return n, err
+	})
+	b.ReportMetric(rate*benchTurn.Seconds()/float64(w.batches.Load()-before), "rows/batch")
+	return rate
+}
+
+// plain is the baseline: autocommit upserts of n rows, without lock, log or HTTP.
+func (w *writeBench) plain(b *testing.B, goroutines, n int) float64 {
+	query := "INSERT INTO plain (period_id, member, score, tiebreak, created_time) VALUES " +
+		strings.TrimSuffix(strings.Repeat("(1,?,?,0,NOW(6)),", n), ",") +
+		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time)"
+	return repeat(b, goroutines, func() (int, error) {
+		args := make([]any, 0, 2*n)
+		for range n {
+			args = append(args, anyone(), rand.Int64N(1_000_000))
+		}
+		_, err := w.db.ExecContext(b.Context(), query, args...)
+		return n, err
+	})
+}
