@@ -45,7 +45,7 @@ type App struct {
 
 // newApp wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
 func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
-	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 2)}
+	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
 	var err error
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, QueueLimit: cfg.queueLimit, BatchRows: cfg.batchRows,
@@ -117,7 +117,7 @@ func (a *App) serveOn(l net.Listener, server *http.Server) {
 
 // Stop ends the app in order: /readyz says draining, the listeners close and the requests under way are answered, the
 // background work ends, what was accepted is committed, the connections close. Requests get the shutdown-timeout,
-// everything together as long as ctx.
+// copies in Redis as long as ctx; commits are waited for in any case.
 func (a *App) Stop(ctx context.Context) error {
 	start := time.Now()
 	a.log.Info("stopping")

@@ -56,10 +56,15 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 		return exitOK
 	}
 	var failed *failure
-	if errors.As(err, &failed) {
-		if !errors.Is(err, errQuiet) {
-			fmt.Fprintf(std.err, "leaderboard: %s\n", failed.err)
-		}
+	switch {
+	case !errors.As(err, &failed):
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(std.err, "leaderboard: interrupted")
+		return exitFailed
+	case errors.Is(err, errQuiet):
+		return exitFailed
+	default:
+		fmt.Fprintf(std.err, "leaderboard: %s\n", failed.err)
 		return exitFailed
 	}
 	fmt.Fprintf(std.err, "leaderboard: %s\n", err)

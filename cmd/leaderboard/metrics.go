@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,7 +24,8 @@ type metrics struct {
 
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
-	routes   sync.Map // requestLabels → *requestSeries
+	mu       sync.Mutex // held to replace series
+	series   atomic.Pointer[map[requestLabels]*requestSeries]
 
 	batchRequests, batchRows prometheus.Histogram
 	commits                  *prometheus.HistogramVec
@@ -72,6 +75,7 @@ func (m *metrics) newRequests() {
 		Name: "leaderboard_http_request_duration_seconds", Help: "Time from the head of a request to the end of its answer.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"route", "method"})
+	m.series.Store(&map[requestLabels]*requestSeries{})
 	m.registry.MustRegister(m.requests, m.latency)
 }
 
@@ -144,19 +148,29 @@ type requestSeries struct {
 	latency prometheus.Observer
 }
 
-// request counts one answered request. The series are kept, since looking them up by labels costs more than counting.
+// request counts one answered request. Looking series up by labels costs more than counting, so they are kept in a map
+// that is replaced, never changed, when a new one comes: reading it takes no lock and no memory.
 func (m *metrics) request(route, method string, status int, took time.Duration) {
 	labels := requestLabels{route, method, status}
-	series, ok := m.routes.Load(labels)
+	s, ok := (*m.series.Load())[labels]
 	if !ok {
-		series, _ = m.routes.LoadOrStore(labels, &requestSeries{
-			count:   m.requests.WithLabelValues(route, method, strconv.Itoa(status)),
-			latency: m.latency.WithLabelValues(route, method),
-		})
+		s = m.newSeries(labels)
 	}
-	s := series.(*requestSeries)
 	s.count.Inc()
 	s.latency.Observe(took.Seconds())
+}
+
+func (m *metrics) newSeries(labels requestLabels) *requestSeries {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := &requestSeries{
+		count:   m.requests.WithLabelValues(labels.route, labels.method, strconv.Itoa(labels.status)),
+		latency: m.latency.WithLabelValues(labels.route, labels.method),
+	}
+	next := maps.Clone(*m.series.Load())
+	next[labels] = s
+	m.series.Store(&next)
+	return s
 }
 
 // batch counts one transaction of the writer.

@@ -164,8 +164,8 @@ func migrateUntilDone(ctx context.Context, cfg *config, log *slog.Logger) error 
 	wait, said := firstMigrateWait, ""
 	for {
 		applied, err := migrateOnce(ctx, cfg)
-		for _, a := range applied {
-			log.Info("migration applied", "name", a.Name, "took", a.Took.Round(time.Millisecond).String())
+		if n := len(applied); n > 0 {
+			log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
 		}
 		switch {
 		case err == nil:

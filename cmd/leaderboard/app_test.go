@@ -1,0 +1,145 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/internal/testenv"
+)
+
+// classicEntries is the example of the documentation, with the times at which the scores were reached.
+const classicEntries = `{"entries":[
+	{"member":"1","score":90,"created_time":"2018-08-16T14:31:10Z"},{"member":"2","score":80,"created_time":"2018-08-16T14:31:11Z"},
+	{"member":"3","score":82,"created_time":"2018-08-16T09:37:53Z"},{"member":"4","score":96,"created_time":"2018-08-16T14:20:43Z"},
+	{"member":"5","score":100,"created_time":"2018-08-16T14:18:53Z"},{"member":"6","score":5,"created_time":"2018-08-16T14:21:13Z"},
+	{"member":"7","score":8,"created_time":"2018-08-16T14:30:23Z"},{"member":"8","score":80,"created_time":"2018-08-16T14:30:01Z"}]}`
+
+const (
+	classicStrict = "5 4 1 3 8 2 7 6"
+	classicTied   = "1 2 3 4 5 5 7 8"
+	classicDense  = "1 2 3 4 5 5 6 7"
+)
+
+// checkClassic asks for the classic table in every way.
+func (a *testApp) checkClassic(minSeq string) {
+	a.t.Helper()
+	board := "/v1/boards/classic"
+	for mode, ranks := range map[string]string{"strict": "1 2 3 4 5 6 7 8", "tied": classicTied, "dense": classicDense} {
+		top := a.ask(200, "GET", board+"/top?limit=20&mode="+mode+"&min_seq="+minSeq, "")
+		if top.list("entries", "member") != classicStrict || top.list("entries", "rank") != ranks || top.text("total") != "8" {
+			a.t.Errorf("%s: members %s, ranks %s, total %s", mode, top.list("entries", "member"), top.list("entries", "rank"), top.text("total"))
+		}
+	}
+	if one := a.ask(200, "GET", board+"/members/2?mode=tied&min_seq="+minSeq, ""); one.text("rank") != "5" || one.text("score") != "80" {
+		a.t.Errorf("member 2: %v", one)
+	}
+	around := a.ask(200, "GET", board+"/members/8/around?before=1&after=1&min_seq="+minSeq, "")
+	if around.list("entries", "member") != "3 8 2" || around.list("entries", "rank") != "4 5 6" {
+		a.t.Errorf("around 8: %v", around)
+	}
+	friends := a.ask(200, "POST", board+"/ranks?min_seq="+minSeq, `{"members":["6","nobody","5"]}`)
+	if friends.list("entries", "member") != "5 6" || friends.list("entries", "rank") != "1 8" || fmt.Sprint(friends["not_ranked"]) != "[nobody]" {
+		a.t.Errorf("friends: %v", friends)
+	}
+	score := a.ask(200, "GET", board+"/scores/80/rank?min_seq="+minSeq, "")
+	if score.text("strict_rank") != "7" || score.text("tied_rank") != "5" {
+		a.t.Errorf("rank of 80: %v", score)
+	}
+}
+
+func TestFullFlow(t *testing.T) {
+	servers := map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)}
+	a := startReady(t, servers)
+	a.ask(201, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
+	a.ask(200, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
+	once := http.Header{"Idempotency-Key": {"once"}}
+	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq")
+	if again := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq"); again != seq || seq != "8" {
+		t.Errorf("seq %s, and %s when repeated", seq, again)
+	}
+	a.checkClassic(seq)
+
+	run := a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{"kind":"full"}`)
+	if run.text("state") != "done" && run.text("state") != "shared" || run.text("to_seq") != "8" {
+		t.Errorf("rebuild: %v", run)
+	}
+	a.checkCopy()
+	if runs := a.ask(200, "GET", "/v1/runs?board=classic", ""); !strings.Contains(runs.list("runs", "reason"), "admin") {
+		t.Errorf("runs: %v", runs)
+	}
+
+	// Another process finds it all; the copy in Redis is still the right one.
+	a.stop()
+	b := startReady(t, servers)
+	if top := b.ask(200, "GET", "/v1/boards/classic/top", ""); top.text("source") != "redis" {
+		t.Errorf("after the restart: from %s", top.text("source"))
+	}
+	b.checkClassic(seq)
+	b.checkCopy()
+
+	// Redis loses everything: answers stay right, and whoever reads brings a copy back.
+	flush(t, servers["REDIS_URL"])
+	eventually(t, func() string {
+		b.checkClassic(seq)
+		if v := b.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("checked") != "8" {
+			return fmt.Sprintf("no copy has come back: %v", v)
+		}
+		return ""
+	})
+
+	b.ask(200, "DELETE", "/v1/boards/classic/members/5", "")
+	if top := b.ask(200, "GET", "/v1/boards/classic/top?limit=1&min_seq=9", ""); top.list("entries", "member") != "4" || top.text("total") != "7" {
+		t.Errorf("without 5: %v", top)
+	}
+	b.ask(204, "DELETE", "/v1/boards/classic", "")
+	b.ask(404, "GET", "/v1/boards/classic/top", "")
+}
+
+func (a *testApp) checkCopy() {
+	a.t.Helper()
+	if v := a.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("equal") != "true" || v.text("checked") != "8" || v.text("seq") != "8" {
+		a.t.Errorf("verify: %v", v)
+	}
+}
+
+// flush empties the test's Redis.
+func flush(t *testing.T, address string) {
+	t.Helper()
+	opts, err := redis.ParseURL(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opts)
+	defer client.Close()
+	if err := client.FlushDB(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWithoutRedis: Redis is optional by construction.
+func TestWithoutRedis(t *testing.T) {
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
+	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
+	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries).text("seq")
+	a.checkClassic(seq)
+	if top := a.ask(200, "GET", "/v1/boards/classic/top?limit=3", ""); top.text("source") == "redis" {
+		t.Errorf("an answer comes from a Redis that is not there: %v", top)
+	}
+	run := a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=5s", `{}`)
+	if run.text("state") != "failed" || !strings.Contains(run.text("error"), "without Redis") {
+		t.Errorf("rebuild: %v", run)
+	}
+	if stored := a.ask(200, "GET", "/v1/runs/"+run.text("id"), ""); stored.text("state") != "failed" || stored.text("board") != "classic" {
+		t.Errorf("run: %v", stored)
+	}
+	if v := a.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("equal") != "true" || v.text("checked") != "0" {
+		t.Errorf("verify: %v", v)
+	}
+	if ready := a.ask(200, "GET", "/readyz", ""); strings.Contains(fmt.Sprint(ready), "redis") {
+		t.Errorf("readyz: %v", ready)
+	}
+}

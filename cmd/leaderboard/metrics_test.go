@@ -1,0 +1,142 @@
+package main
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/internal/testenv"
+)
+
+// TestMetrics runs some traffic through an app and looks for its traces.
+func TestMetrics(t *testing.T) {
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)})
+	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
+	a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
+	a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{}`)
+	for range 3 {
+		a.ask(200, "GET", "/v1/boards/classic/top", "")
+	}
+	a.ask(404, "GET", "/v1/boards/nowhere/top", "")
+	a.ask(404, "GET", "/nothing/here", "")
+	_, body := a.get("http://" + a.Addr() + "/metrics")
+	for _, want := range []string{
+		`leaderboard_http_requests_total\{method="GET",route="/v1/boards/\{board\}/top",status="200"\} 3`,
+		`leaderboard_http_requests_total\{method="GET",route="/v1/boards/\{board\}/top",status="404"\} 1`,
+		`leaderboard_http_requests_total\{method="GET",route="",status="404"\} 1`,
+		`leaderboard_http_request_duration_seconds_count\{method="POST",route="/v1/boards/\{board\}/scores"\} 1`,
+		`leaderboard_commit_entries_sum 8`,
+		`leaderboard_commit_requests_sum 1`,
+		`leaderboard_commit_duration_seconds_count\{outcome="done"\} 1`,
+		`leaderboard_answers_total\{source="redis"\} 1`,
+		`leaderboard_answers_total\{source="local"\} 2`,
+		`leaderboard_fallback_refusals_total 0`,
+		`leaderboard_redis_breaker_open 0`,
+		`leaderboard_copy_lag_seq \d`,
+		`leaderboard_copy_lag_seconds \d`,
+		`leaderboard_rebuild_duration_seconds_count\{outcome="done"\} 1`,
+		`leaderboard_run_duration_seconds_count\{kind="full",reason="admin",state="done"\} 1`,
+		`leaderboard_build_info\{.*\} 1`,
+		`go_goroutines \d`,
+		`process_resident_memory_bytes \d`,
+	} {
+		if !regexp.MustCompile(`(?m)^` + want).Match(body) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(string(body), "nowhere") || strings.Contains(string(body), "classic") {
+		t.Error("a name given by a client is a label")
+	}
+	if t.Failed() {
+		t.Logf("%s", body)
+	}
+}
+
+// TestOpsListener: what is for operators only moves to its own address.
+func TestOpsListener(t *testing.T) {
+	l, err := listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := l.Addr().String()
+	l.Close()
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "OPS_LISTEN": ops})
+	for path, want := range map[string]int{"/metrics": 404, "/debug/pprof/": 404, "/livez": 200, "/readyz": 200} {
+		if status, _ := a.get("http://" + a.Addr() + path); status != want {
+			t.Errorf("%s on the main address: %d", path, status)
+		}
+	}
+	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/goroutine?debug=1": 200, "/livez": 200, "/readyz": 200, "/v1/boards": 404} {
+		if status, _ := a.get("http://" + ops + path); status != want {
+			t.Errorf("%s on the operators' address: %d", path, status)
+		}
+	}
+}
+
+// TestNoSecretInTheLog serves with secrets everywhere and reads the whole log.
+func TestNoSecretInTheLog(t *testing.T) {
+	const secret = "hunter2secret"
+	a := startApp(t, map[string]string{
+		"MYSQL_DSN": "user:" + secret + "@tcp(127.0.0.1:1)/none", "REDIS_URL": "redis://:" + secret + "@127.0.0.1:1/0", "KEYS": "admin:" + secret,
+	})
+	if status, body := a.get("http://" + a.Addr() + "/readyz"); status != 503 || strings.Contains(string(body), secret) {
+		t.Errorf("readyz: %d %s", status, body)
+	}
+	a.get("http://" + a.Addr() + "/v1/boards/b/top")
+	a.stop()
+	log := a.log.String()
+	if strings.Contains(log, secret) {
+		t.Errorf("a secret is in the log:\n%s", log)
+	}
+	for _, want := range []string{"msg=serving", "mysql=127.0.0.1:1/none", "redis=127.0.0.1:1/0", "msg=stopped", "level=DEBUG msg=request"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %q in the log:\n%s", want, log)
+		}
+	}
+}
+
+func TestOutcomes(t *testing.T) {
+	for want, err := range map[string]error{
+		"done": nil, "unknown": errors.Join(leaderboard.ErrOutcomeUnknown, leaderboard.ErrUnavailable), "unavailable": leaderboard.ErrUnavailable,
+		"failed": errors.New("else"),
+	} {
+		if got := outcomeOf(err); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
+	m := newMetrics()
+	m.build(leaderboard.PeriodRef{}, cache.Outcome{Refused: true}, time.Second, nil)
+	m.batch(2, 3, time.Second, leaderboard.ErrUnavailable)
+	m.answer(leaderboard.SourceLocal, true)
+	m.breakerOpen(true)
+	families, err := m.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, f := range families {
+		found[f.GetName()+" "+f.GetMetric()[0].String()] = true
+	}
+	for _, want := range []string{`"refused"`, `"unavailable"`} {
+		ok := false
+		for text := range found {
+			ok = ok || strings.Contains(text, want)
+		}
+		if !ok {
+			t.Errorf("no series with the outcome %s", want)
+		}
+	}
+}
+
+// BenchmarkRequestMetrics is what counting adds to every request; it should not allocate.
+func BenchmarkRequestMetrics(b *testing.B) {
+	m := newMetrics()
+	b.ReportAllocs()
+	for b.Loop() {
+		m.request("/v1/boards/{board}/top", "GET", 200, time.Millisecond)
+	}
+}
