@@ -111,13 +111,14 @@ func badBodies() []bad {
 	}
 	return append(
 		out,
-		ranks("none", `{}`, "/members", "want 1 to 1000"),
+		ranks("none", `{}`, "/members", "required"),
+		ranks("null", `{"members":null}`, "/members", "required"),
 		ranks("twice", `{"members":["a","b","a"]}`, "/members/2", "twice"),
 		ranks("empty", `{"members":["a",""]}`, "/members/1", "at least 1 byte"),
 		ranks("long", `{"members":["`+strings.Repeat("é", 33)+`"]}`, "/members/0", "at most 64 bytes"),
 		ranks("number", `{"members":[1]}`, "/members/0", "want a string"),
 		ranks("string", `{"members":"a"}`, "/members", "want an array"),
-		ranks("1001", `{"members":[`+strings.Repeat(`"a",`, 1000)+`"b"]}`, "/members", "want 1 to 1000"),
+		ranks("1001", `{"members":[`+strings.Repeat(`"a",`, 1000)+`"b"]}`, "/members", "want at most 1000"),
 	)
 }
 

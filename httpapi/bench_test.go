@@ -104,16 +104,18 @@ func BenchmarkHandler(b *testing.B) {
 			}
 		})
 	}
-	b.Run("submit1", func(b *testing.B) {
-		const body = `{"entries":[{"member":"member-000003","score":12345}]}`
-		b.ReportAllocs()
-		for b.Loop() {
-			r := httptest.NewRequest(http.MethodPost, "/v1/boards/demo/scores", strings.NewReader(body))
-			r.Header["Authorization"] = []string{"Bearer " + writeKey}
-			r.Header["Content-Type"] = []string{"application/json"}
-			api.ServeHTTP(discard{http.Header{}}, r)
-		}
-	})
+	for _, n := range []int{1, 500} {
+		body := `{"entries":[` + strings.Repeat(`{"member":"member-000003","score":12345},`, n-1) + `{"member":"member-000003","score":12345}]}`
+		b.Run("submit"+strconv.Itoa(n), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodPost, "/v1/boards/demo/scores", strings.NewReader(body))
+				r.Header["Authorization"] = []string{"Bearer " + writeKey}
+				r.Header["Content-Type"] = []string{"application/json"}
+				api.ServeHTTP(discard{http.Header{}}, r)
+			}
+		})
+	}
 }
 
 // BenchmarkWire compares the API with the bare handler over connections of this machine, side by side in one run.

@@ -103,9 +103,6 @@ func (c *call) finish() {
 	}
 	took := time.Since(c.start)
 	c.api.cfg.OnRequest(c.route.path, methodLabel(c.r.Method), c.status, took)
-	if c.api.cfg.Logger.Enabled(c.r.Context(), slog.LevelDebug) {
-		c.log(slog.LevelDebug, "request", slog.Int("status", c.status), slog.Duration("took", took))
-	}
 }
 
 func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {

@@ -12,6 +12,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/storetest"
 )
 
 // Whatever is sent to POST …/scores is refused as documented, or means exactly what encoding/json reads in it.
@@ -83,20 +84,21 @@ func FuzzPutBoard(f *testing.F) {
 	}
 	e := newEnv(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		e.fake.boards = nil
+		e.fake.Model = storetest.NewModel()
 		r := httptest.NewRequest(http.MethodPut, "/v1/boards/b", bytes.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+adminKey)
 		r.Header.Set("Content-Type", "application/json")
 		rec := httptest.NewRecorder()
 		e.api.ServeHTTP(rec, r)
+		b, err := e.fake.Board(t.Context(), "b")
 		switch rec.Code {
 		case 201:
-			if len(e.fake.boards) != 1 || e.fake.boards[0].Rules.Check() != nil {
-				t.Fatalf("created a board with %+v", e.fake.boards[0].Rules)
+			if err != nil || b.Rules.Check() != nil {
+				t.Fatalf("created a board with %+v, %v", b.Rules, err)
 			}
 		case 400, 422, 413:
 			(reply{t, rec.Code, rec.Header(), rec.Body.Bytes()}).problem()
-			if len(e.fake.boards) != 0 {
+			if err == nil {
 				t.Fatal("refused and created")
 			}
 		default:

@@ -36,10 +36,13 @@ func ranks(c *call) error {
 	return nil
 }
 
-// checkMembers wants 1 to MaxLimit valid ids, none twice.
+// checkMembers wants up to MaxLimit valid ids, none twice. Somebody without friends may ask for an empty list.
 func checkMembers(members []string) error {
-	if len(members) == 0 || len(members) > leaderboard.MaxLimit {
-		return malformed(inputError{Pointer: "/members", Detail: fmt.Sprintf("want 1 to %d members", leaderboard.MaxLimit)})
+	switch {
+	case members == nil:
+		return malformed(inputError{Pointer: "/members", Detail: "is required"})
+	case len(members) > leaderboard.MaxLimit:
+		return malformed(inputError{Pointer: "/members", Detail: fmt.Sprintf("want at most %d members", leaderboard.MaxLimit)})
 	}
 	var bad badFields
 	seen := make(map[string]struct{}, len(members))

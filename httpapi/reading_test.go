@@ -140,6 +140,9 @@ func TestRanks(t *testing.T) {
 			t.Errorf("%s: not_ranked is %q", mode, got.NotRanked)
 		}
 	}
+	if got := e.post(noKey, "/v1/boards/classic/ranks", `{"members":[]}`).rows(); len(got.Entries) != 0 || got.Total != 8 {
+		t.Errorf("nobody asked for gets %+v", got)
+	}
 	r := e.post(noKey, "/v1/boards/classic/ranks", `{"members":["5"]}`).want(200)
 	if r.header.Get("Etag") != "" || r.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("a list of ranks can be cached: %v", r.header)
@@ -195,6 +198,17 @@ func TestDistributionAndPeriods(t *testing.T) {
 	}
 	e.get(noKey, "/v1/boards/classic/periods?window=all_time").want(200).decode(&p)
 	if len(p.Periods) != 1 || p.Periods[0].Period != "all_time" || p.Periods[0].Total != 8 || p.Periods[0].StartsAt != nil || p.Periods[0].EndsAt != nil {
+		t.Errorf("got %+v", p)
+	}
+}
+
+// A period of a calendar has a start and an end, all_time has neither.
+func TestShowPeriod(t *testing.T) {
+	p := showPeriod(&leaderboard.Period{Window: "day", StartsAt: 1, EndsAt: 2})
+	if p.StartsAt == nil || *p.StartsAt != 1 || p.EndsAt == nil || *p.EndsAt != 2 {
+		t.Errorf("got %+v", p)
+	}
+	if p = showPeriod(&leaderboard.Period{Window: leaderboard.AllTime, EndsAt: leaderboard.Forever}); p.StartsAt != nil || p.EndsAt != nil {
 		t.Errorf("got %+v", p)
 	}
 }

@@ -69,7 +69,10 @@ func (s *server) do(a ask) reply {
 }
 
 // raw sends text as it is and reads one answer.
-func (s *server) raw(text string) reply {
+func (s *server) raw(text string) reply { return s.send(text, false) }
+
+// send is raw; half closes the connection after the text.
+func (s *server) send(text string, half bool) reply {
 	s.t.Helper()
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
@@ -81,6 +84,11 @@ func (s *server) raw(text string) reply {
 	}
 	if _, err := io.WriteString(conn, text); err != nil {
 		s.t.Fatal(err)
+	}
+	if half {
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -149,6 +157,38 @@ func TestSlowBody(t *testing.T) {
 	srv := newServer(t, e, func(s *http.Server) { s.ReadTimeout = 50 * time.Millisecond })
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
 	srv.raw(head+`{"entries":[`).wantProblem(408, codeSlowRequest)
+}
+
+// So does one that ends in the middle of its body.
+func TestCutOffBody(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	writes := e.fake.writes
+	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+	newServer(t, e).send(head+`{"entries":[{"member":"m","score":1}]}`, true).wantProblem(400, codeMalformed)
+	if e.fake.writes != writes {
+		t.Error("half a body was written")
+	}
+}
+
+// A panic behind the beginning of an answer ends the connection, so that nobody takes the part for the whole.
+func TestPanicBehindTheBeginning(t *testing.T) {
+	e := newEnv(t, func(c *Config) {
+		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "half")
+			panic("late")
+		})
+	})
+	srv := newServer(t, e)
+	res, err := srv.client.Get("http://" + srv.addr + "/metrics")
+	if err != nil {
+		return // the connection ended before the headers were out
+	}
+	defer res.Body.Close()
+	if body, err := io.ReadAll(res.Body); err == nil {
+		t.Errorf("got %q as if it were whole", body)
+	}
 }
 
 // Waiting for a rebuild outlasts the timeouts that are made for the other routes.
