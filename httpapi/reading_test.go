@@ -95,6 +95,10 @@ func TestMember(t *testing.T) {
 	if got.Rank != 5 || got.Member != "2" || got.Score != 80 || got.Percentile != 50 || got.Mode != "tied" {
 		t.Errorf("got %+v", got)
 	}
+	// The percentile is that of the tied rank in every mode: 2 and 8 share it.
+	if e.get(noKey, "/v1/boards/classic/members/2?mode=strict").want(200).decode(&got); got.Rank != 6 || got.Percentile != 50 {
+		t.Errorf("strict: got %+v", got)
+	}
 	if got.CreatedTime != 1534429871_000000 {
 		t.Errorf("created_time is %s", got.CreatedTime)
 	}
