@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +51,7 @@ type writeBench struct {
 	s       *store.Store
 	db      *sql.DB
 	batches atomic.Int64
+	pid     int // of the server
 }
 
 func newWriteBench(b *testing.B) *writeBench {
@@ -62,7 +65,7 @@ func newWriteBench(b *testing.B) *writeBench {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &writeBench{}
+	w := &writeBench{pid: server.PID}
 	w.exec(b, db, "CREATE DATABASE bench")
 	_ = db.Close()
 	if w.db, err = sql.Open("mysql", server.DSN+"bench?interpolateParams=true"); err != nil {
@@ -102,17 +105,50 @@ func (w *writeBench) fill(b *testing.B) {
 
 // compare takes turns and reports rows/s of both and their ratio.
 func (w *writeBench) compare(b *testing.B, ours, theirs func() float64) {
-	var mine, base float64
+	var mine, base, mineCPU, baseCPU float64
 	turns := 0
 	for b.Loop() {
-		base += theirs()
-		mine += ours()
+		rows, cpu := w.timed(b, theirs)
+		base, baseCPU = base+rows, baseCPU+cpu
+		rows, cpu = w.timed(b, ours)
+		mine, mineCPU = mine+rows, mineCPU+cpu
 		turns++
 	}
+	b.ReportMetric(mineCPU/mine*1e6, "cpu-us/row")
+	b.ReportMetric(baseCPU/base*1e6, "baseline-cpu-us/row")
 	b.ReportMetric(mine/float64(turns), "rows/s")
 	b.ReportMetric(base/float64(turns), "baseline-rows/s")
 	b.ReportMetric(mine/base, "ratio")
 	b.ReportMetric(0, "ns/op")
+}
+
+// timed runs one turn and returns rows/s and the seconds of processor time that this process and the server took per
+// second of it, which say more than the rate while other work is going on beside.
+func (w *writeBench) timed(b *testing.B, turn func() float64) (rows, cpu float64) {
+	start, before := time.Now(), w.processorTime(b)
+	rows = turn()
+	return rows, (w.processorTime(b) - before) / time.Since(start).Seconds()
+}
+
+// processorTime is the processor time of this process and the server in seconds, 0 where there is no /proc.
+func (w *writeBench) processorTime(b *testing.B) float64 {
+	const ticksPerSecond = 100
+	sum := 0.0
+	for _, pid := range []int{os.Getpid(), w.pid} {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return 0
+		}
+		_, fields, _ := strings.Cut(string(stat), ") ") // the name of the program may hold spaces
+		for _, field := range strings.Fields(fields)[11:13] {
+			ticks, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum += ticks / ticksPerSecond
+		}
+	}
+	return sum
 }
 
 // repeat runs fn in goroutines for one turn and returns the rows/s that it reports.
