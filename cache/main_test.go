@@ -20,9 +20,9 @@ func newClient(t testing.TB) redis.UniversalClient {
 	return openClient(t, testenv.Redis(t))
 }
 
-func openClient(t testing.TB, address string) redis.UniversalClient {
+func openClient(t testing.TB, address string, options ...func(*redis.UniversalOptions)) redis.UniversalClient {
 	t.Helper()
-	client, err := OpenRedis(address)
+	client, err := OpenRedis(address, options...)
 	if err != nil {
 		t.Fatal(err)
 	}

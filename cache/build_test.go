@@ -1,0 +1,162 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// A builder that read before others wrote, and publishes after them, must not win.
+func TestStaleBuilderIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(3)
+	b.build(t)
+	slow := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+		if point == "before-publish" {
+			b.apply(t, b.world.commit(set{member: "late", score: score(99)}))
+		}
+	}})
+	out, err := slow.Build(within(t), b.ref)
+	if err != nil || !out.Refused {
+		t.Errorf("build from an old snapshot: %+v, %v, want refused", out, err)
+	}
+	page := must(b.top(t, 1))(t)
+	if page.Seq != 4 || page.Entries[0].Member != "late" {
+		t.Errorf("the copy went back in time: %+v", page)
+	}
+}
+
+// What a restored backup knows nothing about must not fence off the truth.
+func TestBuildReplacesACopyAheadOfTheTruth(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(3)
+	backup := b.world.backup()
+	b.world.commit(set{member: "lost", score: score(99)})
+	b.build(t)
+	b.world.restore(backup)
+	out := b.build(t)
+	page := must(b.top(t, 1))(t)
+	if out.Refused || page.Seq != 3 || page.Entries[0].Member != "m1" {
+		t.Errorf("%+v; the top is %+v", out, page)
+	}
+}
+
+// A builder that dies at any named point leaves the copy as it was or complete, and nothing without an end.
+func TestBuilderDiesAnywhere(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"locked", "snapshot", "chunk", "before-publish", "published"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+			b.members(5)
+			b.build(t)
+			b.members(10)
+			mortal := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(at string) {
+				if at == point {
+					runtime.Goexit() // not one more line of Build runs, as when the process is killed
+				}
+			}})
+			died := make(chan struct{})
+			go func() {
+				defer close(died)
+				_, _ = mortal.Build(context.Background(), b.ref)
+			}()
+			<-died
+			want := int64(5)
+			if point == "published" {
+				want = 15
+			}
+			if page := must(b.top(t, 2))(t); page.Seq != want {
+				t.Errorf("the copy is at seq %d, want %d", page.Seq, want)
+			}
+			leftovers := 0
+			for _, key := range must(b.client.Keys(within(t), "*").Result())(t) {
+				if ttl := must(b.client.PTTL(within(t), key).Result())(t); ttl <= 0 {
+					t.Errorf("%s never expires", key)
+				}
+				if strings.Contains(key, ":tmp:") {
+					leftovers++
+				}
+			}
+			if wants := point == "chunk" || point == "before-publish"; wants != (leftovers == 2) {
+				t.Errorf("%d temporary keys are left", leftovers)
+			}
+		})
+	}
+}
+
+func TestBuildThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(5)
+	b.build(t)
+	expire := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+		if point == "before-publish" {
+			keys := must(b.client.Keys(within(t), "*:tmp:*:top").Result())(t)
+			if err := b.client.Del(within(t), keys...).Err(); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if _, err := expire.Build(within(t), b.ref); err == nil || !strings.Contains(err.Error(), "expired") {
+		t.Errorf("build whose temporary keys are gone: %v", err)
+	}
+	ctx, cancel := context.WithCancel(within(t))
+	cancelled := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+		if point == "chunk" {
+			cancel()
+		}
+	}})
+	if _, err := cancelled.Build(ctx, b.ref); !errors.Is(err, context.Canceled) {
+		t.Errorf("build that was cancelled: %v", err)
+	}
+	liar := NewCopies(b.client, shortLog{b.world}, CopyOptions{})
+	if _, err := liar.Build(within(t), b.ref); err == nil || !strings.Contains(err.Error(), "count says") {
+		t.Errorf("build from a snapshot that contradicts its count: %v", err)
+	}
+	if keys := must(b.client.Keys(within(t), "*:tmp:*").Result())(t); len(keys) > 0 {
+		t.Errorf("left behind: %v", keys)
+	}
+	if page := must(b.top(t, 5))(t); page.Seq != 5 || len(page.Entries) != 5 {
+		t.Errorf("the copy was harmed: %+v", page)
+	}
+}
+
+// shortLog claims more entries than it delivers.
+type shortLog struct{ *world }
+
+func (l shortLog) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	more := func(s leaderboard.State) error {
+		s.Total++
+		return begin(s)
+	}
+	return l.world.Snapshot(ctx, p, limit, more, rows)
+}
+
+func TestOnBuild(t *testing.T) {
+	t.Parallel()
+	var got []Outcome
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{
+		OnBuild: func(_ leaderboard.PeriodRef, o Outcome, took time.Duration, err error) {
+			if took <= 0 || err != nil {
+				t.Errorf("took %s: %v", took, err)
+			}
+			got = append(got, o)
+		},
+	})
+	b.members(3)
+	b.build(t)
+	b.members(2)
+	b.build(t)
+	if len(got) != 2 || got[0] != (Outcome{ToSeq: 3, Rows: 3}) || got[1] != (Outcome{FromSeq: 3, ToSeq: 5, Rows: 3}) {
+		t.Errorf("builds: %+v", got)
+	}
+}

@@ -1,0 +1,256 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+func newFollower(t *testing.T, c *Copies, opts FollowerOptions) *Follower {
+	t.Helper()
+	f := NewFollower(c, opts)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = f.Stop(ctx)
+	})
+	return f
+}
+
+func (b *rig) reaches(t testing.TB, seq int64) {
+	t.Helper()
+	eventually(t, fmt.Sprint("the copy is at seq ", seq), func() bool { return b.info(t).Seq == seq })
+}
+
+func TestFollowerWritesThrough(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
+	b.build(t)
+	var mu sync.Mutex
+	applied := 0
+	f := newFollower(t, b.copies, FollowerOptions{OnApply: func(a Applied) {
+		mu.Lock()
+		defer mu.Unlock()
+		applied += a.Changes
+		if a.Effect != EffectApplied || a.Lag <= 0 {
+			t.Errorf("%+v", a)
+		}
+	}})
+	for i := range 500 {
+		f.Notify(b.ref, b.world.commit(set{member: fmt.Sprint("m", i%40), score: score(int64(i * 7919 % 101))}))
+	}
+	if err := f.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if v := b.verify(t); !v.Equal || v.Seq != 500 || b.info(t).Seq != 500 || applied != 500 {
+		t.Errorf("%+v, %d applied; copy %+v", v, applied, b.info(t))
+	}
+	if changes, age := f.Lag(); changes != 0 || age != 0 {
+		t.Errorf("lag is %d changes, %s", changes, age)
+	}
+	f.Notify(b.ref, b.world.commit(set{member: "late", score: score(1)})) // after Stop: no panic, no work
+}
+
+// Notified in the wrong order, by several servers, or not at all: the log makes it good.
+func TestFollowerFillsGaps(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.build(t)
+	f := newFollower(t, b.copies, FollowerOptions{})
+	var commits []leaderboard.Commit
+	for i := range 6 {
+		commits = append(commits, b.world.commit(set{member: "m", score: score(int64(i))}))
+	}
+	f.Notify(b.ref, commits[3])
+	b.reaches(t, 6)
+	f.Notify(b.ref, commits[1])
+	f.Notify(b.ref, commits[0])
+	if err := f.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.info(t).Seq; got != 6 {
+		t.Errorf("old news took the copy to seq %d", got)
+	}
+}
+
+// Commits that wait together with one missing between them must not be applied as one.
+func TestFollowerSeesAGapInTheQueue(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.build(t)
+	f := newFollower(t, b.copies, FollowerOptions{})
+	for range followers { // nothing is applied for now
+		f.slots <- struct{}{}
+	}
+	for i := range 5 {
+		c := b.world.commit(set{member: fmt.Sprint("m", i), score: score(int64(i))})
+		if i != 3 {
+			f.Notify(b.ref, c)
+		}
+	}
+	for range followers {
+		<-f.slots
+	}
+	if err := f.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if v := b.verify(t); !v.Equal || v.Checked != 5 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestFollowerLeavesColdBoardsAlone(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	f := newFollower(t, b.copies, FollowerOptions{
+		Demand:  func(leaderboard.PeriodRef) { t.Error("a build was asked for") },
+		OnApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
+	})
+	f.Notify(b.ref, b.world.commit(set{member: "m", score: score(1)}))
+	if err := f.Stop(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if b.info(t).Exists || b.world.reads > 0 {
+		t.Errorf("copy %+v, %d reads of MySQL", b.info(t), b.world.reads)
+	}
+}
+
+func checkEffect(t *testing.T, a Applied, want Effect) {
+	t.Helper()
+	if a.Effect != want {
+		t.Errorf("effect is %s, want %s", a.Effect, want)
+	}
+}
+
+func TestFollowerAsksForABuild(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(b *rig) leaderboard.Commit{
+		"few entries left": func(b *rig) leaderboard.Commit {
+			return b.world.commit(set{member: "m1"}, set{member: "m2"}, set{member: "m3"})
+		},
+		"pruned log": func(b *rig) leaderboard.Commit {
+			b.world.commit(set{member: "x", score: score(1)})
+			c := b.world.commit(set{member: "x", score: score(2)})
+			b.world.prune(c.FromSeq())
+			return c
+		},
+		"another history": func(b *rig) leaderboard.Commit {
+			c := b.world.commit(set{member: "x", score: score(1)})
+			c.PrevCommittedAt++
+			return c
+		},
+	}
+	for name, prepare := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 3 }), CopyOptions{Slack: 1})
+			b.members(9)
+			b.build(t)
+			asked := make(chan leaderboard.PeriodRef, 1)
+			f := newFollower(t, b.copies, FollowerOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
+			f.Notify(b.ref, prepare(b))
+			select {
+			case <-asked:
+			case <-time.After(10 * time.Second):
+				t.Error("no build was asked for")
+			}
+		})
+	}
+}
+
+// While Redis hangs, writers go on; when it is back the copy is made good without anybody asking.
+func TestFollowerSurvivesRedis(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	b.build(t)
+	f := newFollower(t, b.copies, FollowerOptions{})
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	const commits = 2 * followChanges
+	for i := range commits {
+		f.Notify(b.ref, b.world.commit(set{member: fmt.Sprint("m", i%50), score: score(int64(i))}))
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("notifying took %s while Redis hangs", took)
+	}
+	if changes, age := f.Lag(); changes < commits-1 || age <= 0 {
+		t.Errorf("lag is %d changes, %s", changes, age)
+	}
+	f.mu.Lock()
+	held := 0
+	for _, tr := range f.trails {
+		held += len(tr.commits)
+	}
+	f.mu.Unlock()
+	if held > followChanges {
+		t.Errorf("%d commits are held in memory", held)
+	}
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	b.reaches(t, commits)
+	if v := b.verify(t); !v.Equal {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A commit that could not be applied is not forgotten, even if no other follows.
+func TestFollowerTriesAgain(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	b.build(t)
+	failed := make(chan struct{}, 100)
+	f := newFollower(t, b.copies, FollowerOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	f.Notify(b.ref, b.world.commit(set{member: "m", score: score(1)}))
+	<-failed
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	b.reaches(t, 1)
+}
+
+// signal tells a channel about every write.
+type signal chan<- struct{}
+
+func (s signal) Write(p []byte) (int, error) {
+	s <- struct{}{}
+	return len(p), nil
+}
+
+// A follower that cannot get through does not keep the process from ending.
+func TestFollowerStops(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	f := NewFollower(NewCopies(client, w, CopyOptions{}), FollowerOptions{})
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Resume() }()
+	f.Notify(w.ref, w.commit(set{member: "m", score: score(1)}))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if err := f.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) && err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("stop took %s", took)
+	}
+}

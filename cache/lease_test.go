@@ -1,0 +1,115 @@
+package cache
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/internal/testenv"
+)
+
+func TestLeaseIsExclusive(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	a, b := NewCopies(client, nil, CopyOptions{}), NewCopies(client, nil, CopyOptions{})
+	first, ok, err := a.Lease(within(t), "7", 200*time.Millisecond)
+	if err != nil || !ok {
+		t.Fatalf("first lease: %t, %v", ok, err)
+	}
+	// Longer than the term: the heartbeat holds it.
+	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); {
+		if _, ok, err := b.Lease(within(t), "7", time.Second); ok || err != nil {
+			t.Fatalf("second lease while the first is held: %t, %v", ok, err)
+		}
+	}
+	other, ok, err := b.Lease(within(t), "8", time.Second)
+	if err != nil || !ok {
+		t.Fatalf("lease of another name: %t, %v", ok, err)
+	}
+	if err := other.Release(within(t)); err != nil {
+		t.Error(err)
+	}
+	if err := first.Release(within(t)); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-first.Lost():
+		t.Error("a released lease counts as lost")
+	default:
+	}
+	second, ok, err := b.Lease(within(t), "7", time.Second)
+	if err != nil || !ok {
+		t.Fatalf("lease after the release: %t, %v", ok, err)
+	}
+	if err := first.Release(within(t)); err != nil { // once more, by who has it no longer
+		t.Error(err)
+	}
+	if _, ok, _ := a.Lease(within(t), "7", time.Second); ok {
+		t.Error("a late release took the lease away from its holder")
+	}
+	if err := second.Release(within(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A release by someone whose lease has gone to another in the meantime.
+func TestReleaseComparesToken(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	c := NewCopies(client, nil, CopyOptions{})
+	l, _, err := c.Lease(within(t), "7", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Set(within(t), "lb:{7}:lease", "another", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := client.Get(within(t), "lb:{7}:lease").Val(); got != "another" {
+		t.Errorf("after the release the lease is %q", got)
+	}
+}
+
+func TestLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	lost := func(t *testing.T, l *Lease, limit time.Duration) {
+		t.Helper()
+		select {
+		case <-l.Lost():
+		case <-time.After(limit):
+			t.Errorf("not counted as lost within %s", limit)
+		}
+		_ = l.Release(within(t))
+	}
+	t.Run("flushed", func(t *testing.T) {
+		t.Parallel()
+		client := newClient(t)
+		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", 300*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.FlushDB(within(t)).Err(); err != nil {
+			t.Fatal(err)
+		}
+		lost(t, l, 5*time.Second)
+	})
+	t.Run("Redis hangs", func(t *testing.T) {
+		t.Parallel()
+		server := testenv.PrivateRedis(t)
+		// The lease must not rely on the client's own short timeouts.
+		client := openClient(t, server.URL, func(o *redis.UniversalOptions) { o.ReadTimeout = time.Minute })
+		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", 3*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = server.Resume() }()
+		// Before the term is over in Redis: while it hangs, nobody else can get the lease.
+		lost(t, l, 2800*time.Millisecond)
+	})
+}
