@@ -37,7 +37,7 @@ func importRules() []importRule {
 		{dir: "store", may: []string{
 			module, rankPkg, "leaderboard/migrations", "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql",
 		}},
-		{dir: "store/storetest", may: []string{module, rankPkg, "pgregory.net/rapid"}},
+		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{dir: "cache", may: []string{module, rankPkg, "github.com/redis/go-redis/v9/...", "golang.org/x/sync/..."}},
 		{dir: "refresher", may: []string{module, rankPkg, "github.com/robfig/cron/v3"}},
 		{

@@ -119,10 +119,10 @@ func (a *App) serveOn(l net.Listener, server *http.Server) {
 // background work ends, what was accepted is committed, the connections close. Requests get the shutdown-timeout,
 // copies in Redis as long as ctx; commits are waited for in any case.
 func (a *App) Stop(ctx context.Context) error {
-	start := time.Now()
-	a.log.Info("stopping")
+	start, served := time.Now(), len(a.servers) > 0
 	a.api.SetDraining(true)
-	if len(a.servers) > 0 {
+	if served {
+		a.log.Info("stopping")
 		pause(ctx, a.cfg.drainDelay)
 	}
 	var errs []error
@@ -142,7 +142,9 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())
 	}
-	a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
+	if served {
+		a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
+	}
 	return errors.Join(errs...)
 }
 

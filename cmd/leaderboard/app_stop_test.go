@@ -17,6 +17,7 @@ import (
 
 // TestStopLosesNothing stops an app under a load of increments and compares what was acknowledged with what is there.
 func TestStopLosesNothing(t *testing.T) {
+	t.Parallel()
 	dsn := testenv.MySQL(t)
 	a := startReady(t, map[string]string{"MYSQL_DSN": dsn, "REDIS_URL": testenv.Redis(t), "LOG_LEVEL": "info"})
 	a.ask(201, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
@@ -84,6 +85,7 @@ func (a *testApp) increment(member string) int {
 
 // TestDraining: for the drain-delay /readyz says 503 while requests are still answered.
 func TestDraining(t *testing.T) {
+	t.Parallel()
 	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "DRAIN_DELAY": "1m"})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -110,6 +112,7 @@ func TestDraining(t *testing.T) {
 
 // TestStopCutsOff: a client that does not finish its request holds nothing up beyond the shutdown-timeout.
 func TestStopCutsOff(t *testing.T) {
+	t.Parallel()
 	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "SHUTDOWN_TIMEOUT": "100ms"})
 	conn, err := net.Dial("tcp", a.Addr())
 	if err != nil {
@@ -132,6 +135,7 @@ func TestStopCutsOff(t *testing.T) {
 
 // TestMySQLAwayAtStart: the app starts, says why it is not ready, and gets there by itself.
 func TestMySQLAwayAtStart(t *testing.T) {
+	t.Parallel()
 	server := testenv.PrivateMySQL(t)
 	dsn, err := createDatabase(t.Context(), server.DSN, "late")
 	if err != nil {
@@ -159,6 +163,7 @@ func TestMySQLAwayAtStart(t *testing.T) {
 
 // TestUnmigrated: without --migrate the reason says what to do.
 func TestUnmigrated(t *testing.T) {
+	t.Parallel()
 	a := startApp(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "MIGRATE": "false"})
 	if ready := a.ask(503, "GET", "/readyz", ""); !strings.Contains(fmt.Sprint(ready), "run `leaderboard migrate up`") {
 		t.Errorf("readyz: %v", ready)

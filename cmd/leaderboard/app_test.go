@@ -52,6 +52,7 @@ func (a *testApp) checkClassic(minSeq string) {
 }
 
 func TestFullFlow(t *testing.T) {
+	t.Parallel()
 	servers := map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)}
 	a := startReady(t, servers)
 	a.ask(201, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
@@ -122,6 +123,7 @@ func flush(t *testing.T, address string) {
 
 // TestWithoutRedis: Redis is optional by construction.
 func TestWithoutRedis(t *testing.T) {
+	t.Parallel()
 	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
 	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
 	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries).text("seq")

@@ -67,6 +67,7 @@ func (d *devRun) find(pattern string) string {
 
 // TestDev runs dev on its own private servers, twice in the same folder.
 func TestDev(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	d := startDev(t, nil, "--dir", dir, "--members", "1234")
 	base, key := d.find(`up: (http://\S+)`), d.find(`Admin key: +(\S+)`)
@@ -106,6 +107,7 @@ func TestDev(t *testing.T) {
 
 // TestDevWithGivenServers: addresses and keys that are given are used, and given keys are not shown.
 func TestDevWithGivenServers(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	env := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": testenv.MySQL(t), "LEADERBOARD_REDIS_URL": testenv.Redis(t), "LEADERBOARD_KEYS": "admin:given-secret",

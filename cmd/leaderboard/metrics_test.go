@@ -14,6 +14,7 @@ import (
 
 // TestMetrics runs some traffic through an app and looks for its traces.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)})
 	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
 	a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
@@ -58,6 +59,7 @@ func TestMetrics(t *testing.T) {
 
 // TestOpsListener: what is for operators only moves to its own address.
 func TestOpsListener(t *testing.T) {
+	t.Parallel()
 	l, err := listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

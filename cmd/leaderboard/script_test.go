@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			content, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v3"
+)
+
+// TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
+func TestExitStatus(t *testing.T) {
+	nowhere := map[string]string{
+		"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/lb", "LEADERBOARD_REDIS_URL": "redis://127.0.0.1:1/0", "LEADERBOARD_URL": "http://127.0.0.1:1",
+	}
+	for line, want := range map[string]int{
+		"--help":                             exitOK,
+		"serve --help":                       exitOK,
+		"help top":                           exitOK,
+		"version":                            exitOK,
+		"":                                   exitUsage,
+		"nonsense":                           exitUsage,
+		"migrate":                            exitUsage,
+		"migrate sideways":                   exitUsage,
+		"serve --nonsense":                   exitUsage,
+		"serve --listen":                     exitUsage,
+		"serve --listen x":                   exitUsage,
+		"serve extra":                        exitUsage,
+		"dev --members 0":                    exitUsage,
+		"refresh":                            exitUsage,
+		"refresh --all --kind half":          exitUsage,
+		"verify --all --board b":             exitUsage,
+		"board put":                          exitUsage,
+		"board put b --min-score low":        exitUsage,
+		"board list extra":                   exitUsage,
+		"submit b a":                         exitUsage,
+		"top b --limit 1001":                 exitUsage,
+		"rank b":                             exitUsage,
+		"health --listen nowhere":            exitUsage,
+		"version --json=perhaps":             exitUsage,
+		"migrate up":                         exitFailed,
+		"migrate status":                     exitFailed,
+		"migrate down":                       exitFailed,
+		"refresh --all":                      exitFailed,
+		"verify --board b":                   exitFailed,
+		"board put b":                        exitFailed,
+		"board put b --rules does-not-exist": exitFailed,
+		"board get b":                        exitFailed,
+		"board list":                         exitFailed,
+		"board delete b":                     exitFailed,
+		"submit b a=1":                       exitFailed,
+		"top b":                              exitFailed,
+		"rank b a":                           exitFailed,
+		"rank b a b":                         exitFailed,
+		"rank b a --around 2":                exitFailed,
+		"rank b --score -5":                  exitFailed,
+		"health --listen 127.0.0.1:1":        exitFailed,
+	} {
+		status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
+		if status != want {
+			t.Errorf("leaderboard %s: status %d, want %d: %s", line, status, want, errOut)
+		}
+		if (status == exitOK) != (errOut == "") || (status == exitOK) != (out != "") {
+			t.Errorf("leaderboard %s: status %d, standard output %q, standard error %q", line, status, out, errOut)
+		}
+		if hint := strings.Contains(errOut, "Try: leaderboard"); hint != (want == exitUsage) {
+			t.Errorf("leaderboard %s: points to the help: %t", line, hint)
+		}
+	}
+}
+
+// TestCommandsAreDocumented: every command says what it does, and every setting belongs to a command.
+func TestCommandsAreDocumented(t *testing.T) {
+	used := map[string]bool{}
+	var walk func(path string, c *cli.Command)
+	walk = func(path string, c *cli.Command) {
+		if c.Usage == "" {
+			t.Errorf("%s has no usage line", path)
+		}
+		for _, f := range c.Flags {
+			used[f.Names()[0]] = true
+		}
+		for _, sub := range c.Commands {
+			walk(path+" "+sub.Name, sub)
+		}
+	}
+	p := &program{}
+	walk("leaderboard", p.command())
+	for _, s := range settings() {
+		if !used[s.name] {
+			t.Errorf("no command takes --%s", s.name)
+		}
+	}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "board", "submit", "top", "rank", "health", "version"}
+	var got []string
+	for _, c := range p.command().Commands {
+		got = append(got, c.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands are %v, want %v", got, want)
+	}
+}
