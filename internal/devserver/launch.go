@@ -116,6 +116,11 @@ func (in *instance) start(ctx context.Context) (*process, error) {
 }
 
 func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, error) {
+	// MySQL leaves the lock of its socket behind when it is killed, and does not start while any process has the number
+	// in it: another program after a reboot, or its own remains that nobody reaps. We hold the folder, so it is stale.
+	if err := os.Remove(filepath.Join(in.dir, socketName+".lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("lock of the socket of %s: %w", in.prog.kind, err)
+	}
 	cmd, err := in.prog.command(in.svc.args(in.prog, in.cfg, in.dir, in.port)...)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,9 @@ import (
 const grantRoot = "CREATE USER IF NOT EXISTS 'root'@'127.0.0.1';\n" +
 	"GRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n"
 
+// socketName is the file of the socket, in the data folder.
+const socketName = "server.sock"
+
 type mysqlService struct{}
 
 func (mysqlService) prepare(ctx context.Context, prog program, c cache, dir string) error {
@@ -70,7 +73,7 @@ func mysqlPlaces(prog program) []string {
 func networkArgs(port int) []string {
 	return []string{
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(port), "--skip-name-resolve",
-		"--socket=server.sock", "--pid-file=server.pid", "--secure-file-priv=",
+		"--socket=" + socketName, "--pid-file=server.pid", "--secure-file-priv=",
 		"--performance-schema=OFF",
 	}
 }
