@@ -15,6 +15,12 @@ func TestRestartWithStaleSocketLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Stop(context.Background())
+	// Not our own id: MySQL takes its parent's for no other process.
+	other, err := StartRedis(t.Context(), Config{Dir: t.TempDir(), Ephemeral: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Stop(context.Background())
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +28,7 @@ func TestRestartWithStaleSocketLock(t *testing.T) {
 	if _, err := os.Stat(lock); err != nil {
 		t.Fatalf("a killed server left no lock: %s", err)
 	}
-	if err := os.WriteFile(lock, fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
+	if err := os.WriteFile(lock, fmt.Appendln(nil, other.PID), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Restart(t.Context()); err != nil {
