@@ -1,0 +1,285 @@
+package migrations_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+
+	_ "github.com/go-sql-driver/mysql" // the migrations are given an open database
+)
+
+func openDB(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn+"?parseTime=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func flavours(t *testing.T, test func(t *testing.T, db *sql.DB)) {
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); test(t, openDB(t, testenv.MySQL(t))) })
+	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, openDB(t, testenv.MariaDB(t))) })
+}
+
+// schema is what SHOW CREATE says about every table and view, in order of name.
+func schema(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT table_name, table_type FROM information_schema.tables"+
+		" WHERE table_schema = DATABASE() AND table_name <> 'goose_db_version' ORDER BY table_name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var names, kinds []string
+	for rows.Next() {
+		var name, kind string
+		if err := rows.Scan(&name, &kind); err != nil {
+			t.Fatal(err)
+		}
+		names, kinds = append(names, name), append(kinds, kind)
+	}
+	var out strings.Builder
+	for i, name := range names {
+		var ignored, create string
+		dest, what := []any{&ignored, &create}, "TABLE"
+		if kinds[i] == "VIEW" {
+			dest, what = append(dest, new(string), new(string)), "VIEW"
+		}
+		if err := db.QueryRowContext(t.Context(), "SHOW CREATE "+what+" "+name).Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s;\n\n", tidy(create))
+	}
+	return out.String()
+}
+
+// tidy takes out what depends on the server and not on the migrations: the account that ran them, counters, the names
+// of default collations.
+func tidy(create string) string {
+	for pattern, with := range map[string]string{
+		" ALGORITHM=\\w+ DEFINER=\\S+ SQL SECURITY DEFINER": "", " AUTO_INCREMENT=\\d+": "", " COLLATE[= ]\\w+": "",
+		"`[^`]*`\\.`": "`",
+	} {
+		create = regexp.MustCompile(pattern).ReplaceAllString(create, with)
+	}
+	return create
+}
+
+// TestSchema holds the schema that the migrations lead to against schema.sql, which is there to be read. After a new
+// migration: UPDATE_SCHEMA=1 go test ./migrations -run TestSchema
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	db := openDB(t, testenv.MySQL(t))
+	if _, err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	got := "-- The schema that the migrations lead to, as MySQL tells it. Written by TestSchema.\n\n" + schema(t, db)
+	if os.Getenv("UPDATE_SCHEMA") != "" {
+		if err := os.WriteFile("testdata/schema.sql", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile("testdata/schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("the schema is not that of testdata/schema.sql:\n%s", got)
+	}
+}
+
+// TestUpDownUp takes every migration back and applies all again; each step down restores the schema before it.
+func TestUpDownUp(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, db *sql.DB) {
+		first, err := migrations.Up(t.Context(), db)
+		if err != nil || int64(len(first)) != migrations.Latest() || first[0].Version != 1 || first[0].Name != "00001_boards.sql" {
+			t.Fatalf("up: %+v, %v", first, err)
+		}
+		full := schema(t, db)
+		if again, err := migrations.Up(t.Context(), db); err != nil || len(again) != 0 {
+			t.Errorf("up twice: %+v, %v", again, err)
+		}
+		for version := migrations.Latest(); version > 0; version-- {
+			if got, err := migrations.Version(t.Context(), db); err != nil || got != version {
+				t.Errorf("version is %d, %v; want %d", got, err, version)
+			}
+			down, err := migrations.Down(t.Context(), db)
+			if err != nil || down == nil || down.Version != version {
+				t.Fatalf("down from %d: %+v, %v", version, down, err)
+			}
+			if pending, err := migrations.Pending(t.Context(), db); err != nil || !pending {
+				t.Errorf("nothing is pending after a step down: %v, %v", pending, err)
+			}
+		}
+		if got := schema(t, db); got != "" {
+			t.Errorf("after all steps down there is\n%s", got)
+		}
+		if down, err := migrations.Down(t.Context(), db); err != nil || down != nil {
+			t.Errorf("down from nothing: %+v, %v", down, err)
+		}
+		if _, err := migrations.Up(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if got := schema(t, db); got != full {
+			t.Errorf("up, down, up leads to\n%s\nand not to\n%s", got, full)
+		}
+	})
+}
+
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, db *sql.DB) {
+		if version, err := migrations.Version(t.Context(), db); err != nil || version != 0 {
+			t.Errorf("version of an empty database is %d, %v", version, err)
+		}
+		if pending, err := migrations.Pending(t.Context(), db); err != nil || !pending {
+			t.Errorf("pending in an empty database: %v, %v", pending, err)
+		}
+		var tables int
+		if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()").Scan(&tables); err != nil || tables != 0 {
+			t.Errorf("asking for the version made %d tables, %v", tables, err)
+		}
+		if _, err := migrations.Up(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := migrations.Down(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		states, err := migrations.Status(t.Context(), db)
+		if err != nil || int64(len(states)) != migrations.Latest() {
+			t.Fatalf("%+v, %v", states, err)
+		}
+		for i, s := range states {
+			last := i == len(states)-1
+			if s.Version != int64(i+1) || s.Applied == last || s.AppliedAt.IsZero() != last || !strings.HasPrefix(s.Name, fmt.Sprintf("%05d_", i+1)) {
+				t.Errorf("state %d: %+v", i, s)
+			}
+		}
+	})
+}
+
+// TestConcurrentUp: of several processes that start at once one migrates, the others wait and find nothing to do.
+func TestConcurrentUp(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, db *sql.DB) {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var done []int64
+		for range 6 {
+			wg.Go(func() {
+				applied, err := migrations.Up(t.Context(), db)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for _, a := range applied {
+					done = append(done, a.Version)
+				}
+			})
+		}
+		wg.Wait()
+		if int64(len(done)) != migrations.Latest() || !slices.IsSorted(done) {
+			t.Errorf("applied %v, want each version once, in order", done)
+		}
+	})
+}
+
+// TestLockIsWaitedFor: while somebody else holds the lock nothing happens, and the wait ends with the context.
+func TestLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, db *sql.DB) {
+		other, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		const lock = "SELECT GET_LOCK(CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40)), 0)"
+		var got int
+		if err := other.QueryRowContext(t.Context(), lock).Scan(&got); err != nil || got != 1 {
+			t.Fatal(got, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if applied, err := migrations.Up(ctx, db); err == nil || len(applied) != 0 {
+			t.Errorf("up beside another: %+v, %v", applied, err)
+		}
+		if version, err := migrations.Version(t.Context(), db); err != nil || version != 0 {
+			t.Errorf("version is %d, %v", version, err)
+		}
+	})
+}
+
+// TestOneStatement: MySQL commits DDL implicitly, so a migration with two statements could be left half done.
+func TestOneStatement(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(os.DirFS("."), "*.sql")
+	if err != nil || int64(len(names)) != migrations.Latest() {
+		t.Fatalf("%d files, latest is %d, %v", len(names), migrations.Latest(), err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		up, down, ok := strings.Cut(string(text), "-- +goose Down")
+		if !ok || strings.Count(up, ";\n") != 1 || strings.Count(down, ";\n") != 1 {
+			t.Errorf("%s: want one statement up and one down", name)
+		}
+	}
+}
+
+// TestView reads what the view tells people: true scores, also of boards where lower is better.
+func TestView(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, db *sql.DB) {
+		if _, err := migrations.Up(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{
+			`INSERT INTO boards (id, name, rules, created_time, updated_time) VALUES
+			 (1, 'up', '{"order":"desc","tiebreak":{"order":"asc"}}', NOW(6), NOW(6)), (2, 'down', '{"order":"asc","tiebreak":{"order":"desc"}}', NOW(6), NOW(6))`,
+			`INSERT INTO periods (id, board_id, window_name, starts_at, last_created_time, committed_at) VALUES
+			 (10, 1, 'all_time', '1970-01-01', NOW(6), NOW(6)), (20, 2, 'all_time', '1970-01-01', NOW(6), NOW(6))`,
+			`INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES
+			 (10, 'é', 9223372036854775807, ~5, NOW(6)), (20, 'b', -9223372036854775808, 5, NOW(6)), (20, 'c', -1 - 7, 0, NOW(6))`,
+		} {
+			if _, err := db.ExecContext(t.Context(), strings.ReplaceAll(q, "~5", "-6")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := db.QueryContext(t.Context(), "SELECT board, member, score, tiebreak FROM scores ORDER BY member")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		var got []string
+		for rows.Next() {
+			var board, member string
+			var score, tiebreak int64
+			if err := rows.Scan(&board, &member, &score, &tiebreak); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(board, " ", member, " ", score, " ", tiebreak))
+		}
+		slices.Sort(got)
+		want := []string{"down b 9223372036854775807 5", "down c 7 0", "up é 9223372036854775807 5"}
+		if !slices.Equal(got, want) {
+			t.Errorf("view says %q, want %q", got, want)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+-- The schema that the migrations lead to, as MySQL tells it. Written by TestSchema.
+
+CREATE TABLE `boards` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `name` varbinary(64) NOT NULL COMMENT 'unique; a board that is being deleted gives its name up',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each change of the rules',
+  `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, deleting',
+  `rules` json NOT NULL COMMENT 'leaderboard.Rules',
+  `created_time` datetime(6) NOT NULL,
+  `updated_time` datetime(6) NOT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `boards_name` (`name`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `changes` (
+  `period_id` bigint NOT NULL,
+  `last_seq` bigint NOT NULL,
+  `first_seq` bigint NOT NULL,
+  `prev_committed` datetime(6) NOT NULL COMMENT 'periods.committed_at before this commit',
+  `committed_at` datetime(6) NOT NULL COMMENT 'database clock',
+  `entry_count` bigint NOT NULL COMMENT 'entries of the period at last_seq',
+  `payload` mediumblob NOT NULL COMMENT 'versioned: member, old key, new key per change',
+  PRIMARY KEY (`period_id`,`last_seq`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `entries` (
+  `period_id` bigint NOT NULL,
+  `member` varbinary(64) NOT NULL,
+  `score` bigint NOT NULL COMMENT 'stored: ~score on ascending boards, so that higher is always better',
+  `tiebreak` bigint NOT NULL DEFAULT '0' COMMENT 'stored the same way, in its own direction',
+  `created_time` datetime(6) NOT NULL COMMENT 'UTC, when this score was reached',
+  PRIMARY KEY (`period_id`,`member`),
+  KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `idempotency_keys` (
+  `board_id` bigint NOT NULL,
+  `idempotency_key` varbinary(128) NOT NULL,
+  `request_hash` binary(32) NOT NULL COMMENT 'SHA-256 of the decoded request',
+  `created_time` datetime(6) NOT NULL,
+  `receipt` mediumblob NOT NULL COMMENT 'versioned: the answer that was given',
+  PRIMARY KEY (`board_id`,`idempotency_key`),
+  KEY `idempotency_keys_age` (`created_time`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `periods` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `board_id` bigint NOT NULL,
+  `window_name` varbinary(16) NOT NULL COMMENT 'all_time, hour, day, …',
+  `starts_at` datetime(6) NOT NULL,
+  `ends_at` datetime(6) DEFAULT NULL COMMENT 'exclusive; NULL: no end',
+  `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, closed, deleting',
+  `last_seq` bigint NOT NULL DEFAULT '0' COMMENT 'changes committed so far',
+  `last_created_time` datetime(6) NOT NULL COMMENT 'greatest created_time assigned so far',
+  `committed_at` datetime(6) NOT NULL COMMENT 'database clock at the commit that led to last_seq',
+  `entry_count` bigint NOT NULL DEFAULT '0' COMMENT 'entries at last_seq',
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `periods_start` (`board_id`,`window_name`,`starts_at`),
+  KEY `periods_board` (`board_id`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `rank_buckets` (
+  `period_id` bigint NOT NULL,
+  `chunk` int NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
+  `chunks` int NOT NULL,
+  `seq` bigint NOT NULL COMMENT 'the seq that the index is true at',
+  `saved_at` datetime(6) NOT NULL,
+  `payload` mediumblob NOT NULL COMMENT 'versioned: boundaries and counts',
+  PRIMARY KEY (`period_id`,`chunk`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `refresh_runs` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `board_id` bigint NOT NULL,
+  `period_id` bigint NOT NULL,
+  `kind` varbinary(16) NOT NULL COMMENT 'full, incremental',
+  `reason` varbinary(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand',
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `state` varbinary(16) NOT NULL COMMENT 'running, done, shared, refused, failed',
+  `from_seq` bigint NOT NULL DEFAULT '0',
+  `to_seq` bigint NOT NULL DEFAULT '0',
+  `row_count` bigint NOT NULL DEFAULT '0',
+  `started_at` datetime(6) NOT NULL,
+  `took_us` bigint NOT NULL DEFAULT '0',
+  `error` varchar(1000) NOT NULL DEFAULT '',
+  PRIMARY KEY (`id`),
+  KEY `refresh_runs_board` (`board_id`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE VIEW `scores` AS select `name` AS `board`,`window_name` AS `window_name`,`starts_at` AS `starts_at`,`period_id` AS `period_id`,convert(`member` using utf8mb4) AS `member`,if((json_unquote(json_extract(`rules`,'$.order')) = 'asc'),(-(1) - `score`),`score`) AS `score`,if((json_unquote(json_extract(`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `tiebreak`),`tiebreak`) AS `tiebreak`,`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on((`id` = `period_id`))) join `boards` `b` on((`id` = `board_id`))) where (`state` = 'open');
+
