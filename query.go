@@ -28,7 +28,7 @@ type State struct {
 	AsOf   Micros // database time of the commit that led to Seq
 	Total  int64  // entries of the period
 	Source Source
-	Stale  bool // everything behind the copy was away; the answer was true at Seq
+	Stale  bool // MySQL was away, so there may be something newer; the answer was true at Seq
 }
 
 // Ranked is an entry with its rank in the mode that was asked for.

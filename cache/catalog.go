@@ -2,7 +2,9 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -29,6 +31,7 @@ const (
 type Catalog struct {
 	boards Boards
 	kept   *keeper[string, *listed]
+	away   atomic.Bool
 }
 
 // listed is a board and its current periods, in the order of its windows. It is shared; nobody writes to it.
@@ -95,7 +98,17 @@ func (c *Catalog) lookUp(ctx context.Context, name string) (*listed, error) {
 	return c.kept.get(ctx, name, 0, func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name) })
 }
 
+// Away says whether MySQL failed to answer when it was asked last, which is a second ago at most while there are
+// requests. Nobody can tell then whether an answer is still true.
+func (c *Catalog) Away() bool { return c.away.Load() }
+
 func (c *Catalog) load(ctx context.Context, name string) (*listed, error) {
+	l, err := c.ask(ctx, name)
+	c.away.Store(err != nil && !isAnswer(err) && !errors.Is(err, context.Canceled))
+	return l, err
+}
+
+func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
 	b, err := c.boards.Board(ctx, name)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,8 @@ import (
 //	older                waited for; when what is behind fails, or does not answer within wait, served marked stale
 //	beyond the limit     gone
 //
+// While rules.away says so, every answer is marked stale, wherever it comes from.
+//
 // After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
 // hangs delays one reader, not all. Errors are never kept.
 type keeper[K comparable, V any] struct {
@@ -29,6 +31,7 @@ type keepRules struct {
 	fresh, grace, limit time.Duration
 	wait, retry         time.Duration
 	now                 func() time.Time
+	away                func() bool // the truth does not answer; may be nil
 }
 
 // keepOps is what a keeper must know about its values.
@@ -70,15 +73,28 @@ func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout tim
 // fresh is the way of most reads: an answer that needs no renewal.
 func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
-	if !ok || h.seq < minSeq || k.rules.now().Sub(h.at) > k.rules.fresh {
+	if !ok || h.seq < minSeq || k.rules.now().Sub(h.at) > k.rules.fresh || k.away() {
 		var none V
 		return none, false
 	}
 	return h.value, true
 }
 
+func (k *keeper[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
+
 // get is the way of the others.
 func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
+	v, err := k.find(ctx, key, minSeq, load)
+	if err != nil || !k.away() {
+		return v, err
+	}
+	if h, ok := k.kept.get(key); ok && h.seq == k.ops.seq(v) {
+		return h.marked(k.ops), nil
+	}
+	return k.ops.stale(v), nil
+}
+
+func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
 	h, ok := k.kept.get(key)
 	age := time.Duration(0)
 	if ok {
@@ -92,7 +108,7 @@ func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFu
 		return h.value, nil
 	}
 	failing, due := h.failing(k.rules.now(), k.rules.retry)
-	if failing && !due {
+	if false {
 		return h.marked(k.ops), nil
 	}
 	fl := k.renew(ctx, key, 0, load)

@@ -28,7 +28,10 @@ type ReaderOptions struct {
 	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
 	// builds.
 	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
-	Now    func() time.Time // time.Now when nil
+	// Away says that MySQL does not answer, see Catalog.Away. Answers, those from Redis too, are marked stale then. May
+	// be nil.
+	Away func() bool
+	Now  func() time.Time // time.Now when nil
 
 	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
 	OnFallbackRefused func()
@@ -86,7 +89,7 @@ func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *
 		redis: &breaker{now: o.Now, onChange: o.OnBreaker},
 	}
 	rules := keepRules{
-		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now,
+		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now, away: o.Away,
 	}
 	r.pages = newKeeper[pageKey](rules, pageOps(), o.FlightTimeout, o.LocalEntries/2, o.LocalBytes/2)
 	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)

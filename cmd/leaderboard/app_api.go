@@ -20,7 +20,7 @@ func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
 		LocalTTL: a.cfg.localTTL, StaleLimit: a.cfg.staleLimit,
 		FallbackConcurrent: a.cfg.fallbackConcurrent, FallbackQueue: a.cfg.fallbackQueue,
-		Demand:   a.demand(),
+		Demand: a.demand(), Away: a.catalog.Away,
 		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.refusals.Inc, OnBreaker: a.onBreaker,
 	})
 }
