@@ -108,7 +108,7 @@ func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, load loadF
 		return h.value, nil
 	}
 	failing, due := h.failing(k.rules.now(), k.rules.retry)
-	if false {
+	if failing && !due {
 		return h.marked(k.ops), nil
 	}
 	fl := k.renew(ctx, key, 0, load)
