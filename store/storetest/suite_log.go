@@ -123,6 +123,28 @@ func testLog(t *testing.T, s Truth) {
 	}
 }
 
+// CheckLog reads the whole log of a period, checks that it is one history without a gap which leads to what the
+// snapshot says, and returns it.
+func CheckLog(t testing.TB, s Truth, ref leaderboard.PeriodRef) []leaderboard.Commit {
+	t.Helper()
+	b := &board{Subject: Subject{Truth: s, Rankings: s}, t: t, ref: ref}
+	var commits []leaderboard.Commit
+	for seq := int64(0); ; {
+		next, err := s.Changes(t.Context(), ref.ID, seq, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(next) == 0 {
+			break
+		}
+		commits = append(commits, next...)
+		seq = next[len(next)-1].LastSeq
+	}
+	b.checkCommits(commits)
+	b.replay(commits)
+	return commits
+}
+
 // checkCommits checks that the commits form one history without a gap.
 func (b *board) checkCommits(commits []leaderboard.Commit) {
 	b.t.Helper()
@@ -169,6 +191,9 @@ func (b *board) replay(commits []leaderboard.Commit) {
 	state, got := b.snapshot(1 << 20)
 	if !slices.Equal(got, want) {
 		b.t.Errorf("snapshot is %q\nthe log leads to %q", got, want)
+	}
+	if len(commits) == 0 {
+		return
 	}
 	last := commits[len(commits)-1]
 	if state.Seq != last.LastSeq || state.Total != last.EntryCount || state.AsOf != last.CommittedAt {

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// freshPeriod is a period with the entry a: 10 at time 1000, at seq 5, whose clock says now.
+func freshPeriod(policy leaderboard.Policy, now leaderboard.Micros) *period {
+	rules := leaderboard.Rules{Policy: policy}.WithDefaults()
+	ref := leaderboard.PeriodRef{ID: 1, BoardID: 2, Board: "b", Window: leaderboard.AllTime, Rules: &rules}
+	return &period{
+		ref: ref, codec: rank.CodecOf(&rules), lastSeq: 5, lastCreated: 1000, committed: 2000, count: 1, clock: now,
+		entries: map[string]*leaderboard.Entry{"a": {Member: "a", Score: 10, CreatedTime: 1000}},
+	}
+}
+
+// TestClock: assigned times follow the database clock, and grow when it stands still or goes back.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		clock leaderboard.Micros
+		want  [3]leaderboard.Micros
+		at    leaderboard.Micros // committed
+	}{
+		{5000, [3]leaderboard.Micros{5000, 5001, 5002}, 5000},
+		{1000, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
+		{10, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
+	} {
+		p := freshPeriod(leaderboard.Latest, c.clock)
+		for i, want := range c.want {
+			if r := p.submit(leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
+				t.Errorf("clock %d, change %d: created at %d, want %d", c.clock, i, *r.CreatedTime, want)
+			}
+		}
+		commit := p.commit()
+		if commit.CommittedAt != c.at || commit.PrevCommittedAt != 2000 || commit.FirstSeq != 6 || commit.LastSeq != 8 {
+			t.Errorf("clock %d: commit %+v, want it at %d", c.clock, commit, c.at)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	t.Parallel()
+	p := freshPeriod(leaderboard.Sum, 5000)
+	for _, m := range []string{"c", "b", "a"} {
+		for range 3 {
+			p.submit(leaderboard.Submission{Member: m, Score: 1})
+		}
+	}
+	p.remove("a") // was there before
+	p.remove("b") // was not
+	upserts, gone := p.outcome()
+	if len(upserts) != 1 || upserts[0].Member != "c" || upserts[0].Score != 3 || !reflect.DeepEqual(gone, []string{"a"}) {
+		t.Errorf("to write %+v, to delete %q", upserts, gone)
+	}
+	if p.count != 1 || p.lastSeq != 5+11 || len(p.changes) != 11 {
+		t.Errorf("%d entries at %d after %d changes", p.count, p.lastSeq, len(p.changes))
+	}
+	if p := freshPeriod(leaderboard.Best, 5000); p.commit() != nil {
+		t.Errorf("a batch without changes has a commit")
+	}
+}
+
+// TestKeysInOneBatch: the second request with a key gets the first one's answer although that is not committed yet.
+func TestKeysInOneBatch(t *testing.T) {
+	t.Parallel()
+	p := freshPeriod(leaderboard.Sum, 5000)
+	ask := func(key string, score int64) *request {
+		entries := []leaderboard.Submission{{Member: "a", Score: score}}
+		return &request{key: key, hash: requestHash(entries), entries: entries}
+	}
+	stored := map[string]keyRow{"old": {key: "old", hash: ask("", 1).hash, receipt: leaderboard.Receipt{Seq: 3}}}
+	answers, keys := receipts([]*period{p}, []*request{
+		ask("k", 5), ask("k", 5), ask("k", 6), ask("", 1), ask("old", 1), ask("old", 2),
+		{remove: "x"},
+	}, stored)
+	if p.entries["a"].Score != 16 {
+		t.Errorf("the score is %d, want 10 + 5 + 1", p.entries["a"].Score)
+	}
+	if !reflect.DeepEqual(answers[0], answers[1]) || answers[0].receipt.Seq != 6 || answers[0].err != nil {
+		t.Errorf("answers to one key: %+v and %+v", answers[0], answers[1])
+	}
+	for i, want := range map[int]error{2: leaderboard.ErrKeyReused, 5: leaderboard.ErrKeyReused, 6: leaderboard.ErrNotRanked} {
+		if !errors.Is(answers[i].err, want) {
+			t.Errorf("answer %d: %+v, want %v", i, answers[i], want)
+		}
+	}
+	if answers[4].receipt.Seq != 3 || answers[4].err != nil {
+		t.Errorf("the stored answer: %+v", answers[4])
+	}
+	if len(keys) != 1 || keys[0].key != "k" {
+		t.Errorf("keys to store: %+v", keys)
+	}
+}
+
+// TestSeveralWindows: a board with two periods answers for the first window and names the seq of each.
+func TestSeveralWindows(t *testing.T) {
+	t.Parallel()
+	all, day := freshPeriod(leaderboard.Best, 5000), freshPeriod(leaderboard.Best, 5000)
+	day.ref.ID, day.ref.Window, day.lastSeq, day.entries = 9, "day", 50, map[string]*leaderboard.Entry{}
+	all.ref.Rules.Windows = []leaderboard.Window{"day", leaderboard.AllTime}
+	day.ref.Rules = all.ref.Rules
+	periods := firstWindowFirst([]*period{all, day})
+	if periods[0] != day {
+		t.Fatalf("the first window is %s", periods[0].ref.Window)
+	}
+	submit := &request{entries: []leaderboard.Submission{{Member: "a", Score: 7}}}
+	got, err := submit.apply(periods)
+	want := map[leaderboard.Window]int64{"day": 51, leaderboard.AllTime: 5}
+	if err != nil || got.Seq != 51 || !reflect.DeepEqual(got.Seqs, want) || got.Results[0].Status != leaderboard.Applied || got.Results[0].Previous != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	only := &request{remove: "a", periodID: all.ref.ID}
+	if got, err := only.apply(periods); err != nil || got.Seq != 51 || got.Seqs[leaderboard.AllTime] != 6 || day.entries["a"] == nil {
+		t.Errorf("removed from one period: %+v, %v", got, err)
+	}
+}

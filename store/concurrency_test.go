@@ -1,0 +1,173 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestConcurrentSums: 64 writers through two servers add to overlapping members. The totals are exact, seq has no gap,
+// assigned times grow strictly in seq order, and no error is seen.
+func TestConcurrentSums(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		const writers, requests, members = 64, 15, 40
+		var heard followers
+		servers := []*store.Store{
+			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(0) }),
+			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(1) }),
+		}
+		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		var mu sync.Mutex
+		want, changes := map[string]int64{}, int64(0)
+		var wg sync.WaitGroup
+		for w := range writers {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(1, uint64(w)))
+				for i := range requests {
+					r := store.SubmitRequest{Board: "b"}
+					for range 1 + random.IntN(6) {
+						r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", random.IntN(members)), Score: 1 + random.Int64N(1000)})
+					}
+					if i%3 == 0 {
+						r.Key = fmt.Sprint(w, "-", i)
+					}
+					for range 1 + i%2 { // those with a key twice now and then
+						if _, err := servers[(w+i)%2].Submit(context.Background(), r); err != nil {
+							t.Error(err)
+						}
+						if r.Key == "" {
+							break
+						}
+					}
+					mu.Lock()
+					for _, e := range r.Entries {
+						want[e.Member] += e.Score
+						changes++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
+		if err != nil || len(page.Entries) != len(want) || page.Seq != changes {
+			t.Errorf("%d entries at %d, %v; want %d at %d", len(page.Entries), page.Seq, err, len(want), changes)
+		}
+		for _, e := range page.Entries {
+			if e.Score != want[e.Member] {
+				t.Errorf("the sum of %s is %d, want %d", e.Member, e.Score, want[e.Member])
+			}
+		}
+		commits := storetest.CheckLog(t, servers[0], ref)
+		checkTimes(t, commits)
+		heard.check(t, commits)
+	})
+}
+
+// checkTimes checks that created times grow strictly with seq.
+func checkTimes(t *testing.T, commits []leaderboard.Commit) {
+	t.Helper()
+	last := leaderboard.Micros(0)
+	for _, c := range commits {
+		for _, change := range c.Changes {
+			if change.New.CreatedTime <= last {
+				t.Fatalf("change %d is of %s, the one before of %s", change.Seq, change.New.CreatedTime, last)
+			}
+			last = change.New.CreatedTime
+		}
+		if last < c.CommittedAt {
+			t.Fatalf("commit %d is of %s, its last change of %s", c.LastSeq, c.CommittedAt, last)
+		}
+	}
+}
+
+// followers record what OnCommit of two servers is told.
+type followers struct {
+	mu      sync.Mutex
+	commits [2][]leaderboard.Commit
+}
+
+func (f *followers) hear(i int) func(leaderboard.PeriodRef, leaderboard.Commit) {
+	return func(ref leaderboard.PeriodRef, c leaderboard.Commit) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if ref.ID == c.PeriodID && ref.Board == "b" && ref.Rules.Policy == leaderboard.Sum {
+			f.commits[i] = append(f.commits[i], c)
+		}
+	}
+}
+
+// check: each server heard of its own commits in order, and together they heard of all.
+func (f *followers) check(t *testing.T, want []leaderboard.Commit) {
+	t.Helper()
+	var all []leaderboard.Commit
+	for i, commits := range f.commits {
+		bySeq := func(a, b leaderboard.Commit) int { return int(a.FirstSeq - b.FirstSeq) }
+		if !slices.IsSortedFunc(commits, bySeq) {
+			t.Errorf("server %d told of its commits out of order", i)
+		}
+		all = append(all, commits...)
+	}
+	slices.SortFunc(all, func(a, b leaderboard.Commit) int { return int(a.FirstSeq - b.FirstSeq) })
+	if len(all) != len(want) {
+		t.Fatalf("heard of %d commits, there are %d", len(all), len(want))
+	}
+	for i := range all {
+		if got, want := fmt.Sprintf("%+v", flat(all[i])), fmt.Sprintf("%+v", flat(want[i])); got != want {
+			t.Errorf("heard of %s\nthe log says %s", got, want)
+		}
+	}
+}
+
+// flat is a commit without pointers.
+func flat(c leaderboard.Commit) []any {
+	out := []any{c.PeriodID, c.FirstSeq, c.LastSeq, c.PrevCommittedAt, c.CommittedAt, c.EntryCount}
+	for _, change := range c.Changes {
+		for _, e := range []*leaderboard.Entry{change.Old, change.New} {
+			if e != nil {
+				out = append(out, *e)
+			} else {
+				out = append(out, "-")
+			}
+		}
+	}
+	return out
+}
+
+// TestManyBoards: writers of different boards do not wait for each other's connections for ever, and do not mix.
+func TestManyBoards(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(c *store.Config) { c.MaxConns = 4 }) // one connection for writes
+		var wg sync.WaitGroup
+		for i := range 12 {
+			ref := makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.Sum})
+			for range 4 {
+				wg.Go(func() {
+					for range 5 {
+						if _, err := s.Submit(context.Background(), one(ref.Board, "", "m", int64(i))); err != nil {
+							t.Error(err)
+						}
+						if _, err := s.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.Tied}}); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+		}
+		wg.Wait()
+		for i := range 12 {
+			if got := scoreOf(t, s, makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.Sum}), "m"); got != int64(i*20) {
+				t.Errorf("the sum of board %d is %d, want %d", i, got, i*20)
+			}
+		}
+	})
+}

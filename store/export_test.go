@@ -1,0 +1,19 @@
+package store
+
+// Waiting is how many requests and entries wait for a board's writer.
+func (s *Store) Waiting(board string) (requests, entries int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q := s.queues[board]; q != nil {
+		return len(q.waiting), q.rows
+	}
+	return 0, 0
+}
+
+// Writing says whether a board's writer has taken all that waited for it.
+func (s *Store) Writing(board string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.queues[board]
+	return q != nil && len(q.waiting) == 0
+}

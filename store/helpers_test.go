@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// open is a migrated store on a database.
+func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
+	t.Helper()
+	db := connect(t, dsn)
+	if _, err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	cfg := store.Config{DSN: dsn}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := store.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// connect is a pool of its own, for what a test does behind the store's back.
+func connect(t testing.TB, dsn string) *sql.DB {
+	t.Helper()
+	db, err := store.Connect(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// flavours runs a test on MySQL and on MariaDB.
+func flavours(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Run("mysql", func(t *testing.T) { t.Parallel(); test(t, testenv.MySQL(t)) })
+	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, testenv.MariaDB(t)) })
+}
+
+// makeBoard makes a board and returns what readers need to know of its period.
+func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rules) leaderboard.PeriodRef {
+	t.Helper()
+	b, _, err := s.PutBoard(t.Context(), name, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storetest.Ref(b, p)
+}
+
+// one is a request for one member.
+func one(board, key, member string, score int64) store.SubmitRequest {
+	return store.SubmitRequest{Board: board, Key: key, Entries: []leaderboard.Submission{{Member: member, Score: score}}}
+}
+
+// scoreOf is a member's score, -1 when it has none.
+func scoreOf(t testing.TB, s *store.Store, ref leaderboard.PeriodRef, member string) int64 {
+	t.Helper()
+	out, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{member}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Entries) == 0 {
+		return -1
+	}
+	return out.Entries[0].Score
+}
+
+// patience bounds every wait of a test; it is long because machines are shared.
+const patience = 30 * time.Second
+
+// eventually polls until cond is true.
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// await receives from a channel.
+func await[T any](t testing.TB, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited in vain for %s", what)
+		panic("unreachable")
+	}
+}
+
+// hold runs a locking SELECT in a transaction of another connection; release ends it.
+func hold(t testing.TB, dsn, query string, args ...any) (release func()) {
+	t.Helper()
+	tx, err := connect(t, dsn).BeginTx(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	rows, err := tx.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for rows.Next() {
+		n++
+	}
+	if err := rows.Close(); err != nil || n == 0 {
+		t.Fatal(fmt.Errorf("%d rows are locked: %w", n, err))
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// holdPeriod keeps writers of a period waiting.
+func holdPeriod(t testing.TB, dsn string, ref leaderboard.PeriodRef) (release func()) {
+	t.Helper()
+	return hold(t, dsn, "SELECT id FROM periods WHERE id = ? FOR UPDATE", ref.ID)
+}

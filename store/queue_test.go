@@ -1,0 +1,293 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// batches records what OnBatch is told.
+type batches struct {
+	mu   sync.Mutex
+	rows [][2]int // requests, entries
+	errs []error
+}
+
+func (b *batches) add(requests, rows int, _ time.Duration, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows, b.errs = append(b.rows, [2]int{requests, rows}), append(b.errs, err)
+}
+
+func (b *batches) all() [][2]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.rows)
+}
+
+// submitAll starts requests one after the other, each when the one before waits in the queue, and returns where their
+// errors arrive. The first one is taken at once, by the writer that then waits for the period.
+func submitAll(t *testing.T, s *store.Store, reqs []store.SubmitRequest) chan error {
+	t.Helper()
+	errs := make(chan error, len(reqs))
+	for i, r := range reqs {
+		go func() {
+			_, err := s.Submit(context.Background(), r)
+			errs <- err
+		}()
+		if i == 0 {
+			eventually(t, "a writer has taken the first request", func() bool { return s.Writing(r.Board) })
+		} else {
+			eventually(t, "the request waits", func() bool { n, _ := s.Waiting(r.Board); return n == i })
+		}
+	}
+	return errs
+}
+
+func entriesOf(board string, n int) store.SubmitRequest {
+	r := store.SubmitRequest{Board: board}
+	for i := range n {
+		r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: 1})
+	}
+	return r
+}
+
+// TestGroupCommit: all that waits while a batch is committed becomes the next batch.
+func TestGroupCommit(t *testing.T) {
+	t.Parallel()
+	dsn, seen := testenv.MySQL(t), &batches{}
+	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	release := holdPeriod(t, dsn, ref)
+	reqs := make([]store.SubmitRequest, 41)
+	for i := range reqs {
+		reqs[i] = one("b", "", "m", 1)
+	}
+	errs := submitAll(t, s, reqs)
+	release()
+	for range reqs {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := seen.all(), [][2]int{{1, 1}, {40, 40}}; !slices.Equal(got, want) {
+		t.Errorf("batches %v, want %v", got, want)
+	}
+	commits, err := s.Changes(t.Context(), ref.ID, 0, 10)
+	if err != nil || len(commits) != 2 || commits[1].FirstSeq != 2 || commits[1].LastSeq != 41 {
+		t.Errorf("commits %+v, %v", commits, err)
+	}
+	if got := scoreOf(t, s, ref, "m"); got != 41 {
+		t.Errorf("the sum is %d", got)
+	}
+}
+
+// TestBatchRows: a batch takes whole requests up to its size, and one that is larger alone.
+func TestBatchRows(t *testing.T) {
+	t.Parallel()
+	dsn, seen := testenv.MySQL(t), &batches{}
+	s := open(t, dsn, func(c *store.Config) { c.OnBatch, c.BatchRows = seen.add, 10 })
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	release := holdPeriod(t, dsn, ref)
+	var reqs []store.SubmitRequest
+	for _, n := range []int{1, 4, 4, 4, 1200, 1, 0, 8} {
+		reqs = append(reqs, entriesOf("b", n))
+	}
+	errs := submitAll(t, s, reqs)
+	release()
+	for range reqs {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := seen.all(), [][2]int{{1, 1}, {2, 8}, {1, 4}, {1, 1200}, {3, 10}}; !slices.Equal(got, want) {
+		t.Errorf("batches %v, want %v", got, want)
+	}
+	p, err := s.Period(t.Context(), ref.ID)
+	if err != nil || p.EntryCount != 1200 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestQueueLimit: beyond the limit a board says so at once; other boards do not notice.
+func TestQueueLimit(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	s := open(t, dsn, func(c *store.Config) { c.QueueLimit = 10 })
+	ref := makeBoard(t, s, "full", leaderboard.Rules{})
+	makeBoard(t, s, "free", leaderboard.Rules{})
+	release := holdPeriod(t, dsn, ref)
+	errs := submitAll(t, s, []store.SubmitRequest{
+		entriesOf("full", 1), entriesOf("full", 20), // nothing waited: taken though it is larger than the limit
+	})
+	if _, err := s.Submit(t.Context(), entriesOf("full", 1)); !errors.Is(err, leaderboard.ErrOverloaded) {
+		t.Errorf("beyond the limit: %v", err)
+	}
+	if _, err := s.Remove(t.Context(), "full", 0, "m1"); !errors.Is(err, leaderboard.ErrOverloaded) {
+		t.Errorf("a removal beyond the limit: %v", err)
+	}
+	if _, err := s.Submit(t.Context(), entriesOf("free", 10)); err != nil {
+		t.Errorf("another board: %v", err)
+	}
+	release()
+	for range 2 {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Submit(t.Context(), entriesOf("full", 1)); err != nil {
+		t.Errorf("when the queue is empty again: %v", err)
+	}
+}
+
+// TestCallerGone: a caller that gives up does not know the outcome; its entries and its neighbours' are committed.
+func TestCallerGone(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	s := open(t, dsn, nil)
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	release := holdPeriod(t, dsn, ref)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() {
+		_, err := s.Submit(ctx, one("b", "", "impatient", 1))
+		gone <- err
+	}()
+	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
+	errs := make(chan error, 1)
+	go func() {
+		_, err := s.Submit(context.Background(), one("b", "", "patient", 2))
+		errs <- err
+	}()
+	cancel()
+	if err := await(t, "the error", gone); !errors.Is(err, leaderboard.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller that gave up got %v", err)
+	}
+	release()
+	if err := await(t, "the neighbour's answer", errs); err != nil {
+		t.Error(err)
+	}
+	if got := scoreOf(t, s, ref, "impatient"); got != 1 {
+		t.Errorf("the score of the caller that gave up is %d", got)
+	}
+	if _, err := s.Submit(ctx, one("b", "", "late", 1)); !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		t.Errorf("a caller that is gone before it asks: %v", err)
+	}
+}
+
+// TestCloseDrains: what was accepted is committed and answered before Close returns, and nothing more is accepted.
+func TestCloseDrains(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	open(t, dsn, nil)
+	s, err := store.Open(t.Context(), store.Config{DSN: dsn, BatchRows: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	release := holdPeriod(t, dsn, ref)
+	reqs := make([]store.SubmitRequest, 11)
+	for i := range reqs {
+		reqs[i] = one("b", "", "m", 1)
+	}
+	errs := submitAll(t, s, reqs)
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	eventually(t, "the store takes nothing more", func() bool {
+		_, err := s.Submit(t.Context(), one("other", "", "m", 1))
+		return errors.Is(err, leaderboard.ErrUnavailable)
+	})
+	select {
+	case err := <-closed:
+		t.Fatalf("closed with requests waiting: %v", err)
+	default:
+	}
+	release()
+	for range reqs {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := await(t, "the end", closed); err != nil {
+		t.Error(err)
+	}
+	if got := scoreOf(t, open(t, dsn, nil), ref, "m"); got != 11 {
+		t.Errorf("the sum is %d, want 11", got)
+	}
+}
+
+// TestBoardChangesMeanwhile: the lock shows each batch the board as it is, whatever another server did to it.
+func TestBoardChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, other := open(t, dsn, nil), open(t, dsn, nil)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		submit := func(want int64) {
+			t.Helper()
+			if r, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil || *r.Results[0].Score != want {
+				t.Errorf("%+v, %v; want score %d", r, err, want)
+			}
+		}
+		submit(5)
+		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		submit(10)
+		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Errorf("a deleted board: %v", err)
+		}
+		again := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Latest, Order: leaderboard.Asc})
+		if again.ID == ref.ID {
+			t.Fatal("the new board has the old period")
+		}
+		submit(5)
+		submit(5)
+		if got := scoreOf(t, s, again, "m"); got != 5 {
+			t.Errorf("the score on the new board is %d", got)
+		}
+		// Deleted and made anew between two batches, which the cached rules must not survive.
+		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		submit(5)
+		submit(10)
+	})
+}
+
+// TestDeletedWhileWaiting: a batch that waits for the lock of a board that is then deleted finds no board.
+func TestDeletedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	s := open(t, dsn, nil)
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	release := holdPeriod(t, dsn, ref)
+	deleted := make(chan error, 1)
+	go func() { deleted <- s.DeleteBoard(context.Background(), "b") }()
+	eventually(t, "the deletion holds the board", func() bool {
+		_, err := connect(t, dsn).ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
+		return err != nil
+	})
+	errs := make(chan error, 1)
+	go func() {
+		_, err := s.Submit(context.Background(), one("b", "", "m", 1))
+		errs <- err
+	}()
+	eventually(t, "a writer has taken the request", func() bool { return s.Writing("b") })
+	release()
+	if err := await(t, "the deletion", deleted); err != nil {
+		t.Error(err)
+	}
+	if err := await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("submit: %v", err)
+	}
+}
