@@ -40,6 +40,8 @@ const (
 	CodeInvalidTime     = "invalid-created-time"
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
+	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
+	CodeModeNotAvailable = "mode-not-available"
 )
 
 // FieldError names one place in the input and says what is wrong with it.

@@ -5,10 +5,11 @@ import "time"
 // RunKind is what a run does to a copy.
 type RunKind string
 
-// Full builds the copy anew, Incremental catches up by the change log.
+// Full builds the copy anew, Incremental catches up by the change log. Index builds the rank index in MySQL.
 const (
 	Full        RunKind = "full"
 	Incremental RunKind = "incremental"
+	Index       RunKind = "index"
 )
 
 // RunReason is why a run was started.
@@ -36,7 +37,7 @@ const (
 	RunFailed  RunState = "failed"
 )
 
-// Run is one rebuild or refresh of a period's copy, a row of refresh_runs.
+// Run is one rebuild or refresh of a period's copy or rank index, a row of refresh_runs.
 type Run struct {
 	ID        int64
 	BoardID   int64

@@ -175,6 +175,12 @@ var kinds = []kind{
 		help:   "Its entries stay readable and change no more.",
 	},
 	{
+		code: leaderboard.CodeModeNotAvailable, status: 422,
+		title:  "Ranks in this mode are not available here",
+		detail: "Ranks in this mode are not available at this depth.",
+		help:   "Ask for mode=strict or mode=tied, which are exact at any depth; dense ranks are known for the first 100,000 entries.",
+	},
+	{
 		code: codeClientGone, status: 499,
 		title:  "The client closed the connection",
 		detail: "The client closed the connection.",

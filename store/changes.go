@@ -12,15 +12,18 @@ import (
 // yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq though the
 // period is ahead of it.
 func (s *Store) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
-	commits, err := s.changes(ctx, periodID, fromSeq, limit)
+	commits, err := s.logOf(ctx, s.db.DB, periodID, fromSeq, limit, decodeChanges)
 	if err != nil {
 		return nil, translate(ctx, "changes", err)
 	}
 	return commits, nil
 }
 
-func (s *Store) changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
-	rows, err := s.db.DB.QueryContext(ctx, s.limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed,"+
+// decoder reads the payload of a row of the log.
+type decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
+
+func (s *Store) logOf(ctx context.Context, q querier, periodID, fromSeq int64, limit int, decode decoder) ([]leaderboard.Commit, error) {
+	rows, err := q.QueryContext(ctx, s.limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed,"+
 		" c.committed_at, c.entry_count, c.payload FROM periods p LEFT JOIN changes c ON c.period_id = p.id AND c.last_seq > ?"+
 		" WHERE p.id = ? AND p.state <> 'deleting' ORDER BY c.last_seq LIMIT ?"), fromSeq, periodID, max(1, limit))
 	if err != nil {
@@ -46,7 +49,7 @@ func (s *Store) changes(ctx context.Context, periodID, fromSeq int64, limit int)
 			PeriodID: periodID, FirstSeq: first.Int64, LastSeq: last.Int64,
 			PrevCommittedAt: micros(prev.Time), CommittedAt: micros(committed.Time), EntryCount: count.Int64,
 		}
-		if c.Changes, err = decodeChanges(payload, c.FirstSeq, c.LastSeq); err != nil {
+		if c.Changes, err = decode(payload, c.FirstSeq, c.LastSeq); err != nil {
 			return nil, fmt.Errorf("period %d, commit %d: %w", periodID, c.LastSeq, err)
 		}
 		commits = append(commits, c)

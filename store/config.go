@@ -28,6 +28,17 @@ type Config struct {
 	KeyTTL time.Duration
 	// ChangeTTL is how long the change log reaches back at least. Default 1h.
 	ChangeTTL time.Duration
+	// IndexMinEntries is the size of a period from which on it gets a rank index; below it counting is as quick.
+	// Default 2000.
+	IndexMinEntries int64
+	// IndexTarget is the number of entries per bucket of a rank index. Default 512.
+	IndexTarget int
+	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved before a quarter of ChangeTTL
+	// has passed (by Sweep), and by Close. Default 200,000.
+	IndexSaveEvery int64
+	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is kept in any
+	// case. Default 256 MiB, enough for a billion entries.
+	IndexMemory int64
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
@@ -48,6 +59,10 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.BatchRows, 500)
 	setDefault(&c.KeyTTL, 24*time.Hour)
 	setDefault(&c.ChangeTTL, time.Hour)
+	setDefault(&c.IndexMinEntries, 2000)
+	setDefault(&c.IndexTarget, 512)
+	setDefault(&c.IndexSaveEvery, 200_000)
+	setDefault(&c.IndexMemory, 256<<20)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -2,33 +2,39 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 
 	"leaderboard"
+	"leaderboard/rank"
 )
 
-const signBit = 1 << 63
-
-// Distribution implements leaderboard.Rankings: buckets of one width, as many as fit. The two ends come from the index;
-// the counts take a scan of the whole period, O(entries), cut off by the limit of time of a statement.
+// Distribution implements leaderboard.Rankings: buckets of one width, as many as fit. The ends are the first and the last
+// entry, and a bucket has the entries ahead of its end less those ahead of its beginning: each takes one count inside a
+// bucket of the rank index.
 //
 // Widths are unsigned: the greatest and the least int64 lie further apart than an int64 can say.
 func (s *Store) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	var out *leaderboard.Distribution
-	err := s.view(ctx, ref, q.MinSeq, func(v *view) error {
-		out = &leaderboard.Distribution{State: v.state}
-		var least, most sql.NullInt64
-		t := (&text{}).str("SELECT MIN(score), MAX(score) FROM entries FORCE INDEX (entries_order) WHERE period_id = ").int(ref.ID)
-		if err := v.q.QueryRowContext(ctx, s.limited(t.String())).Scan(&least, &most); err != nil {
+	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {
+		r, err := v.look(ctx, question{scans: []scan{
+			{iv: everything(), limit: 1}, {iv: everything(), limit: 1, last: true},
+		}})
+		if err != nil {
 			return err
 		}
-		if !least.Valid {
+		out = &leaderboard.Distribution{State: v.state}
+		if len(r.keys[0]) == 0 {
 			return nil // an empty period
 		}
-		a, _ := v.codec.Stored(least.Int64, 0)
-		b, _ := v.codec.Stored(most.Int64, 0)
-		out.Buckets = emptyBuckets(min(a, b), max(a, b), min(max(q.Buckets, 1), leaderboard.MaxBuckets))
+		best, err := v.codec.Entry(r.keys[0][0])
+		if err != nil {
+			return err
+		}
+		worst, err := v.codec.Entry(r.keys[1][0])
+		if err != nil {
+			return err
+		}
+		n := min(max(q.Buckets, 1), leaderboard.MaxBuckets)
+		out.Buckets = emptyBuckets(min(best.Score, worst.Score), max(best.Score, worst.Score), n)
 		return v.fill(ctx, out.Buckets)
 	})
 	if err != nil {
@@ -53,39 +59,32 @@ func emptyBuckets(least, most int64, n int) []leaderboard.Bucket {
 	return buckets
 }
 
-// fill counts the entries of each bucket. score ^ sign bit turns the order of int64 into that of unsigned numbers, so
-// that differences never overflow.
+// fill counts the entries of each bucket.
 func (v *view) fill(ctx context.Context, buckets []leaderboard.Bucket) error {
-	least, most := buckets[0].From, buckets[len(buckets)-1].To
-	if len(buckets) == 1 {
-		buckets[0].Count = v.state.Total
-		return nil
+	asc := v.ref.Rules.Order == leaderboard.Asc
+	best := func(i int) *leaderboard.Bucket { // the bucket with the best scores is number 0
+		if asc {
+			return &buckets[i]
+		}
+		return &buckets[len(buckets)-1-i]
 	}
-	width := uint64(buckets[1].From) - uint64(buckets[0].From)
-	lo, _ := v.codec.Stored(least, 0)
-	t := (&text{}).str("SELECT ")
-	if v.ref.Rules.Order == leaderboard.Asc { // what is stored runs the other way
-		t.str("(").uint(uint64(lo) ^ signBit).str(" - (score ^ ").uint(signBit).str("))")
-	} else {
-		t.str("((score ^ ").uint(signBit).str(") - ").uint(uint64(lo) ^ signBit).str(")")
+	edges := make([]rank.Key, len(buckets)-1) // the best score of each bucket but the first
+	for i := range edges {
+		b := best(i + 1)
+		score := b.To
+		if asc {
+			score = b.From
+		}
+		edges[i] = v.codec.Prefix(score, 0)[:scoreLen]
 	}
-	t.str(" DIV ").uint(width).str(" AS bucket, COUNT(*) FROM entries FORCE INDEX (entries_order) WHERE period_id = ").int(v.ref.ID)
-	t.str(" GROUP BY bucket LIMIT ").int(int64(len(buckets)))
-	rows, err := v.q.QueryContext(ctx, v.store.limited(t.String()))
+	ahead, err := v.before(ctx, edges)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var i uint64
-		var n int64
-		if err := rows.Scan(&i, &n); err != nil {
-			return err
-		}
-		if i >= uint64(len(buckets)) {
-			return fmt.Errorf("bucket %d of the scores from %d to %d", i, least, most)
-		}
-		buckets[i].Count = n
+	last := int64(0)
+	for i, n := range append(ahead, v.state.Total) {
+		best(i).Count = n - last
+		last = n
 	}
-	return rows.Err()
+	return nil
 }

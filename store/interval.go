@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"strings"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -39,6 +40,9 @@ const (
 func beginning() cut { return cut{} }
 func end() cut       { return cut{behind: true} }
 
+// everything is the interval of all entries.
+func everything() interval { return interval{beginning(), end()} }
+
 // groupCut is the cut before or behind the entries that share a score and a tiebreak (as stored).
 func groupCut(score, tiebreak int64, behind bool) cut {
 	return cut{n: colTiebreak + 1, score: score, tiebreak: tiebreak, behind: behind}
@@ -55,6 +59,53 @@ func keyCut(k rank.Key, behind bool) (cut, error) {
 		return groupCut(e.Score, e.Tiebreak, e.CreatedTime > leaderboard.MaxTime), nil
 	}
 	return cut{colMember + 1, e.Score, e.Tiebreak, e.CreatedTime, e.Member, behind}, nil
+}
+
+// scoreLen is the length of the beginning of a sort key that ends with the score.
+const scoreLen = 8
+
+// behindTied makes the prefix of a group of tied entries the place behind all of them: no moment has a key that begins
+// with this byte.
+const behindTied = "\xff"
+
+// beforeKey is the cut in front of the entries whose sort keys are not less than k. That is a sort key, with any bytes
+// for the member, or the beginning of one that ends with a column, "" included, or the prefix of a group with behindTied.
+func beforeKey(k rank.Key) (cut, error) {
+	const filler = "\x80" // of the columns that are not there; what it stands for is not looked at
+	head := (k + rank.Key(strings.Repeat(filler, rank.HeadLen)))[:rank.HeadLen]
+	c, err := keyCut(head+filler, false)
+	if err != nil {
+		return cut{}, err
+	}
+	switch len(k) {
+	case 0:
+		return beginning(), nil
+	case scoreLen:
+		return cut{n: colScore + 1, score: c.score}, nil
+	case rank.PrefixLen:
+		return groupCut(c.score, c.tiebreak, false), nil
+	case rank.PrefixLen + len(behindTied):
+		return groupCut(c.score, c.tiebreak, true), nil
+	}
+	if c.n <= colMember {
+		return c, nil // no entry has this moment
+	}
+	c.member = string(k[rank.HeadLen:])
+	if c.member == "" {
+		c.n = colCreated + 1
+	}
+	return c, nil
+}
+
+// between is the shortest key such that a < key <= b, for two sort keys a < b: a boundary with few columns makes for
+// few ranges in a condition, and each costs the database as much as counting a hundred entries.
+func between(a, b rank.Key) rank.Key {
+	for _, n := range []int{scoreLen, rank.PrefixLen, rank.HeadLen} {
+		if a[:n] < b[:n] {
+			return b[:n]
+		}
+	}
+	return b
 }
 
 // compare orders two cuts by one column: negative when c's value comes first.

@@ -2,23 +2,20 @@ package store
 
 import (
 	"context"
-	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
 )
 
-// Members implements leaderboard.Rankings. The ranks of all members together cost one scan down to the worst of them:
-// what is counted is the distance from each to the next.
+// Members implements leaderboard.Rankings: one statement for the entries, and one for the ranks of twenty of them.
 func (s *Store) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	var out *leaderboard.Standings
-	err := s.view(ctx, ref, q.MinSeq, func(v *view) error {
+	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {
 		keys, err := v.members(ctx, q.Members)
 		if err != nil {
 			return err
 		}
-		slices.Sort(keys)
-		ranks, err := v.allRanks(ctx, keys, q.Mode == leaderboard.Dense)
+		ranks, err := v.ranks(ctx, keys, q.Mode)
 		if err != nil {
 			return err
 		}
@@ -31,48 +28,39 @@ func (s *Store) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	return out, nil
 }
 
-// allRanks are the ranks of entries in order; Dense only when it is asked for.
-func (v *view) allRanks(ctx context.Context, keys []rank.Key, dense bool) ([]rank.Ranks, error) {
-	ranks := make([]rank.Ranks, len(keys))
-	steps := make([]interval, 0, 2*len(keys)) // per entry: up to its group, and on to the entry itself
-	groups := make([]interval, 0, len(keys))
-	at, group := beginning(), beginning()
-	for _, k := range keys {
-		here, err := keyCut(k, false)
-		if err != nil {
-			return nil, err
+// ranks are the ranks of entries in order; Dense only when that is the mode.
+func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode) ([]rank.Ranks, error) {
+	probes := make([]rank.Key, 0, 2*len(keys)) // of each group of tied entries its prefix, and the entries
+	var groups []rank.Key
+	for i, k := range keys {
+		if i == 0 || !rank.Tied(keys[i-1], k) {
+			groups = append(groups, k.Prefix())
+			probes = append(probes, k.Prefix())
 		}
-		next := groupCut(here.score, here.tiebreak, false)
-		groups = append(groups, interval{group, next})
-		if next != group {
-			steps = append(steps, interval{at, next}, interval{next, here})
-		} else {
-			steps = append(steps, interval{at, at}, interval{at, here})
-		}
-		at, group = here, next
+		probes = append(probes, k)
 	}
-	counts, err := v.store.counter.count(ctx, v.q, v.ref.ID, steps)
+	ahead, err := v.before(ctx, probes)
 	if err != nil {
 		return nil, err
 	}
-	var distinct []int64
-	if dense {
-		if distinct, err = v.store.counter.distinct(ctx, v.q, v.ref.ID, groups); err != nil {
-			return nil, err
+	ranks := make([]rank.Ranks, 0, len(keys))
+	better, group := int64(0), -1
+	for i, k := range probes {
+		if len(k) == rank.PrefixLen {
+			better, group = ahead[i], group+1
+			continue
 		}
+		ranks = append(ranks, rank.Ranks{Strict: ahead[i] + 1, Tied: better + 1, Dense: int64(group)})
 	}
-	before, better, values := int64(0), int64(0), int64(0)
-	for i := range keys {
-		before += counts[2*i]
-		if i == 0 || !rank.Tied(keys[i-1], keys[i]) {
-			better = before
-		}
-		before += counts[2*i+1]
-		ranks[i] = rank.Ranks{Strict: before + 1, Tied: better + 1}
-		if dense {
-			values += distinct[i]
-			ranks[i].Dense = values + 1
-		}
+	if mode != leaderboard.Dense {
+		return ranks, nil
+	}
+	values, err := v.dense(ctx, groups, better)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ranks {
+		ranks[i].Dense = values[ranks[i].Dense] + 1
 	}
 	return ranks, nil
 }
@@ -100,20 +88,18 @@ func (v *view) standings(q leaderboard.MembersQuery, keys []rank.Key, ranks []ra
 
 // ScoreRank implements leaderboard.Rankings, in one statement.
 func (s *Store) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	score, tiebreak := rank.CodecOf(ref.Rules).Stored(q.Score, q.Tiebreak)
-	before, behind := groupCut(score, tiebreak, false), groupCut(score, tiebreak, true)
-	t := (&text{}).str("SELECT " + stateColumns)
-	for _, iv := range []interval{{beginning(), before}, {before, behind}} {
-		countColumn(t.str(","), ref.ID, "COUNT(*)", iv)
-	}
-	t.str(" FROM periods p WHERE p.id = ").int(ref.ID).str(" AND p.state <> 'deleting'")
-	var better, tied int64
-	state, err := scanState(s.db.DB.QueryRowContext(ctx, s.limited(t.String())), &better, &tied)
-	if err == nil && state.Seq < q.MinSeq {
-		err = leaderboard.ErrSeqAhead
-	}
+	var out *leaderboard.ScoreRank
+	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {
+		prefix := v.codec.Prefix(q.Score, q.Tiebreak)
+		ahead, err := v.before(ctx, []rank.Key{prefix, prefix + behindTied})
+		if err != nil {
+			return err
+		}
+		out = &leaderboard.ScoreRank{State: v.state, Strict: ahead[1] + 1, Tied: ahead[0] + 1}
+		return nil
+	})
 	if err != nil {
 		return nil, translate(ctx, "score rank", err)
 	}
-	return &leaderboard.ScoreRank{State: state, Strict: better + tied + 1, Tied: better + 1}, nil
+	return out, nil
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -13,126 +11,160 @@ import (
 // maxPage is the greatest limit of a page: a slice around a member with both sides at their greatest.
 const maxPage = 2*leaderboard.MaxAroundSide + 1
 
-// Page implements leaderboard.Rankings. A page from the top, or one in strict mode by offset, is one statement.
+// Page implements leaderboard.Rankings. A page by offset or cursor in strict mode is one statement, one around a member
+// two; tied ranks take one more, dense ranks a transaction.
 func (s *Store) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	q.Limit, q.Offset = min(max(q.Limit, 0), maxPage), max(q.Offset, 0)
-	var (
-		page *leaderboard.Page
-		err  error
-	)
-	if q.Around == "" && q.After == "" && (q.Mode == leaderboard.Strict || q.Offset == 0) {
-		page, err = s.plainPage(ctx, ref, q)
-	} else {
-		err = s.view(ctx, ref, q.MinSeq, func(v *view) error {
-			page, err = v.page(ctx, q)
+	var page *leaderboard.Page
+	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {
+		keys, start, err := v.run(ctx, q)
+		if err != nil {
 			return err
-		})
-	}
+		}
+		page, err = v.page(ctx, q.Mode, keys, start)
+		return err
+	})
 	if err != nil {
 		return nil, translate(ctx, "page", err)
 	}
 	return page, nil
 }
 
-// plainPage reads the period's row and the entries in one statement, which under READ COMMITTED sees one state.
-func (s *Store) plainPage(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	t := (&text{}).str("SELECT " + stateColumns + ", e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN (")
-	t.str(scanQuery(ref.ID, interval{beginning(), end()}, orderBy, q.Offset, q.Limit))
-	t.str(") e ON TRUE WHERE p.id = ").int(ref.ID).str(" AND p.state <> 'deleting'")
-	rows, err := s.db.DB.QueryContext(ctx, s.limited(t.String()))
+// run reads the entries of a page; start is the number of entries ahead of them.
+func (v *view) run(ctx context.Context, q leaderboard.PageQuery) (keys []rank.Key, start int64, err error) {
+	switch {
+	case q.Around != "":
+		return v.around(ctx, q)
+	case q.After != "":
+		return v.after(ctx, rank.Key(q.After), q.Limit)
+	case q.Offset > int64(v.store.cfg.IndexTarget): // entries in the first bucket are skipped from the top
+		return v.deep(ctx, q.Offset, q.Limit)
+	}
+	r, err := v.look(ctx, question{scans: []scan{{iv: everything(), offset: q.Offset, limit: q.Limit}}})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer rows.Close()
-	codec, found := rank.CodecOf(ref.Rules), false
-	state := leaderboard.State{Source: leaderboard.SourceMySQL}
-	keys := make([]rank.Key, 0, q.Limit)
-	for rows.Next() {
-		var (
-			asOf            time.Time
-			member          *[]byte
-			score, tiebreak *int64
-			created         *time.Time
-		)
-		if err := rows.Scan(&state.Seq, &asOf, &state.Total, &member, &score, &tiebreak, &created); err != nil {
-			return nil, err
-		}
-		state.AsOf, found = micros(asOf), true
-		if member != nil {
-			e := leaderboard.Entry{Member: string(*member), CreatedTime: micros(*created)}
-			e.Score, e.Tiebreak = codec.Stored(*score, *tiebreak)
-			keys = append(keys, codec.Key(e))
-		}
-	}
-	switch err := rows.Err(); {
-	case err != nil:
-		return nil, err
-	case !found:
-		return nil, leaderboard.ErrPeriodNotFound
-	case state.Seq < q.MinSeq:
-		return nil, fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, state.Seq, q.MinSeq)
-	}
-	slices.Sort(keys) // a join promises no order
-	first := rank.Top()
-	first.Strict += q.Offset
-	return newPage(state, codec, q.Mode, first, keys)
+	return r.keys[0], q.Offset, nil
 }
 
-// newPage numbers the entries of a page; first are the ranks of its first entry.
-func newPage(state leaderboard.State, codec rank.Codec, mode leaderboard.Mode, first rank.Ranks, keys []rank.Key) (*leaderboard.Page, error) {
-	page := &leaderboard.Page{State: state, Entries: make([]leaderboard.Ranked, len(keys))}
+// page numbers the entries of a page.
+func (v *view) page(ctx context.Context, mode leaderboard.Mode, keys []rank.Key, start int64) (*leaderboard.Page, error) {
+	first := rank.Ranks{Strict: start + 1, Tied: 1, Dense: 1}
+	if len(keys) > 0 && start > 0 && mode != leaderboard.Strict {
+		group := []rank.Key{keys[0].Prefix()}
+		better, err := v.before(ctx, group)
+		if err != nil {
+			return nil, err
+		}
+		first.Tied = better[0] + 1
+		if mode == leaderboard.Dense {
+			values, err := v.dense(ctx, group, better[0])
+			if err != nil {
+				return nil, err
+			}
+			first.Dense = values[0] + 1
+		}
+	}
+	page := &leaderboard.Page{State: v.state, Entries: make([]leaderboard.Ranked, len(keys))}
 	for i, r := range rank.Number(mode, first, keys) {
-		e, err := codec.Entry(keys[i])
+		e, err := v.codec.Entry(keys[i])
 		if err != nil {
 			return nil, err
 		}
 		page.Entries[i] = leaderboard.Ranked{Rank: r, Entry: e}
 	}
-	if n := int64(len(keys)); n > 0 && first.Strict-1+n < state.Total {
+	if n := int64(len(keys)); n > 0 && start+n < v.state.Total {
 		page.Next = string(keys[n-1])
 	}
 	return page, nil
 }
 
-// page reads the pages that take several statements.
-func (v *view) page(ctx context.Context, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	var (
-		es    []leaderboard.Entry
-		start = int64(-1) // entries before the page, when that is known already
-		err   error
-	)
-	switch {
-	case q.Around != "":
-		es, start, err = v.around(ctx, q)
-	case q.After != "":
-		var from cut
-		if from, err = keyCut(rank.Key(q.After), true); err != nil {
-			return nil, err
-		}
-		es, err = v.entries(ctx, interval{from, end()}, 0, q.Limit)
-	default:
-		es, err = v.entries(ctx, interval{beginning(), end()}, q.Offset, q.Limit)
-		start = q.Offset
+// after reads the entries behind a cursor.
+func (v *view) after(ctx context.Context, cursor rank.Key, limit int) ([]rank.Key, int64, error) {
+	behind, err := keyCut(cursor, true)
+	if err != nil {
+		return nil, 0, err
+	}
+	// The key right behind the cursor's: its entry, if it is still there, is ahead of the page too.
+	ahead, r, err := v.locate(ctx, []rank.Key{cursor + "\x00"}, []scan{{iv: interval{behind, end()}, limit: limit}}, rank.Span{})
+	if err == nil {
+		err = v.adopt(r.state)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	keys := make([]rank.Key, len(es))
-	for i, e := range es {
-		keys[i] = v.codec.Key(e)
+	return r.keys[0], ahead[0], nil
+}
+
+// adopt makes the state of an answer that holds all that is needed the state of the view.
+func (v *view) adopt(state leaderboard.State) error {
+	if v.snapshot && state != v.state {
+		return errMoved
 	}
-	first := rank.Top()
-	if len(keys) > 0 {
-		if first, err = v.ranks(ctx, keys[0], q.Mode, start); err != nil {
-			return nil, err
+	return v.settle(state)
+}
+
+// deep reads the entries behind the first offset ones, from the start of the bucket that they are in.
+func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, int64, error) {
+	if err := v.prepare(ctx); err != nil {
+		return nil, 0, err
+	}
+	if err := v.turn(ctx); err != nil {
+		return nil, 0, err
+	}
+	var (
+		from  rank.Key
+		ahead int64
+		at    rank.Mark
+		err   error
+	)
+	if v.index != nil {
+		if from, ahead, at, err = v.nth(ctx, offset); err != nil {
+			return nil, 0, err
 		}
 	}
-	return newPage(v.state, v.codec, q.Mode, first, keys)
+	start, err := beforeKey(from)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := v.store.ask(ctx, v.q, v.ref.ID, question{scans: []scan{{iv: interval{start, end()}, offset: offset - ahead, limit: limit}}})
+	if err == nil {
+		err = v.adopt(r.state)
+	}
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case r.state.Total <= offset:
+		return nil, offset, nil
+	case v.index == nil:
+		return r.keys[0], offset, nil
+	}
+	shifts, err := v.follow(ctx, []rank.Key{from}, at, r.state)
+	if err != nil {
+		return nil, 0, err
+	}
+	if shifts[0] != 0 {
+		return nil, 0, fmt.Errorf("%w: entries were put ahead of a page", errMoved)
+	}
+	return r.keys[0], offset, nil
+}
+
+// nth is where to start reading for the entry number n from 0, and the number of entries ahead of that, at a state that
+// is the one of the transaction if there is one.
+func (v *view) nth(ctx context.Context, n int64) (rank.Key, int64, rank.Mark, error) {
+	if !v.snapshot {
+		return v.index.nth(n, nil)
+	}
+	m := markOf(v.state)
+	if err := v.store.indexes.reach(ctx, v.index, v.q, m); err != nil {
+		return "", 0, m, err
+	}
+	return v.index.nth(n, &m)
 }
 
 // around reads the page around a member: Before entries ahead of it when there are that many, filled up to Limit at
-// both ends. start is the number of entries before the page.
-func (v *view) around(ctx context.Context, q leaderboard.PageQuery) (es []leaderboard.Entry, start int64, err error) {
+// both ends.
+func (v *view) around(ctx context.Context, q leaderboard.PageQuery) ([]rank.Key, int64, error) {
 	key, err := v.member(ctx, q.Around)
 	if err != nil {
 		return nil, 0, err
@@ -141,49 +173,22 @@ func (v *view) around(ctx context.Context, q leaderboard.PageQuery) (es []leader
 	if err != nil {
 		return nil, 0, err
 	}
-	counts, err := v.store.counter.count(ctx, v.q, v.ref.ID, []interval{{beginning(), here}})
+	ahead, r, err := v.locate(ctx, []rank.Key{key}, []scan{
+		{iv: interval{beginning(), here}, limit: max(q.Limit, q.Before), last: true}, {iv: interval{here, end()}, limit: max(1, q.Limit)},
+	}, rank.Span{})
+	if err == nil {
+		err = v.adopt(r.state)
+	}
 	if err != nil {
 		return nil, 0, err
+	}
+	front, rest := r.keys[0], r.keys[1]
+	if len(rest) == 0 || rest[0] != key {
+		return nil, 0, fmt.Errorf("%w: so did the member", errMoved)
 	}
 	limit := int64(q.Limit)
-	start = max(0, min(counts[0]-int64(max(q.Before, 0)), v.state.Total-limit))
-	ahead := min(counts[0]-start, limit)
-	if es, err = v.lastEntries(ctx, interval{beginning(), here}, int(counts[0]-start)); err != nil {
-		return nil, 0, err
-	}
-	rest, err := v.entries(ctx, interval{here, end()}, 0, int(limit-ahead))
-	return append(es[:ahead], rest...), start, err
-}
-
-// ranks are the ranks of an entry; start is the number of entries before it, -1 when it is not known. Only what the
-// mode needs is counted.
-func (v *view) ranks(ctx context.Context, key rank.Key, mode leaderboard.Mode, start int64) (rank.Ranks, error) {
-	here, err := keyCut(key, false)
-	if err != nil {
-		return rank.Ranks{}, err
-	}
-	group := groupCut(here.score, here.tiebreak, false)
-	if start < 0 {
-		counts, err := v.store.counter.count(ctx, v.q, v.ref.ID, []interval{{beginning(), here}})
-		if err != nil {
-			return rank.Ranks{}, err
-		}
-		start = counts[0]
-	}
-	r := rank.Ranks{Strict: start + 1}
-	switch mode {
-	case leaderboard.Tied:
-		counts, err := v.store.counter.count(ctx, v.q, v.ref.ID, []interval{{group, here}})
-		if err != nil {
-			return r, err
-		}
-		r.Tied = r.Strict - counts[0]
-	case leaderboard.Dense:
-		counts, err := v.store.counter.distinct(ctx, v.q, v.ref.ID, []interval{{beginning(), group}})
-		if err != nil {
-			return r, err
-		}
-		r.Dense = 1 + counts[0]
-	}
-	return r, nil
+	start := max(0, min(ahead[0]-int64(max(q.Before, 0)), v.state.Total-limit))
+	n := min(ahead[0]-start, limit) // of the page's entries, those ahead of the member
+	keys := front[int64(len(front))-(ahead[0]-start):]
+	return append(keys[:n:n], rest[:min(limit-n, int64(len(rest)))]...), start, nil
 }

@@ -54,14 +54,25 @@ func encodeChanges(b []byte, rules *leaderboard.Rules, changes []leaderboard.Cha
 	return b
 }
 
+// decodeChanges reads what encodeChanges wrote.
 func decodeChanges(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
+	return decodeAs(b, firstSeq, lastSeq, orientedCodec)
+}
+
+// decodeStored leaves scores and tiebreaks as they are stored, higher is better: the keys of the zero codec are those
+// in the payload, whatever the rules of the board were then or are now.
+func decodeStored(b []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error) {
+	return decodeAs(b, firstSeq, lastSeq, func(byte) rank.Codec { return rank.Codec{} })
+}
+
+func decodeAs(b []byte, firstSeq, lastSeq int64, codecOf func(orientation byte) rank.Codec) ([]leaderboard.Change, error) {
 	if len(b) < 2 {
 		return nil, errPayload
 	}
 	if b[0] != payloadFormat {
 		return nil, fmt.Errorf("%w: format %d is not known to this version of the program", errPayload, b[0])
 	}
-	codec := orientedCodec(b[1])
+	codec := codecOf(b[1])
 	b = b[2:]
 	var out []leaderboard.Change
 	for seq := firstSeq; seq <= lastSeq; seq++ {

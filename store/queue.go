@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/rank"
 )
 
 // SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
@@ -213,6 +214,7 @@ func (w *writer) commit(reqs []*request) {
 		return
 	}
 	for _, c := range b.commits {
+		s.indexes.committed(step{codec: rank.CodecOf(c.ref.Rules), commit: c.commit}, c.ref.ID)
 		s.cfg.OnCommit(c.ref, *c.commit)
 	}
 	for i, r := range reqs {

@@ -15,28 +15,26 @@ const snapshotChunk = 1000
 // snapshot holds a connection and, on the server, old row versions: begin and rows should not dally.
 func (s *Store) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	var callback error
-	err := s.view(ctx, ref, 0, func(v *view) error {
+	err := s.view(ctx, view{store: s, ref: ref, codec: rank.CodecOf(ref.Rules)}, func(v *view) error {
 		if callback = begin(v.state); callback != nil {
 			return callback
 		}
 		from := beginning()
 		for limit > 0 {
-			es, err := v.entries(ctx, interval{from, end()}, 0, min(limit, snapshotChunk))
+			n := min(limit, snapshotChunk)
+			r, err := v.look(ctx, question{scans: []scan{{iv: interval{from, end()}, limit: n}}})
 			if err != nil {
 				return err
 			}
-			if len(es) == 0 {
+			keys := r.keys[0]
+			if len(keys) == 0 {
 				return nil
-			}
-			keys := make([]rank.Key, len(es))
-			for i, e := range es {
-				keys[i] = v.codec.Key(e)
 			}
 			if from, err = keyCut(keys[len(keys)-1], true); err != nil {
 				return err
 			}
-			short := len(es) < min(limit, snapshotChunk)
-			limit -= len(es)
+			short := len(keys) < n
+			limit -= len(keys)
 			if callback = rows(keys); callback != nil || short {
 				return callback
 			}

@@ -20,7 +20,7 @@ type Store struct {
 	db      *sqlx.DB // everything but the batches
 	batches *sql.DB  // connections that take several statements at once, for text built by hand only
 	flavour *flavour
-	counter counter
+	indexes *indexes
 
 	rules sync.Map // board name → *boardRules, checked under the lock of each batch
 
@@ -43,17 +43,18 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, db: sqlx.NewDb(db, "mysql"), batches: batches, flavour: flavour, queues: map[string]*queue{}}
-	s.counter = scanCounter{s}
+	s.indexes = newIndexes(s)
 	return s, nil
 }
 
-// Close waits for the writes that were accepted, then closes the connections. Submit fails with ErrUnavailable from
-// now on.
+// Close waits for the writes that were accepted, saves the rank indexes, then closes the connections. Submit fails with
+// ErrUnavailable from now on.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.writers.Wait()
+	s.indexes.close()
 	return errors.Join(s.batches.Close(), s.db.Close())
 }
 

@@ -17,7 +17,7 @@ const (
 
 // Sweep does the housekeeping: it finishes the deletion of boards, and forgets idempotency keys older than KeyTTL,
 // commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000.
-// It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
+// Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
 // time, and by several processes at once. It reads the database clock only.
 func (s *Store) Sweep(ctx context.Context) error {
 	now, err := s.Now(ctx)
@@ -27,6 +27,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return errors.Join(
 		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
 		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
+		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
 		translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
 	)

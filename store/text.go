@@ -13,12 +13,11 @@ import (
 // that nothing needs escaping, and a batch of 500 rows costs no boxed arguments.
 type text struct{ b []byte }
 
-func (t *text) reset()              { t.b = t.b[:0] }
-func (t *text) str(s string) *text  { t.b = append(t.b, s...); return t }
-func (t *text) char(c byte) *text   { t.b = append(t.b, c); return t }
-func (t *text) int(v int64) *text   { t.b = strconv.AppendInt(t.b, v, 10); return t }
-func (t *text) uint(v uint64) *text { t.b = strconv.AppendUint(t.b, v, 10); return t }
-func (t *text) String() string      { return string(t.b) }
+func (t *text) reset()             { t.b = t.b[:0] }
+func (t *text) str(s string) *text { t.b = append(t.b, s...); return t }
+func (t *text) char(c byte) *text  { t.b = append(t.b, c); return t }
+func (t *text) int(v int64) *text  { t.b = strconv.AppendInt(t.b, v, 10); return t }
+func (t *text) String() string     { return string(t.b) }
 
 // hex is a binary string literal.
 func (t *text) hex(s string) *text {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -17,93 +16,148 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// counter counts the entries between cuts of a period, in the state that q sees. The one there is scans the ordered
-// index, which costs time in proportion to the count; the bucket index will take its place for all but the ends.
-type counter interface {
-	// count returns the number of entries of each interval.
-	count(ctx context.Context, q querier, periodID int64, ivs []interval) ([]int64, error)
-	// distinct returns the number of different (score, tiebreak) in each interval.
-	distinct(ctx context.Context, q querier, periodID int64, ivs []interval) ([]int64, error)
-}
-
-// view is one state of one period, read in several statements.
+// view is one state of one period, read in several statements: in a transaction that sees nothing else, or one by one,
+// which saves four round trips; then numbers are carried to the state of the view, see indexes.
 type view struct {
-	store *Store
-	q     querier
-	ref   leaderboard.PeriodRef
-	codec rank.Codec
-	state leaderboard.State
+	store    *Store
+	q        querier
+	ref      leaderboard.PeriodRef
+	codec    rank.Codec
+	minSeq   int64
+	snapshot bool // q is a transaction
+
+	state    leaderboard.State
+	settled  bool     // state is known
+	index    *tracker // nil: count by scanning
+	prepared bool     // index is chosen
+	scanned  func()   // ends the turn to scan, nil without one
 }
 
-const stateColumns = "p.last_seq, p.committed_at, p.entry_count"
+// errNeedsSnapshot: what was asked cannot be carried from state to state.
+var errNeedsSnapshot = errors.New("store: this takes a transaction")
 
-// view runs fn on one state of the period, at least minSeq: a REPEATABLE READ, READ ONLY transaction, whose snapshot
-// its first statement takes.
-func (s *Store) view(ctx context.Context, ref leaderboard.PeriodRef, minSeq int64, fn func(*view) error) error {
+// Attempts of read: with single statements, then in a transaction.
+const (
+	lightAttempts    = 2
+	snapshotAttempts = 3
+)
+
+// read runs fn on one state of the period, at least minSeq. fn may run several times; it looks at the view only. A
+// period that moves on faster than it can be read is ErrOverloaded.
+func (s *Store) read(ctx context.Context, ref leaderboard.PeriodRef, minSeq int64, fn func(*view) error) error {
+	v := view{store: s, ref: ref, codec: rank.CodecOf(ref.Rules), minSeq: minSeq}
+	var err error
+	for range lightAttempts {
+		light := v
+		light.q = s.db.DB
+		if err = light.done(fn(&light)); err == nil {
+			s.indexes.reads.single.Add(1)
+		}
+		if errors.Is(err, errNeedsSnapshot) {
+			break
+		}
+		if !errors.Is(err, errMoved) {
+			return err
+		}
+		s.indexes.reads.moved.Add(1)
+	}
+	for range snapshotAttempts {
+		s.indexes.reads.snapshot.Add(1)
+		if err = s.view(ctx, v, fn); !errors.Is(err, errMoved) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err)
+}
+
+// view runs fn on a REPEATABLE READ, READ ONLY transaction, whose snapshot its first statement takes.
+func (s *Store) view(ctx context.Context, v view, fn func(*view) error) error {
 	tx, err := s.db.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written, and the answer is complete or the error in hand says more
-	v := &view{store: s, q: tx, ref: ref, codec: rank.CodecOf(ref.Rules)}
-	row := tx.QueryRowContext(ctx, s.limited("SELECT "+stateColumns+" FROM periods p WHERE p.id = ? AND p.state <> 'deleting'"), ref.ID)
-	if v.state, err = scanState(row); err != nil {
+	v.q, v.snapshot = tx, true
+	if _, err := v.look(ctx, question{}); err != nil {
 		return err
 	}
-	if v.state.Seq < minSeq {
-		return fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, v.state.Seq, minSeq)
-	}
-	return fn(v)
+	return v.done(fn(&v))
 }
 
-func scanState(row *sql.Row, more ...any) (leaderboard.State, error) {
-	state := leaderboard.State{Source: leaderboard.SourceMySQL}
-	var asOf time.Time
-	err := row.Scan(append([]any{&state.Seq, &asOf, &state.Total}, more...)...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return state, leaderboard.ErrPeriodNotFound
+// done ends the view. An index that turned out useless is dropped, and the answer put together without it.
+func (v *view) done(err error) error {
+	if v.scanned != nil {
+		v.scanned()
+		v.scanned = nil
 	}
-	state.AsOf = micros(asOf)
-	return state, err
+	if err == nil || v.index == nil {
+		return err
+	}
+	switch {
+	case errors.Is(err, leaderboard.ErrPeriodNotFound), isUseless(err):
+		v.store.indexes.drop(v.index, err)
+	case errors.Is(err, errTooOld), errors.Is(err, errBehind):
+	default:
+		return err
+	}
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errMoved, err)
 }
 
-// entries reads at most limit entries of an interval from its beginning, skipping offset of them. They come in order.
-func (v *view) entries(ctx context.Context, iv interval, offset int64, limit int) ([]leaderboard.Entry, error) {
-	return v.scan(ctx, iv, orderBy, offset, limit)
-}
-
-// lastEntries reads the last limit entries of an interval, in order.
-func (v *view) lastEntries(ctx context.Context, iv interval, limit int) ([]leaderboard.Entry, error) {
-	es, err := v.scan(ctx, iv, backwards, 0, limit)
-	for i, j := 0, len(es)-1; i < j; i, j = i+1, j-1 {
-		es[i], es[j] = es[j], es[i]
-	}
-	return es, err
-}
-
-func (v *view) scan(ctx context.Context, iv interval, order string, offset int64, limit int) ([]leaderboard.Entry, error) {
-	if limit <= 0 {
-		return nil, nil
-	}
-	rows, err := v.q.QueryContext(ctx, v.store.limited(scanQuery(v.ref.ID, iv, order, offset, limit)))
+// look asks a question. The first one decides the state of the view, the others must find the same.
+func (v *view) look(ctx context.Context, qu question) (reply, error) {
+	r, err := v.store.ask(ctx, v.q, v.ref.ID, qu)
 	if err != nil {
-		return nil, err
+		return r, err
 	}
-	defer rows.Close()
-	es := make([]leaderboard.Entry, 0, limit)
-	err = scanEntries(rows, v.codec, func(e leaderboard.Entry) { es = append(es, e) })
-	return es, err
+	if v.settled {
+		if r.state != v.state {
+			return r, errMoved
+		}
+		return r, nil
+	}
+	return r, v.settle(r.state)
 }
 
-// scanQuery is a range scan of the ordered index that stops after limit rows; nothing is sorted.
-func scanQuery(periodID int64, iv interval, order string, offset int64, limit int) string {
-	t := &text{}
-	t.str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (entries_order) WHERE period_id = ").int(periodID)
-	if iv != (interval{beginning(), end()}) {
-		t.str(" AND ")
-		iv.where(t)
+func (v *view) settle(state leaderboard.State) error {
+	v.state, v.settled = state, true
+	if state.Seq < v.minSeq {
+		return fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, state.Seq, v.minSeq)
 	}
-	return t.str(order).str(" LIMIT ").int(offset).str(",").int(int64(limit)).String()
+	return nil
+}
+
+// prepare chooses how to count: with the index of the period, if it has one. An index that is at hand is taken without
+// knowing how large the period is, which saves a round trip.
+func (v *view) prepare(ctx context.Context) error {
+	if v.prepared {
+		return nil
+	}
+	if v.index = v.store.indexes.ready(v.ref.ID); v.index == nil {
+		if !v.settled {
+			if _, err := v.look(ctx, question{}); err != nil {
+				return err
+			}
+		}
+		v.index = v.store.indexes.use(ctx, v.ref, v.state.Total)
+	}
+	v.prepared = true
+	return nil
+}
+
+// turn waits for the right to count by scanning, for a period that is large enough to have an index and has none.
+func (v *view) turn(ctx context.Context) (err error) {
+	if v.index != nil || v.scanned != nil || !v.store.indexes.wanted(v.state.Total) {
+		return nil
+	}
+	if !v.snapshot {
+		return errNeedsSnapshot // the scan takes long, and numbers can be carried with an index only
+	}
+	v.store.indexes.reads.scanned.Add(1)
+	v.scanned, err = v.store.indexes.scan(ctx)
+	return err
 }
 
 // member is the key of a member's entry; ErrNotRanked when there is none.
@@ -118,27 +172,17 @@ func (v *view) member(ctx context.Context, member string) (rank.Key, error) {
 	return keys[0], nil
 }
 
-// members are the keys of the members that have an entry, in no particular order.
+// members are the keys of the members that have an entry, in order.
 func (v *view) members(ctx context.Context, members []string) ([]rank.Key, error) {
-	t := &text{}
-	t.str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(v.ref.ID)
-	t.str(" AND member IN (")
-	n := 0
+	var possible []string
 	for _, m := range members {
 		if leaderboard.CheckMember(m) == nil {
-			t.comma(n).hex(m)
-			n++
+			possible = append(possible, m)
 		}
 	}
-	if n == 0 {
-		return nil, nil
-	}
-	rows, err := v.q.QueryContext(ctx, v.store.limited(t.str(")").String()))
+	r, err := v.look(ctx, question{members: possible})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var keys []rank.Key
-	err = scanEntries(rows, v.codec, func(e leaderboard.Entry) { keys = append(keys, v.codec.Key(e)) })
-	return keys, err
+	return r.keys[0], nil
 }

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// indexes keeps the rank indexes of the periods that are read (promise P4). Nothing is shared between processes but the
+// database: each keeps its own indexes in memory and folds the change log into them.
+//
+// # Why an answer is exact
+//
+// A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
+// bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries
+// in it. The states differ when somebody commits in between. Every state is named by (seq, committed_at), and between
+// two states of one history lie the commits of the log, each with the exact keys that it took away and brought, so that
+//
+//	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
+//	ahead(k, c) = ahead(k, b) + shift(k, b → c)
+//
+// where shift(x, a → b) is the number of keys less than x that the commits from a to b brought, less those that they
+// took away. All of these are whole numbers about keys that never change, so it does not matter which boundaries the
+// index has by now, whether other readers fold it further meanwhile, or in which order the states are. What has to hold is
+// that a, b and c lie on one history: each must be a commit that the tracker remembers, with the same committed_at
+// (history.place). If one is older than that, the answer is put together again (errMoved), at last in a REPEATABLE READ
+// transaction, where b = c. If a state is not on the history, the database was restored from a backup: the index is
+// dropped and built anew, and answers come from scans until then.
+//
+// The index gets to b because the log is read up to there (reach), unless this process made the commits itself: those
+// are folded right after COMMIT, in order (committed).
+type indexes struct {
+	store  *Store
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup // loading, building, splitting, saving
+	scans  chan struct{}  // holds a value for each answer that is counted by scanning
+	ticks  atomic.Int64   // counts uses, a clock for who was used last
+	reads  reads
+
+	mu     sync.Mutex // guards the fields below
+	slots  map[int64]*slot
+	closed bool
+}
+
+// reads counts what answers took.
+type reads struct {
+	single   atomic.Int64 // put together from single statements
+	snapshot atomic.Int64 // in a transaction
+	scanned  atomic.Int64 // of these, by scanning a period that is to have an index
+	moved    atomic.Int64 // attempts in vain
+}
+
+// slot is what is known about the index of one period.
+type slot struct {
+	tracker  *tracker
+	flight   chan struct{} // somebody loads or builds; closed at the end
+	loaded   chan struct{} // closed when the flight has loaded what was saved, or found out that it must build
+	retryAt  time.Time     // not before then, after a failure
+	distrust bool          // what is saved led to damage: build
+}
+
+const (
+	// loadPatience is how long a reader waits for an index to be loaded before it scans.
+	loadPatience = 500 * time.Millisecond
+	// scanPatience is how long a reader waits for its turn to scan.
+	scanPatience = 250 * time.Millisecond
+	// retryPause is the least time between two attempts to get an index after a failure.
+	retryPause = 5 * time.Second
+)
+
+func newIndexes(s *Store) *indexes {
+	x := &indexes{store: s, scans: make(chan struct{}, max(1, s.cfg.MaxConns/4)), slots: map[int64]*slot{}}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
+	return x
+}
+
+// ready is the tracker of a period if it is at hand, nil otherwise.
+func (x *indexes) ready(periodID int64) *tracker {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	sl := x.slots[periodID]
+	if sl == nil || sl.tracker == nil {
+		return nil
+	}
+	sl.tracker.used.Store(x.ticks.Add(1))
+	return sl.tracker
+}
+
+// wanted says whether a period of so many entries is worth an index.
+func (x *indexes) wanted(total int64) bool { return total >= x.store.cfg.IndexMinEntries }
+
+// use is the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is soon
+// done and waited for, or built. It is nil for a period that is not worth it.
+func (x *indexes) use(ctx context.Context, ref leaderboard.PeriodRef, total int64) *tracker {
+	if t := x.ready(ref.ID); t != nil || !x.wanted(total) {
+		return t
+	}
+	x.mu.Lock()
+	sl := x.slotOf(ref.ID)
+	if sl.flight == nil && !x.closed && time.Now().After(sl.retryAt) {
+		x.start(sl, ref)
+	}
+	loaded := sl.loaded
+	x.mu.Unlock()
+	if loaded == nil {
+		return nil
+	}
+	timer := time.NewTimer(loadPatience)
+	defer timer.Stop()
+	select {
+	case <-loaded:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return x.ready(ref.ID)
+}
+
+// slotOf is called with mu held.
+func (x *indexes) slotOf(periodID int64) *slot {
+	sl := x.slots[periodID]
+	if sl == nil {
+		sl = &slot{}
+		x.slots[periodID] = sl
+	}
+	return sl
+}
+
+// drop forgets a tracker that cannot be used any more, because of err. The next reader gets a new one.
+func (x *indexes) drop(t *tracker, err error) {
+	t.spoil(err)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	sl := x.slots[t.ref.ID]
+	if sl == nil || sl.tracker != t {
+		return
+	}
+	sl.tracker = nil
+	sl.distrust = isDamage(err)
+	x.store.cfg.Logger.Warn("a rank index is dropped", "board", t.ref.Board, "period", t.ref.ID, "error", err)
+}
+
+// committed is told about the commits of this process, in the order of seq per period.
+func (x *indexes) committed(s step, periodID int64) {
+	x.mu.Lock()
+	var t *tracker
+	if sl := x.slots[periodID]; sl != nil {
+		t = sl.tracker
+	}
+	x.mu.Unlock()
+	if t == nil {
+		return
+	}
+	switch err := t.fold(s); {
+	case err == nil:
+		x.tend(t)
+	case !isGap(err): // after a gap, another process has written too, the next reader reads the log
+		x.drop(t, err)
+	}
+}
+
+// install puts a tracker into service and makes room for it.
+func (x *indexes) install(t *tracker) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	sl := x.slotOf(t.ref.ID)
+	sl.tracker, sl.distrust, sl.retryAt = t, false, time.Time{}
+	t.used.Store(x.ticks.Add(1))
+	for x.tooMany(t) {
+	}
+}
+
+// tooMany removes the tracker that was not used for longest, if all of them together take too much memory, and says
+// whether it did. It is called with mu held.
+func (x *indexes) tooMany(but *tracker) bool {
+	var oldest *slot
+	bytes := int64(0)
+	for _, sl := range x.slots {
+		if sl.tracker == nil {
+			continue
+		}
+		bytes += sl.tracker.bytes()
+		if sl.tracker != but && (oldest == nil || sl.tracker.used.Load() < oldest.tracker.used.Load()) {
+			oldest = sl
+		}
+	}
+	if bytes <= x.store.cfg.IndexMemory || oldest == nil {
+		return false
+	}
+	t := oldest.tracker
+	oldest.tracker = nil
+	if !x.closed {
+		x.work.Go(func() { x.saveQuietly(x.ctx, t) })
+	}
+	return true
+}
+
+// scan waits for a turn to count by scanning, which costs the database O(rank).
+func (x *indexes) scan(ctx context.Context) (done func(), err error) {
+	timer := time.NewTimer(scanPatience)
+	defer timer.Stop()
+	select {
+	case x.scans <- struct{}{}:
+		return func() { <-x.scans }, nil
+	case <-timer.C:
+		return nil, leaderboard.ErrOverloaded
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+const (
+	// buildFoldEvery is how many buckets are counted between two looks at the log.
+	buildFoldEvery = 200
+	// buildSaveEvery is how often a build under way is saved, and its progress recorded.
+	buildSaveEvery = 10 * time.Second
+)
+
+// buildAlone counts the period bucket by bucket, each with one short statement at a state of its own; the builder folds
+// into a bucket what was committed after it was counted. So no snapshot is held open, and writers are never waited for.
+func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want IndexBuild) (leaderboard.Run, error) {
+	run, err := x.store.StartRun(ctx, leaderboard.Run{
+		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
+		Kind: leaderboard.Index, Reason: want.Reason, Actor: want.Actor, State: leaderboard.RunRunning,
+	})
+	if err != nil {
+		return run, err
+	}
+	start := time.Now()
+	b := &build{indexes: x, ref: ref, want: want, run: run, saved: start}
+	index, err := b.work(ctx)
+	var t *tracker
+	if err == nil {
+		t = newTracker(ref, index, 1)
+		x.install(t)
+		err = x.save(ctx, t)
+	}
+	run.Rows, run.Took, run.State = b.counted, time.Since(start), leaderboard.RunDone
+	if t != nil {
+		run.ToSeq = t.at().Seq
+	}
+	if err != nil {
+		run.State, run.Error = leaderboard.RunFailed, err.Error()
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+	defer cancel()
+	if recorded := x.store.FinishRun(end, run); err == nil && recorded != nil && !errors.Is(recorded, leaderboard.ErrRunNotFound) {
+		err = recorded
+	}
+	return run, err
+}
+
+// build is one build under way. It belongs to one goroutine.
+type build struct {
+	indexes *indexes
+	ref     leaderboard.PeriodRef
+	want    IndexBuild
+	run     leaderboard.Run
+	builder *rank.Builder
+	newest  rank.Mark // the newest state that a bucket was counted at
+	counted int64
+	saved   time.Time
+}
+
+func (b *build) work(ctx context.Context) (*rank.Index, error) {
+	b.resume(ctx)
+	for n := 1; ; n++ {
+		from, more := b.builder.Next()
+		if !more {
+			break
+		}
+		if err := b.append(ctx, from); err != nil {
+			return nil, err
+		}
+		if n%buildFoldEvery == 0 {
+			if err := b.checkpoint(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := b.fold(ctx); err != nil {
+		return nil, err
+	}
+	b.progress()
+	return b.builder.Finish()
+}
+
+// resume takes up a build that was interrupted, if the log still reaches back to it.
+func (b *build) resume(ctx context.Context) {
+	s := b.indexes.store
+	b.builder = rank.NewBuilder(s.cfg.IndexTarget)
+	saved, err := s.savedIndex(ctx, b.ref.ID)
+	if err != nil || saved == nil {
+		return
+	}
+	resumed, err := rank.Resume(saved.payload)
+	if err != nil || resumed.Target() != b.builder.Target() {
+		return
+	}
+	if _, more := resumed.Next(); !more {
+		return // a whole index: what is asked for is a new one
+	}
+	if _, err := s.readLog(ctx, s.db.DB, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
+		return resumed.Fold(st.codec, st.commit)
+	}); err != nil {
+		return
+	}
+	b.builder, b.newest, b.counted = resumed, resumed.At(), resumed.Counted()
+}
+
+// append counts the next bucket.
+func (b *build) append(ctx context.Context, from rank.Key) error {
+	s := b.indexes.store
+	start, err := beforeKey(from)
+	if err != nil {
+		return err
+	}
+	size := b.builder.Target()
+	rest := interval{start, end()}
+	// The last entry of the bucket and the first one behind it.
+	r, err := s.ask(ctx, s.db.DB, b.ref.ID, question{scans: []scan{{iv: rest, offset: size - 1, limit: 2}}})
+	if err != nil {
+		return err
+	}
+	to := rank.Key("")
+	if keys := r.keys[0]; len(keys) == 2 {
+		to = between(keys[0], keys[1])
+	} else {
+		if r, err = s.ask(ctx, s.db.DB, b.ref.ID, question{counts: []interval{rest}}); err != nil {
+			return err
+		}
+		size = r.counts[0]
+	}
+	m := markOf(r.state)
+	if err := b.builder.Append(m, to, size); err != nil {
+		return err
+	}
+	b.newest, b.counted = m, b.counted+size
+	return nil
+}
+
+// fold reads the log up to the newest bucket.
+func (b *build) fold(ctx context.Context) error {
+	s := b.indexes.store
+	for b.builder.At().Seq < b.newest.Seq {
+		at := b.builder.At().Seq
+		n, err := s.readLog(ctx, s.db.DB, b.ref.ID, at, foldCommits, func(st step) error {
+			return b.builder.Fold(st.codec, st.commit)
+		})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("%w: at seq %d", rank.ErrForked, at)
+		}
+	}
+	return nil
+}
+
+// checkpoint keeps the build close to the log, and saves it now and then.
+func (b *build) checkpoint(ctx context.Context) error {
+	if err := b.fold(ctx); err != nil {
+		return err
+	}
+	b.progress()
+	if time.Since(b.saved) < buildSaveEvery {
+		return nil
+	}
+	b.saved = time.Now()
+	payload, err := b.builder.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	if err := b.indexes.store.writeIndex(ctx, b.ref.ID, b.builder.At().Seq, payload, true); err != nil {
+		return err
+	}
+	b.run.Rows = b.counted
+	return b.indexes.store.FinishRun(ctx, b.run)
+}
+
+func (b *build) progress() {
+	if b.want.Progress != nil {
+		b.want.Progress(b.counted, max(b.counted, b.newest.Total))
+	}
+}

@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// crowd is a board that several writers and readers of two processes work on at once.
+type crowd struct {
+	stores  []*store.Store
+	ref     leaderboard.PeriodRef
+	members int
+	score   func(*rand.Rand) int64
+
+	mu      sync.Mutex
+	answers []observed
+}
+
+func newCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*store.Config)) *crowd {
+	t.Helper()
+	c := &crowd{
+		stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300,
+		score: func(rng *rand.Rand) int64 {
+			if rng.IntN(10) < 3 {
+				return 50 // thirty per cent have one single score
+			}
+			return rng.Int64N(100)
+		},
+	}
+	b, _, err := c.stores[0].PutBoard(t.Context(), "crowd", rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.stores[0].CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ref = storetest.Ref(b, p)
+	return c
+}
+
+func (c *crowd) member(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.IntN(c.members)) }
+
+// write submits batches of scores and removes members.
+func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
+	for range batches {
+		if rng.IntN(5) == 0 {
+			if _, err := s.Remove(ctx, c.ref.Board, 0, c.member(rng)); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
+				return err
+			}
+		}
+		entries := make([]leaderboard.Submission, 1+rng.IntN(20))
+		for i := range entries {
+			tiebreak := rng.Int64N(2)
+			entries[i] = leaderboard.Submission{Member: c.member(rng), Score: c.score(rng), Tiebreak: &tiebreak}
+		}
+		if _, err := s.Submit(ctx, store.SubmitRequest{Board: c.ref.Board, Entries: entries}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read asks one question of each kind and keeps the answers.
+func (c *crowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
+	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}[rng.IntN(3)]}
+	after := leaderboard.Entry{Member: c.member(rng), Score: c.score(rng), CreatedTime: 1}
+	if page, err := s.Page(ctx, c.ref, leaderboard.PageQuery{Query: mode, Offset: rng.Int64N(int64(c.members)), Limit: 1}); err == nil && len(page.Entries) > 0 {
+		after = page.Entries[0].Entry
+	}
+	members := []string{c.member(rng)}
+	for range rng.IntN(40) {
+		if m := fmt.Sprintf("m%d", len(members)*7); m != members[0] {
+			members = append(members, m)
+		}
+	}
+	for _, ask := range []func() (observed, error){
+		func() (observed, error) {
+			return observeMembers(ctx, s, c.ref, leaderboard.MembersQuery{Query: mode, Members: members})
+		},
+		func() (observed, error) {
+			return observePage(ctx, s, c.ref, leaderboard.PageQuery{Query: mode, Offset: rng.Int64N(int64(c.members)), Limit: rng.IntN(20)})
+		},
+		func() (observed, error) {
+			return observePage(ctx, s, c.ref, leaderboard.PageQuery{Query: mode, Around: c.member(rng), Before: rng.IntN(9), Limit: 9 + rng.IntN(9)})
+		},
+		func() (observed, error) {
+			key := string(rank.CodecOf(c.ref.Rules).Key(after))
+			return observePage(ctx, s, c.ref, leaderboard.PageQuery{Query: mode, After: key, Limit: 1 + rng.IntN(20)})
+		},
+		func() (observed, error) {
+			return observeScore(ctx, s, c.ref, leaderboard.ScoreQuery{Score: c.score(rng), Tiebreak: rng.Int64N(2)})
+		},
+		func() (observed, error) {
+			return observeDistribution(ctx, s, c.ref, leaderboard.DistributionQuery{Buckets: 1 + rng.IntN(60)})
+		},
+	} {
+		o, err := ask()
+		if errors.Is(err, leaderboard.ErrNotRanked) || errors.Is(err, leaderboard.ErrOverloaded) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.answers = append(c.answers, o)
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// run has writers and readers on both stores at once, and judges every answer.
+func (c *crowd) run(t *testing.T, writers, batches, readers int) {
+	t.Helper()
+	var writing, reading sync.WaitGroup
+	written := make(chan struct{})
+	for i := range writers {
+		writing.Go(func() {
+			if err := c.write(t.Context(), c.stores[i%2], rand.New(rand.NewPCG(1, uint64(i))), batches); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for i := range readers {
+		reading.Go(func() {
+			rng := rand.New(rand.NewPCG(2, uint64(i)))
+			for {
+				if err := c.read(t.Context(), c.stores[i%2], rng); err != nil {
+					t.Error(err)
+					return
+				}
+				select {
+				case <-written:
+					return
+				default:
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(written)
+	reading.Wait()
+	t.Logf("%d answers", len(c.answers))
+	judge(t, c.stores[0], c.ref, c.answers)
+	for i, s := range c.stores {
+		at, buckets, ok := s.IndexMark(c.ref.ID)
+		single, snapshot, scanned, moved := s.Reads()
+		t.Logf("store %d: index at seq %d with %d buckets (%t); answers from %d single statements, %d transactions (%d scans), %d attempts in vain",
+			i, at.Seq, buckets, ok, single, snapshot, scanned, moved)
+		if !ok || buckets < 10 {
+			t.Errorf("store %d did not use an index", i)
+		}
+	}
+}
+
+// TestIndexExactness: whatever goes on at the same time, every answer is that of the state it names.
+func TestIndexExactness(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, everywhere)
+		c.run(t, 4, 40, 4)
+	})
+}

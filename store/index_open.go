@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// start begins a flight that gets the index of a period. It is called with mu held.
+func (x *indexes) start(sl *slot, ref leaderboard.PeriodRef) {
+	flight, loaded, distrust := make(chan struct{}), make(chan struct{}), sl.distrust
+	sl.flight, sl.loaded = flight, loaded
+	x.work.Go(func() {
+		err := x.open(ref, distrust, func() { close(loaded) })
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		sl.flight, sl.loaded = nil, nil
+		if err != nil {
+			sl.retryAt = time.Now().Add(retryPause)
+			if x.ctx.Err() == nil && !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+				x.store.cfg.Logger.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
+			}
+		}
+		close(flight)
+	})
+}
+
+// open loads the index that is saved, or builds one. loaded is called once, when the quick part is over.
+func (x *indexes) open(ref leaderboard.PeriodRef, distrust bool, loaded func()) error {
+	var t *tracker
+	var err error
+	if !distrust {
+		t, err = x.load(x.ctx, ref)
+	}
+	if t != nil {
+		x.install(t)
+	}
+	loaded()
+	if t != nil || err != nil {
+		return err
+	}
+	_, err = x.build(x.ctx, ref, IndexBuild{Reason: leaderboard.ReasonDemand})
+	return err
+}
+
+// load reads the saved index and folds the log into it. It returns nil without an error when only a build helps.
+func (x *indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*tracker, error) {
+	saved, err := x.store.savedIndex(ctx, ref.ID)
+	if err != nil || saved == nil {
+		return nil, err
+	}
+	index, err := rank.Decode(saved.payload)
+	if err != nil {
+		return nil, nil //nolint:nilerr // damaged, of an older version, or a build under way: build looks at it
+	}
+	period, err := x.store.Period(ctx, ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	lag := period.LastSeq - index.At().Seq
+	if lag > foldRatio*(period.EntryCount+foldRatio*foldCommits) {
+		return nil, nil // counting anew is quicker
+	}
+	t := newTracker(ref, index, max(0, lag))
+	state := rank.Mark{Seq: period.LastSeq, AsOf: period.Committed, Total: period.EntryCount}
+	if lag < 0 {
+		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrForked, index.At().Seq, period.LastSeq)
+	} else {
+		err = x.reach(ctx, t, x.store.db.DB, state)
+	}
+	if err != nil && isUseless(err) {
+		x.store.cfg.Logger.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
+		return nil, nil
+	}
+	return t, err
+}
+
+// foldRatio is how many changes are folded in the time in which one entry is counted by a build, roughly and less.
+const foldRatio = 2
+
+// IndexBuild says why an index is built and who wants to hear of it.
+type IndexBuild struct {
+	Reason leaderboard.RunReason
+	Actor  string
+	// Progress is called now and then with the entries counted so far, and the entries of the period. It may be nil.
+	Progress func(counted, total int64)
+}
+
+// BuildIndex builds the rank index of a period anew, whatever its size, puts it into service and saves it. It is a run
+// like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the next
+// one. Errors: ErrPeriodNotFound, ErrUnavailable.
+func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
+	run, err := s.indexes.build(ctx, ref, b)
+	return run, translate(ctx, "build index", err)
+}
+
+// build makes an index under a lock that only saves work: a second process that builds the same one waits, and then
+// takes what the first one saved.
+func (x *indexes) build(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
+	conn, err := x.store.db.DB.Conn(ctx)
+	if err != nil {
+		return leaderboard.Run{}, err
+	}
+	defer conn.Close()
+	for {
+		got, err := x.lock(ctx, conn, ref.ID)
+		if err != nil {
+			return leaderboard.Run{}, err
+		}
+		if got {
+			break
+		}
+		if b.Reason != leaderboard.ReasonDemand {
+			continue // asked for: built anew when the other one is ready
+		}
+		if t, err := x.load(ctx, ref); err != nil || t != nil {
+			if t != nil {
+				x.install(t)
+			}
+			return leaderboard.Run{}, err
+		}
+	}
+	defer x.unlock(ctx, conn, ref.ID)
+	return x.buildAlone(ctx, ref, b)
+}
+
+// lockName is an expression: names of locks belong to the server, not to the database, and have 64 bytes at most.
+const lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 24), '-', ?)"
+
+// lock waits a second for the lock.
+func (x *indexes) lock(ctx context.Context, conn *sql.Conn, periodID int64) (bool, error) {
+	var got sql.NullBool
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 1)", periodID).Scan(&got)
+	return got.Bool || !got.Valid, err // NULL: the server cannot lock; then two may do the same work
+}
+
+// unlock gives the lock back, or drops the connection, which has the same effect.
+func (x *indexes) unlock(ctx context.Context, conn *sql.Conn, periodID int64) {
+	var released sql.NullBool
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+	defer cancel()
+	err := conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", periodID).Scan(&released)
+	if err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// savedChunk is how many bytes of an index one row has: little enough for every max_allowed_packet.
+const savedChunk = 512 << 10
+
+// savedIndex is what is saved of a period's index, whole or under way.
+type savedIndex struct {
+	seq     int64
+	savedAt leaderboard.Micros
+	payload []byte
+}
+
+// savedIndex reads the rows of an index; nil when there are none, or some are missing or of another one.
+func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, error) {
+	rows, err := s.db.DB.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_buckets WHERE period_id = ? ORDER BY chunk", periodID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out *savedIndex
+	expected, next, whole := 0, 0, true
+	for rows.Next() {
+		var (
+			chunk, chunks int
+			seq           int64
+			savedAt       time.Time
+			payload       []byte
+		)
+		if err := rows.Scan(&chunk, &chunks, &seq, &savedAt, &payload); err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out, expected = &savedIndex{seq: seq, savedAt: micros(savedAt)}, chunks
+		}
+		whole = whole && chunk == next && chunks == expected && seq == out.seq && micros(savedAt) == out.savedAt
+		out.payload = append(out.payload, payload...)
+		next++
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if !whole || next != expected {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// writeIndex replaces the rows of an index. Unless it must, it leaves alone what another process saved later in the
+// same history.
+func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []byte, must bool) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	var stored []int64
+	rows, err := tx.QueryContext(ctx, "SELECT r.seq FROM rank_buckets r JOIN periods p ON p.id = r.period_id"+
+		" WHERE r.period_id = ? AND r.seq <= p.last_seq ORDER BY r.chunk", periodID)
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return errors.Join(err, rows.Close())
+		}
+		stored = append(stored, n)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	if !must && len(stored) > 0 && stored[0] >= seq {
+		return nil
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM rank_buckets WHERE period_id = ?", periodID); err != nil {
+		return err
+	}
+	var now time.Time
+	if err := tx.QueryRowContext(ctx, "SELECT NOW(6)").Scan(&now); err != nil {
+		return err
+	}
+	chunks := slices.Collect(slices.Chunk(payload, savedChunk))
+	for i, chunk := range chunks {
+		_, err := tx.ExecContext(ctx, "INSERT INTO rank_buckets (period_id, chunk, chunks, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?)",
+			periodID, i, len(chunks), seq, now, chunk)
+		if err != nil {
+			return err
+		}
+	}
+	if err := commit(tx); err != nil {
+		return err
+	}
+	return s.forgetIfGone(ctx, periodID)
+}
+
+// forgetIfGone removes what was saved for a period that was deleted meanwhile. The deletion marks the period first and
+// then removes rows, so that one of the two finds them.
+func (s *Store) forgetIfGone(ctx context.Context, periodID int64) error {
+	_, err := s.Period(ctx, periodID)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		_, err = s.db.ExecContext(ctx, "DELETE FROM rank_buckets WHERE period_id = ?", periodID)
+	}
+	return err
+}
+
+// save writes an index if it changed since it was saved.
+func (x *indexes) save(ctx context.Context, t *tracker) error {
+	t.mu.RLock()
+	at, unsaved := t.index.At(), t.unsaved
+	payload, err := t.index.AppendBinary(nil)
+	t.mu.RUnlock()
+	if err != nil || unsaved == 0 {
+		return err
+	}
+	if err := x.store.writeIndex(ctx, t.ref.ID, at.Seq, payload, false); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.unsaved -= unsaved
+	t.savedAt = time.Now()
+	return nil
+}
+
+// saveQuietly is save where nobody can be told about a failure: the index is built anew when the log is pruned.
+func (x *indexes) saveQuietly(ctx context.Context, t *tracker) {
+	if err := x.save(ctx, t); err != nil && !errors.Is(err, rank.ErrDamaged) {
+		x.store.cfg.Logger.Warn("a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
+	}
+}

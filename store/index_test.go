@@ -1,0 +1,38 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// everywhere gives every period that has an entry an index, with so few entries per bucket that buckets are split and
+// merged all the time.
+func everywhere(cfg *store.Config) {
+	cfg.IndexMinEntries, cfg.IndexTarget, cfg.IndexSaveEvery = 1, 4, 50
+}
+
+func TestIndexConformance(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, everywhere)) })
+}
+
+func TestIndexProperty(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, everywhere)
+		storetest.Property(t, storetest.Subject{
+			Truth: s, Rankings: s,
+			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
+				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
+					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.ReasonCommand})
+					return err
+				},
+				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },
+			},
+		})
+	})
+}
