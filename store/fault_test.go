@@ -1,0 +1,286 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestCommitLost: a write whose COMMIT ended in the dark has an unknown outcome. The same key then returns the one true
+// result, whether the transaction was committed or not, and the score counts once.
+func TestCommitLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault fault
+		after int64 // the score in MySQL then
+	}{
+		"applied":            {cutAfter, 15},
+		"applied, no answer": {silence, 15},
+		"not applied":        {cutBefore, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flavours(t, func(t *testing.T, dsn string) {
+				p, through := newProxy(t, dsn)
+				var heard []int64
+				s := open(t, through, func(cfg *store.Config) {
+					cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second
+					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { heard = append(heard, c.LastSeq) }
+				})
+				direct := open(t, dsn, nil)
+				ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+				if _, err := s.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+					t.Fatal(err)
+				}
+				p.on("COMMIT", c.fault, 1)
+				r, err := s.Submit(t.Context(), one("b", "key", "m", 5))
+				if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+					t.Fatalf("%+v, %v; want an unknown outcome", r, err)
+				}
+				if got := scoreOf(t, direct, ref, "m"); got != c.after {
+					t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, c.after)
+				}
+				var first leaderboard.Receipt
+				for i := range 3 {
+					r, err := s.Submit(t.Context(), one("b", "key", "m", 5))
+					if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
+						t.Errorf("retry %d: %+v, %v", i, r, err)
+					}
+					if i == 0 {
+						first = r
+					} else if !reflect.DeepEqual(r, first) {
+						t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
+					}
+				}
+				if got := scoreOf(t, direct, ref, "m"); got != 15 {
+					t.Errorf("the score is %d in the end, want 15", got)
+				}
+				storetest.CheckLog(t, direct, ref)
+				if want := map[bool][]int64{true: {1}, false: {1, 2}}[c.after == 15]; !reflect.DeepEqual(heard, want) {
+					t.Errorf("heard of commits %v, want %v: those with a known outcome", heard, want)
+				}
+			})
+		})
+	}
+}
+
+// TestLostBeforeCommit: a connection that breaks ahead of COMMIT changed nothing. One such fault is repaired unseen;
+// when it comes again the error says that nothing was done, which is true.
+func TestLostBeforeCommit(t *testing.T) {
+	t.Parallel()
+	for _, statement := range []string{"FOR UPDATE", "INSERT INTO entries"} {
+		for _, f := range []fault{cutBefore, cutAfter} {
+			dsn := testenv.MySQL(t)
+			p, through := newProxy(t, dsn)
+			s := open(t, through, nil)
+			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+			p.on(statement, f, 1)
+			if r, err := s.Submit(t.Context(), one("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
+				t.Errorf("%s, fault %d once: %+v, %v", statement, f, r, err)
+			}
+			p.on(statement, f, 0)
+			if r, err := s.Submit(t.Context(), one("b", "k2", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("%s, fault %d always: %+v, %v", statement, f, r, err)
+			}
+			p.heal()
+			if got := scoreOf(t, s, ref, "m"); got != 1 {
+				t.Errorf("%s, fault %d: the score is %d, want 1", statement, f, got)
+			}
+			if r, err := s.Submit(t.Context(), one("b", "k2", "m", 1)); err != nil || *r.Results[0].Score != 2 {
+				t.Errorf("%s, fault %d healed: %+v, %v", statement, f, r, err)
+			}
+			storetest.CheckLog(t, s, ref)
+		}
+	}
+}
+
+// repeats is a log handler that tells of repeated batches.
+type repeats struct {
+	slog.Handler
+	seen chan string
+}
+
+func (r repeats) Enabled(context.Context, slog.Level) bool { return true }
+
+func (r repeats) Handle(_ context.Context, rec slog.Record) error {
+	if rec.Message == "batch is repeated" {
+		rec.Attrs(func(a slog.Attr) bool {
+			if a.Key == "error" {
+				r.seen <- a.Value.String()
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+// TestLockWait: when another connection holds a row for too long, MySQL rolls back the one statement (error 1205) and
+// leaves the transaction open, with the idempotency key in it that says the request is done. The writer must roll back
+// itself; then it repeats the whole batch.
+func TestLockWait(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		seen := make(chan string, 10)
+		s := open(t, dsn, func(c *store.Config) {
+			c.LockWait, c.MaxConns = time.Second, 4 // one connection for writes: the retry gets the same one
+			c.Logger = slog.New(repeats{slog.DiscardHandler, seen})
+		})
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		for _, m := range []string{"a", "b"} {
+			if _, err := s.Submit(t.Context(), one("b", "", m, 10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const row = "SELECT member FROM entries WHERE period_id = ? AND member = 'b' FOR UPDATE"
+		release := hold(t, dsn, row, ref.ID)
+		errs := make(chan error, 1)
+		req := store.SubmitRequest{Board: "b", Key: "key", Entries: []leaderboard.Submission{{Member: "a", Score: 5}, {Member: "b", Score: 7}}}
+		go func() {
+			_, err := s.Submit(context.Background(), req)
+			errs <- err
+		}()
+		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1205") {
+			t.Errorf("the first attempt failed with %s, want 1205", cause)
+		}
+		release()
+		if err := await(t, "the answer", errs); err != nil {
+			t.Error(err)
+		}
+		if a, b := scoreOf(t, s, ref, "a"), scoreOf(t, s, ref, "b"); a != 15 || b != 17 {
+			t.Errorf("scores are %d and %d, want 15 and 17", a, b)
+		}
+		// When the row stays locked the batch is given up, and nothing of it remains.
+		release = hold(t, dsn, row, ref.ID)
+		req.Key = "key 2"
+		if _, err := s.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("while the row is locked: %v", err)
+		}
+		release()
+		storetest.CheckLog(t, s, ref)
+		r, err := s.Submit(t.Context(), req)
+		if err != nil || *r.Results[0].Score != 20 || *r.Results[1].Score != 24 {
+			t.Errorf("when it is free again: %+v, %v", r, err)
+		}
+		if a, b := scoreOf(t, s, ref, "a"), scoreOf(t, s, ref, "b"); a != 20 || b != 24 {
+			t.Errorf("scores are %d and %d, want 20 and 24", a, b)
+		}
+		storetest.CheckLog(t, s, ref)
+	})
+}
+
+// TestDeadlock: a deadlock that somebody outside provokes is not seen by the client.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		seen := make(chan string, 10)
+		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			t.Fatal(err)
+		}
+		// The outsider has changed many rows, so the server rolls the writer back and not it.
+		tx, err := connect(t, dsn).BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tx.Rollback() //nolint:errcheck // the test ends it
+		for _, q := range []string{
+			"INSERT INTO rank_buckets (period_id, chunk, chunks, seq, saved_at, payload) SELECT 1000 + p.id, b.n, 1, 1, NOW(6), REPEAT('x', 100)" +
+				" FROM periods p, (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7) b",
+			"UPDATE entries SET score = score WHERE member = 'm'",
+			"DELETE FROM entries WHERE member = 'm'",
+		} {
+			if _, err := tx.ExecContext(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		errs := make(chan error, 1)
+		go func() {
+			_, err := s.Submit(context.Background(), one("b", "", "m", 2))
+			errs <- err
+		}()
+		eventually(t, "the writer holds the period", func() bool {
+			_, err := connect(t, dsn).ExecContext(t.Context(), "SELECT id FROM periods WHERE id = ? FOR UPDATE NOWAIT", ref.ID)
+			return err != nil
+		})
+		if _, err := tx.ExecContext(t.Context(), "UPDATE periods SET ends_at = NULL, state = 'open', entry_count = entry_count + 0 WHERE id = ?", ref.ID); err != nil {
+			t.Fatalf("the outsider was chosen as the victim: %v", err)
+		}
+		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1213") {
+			t.Errorf("the first attempt failed with %s, want 1213", cause)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if err := await(t, "the answer", errs); err != nil {
+			t.Error(err)
+		}
+		if got := scoreOf(t, s, ref, "m"); got != 3 {
+			t.Errorf("the score is %d, want 3", got)
+		}
+	})
+}
+
+// TestReadOnlyServer: a server that became a replica refuses writes; nothing is done and the error says so.
+func TestReadOnlyServer(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateMySQL(t)
+	if _, err := connect(t, server.DSN+"mysql").ExecContext(t.Context(), "CREATE DATABASE lb"); err != nil {
+		t.Fatal(err)
+	}
+	root := connect(t, server.DSN+"lb")
+	s := open(t, server.DSN+"lb", nil)
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(q string) {
+		t.Helper()
+		if _, err := root.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("SET GLOBAL super_read_only = ON")
+	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("submit to a read-only server: %v", err)
+	}
+	if got := scoreOf(t, s, ref, "m"); got != 1 {
+		t.Errorf("the score is %d", got)
+	}
+	exec("SET GLOBAL read_only = OFF")
+	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
+		t.Errorf("submit when it is writable again: %v", err)
+	}
+	// Killed and gone: everything says so, and comes back with the server.
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 3)); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		t.Errorf("submit without a server: %v", err)
+	}
+	if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("page without a server: %v", err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("ping without a server: %v", err)
+	}
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the store works again", func() bool {
+		_, err := s.Submit(t.Context(), one("b", "", "m", 4))
+		return err == nil
+	})
+	if got := scoreOf(t, s, ref, "m"); got != 4 {
+		t.Errorf("the score is %d", got)
+	}
+}

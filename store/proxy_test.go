@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// fault is what a proxy does to a connection on account of a request.
+type fault int
+
+const (
+	pass      fault = iota
+	cutBefore       // the request does not reach MySQL; the connection breaks
+	cutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
+	silence         // MySQL answers; the answer is withheld and the connection stays
+)
+
+// proxy stands between a store and MySQL and reads the protocol: judge is shown the text of every statement.
+type proxy struct {
+	upstream string
+	mu       sync.Mutex
+	judge    func(statement string) fault
+}
+
+// newProxy starts a proxy to the server of a DSN and returns the DSN that goes through it.
+func newProxy(t *testing.T, dsn string) (*proxy, string) {
+	t.Helper()
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{upstream: cfg.Addr, judge: func(string) fault { return pass }}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var conns sync.WaitGroup
+	t.Cleanup(func() { _ = listener.Close(); conns.Wait() })
+	conns.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() { p.serve(client) })
+		}
+	})
+	cfg.Addr = listener.Addr().String()
+	return p, cfg.FormatDSN()
+}
+
+// on sets what happens to statements that contain text: the first times ones; 0 for all of them.
+func (p *proxy) on(text string, f fault, times int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	p.judge = func(statement string) fault {
+		if !strings.Contains(statement, text) || (times > 0 && n >= times) {
+			return pass
+		}
+		n++
+		return f
+	}
+}
+
+func (p *proxy) heal() { p.on("", pass, 0) }
+
+func (p *proxy) ask(statement string) fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.judge(statement)
+}
+
+// serve copies one connection until either end closes it, or a fault does.
+func (p *proxy) serve(client net.Conn) {
+	server, err := net.Dial("tcp", p.upstream)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	var once sync.Once
+	cut := func() { once.Do(func() { _, _ = client.Close(), server.Close() }) }
+	defer cut()
+	var state sync.Mutex
+	doomed := pass
+	go func() {
+		defer cut()
+		buf := make([]byte, 1<<16)
+		for {
+			n, err := server.Read(buf)
+			state.Lock()
+			now := doomed
+			state.Unlock()
+			if err != nil || now == cutAfter {
+				return
+			}
+			if now == silence {
+				continue
+			}
+			if _, err := client.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		packet, statement, err := readPacket(client)
+		if err != nil {
+			return
+		}
+		f := p.ask(statement)
+		if f == cutBefore {
+			return
+		}
+		state.Lock()
+		doomed = max(doomed, f)
+		state.Unlock()
+		if _, err := server.Write(packet); err != nil {
+			return
+		}
+	}
+}
+
+// readPacket reads one packet of a client: 3 bytes of length, a number, and the payload; a query is 3 and its text.
+func readPacket(r io.Reader) (packet []byte, statement string, err error) {
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, "", err
+	}
+	payload := make([]byte, binary.LittleEndian.Uint32(append(append([]byte{}, head[:3]...), 0)))
+	if _, err := io.ReadFull(r, payload); err != nil {
+		return nil, "", err
+	}
+	if len(payload) > 0 && payload[0] == 3 {
+		statement = string(payload[1:])
+	}
+	return append(head, payload...), statement, nil
+}
