@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -82,7 +83,9 @@ func TestLeaseIsLost(t *testing.T) {
 		case <-time.After(limit):
 			t.Errorf("not counted as lost within %s", limit)
 		}
-		_ = l.Release(within(t))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_ = l.Release(ctx)
 	}
 	t.Run("flushed", func(t *testing.T) {
 		t.Parallel()

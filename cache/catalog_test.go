@@ -1,0 +1,136 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// shelf is a table of boards.
+type shelf struct {
+	mu     sync.Mutex
+	boards map[string]leaderboard.Board
+	err    error
+	slow   time.Duration
+	reads  int
+}
+
+func (s *shelf) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	s.mu.Lock()
+	s.reads++
+	b, ok := s.boards[name]
+	err, slow := s.err, s.slow
+	s.mu.Unlock()
+	select {
+	case <-time.After(slow):
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil && !ok {
+		err = leaderboard.ErrBoardNotFound
+	}
+	return b, err
+}
+
+func (s *shelf) CurrentPeriod(_ context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+	return leaderboard.Period{ID: b.ID * 10, BoardID: b.ID, Window: w}, nil
+}
+
+func (s *shelf) put(version int64, err error, slow time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.boards = map[string]leaderboard.Board{"b": {ID: 3, Name: "b", Version: version, Rules: leaderboard.Rules{}.WithDefaults()}}
+	s.err, s.slow = err, slow
+}
+
+func TestCatalogResolves(t *testing.T) {
+	t.Parallel()
+	s := &shelf{}
+	s.put(1, nil, 0)
+	c := NewCatalog(s)
+	for _, names := range [][2]string{{"", ""}, {"all_time", ""}, {"all_time", "current"}, {"", "all_time"}} {
+		ref, b, err := c.Resolve(t.Context(), "b", names[0], names[1])
+		if err != nil || ref.ID != 30 || ref.BoardID != 3 || ref.Board != "b" || ref.Name != "all_time" || ref.Rules == nil || b.ID != 3 {
+			t.Errorf("window %q period %q: %+v, %+v, %v", names[0], names[1], ref, b, err)
+		}
+	}
+	for _, names := range [][2]string{{"day", ""}, {"", "previous"}, {"", "2026"}, {"all_time", "2026-W47"}} {
+		if ref, _, err := c.Resolve(t.Context(), "b", names[0], names[1]); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("window %q period %q: %+v, %v", names[0], names[1], ref, err)
+		}
+	}
+	if _, _, err := c.Resolve(t.Context(), "x", "", ""); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("no such board: %v", err)
+	}
+}
+
+func TestCatalogAge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.put(1, nil, 0)
+		c := newCatalog(s, time.Now)
+		version := func() int64 {
+			t.Helper()
+			b, err := c.Board(t.Context(), "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b.Version
+		}
+		for range 100 {
+			version()
+		}
+		s.put(2, nil, 0)
+		if v := version(); v != 1 || s.reads != 1 {
+			t.Errorf("version %d after %d reads, want 1 after 1", v, s.reads)
+		}
+		c.Forget("b")
+		if v := version(); v != 2 {
+			t.Errorf("version %d after Forget, want 2", v)
+		}
+		s.put(3, nil, 0)
+		time.Sleep(1001 * time.Millisecond)
+		if v := version(); v != 3 {
+			t.Errorf("version %d a second later, want 3", v)
+		}
+		s.put(4, leaderboard.ErrUnavailable, 0)
+		time.Sleep(9 * time.Minute)
+		if v := version(); v != 3 {
+			t.Errorf("version %d while MySQL is away, want the last known", v)
+		}
+		s.put(4, nil, time.Hour)
+		time.Sleep(10 * time.Second)
+		start := time.Now()
+		if v := version(); v != 3 || time.Since(start) > 250*time.Millisecond {
+			t.Errorf("version %d after %s while MySQL hangs", v, time.Since(start))
+		}
+		time.Sleep(5 * time.Minute)
+		if _, err := c.Board(t.Context(), "b"); err == nil {
+			t.Error("a board is known for ever without MySQL")
+		}
+	})
+}
+
+// A board that has been deleted is gone at the next look-up, not served as if MySQL were away.
+func TestCatalogDeletedBoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.put(1, nil, 0)
+		c := newCatalog(s, time.Now)
+		if _, err := c.Board(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		s.boards = nil
+		time.Sleep(2 * time.Second)
+		if _, err := c.Board(t.Context(), "b"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Errorf("a deleted board: %v", err)
+		}
+	})
+}

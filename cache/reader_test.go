@@ -1,0 +1,364 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+// truth answers from a world and counts who asks at the same time.
+type truth struct {
+	*world
+	asked, inside, most atomic.Int64
+	hold                chan struct{} // when set, answers wait for it
+}
+
+func (s *truth) enter(ctx context.Context, minSeq int64) (oracle, error) {
+	s.asked.Add(1)
+	now := s.inside.Add(1)
+	defer s.inside.Add(-1)
+	for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
+	}
+	if s.hold != nil {
+		select {
+		case <-s.hold:
+		case <-ctx.Done():
+			return oracle{}, ctx.Err()
+		}
+	}
+	s.mu.Lock()
+	err := s.failure
+	s.mu.Unlock()
+	o, _ := s.at(s.name())
+	if err == nil && o.name.seq < minSeq {
+		err = leaderboard.ErrSeqAhead
+	}
+	return o, err
+}
+
+func (s *truth) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	o, err := s.enter(ctx, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	return o.page(q, leaderboard.SourceMySQL)
+}
+
+func (s *truth) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	o, err := s.enter(ctx, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	return o.members(q, leaderboard.SourceMySQL), nil
+}
+
+func (s *truth) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	o, err := s.enter(ctx, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	return o.scoreRank(q, leaderboard.SourceMySQL), nil
+}
+
+func (s *truth) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	o, err := s.enter(ctx, q.MinSeq)
+	if err != nil {
+		return nil, err
+	}
+	return &leaderboard.Distribution{State: o.state(leaderboard.SourceMySQL)}, nil
+}
+
+func page(t testing.TB, r *Reader, p leaderboard.PeriodRef, q leaderboard.PageQuery) *leaderboard.Page {
+	t.Helper()
+	return must(r.Page(within(t), p, q))(t)
+}
+
+func member(t testing.TB, r *Reader, p leaderboard.PeriodRef, members ...string) *leaderboard.Standings {
+	t.Helper()
+	return must(r.Members(within(t), p, leaderboard.MembersQuery{Members: members}))(t)
+}
+
+// Each layer in turn, and what becomes of an answer on its way.
+func TestReaderLayers(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 5 }), CopyOptions{Slack: 1})
+	b.members(20)
+	s := &truth{world: b.world}
+	var mu sync.Mutex
+	sources := map[leaderboard.Source]int{}
+	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Minute, OnAnswer: func(source leaderboard.Source, _ bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		sources[source]++
+	}})
+	top := leaderboard.PageQuery{Limit: 3}
+	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceMySQL, false) // no copy, and nobody to build one
+	b.build(t)
+	top.Limit = 4
+	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceRedis, false)
+	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceLocal, false)
+	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 10}), 20, leaderboard.SourceMySQL, false) // below the copy
+	for members, source := range map[[2]string]leaderboard.Source{{"m1", "m2"}: leaderboard.SourceRedis, {"m1", "m9"}: leaderboard.SourceMySQL} {
+		got := member(t, r, b.ref, members[:]...)
+		again := member(t, r, b.ref, members[:]...)
+		if got.Source != source || again.Source != leaderboard.SourceLocal || len(again.Entries) != 2 {
+			t.Errorf("members %v: from %s, then %s: %+v", members, got.Source, again.Source, again.Entries)
+		}
+	}
+	b.world.commit(set{member: "new", score: score(100)})
+	top.MinSeq = 21
+	want(t, page(t, r, b.ref, top), 21, leaderboard.SourceMySQL, false) // the process and Redis are too old
+	top.MinSeq = 22
+	if _, err := r.Page(within(t), b.ref, top); !errors.Is(err, leaderboard.ErrSeqAhead) {
+		t.Errorf("min_seq ahead of MySQL: %v", err)
+	}
+	asked := s.asked.Load()
+	b.build(t)
+	q := leaderboard.PageQuery{Limit: 3, Around: "nobody"}
+	if _, err := r.Page(within(t), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) || s.asked.Load() != asked+1 {
+		t.Errorf("around nobody, of whom an incomplete copy knows nothing: %v", err)
+	}
+	if sources[leaderboard.SourceLocal] != 3 || sources[leaderboard.SourceRedis] != 2 || sources[leaderboard.SourceMySQL] != 4 {
+		t.Errorf("answers by source: %v", sources)
+	}
+}
+
+// Keys of answers that must not be mistaken for each other.
+func TestReaderKeys(t *testing.T) {
+	t.Parallel()
+	p := newWorld(7, rulesWith(func(*leaderboard.Rules) {})).ref
+	other := p
+	other.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.Asc }))
+	keys := map[membersKey]string{}
+	for name, key := range map[string]membersKey{
+		"a":     membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a"}}),
+		"ab":    membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab"}}),
+		"a b":   membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a", "b"}}),
+		"ab ''": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab", ""}}),
+		"\x01a": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"\x01a"}}),
+		"tied":  membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Tied}, Members: []string{"a"}}),
+		"asc":   membersKeyOf(other, leaderboard.MembersQuery{Members: []string{"a"}}),
+	} {
+		if twin, ok := keys[key]; ok {
+			t.Errorf("%s and %s have one key", name, twin)
+		}
+		keys[key] = name
+	}
+	q := leaderboard.PageQuery{Limit: 3}
+	newer := q
+	newer.MinSeq = 9
+	if pageKeyOf(p, q) != pageKeyOf(p, newer) {
+		t.Error("min_seq is no part of what is asked for")
+	}
+}
+
+func TestReaderDemandsACopy(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(3)
+	s := &truth{world: b.world}
+	demands := 0 // one question at a time
+	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
+		demands++
+		return buildNow(b.copies)(p)
+	}})
+	q := leaderboard.PageQuery{Limit: 3}
+	want(t, page(t, r, b.ref, q), 3, leaderboard.SourceRedis, false)
+	if err := b.client.Del(within(t), b.copies.keys(b.ref)[1]).Err(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a damaged copy is built anew", func() bool { // the kept page may be served once more
+		return page(t, r, b.ref, q).Source == leaderboard.SourceRedis && demands == 2
+	})
+	if s.asked.Load() != 0 {
+		t.Errorf("MySQL was asked %d times", s.asked.Load())
+	}
+}
+
+// A build that takes long keeps nobody waiting beyond the deadline.
+func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(3)
+	r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
+		return func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}})
+	start := time.Now()
+	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 3}), 3, leaderboard.SourceMySQL, false)
+	if took := time.Since(start); took < 100*time.Millisecond || took > 300*time.Millisecond {
+		t.Errorf("took %s, want about 200 ms of waiting", took)
+	}
+}
+
+// Losing Redis must not become losing MySQL: never more than the bound at once, the rest is refused.
+func TestFallbackBound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	s := &truth{world: w, hold: make(chan struct{})}
+	var refused atomic.Int64
+	r := NewReader(nil, s, ReaderOptions{
+		FallbackConcurrent: 4, FallbackQueue: 3, FallbackWait: 10 * time.Second, OnFallbackRefused: func() { refused.Add(1) },
+	})
+	results := make(chan error, 40)
+	for i := range 40 { // all different, nothing is shared
+		go func() {
+			_, err := r.Page(t.Context(), w.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
+			results <- err
+		}()
+	}
+	for range 33 {
+		if err := <-results; !errors.Is(err, leaderboard.ErrOverloaded) {
+			t.Fatalf("beyond the bound: %v, want ErrOverloaded", err)
+		}
+	}
+	close(s.hold)
+	for range 7 {
+		if err := <-results; err != nil {
+			t.Errorf("within the bound: %v", err)
+		}
+	}
+	if s.most.Load() != 4 || s.asked.Load() != 7 || refused.Load() != 33 {
+		t.Errorf("%d at once in MySQL, %d in all, %d refused; want 4, 7, 33", s.most.Load(), s.asked.Load(), refused.Load())
+	}
+}
+
+// TestHungRedis: Redis accepts connections and never answers. No read waits for it beyond its deadline, soon none at
+// all, and afterwards it is used again.
+func TestHungRedis(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	b.members(500)
+	b.build(t)
+	opened := make(chan bool, 10)
+	r := NewReader(b.copies, &truth{world: w}, ReaderOptions{
+		LocalTTL: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(open bool) { opened <- open },
+	})
+	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 1}), 500, leaderboard.SourceRedis, false)
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	var slow atomic.Int64
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range 60 {
+				start := time.Now()
+				got, err := r.Members(t.Context(), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", 1+g*60+i)}})
+				took := time.Since(start)
+				if err != nil || got.Source != leaderboard.SourceMySQL {
+					t.Errorf("read while Redis hangs: %+v, %v", got, err)
+				}
+				if took > 300*time.Millisecond {
+					t.Errorf("a read took %s", took)
+				}
+				if took > 100*time.Millisecond {
+					slow.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := slow.Load(); n > 20 {
+		t.Errorf("%d of 480 reads waited for Redis", n)
+	}
+	if !<-opened {
+		t.Error("the breaker did not open")
+	}
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	offset := int64(0)
+	eventually(t, "Redis is used again", func() bool {
+		offset++
+		return page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: offset % 400}).Source == leaderboard.SourceRedis
+	})
+}
+
+// With everything behind it down, the process serves what it has, marked.
+func TestReaderServesStale(t *testing.T) {
+	t.Parallel()
+	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	w.commit(set{member: "m", score: score(1)})
+	var clock atomic.Int64
+	now := func() time.Time { return time.Unix(0, clock.Load()) }
+	r := NewReader(nil, &truth{world: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
+	top := leaderboard.PageQuery{Limit: 3}
+	reads := map[string]func() (leaderboard.State, error){
+		"page": func() (leaderboard.State, error) {
+			v, err := r.Page(t.Context(), w.ref, top)
+			return stateOf(v, err, func() leaderboard.State { return v.State }), err
+		},
+		"members": func() (leaderboard.State, error) {
+			v, err := r.Members(t.Context(), w.ref, leaderboard.MembersQuery{Members: []string{"m"}})
+			return stateOf(v, err, func() leaderboard.State { return v.State }), err
+		},
+		"score rank": func() (leaderboard.State, error) {
+			v, err := r.ScoreRank(t.Context(), w.ref, leaderboard.ScoreQuery{Score: 1})
+			return stateOf(v, err, func() leaderboard.State { return v.State }), err
+		},
+		"distribution": func() (leaderboard.State, error) {
+			v, err := r.Distribution(t.Context(), w.ref, leaderboard.DistributionQuery{Buckets: 3})
+			return stateOf(v, err, func() leaderboard.State { return v.State }), err
+		},
+	}
+	check := func(when string, source leaderboard.Source, stale bool) {
+		t.Helper()
+		for name, read := range reads {
+			if s, err := read(); err != nil || s.Seq != 1 || s.Source != source || s.Stale != stale {
+				t.Errorf("%s, %s: %+v, %v", when, name, s, err)
+			}
+		}
+	}
+	check("at first", leaderboard.SourceMySQL, false)
+	check("then", leaderboard.SourceLocal, false)
+	w.fail(fmt.Errorf("connection refused: %w", leaderboard.ErrUnavailable))
+	clock.Add(int64(30 * time.Second))
+	check("MySQL is down", leaderboard.SourceLocal, true)
+	if _, err := r.Page(t.Context(), w.ref, leaderboard.PageQuery{Limit: 99}); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("a page that nobody has asked for before: %v", err)
+	}
+	clock.Add(int64(31 * time.Second))
+	for name, read := range reads {
+		if s, err := read(); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("beyond the limit, %s: %+v, %v", name, s, err)
+		}
+	}
+	w.fail(nil)
+	check("MySQL is back", leaderboard.SourceMySQL, false)
+}
+
+func stateOf[V any](_ V, err error, state func() leaderboard.State) leaderboard.State {
+	if err != nil {
+		return leaderboard.State{}
+	}
+	return state()
+}
+
+// What a layer kept in the process can grow to is bounded.
+func TestReaderMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	w.commit(set{member: "m", score: score(1)})
+	r := NewReader(nil, &truth{world: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
+	for i := range 2000 {
+		page(t, r, w.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
+		member(t, r, w.ref, fmt.Sprint("x", i))
+	}
+	pages, _ := r.pages.kept.size()
+	standings, _ := r.standings.kept.size()
+	if pages > 200 || standings > 100 || pages < 100 {
+		t.Errorf("%d pages and %d standings are kept", pages, standings)
+	}
+}
