@@ -75,17 +75,23 @@ func (a *App) startBackground(ctx context.Context) {
 
 // sweep does the store's housekeeping once a minute.
 func (a *App) sweep(ctx context.Context) {
+	every(ctx, sweepEvery, sweepJitter, func() {
+		bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
+		defer cancel()
+		if err := a.store.Sweep(bounded); err != nil && ctx.Err() == nil {
+			a.log.Warn("housekeeping is put off", "error", err)
+		}
+	})
+}
+
+// every calls work again and again until ctx ends, with period, give or take jitter, between an end and the next start.
+func every(ctx context.Context, period, jitter time.Duration, work func()) {
 	for {
-		pause(ctx, sweepEvery-sweepJitter+rand.N(2*sweepJitter))
+		pause(ctx, period-jitter+rand.N(2*jitter))
 		if ctx.Err() != nil {
 			return
 		}
-		bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
-		err := a.store.Sweep(bounded)
-		cancel()
-		if err != nil && ctx.Err() == nil {
-			a.log.Warn("housekeeping is put off", "error", err)
-		}
+		work()
 	}
 }
 

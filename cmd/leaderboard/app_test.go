@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -57,6 +60,9 @@ func TestFullFlow(t *testing.T) {
 	a := startReady(t, servers)
 	a.ask(201, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
 	a.ask(200, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
+	if top := a.ask(200, "GET", "/v1/boards/classic/top", ""); top.text("total") != "0" || top.text("mode") != "strict" {
+		t.Errorf("an empty board: %v", top)
+	}
 	once := http.Header{"Idempotency-Key": {"once"}}
 	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq")
 	if again := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq"); again != seq || seq != "8" {
@@ -105,6 +111,63 @@ func (a *testApp) checkCopy() {
 	if v := a.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("equal") != "true" || v.text("checked") != "8" || v.text("seq") != "8" {
 		a.t.Errorf("verify: %v", v)
 	}
+}
+
+// TestOwnChangesShowAtOnce: what this process did to a board is what its next answer follows, though boards are known by
+// heart for a second.
+func TestOwnChangesShowAtOnce(t *testing.T) {
+	t.Parallel()
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
+	for _, mode := range []string{"strict", "tied", "dense"} {
+		status := 200
+		if mode == "strict" {
+			status = 201 // the first one creates it
+		}
+		a.ask(status, "PUT", "/v1/boards/b", `{"mode":"`+mode+`"}`)
+		if top := a.ask(200, "GET", "/v1/boards/b/top", ""); top.text("mode") != mode {
+			t.Errorf("mode is %s, want %s", top.text("mode"), mode)
+		}
+	}
+	a.ask(204, "DELETE", "/v1/boards/b", "")
+	a.ask(404, "GET", "/v1/boards/b/top", "")
+}
+
+// TestWriteThrough: a commit reaches the copy by itself, without any refresh.
+func TestWriteThrough(t *testing.T) {
+	t.Parallel()
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)})
+	a.ask(201, "PUT", "/v1/boards/b", `{"refresh":{"incremental":"off"}}`)
+	a.ask(200, "POST", "/v1/boards/b/rebuild?wait=30s", `{}`)
+	for n := 1; n <= 3; n++ {
+		a.ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, n, n))
+		eventually(t, func() string {
+			if top := a.ask(200, "GET", "/v1/boards/b/top", ""); top.text("seq") != fmt.Sprint(n) {
+				return fmt.Sprintf("the copy lacks commit %d: %v", n, top)
+			}
+			return ""
+		})
+	}
+	if runs := a.ask(200, "GET", "/v1/runs", ""); runs.list("runs", "reason") != "admin" {
+		t.Errorf("it took runs: %v", runs)
+	}
+}
+
+// TestEvery: housekeeping comes once a minute, in a bubble where time passes at once.
+func TestEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		times := []time.Time{time.Now()}
+		every(ctx, sweepEvery, sweepJitter, func() { times = append(times, time.Now()) })
+		if n := len(times) - 1; n < 51 || n > 72 {
+			t.Errorf("%d rounds in an hour", n)
+		}
+		for i := 1; i < len(times); i++ {
+			if gap := times[i].Sub(times[i-1]); gap < sweepEvery-sweepJitter || gap > sweepEvery+sweepJitter {
+				t.Errorf("%s between two rounds", gap)
+			}
+		}
+	})
 }
 
 // flush empties the test's Redis.
