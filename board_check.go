@@ -43,7 +43,7 @@ func (r *Rules) Check() *RuleError {
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
 	}
-	if _, err := time.LoadLocation(r.TimeZone); err != nil || r.TimeZone == "Local" {
+	if _, err := r.Calendar(); err != nil {
 		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
 	}
 	r.checkWindows(fail)
@@ -59,19 +59,25 @@ type failFunc func(pointer, format string, args ...any)
 
 func checkOneOf[T ~string](fail failFunc, pointer string, value T, allowed ...T) {
 	if !slices.Contains(allowed, value) {
-		names := make([]string, len(allowed))
-		for i, a := range allowed {
-			names[i] = string(a)
-		}
-		fail(pointer, "want one of %s", strings.Join(names, ", "))
+		fail(pointer, "want one of %s", joined(allowed))
 	}
 }
+
+func joined[T ~string](list []T) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = string(v)
+	}
+	return strings.Join(names, ", ")
+}
+
+func calendarWindows() []Window { return []Window{AllTime, Hour, Day, Week, Month, Quarter, Year} }
 
 func (r *Rules) checkWindows(fail failFunc) {
 	for i, w := range r.Windows {
 		pointer := "/windows/" + strconv.Itoa(i)
-		if w != AllTime {
-			fail(pointer, "want all_time, the one window there is so far")
+		if !slices.Contains(calendarWindows(), w) {
+			fail(pointer, "want one of %s", joined(calendarWindows()))
 		} else if slices.Contains(r.Windows[:i], w) {
 			fail(pointer, "%s is listed twice", w)
 		}
@@ -114,6 +120,9 @@ func (r *Rules) checkLimits(fail failFunc) {
 func (r *Rules) Reorders(other *Rules) bool {
 	return r.Order != other.Order || r.Tiebreak != other.Tiebreak
 }
+
+// Recuts says whether going from r to other would move the bounds of periods that exist.
+func (r *Rules) Recuts(other *Rules) bool { return r.TimeZone != other.TimeZone }
 
 // Trigger asks for a refresh once Changes have gathered and Every has passed since the last one.
 type Trigger struct {

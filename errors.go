@@ -12,8 +12,8 @@ var (
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
 
-	// ErrBoardConflict: the change would reorder entries that exist already.
-	ErrBoardConflict = errors.New("board has entries that the change would reorder")
+	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
+	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
 	// ErrKeyReused: the Idempotency-Key was used before with another request.
 	ErrKeyReused = errors.New("idempotency key was used with another request")
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.

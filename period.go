@@ -3,8 +3,17 @@ package leaderboard
 // Window is how a board cuts time into periods.
 type Window string
 
-// AllTime has one period without an end.
-const AllTime Window = "all_time"
+// AllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
+// of ISO 8601, from Monday.
+const (
+	AllTime Window = "all_time"
+	Hour    Window = "hour"
+	Day     Window = "day"
+	Week    Window = "week"
+	Month   Window = "month"
+	Quarter Window = "quarter"
+	Year    Window = "year"
+)
 
 // PeriodState says whether a period still changes.
 type PeriodState string
@@ -26,6 +35,7 @@ type Period struct {
 	ID         int64
 	BoardID    int64
 	Window     Window
+	Label      string // the name that it was given when it was made, "" for that of its window
 	StartsAt   Micros
 	EndsAt     Micros // exclusive; Forever when it has no end
 	State      PeriodState
@@ -34,8 +44,20 @@ type Period struct {
 	Committed  Micros // database time of the commit that led to LastSeq; of the creation when LastSeq is 0
 }
 
-// Name is the period's name in the API: "all_time" for the period of that window.
-func (p *Period) Name() string { return string(p.Window) }
+// Name is the period's name in the API, as in "2026-11-20" or "all_time".
+func (p *Period) Name() string {
+	if p.Label == "" {
+		return string(p.Window)
+	}
+	return p.Label
+}
+
+// Listing is a board with its current periods at one moment of the database clock.
+type Listing struct {
+	Board   Board
+	Clock   Micros
+	Periods []Period // in the order of the board's windows; a window may have none
+}
 
 // PeriodRef is all that a reader or a copy needs to know to work on one period. It is a value of its board's rules at
 // one version; whoever keeps one for long must look it up again.

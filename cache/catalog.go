@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,8 +11,10 @@ import (
 
 // Boards is where a Catalog looks boards up. Errors: ErrBoardNotFound, ErrPeriodNotFound, ErrUnavailable.
 type Boards interface {
-	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
+	// Current is a board with its current periods, which it begins if need be.
+	Current(ctx context.Context, name string) (leaderboard.Listing, error)
+	// PeriodNamed finds a period that there is.
+	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
 }
 
 const (
@@ -26,18 +27,45 @@ const (
 	catalogLimit = 10 * time.Minute
 )
 
-// Catalog knows boards and their current periods by name. What it says is at most a second old, older only while MySQL
-// does not answer. It may be used concurrently.
+// Catalog knows boards and their periods by name. What it says is at most a second old, older only while MySQL does not
+// answer. It never takes a period for the current one that has ended by the database clock, of which it knows the
+// reading that came with the board and the time since then: the clock of this machine does not matter. It may be used
+// concurrently.
 type Catalog struct {
 	boards Boards
+	now    func() time.Time
 	kept   *keeper[string, *listed]
+	named  *keeper[periodName, *leaderboard.Period]
 	away   atomic.Bool
 }
 
-// listed is a board and its current periods, in the order of its windows. It is shared; nobody writes to it.
+// listed is a board and its current periods. It is shared; nobody writes to it.
 type listed struct {
-	board   leaderboard.Board
-	periods []leaderboard.Period
+	leaderboard.Listing
+	calendar leaderboard.Calendar
+	at       time.Time // of this process, when Listing.Clock was read or later
+}
+
+// clock is the database clock now, or a moment ago.
+func (l *listed) clock(now time.Time) leaderboard.Micros {
+	return l.Clock + leaderboard.Micros(now.Sub(l.at).Microseconds())
+}
+
+// current is the current period of a window, nil when there is none.
+func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
+	for i := range l.Periods {
+		if l.Periods[i].Window == w {
+			return &l.Periods[i]
+		}
+	}
+	return nil
+}
+
+// periodName is what a past period is looked up by.
+type periodName struct {
+	board  int64
+	window leaderboard.Window
+	name   string
 }
 
 // NewCatalog does no I/O.
@@ -45,42 +73,84 @@ func NewCatalog(boards Boards) *Catalog { return newCatalog(boards, time.Now) }
 
 func newCatalog(boards Boards, now func() time.Time) *Catalog {
 	same := func(l *listed) *listed { return l }
-	return &Catalog{boards: boards, kept: newKeeper[string](
-		keepRules{fresh: catalogTTL, grace: catalogTTL, limit: catalogLimit, wait: catalogWait, retry: catalogTTL, now: now},
-		keepOps[*listed]{
-			seq: func(*listed) int64 { return 0 }, local: same, stale: same,
-			bytes: func(l *listed) int { return 1000 + len(l.board.Rules.Title) + 200*len(l.periods) },
-		}, catalogTimeout, catalogBoards, catalogBytes)}
+	samePeriod := func(p *leaderboard.Period) *leaderboard.Period { return p }
+	rules := keepRules{fresh: catalogTTL, grace: catalogTTL, limit: catalogLimit, wait: catalogWait, retry: catalogTTL, now: now}
+	return &Catalog{
+		boards: boards, now: now,
+		kept: newKeeper[string](rules, keepOps[*listed]{
+			seq: func(l *listed) int64 { return int64(l.Clock) }, local: same, stale: same,
+			bytes: func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
+		}, catalogTimeout, catalogBoards, catalogBytes),
+		named: newKeeper[periodName](rules, keepOps[*leaderboard.Period]{
+			seq: func(*leaderboard.Period) int64 { return 0 }, local: samePeriod, stale: samePeriod,
+			bytes: func(*leaderboard.Period) int { return 400 },
+		}, catalogTimeout, catalogBoards, catalogBytes),
+	}
 }
 
-// Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one. Errors:
-// ErrBoardNotFound, ErrPeriodNotFound (also when the board does not have the window), ErrUnavailable.
+// Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
+// the one before that; every other is a name. Errors: ErrBoardNotFound, ErrPeriodNotFound (also when the board does not
+// have the window), ErrUnavailable.
 func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
-	l, err := c.lookUp(ctx, board)
+	l, err := c.lookUp(ctx, board, 0)
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	i := 0
-	if window != "" {
-		i = slices.IndexFunc(l.periods, func(p leaderboard.Period) bool { return string(p.Window) == window })
+	w := leaderboard.Window(window)
+	if w == "" {
+		w = l.Board.Rules.Windows[0]
 	}
-	if i < 0 || i >= len(l.periods) {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrPeriodNotFound
+	if p := l.current(w); p != nil && l.clock(c.now()) >= p.EndsAt {
+		if l, err = c.lookUp(ctx, board, p.EndsAt); err != nil {
+			return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+		}
 	}
-	p := &l.periods[i]
-	if period != "" && period != leaderboard.CurrentPeriod && period != p.Name() {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrPeriodNotFound
+	p, err := c.period(ctx, l, w, period)
+	if err != nil {
+		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	return Ref(&l.board, p), l.board, nil
+	return Ref(&l.Board, p), l.Board, nil
+}
+
+// period finds a period of a window by what it was called in a request.
+func (c *Catalog) period(ctx context.Context, l *listed, w leaderboard.Window, name string) (*leaderboard.Period, error) {
+	current := l.current(w)
+	switch {
+	case current == nil && (name == "" || name == leaderboard.CurrentPeriod || name == leaderboard.PreviousPeriod):
+		return nil, leaderboard.ErrPeriodNotFound
+	case name == "" || name == leaderboard.CurrentPeriod:
+		return current, nil
+	case name == leaderboard.PreviousPeriod:
+		before, ok := l.calendar.Before(w, current.StartsAt)
+		if !ok {
+			return nil, leaderboard.ErrPeriodNotFound
+		}
+		name = before.Name
+	case current != nil && name == current.Name():
+		return current, nil
+	}
+	// Names that no period can have do not reach MySQL.
+	span, err := l.calendar.Named(w, name)
+	if err != nil || span.StartsAt > l.clock(c.now()) || span.EndsAt <= l.Board.CreatedTime {
+		return nil, leaderboard.ErrPeriodNotFound
+	}
+	key := periodName{l.Board.ID, w, name}
+	if p, ok := c.named.fresh(key, 0); ok {
+		return p, nil
+	}
+	return c.named.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.Period, error) {
+		p, err := c.boards.PeriodNamed(ctx, key.board, key.window, key.name)
+		return &p, err
+	})
 }
 
 // Board finds a board by name.
 func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	l, err := c.lookUp(ctx, name)
+	l, err := c.lookUp(ctx, name, 0)
 	if err != nil {
 		return leaderboard.Board{}, err
 	}
-	return l.board, nil
+	return l.Board, nil
 }
 
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
@@ -91,11 +161,13 @@ func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {
 	return leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
 }
 
-func (c *Catalog) lookUp(ctx context.Context, name string) (*listed, error) {
-	if l, ok := c.kept.fresh(name, 0); ok {
+// lookUp finds a board as it was at since or later, by the database clock. While MySQL is away, what was known before
+// since is not good enough.
+func (c *Catalog) lookUp(ctx context.Context, name string, since leaderboard.Micros) (*listed, error) {
+	if l, ok := c.kept.fresh(name, int64(since)); ok {
 		return l, nil
 	}
-	return c.kept.get(ctx, name, 0, func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name) })
+	return c.kept.get(ctx, name, int64(since), func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name) })
 }
 
 // Away says whether MySQL failed to answer when it was asked last, which is a second ago at most while there are
@@ -109,17 +181,11 @@ func (c *Catalog) load(ctx context.Context, name string) (*listed, error) {
 }
 
 func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
-	b, err := c.boards.Board(ctx, name)
+	found, err := c.boards.Current(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	l := &listed{board: b}
-	for _, w := range b.Rules.Windows {
-		p, err := c.boards.CurrentPeriod(ctx, b, w)
-		if err != nil {
-			return nil, err
-		}
-		l.periods = append(l.periods, p)
-	}
-	return l, nil
+	l := &listed{Listing: found, at: c.now()}
+	l.calendar, err = found.Board.Rules.Calendar()
+	return l, err
 }

@@ -20,7 +20,7 @@ type shelf struct {
 	reads  int
 }
 
-func (s *shelf) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+func (s *shelf) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	s.mu.Lock()
 	s.reads++
 	b, ok := s.boards[name]
@@ -34,11 +34,15 @@ func (s *shelf) Board(ctx context.Context, name string) (leaderboard.Board, erro
 	if err == nil && !ok {
 		err = leaderboard.ErrBoardNotFound
 	}
-	return b, err
+	l := leaderboard.Listing{Board: b}
+	for _, w := range b.Rules.Windows {
+		l.Periods = append(l.Periods, leaderboard.Period{ID: b.ID * 10, BoardID: b.ID, Window: w, EndsAt: leaderboard.Forever})
+	}
+	return l, err
 }
 
-func (s *shelf) CurrentPeriod(_ context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	return leaderboard.Period{ID: b.ID * 10, BoardID: b.ID, Window: w}, nil
+func (s *shelf) PeriodNamed(context.Context, int64, leaderboard.Window, string) (leaderboard.Period, error) {
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
 func (s *shelf) put(version int64, err error, slow time.Duration) {

@@ -54,23 +54,23 @@ func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*b
 	b := &batch{}
 	var keys []keyRow
 	b.answers, keys = receipts(found.periods, reqs, found.keys)
-	if err := w.write(ctx, tx, found.periods, keys, b); err != nil {
+	if err := w.write(ctx, tx, found, keys, b); err != nil {
 		return nil, err
 	}
-	if len(b.commits) == 0 && len(keys) == 0 {
+	if len(b.commits) == 0 && len(keys) == 0 && !found.turned {
 		return b, nil // nothing to commit
 	}
 	return b, tx.commit(ctx)
 }
 
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
-func (w *writer) write(ctx context.Context, tx *writeTx, periods []*period, keys []keyRow, b *batch) error {
+func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow, b *batch) error {
 	t := &w.text
 	t.reset()
-	if err := appendKeys(t, periods[0].ref.BoardID, periods[0].clock, keys); err != nil {
+	if err := appendKeys(t, f.rules.boardID, f.clock, keys); err != nil {
 		return err
 	}
-	changed := slices.DeleteFunc(slices.Clone(periods), func(p *period) bool { return len(p.changes) == 0 })
+	changed := slices.DeleteFunc(slices.Clone(f.periods), func(p *period) bool { return len(p.changes) == 0 })
 	for _, p := range changed {
 		appendEntries(t, p)
 	}

@@ -109,7 +109,8 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		created = true
-		err = createBoard(ctx, tx, name, text, rules.Windows)
+		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, NOW(6), NOW(6))",
+			[]byte(name), string(text))
 	case err == nil:
 		var same bool
 		if same, err = changeBoard(ctx, tx, b, rules, text); same {
@@ -119,31 +120,11 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	if b, err = getBoard(ctx, tx, find, name); err != nil {
+	l, err := s.beginIn(ctx, tx, name)
+	if err != nil {
 		return b, false, err
 	}
-	return b, created, commit(tx)
-}
-
-// createBoard adds the board and the period of each of its windows: all_time runs from the beginning without an end.
-func createBoard(ctx context.Context, tx *sqlx.Tx, name string, rules []byte, windows []leaderboard.Window) error {
-	result, err := tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, NOW(6), NOW(6))",
-		[]byte(name), string(rules))
-	if err != nil {
-		return err
-	}
-	id, err := result.LastInsertId()
-	if err != nil {
-		return err
-	}
-	for _, w := range windows {
-		_, err := tx.ExecContext(ctx, "INSERT INTO periods (board_id, window_name, starts_at, last_created_time, committed_at)"+
-			" VALUES (?, ?, '1970-01-01', '1970-01-01', NOW(6))", id, string(w))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.Board, created, commit(tx)
 }
 
 // changeBoard gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
@@ -152,17 +133,39 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 	if err != nil || string(old) == string(text) {
 		return err == nil, err
 	}
+	// The lock of the board's row keeps writers away until this transaction ends.
 	if b.Rules.Reorders(&rules) {
-		// The lock of the board's row keeps writers away until this transaction ends.
-		var has bool
-		const any = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
-		if err := tx.GetContext(ctx, &has, any, b.ID); err != nil {
+		const used = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
+		if err := refuseIf(ctx, tx, used, b.ID); err != nil {
 			return false, err
 		}
-		if has {
-			return false, leaderboard.ErrBoardConflict
+	}
+	if b.Rules.Recuts(&rules) {
+		if err := dropUnused(ctx, tx, b.ID); err != nil {
+			return false, err
 		}
 	}
 	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = NOW(6) WHERE id = ?", string(text), b.ID)
 	return false, err
+}
+
+func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, boardID int64) error {
+	var yes bool
+	if err := tx.GetContext(ctx, &yes, question, boardID); err != nil {
+		return err
+	}
+	if yes {
+		return leaderboard.ErrBoardConflict
+	}
+	return nil
+}
+
+// dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
+func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64) error {
+	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name <> 'all_time' AND last_seq > 0)"
+	if err := refuseIf(ctx, tx, used, boardID); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name <> 'all_time'", boardID)
+	return err
 }

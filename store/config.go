@@ -39,6 +39,8 @@ type Config struct {
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is kept in any
 	// case. Default 256 MiB, enough for a billion entries.
 	IndexMemory int64
+	// ClockOffset is added to every reading of the database clock. For tests of what time does; default: nothing is.
+	ClockOffset func() time.Duration
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed

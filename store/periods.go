@@ -14,6 +14,7 @@ type periodRow struct {
 	ID         int64        `db:"id"`
 	BoardID    int64        `db:"board_id"`
 	Window     []byte       `db:"window_name"`
+	Label      []byte       `db:"name"`
 	StartsAt   time.Time    `db:"starts_at"`
 	EndsAt     sql.NullTime `db:"ends_at"`
 	State      []byte       `db:"state"`
@@ -22,11 +23,11 @@ type periodRow struct {
 	Committed  time.Time    `db:"committed_at"`
 }
 
-const periodColumns = "id, board_id, window_name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
+const periodColumns = "id, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
 
 func (r *periodRow) period() leaderboard.Period {
 	p := leaderboard.Period{
-		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), StartsAt: micros(r.StartsAt),
+		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label), StartsAt: micros(r.StartsAt),
 		EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
 		EntryCount: r.EntryCount, Committed: micros(r.Committed),
 	}
@@ -36,10 +37,29 @@ func (r *periodRow) period() leaderboard.Period {
 	return p
 }
 
-// CurrentPeriod is the open period of a board's window, or ErrPeriodNotFound.
+// CurrentPeriod is the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
+// or nobody has written to the period or read it yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state = 'open'"+
-		" ORDER BY starts_at DESC LIMIT 1", b.ID, []byte(w))
+	l, _, err := s.look(ctx, s.db, s.limited(lookQuery), b.Name)
+	if err != nil {
+		return leaderboard.Period{}, translate(ctx, "period", err)
+	}
+	for _, p := range l.Periods {
+		if p.Window == w && p.ID != 0 && p.BoardID == b.ID {
+			return p, nil
+		}
+	}
+	return leaderboard.Period{}, wrap("period", leaderboard.ErrPeriodNotFound)
+}
+
+// PeriodNamed is the period of a board's window with this name, one that the board has or once had, or
+// ErrPeriodNotFound.
+func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
+	if w == leaderboard.AllTime && name == string(w) {
+		name = ""
+	}
+	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND name = ? AND state <> 'deleting'"+
+		" ORDER BY starts_at DESC LIMIT 1", boardID, []byte(w), []byte(name))
 }
 
 // Period is the period with this id, or ErrPeriodNotFound.

@@ -23,6 +23,7 @@ type runRow struct {
 	Board    []byte    `db:"board"`
 	PeriodID int64     `db:"period_id"`
 	Window   []byte    `db:"window_name"`
+	Label    []byte    `db:"period_name"`
 	Kind     []byte    `db:"kind"`
 	Reason   []byte    `db:"reason"`
 	Actor    string    `db:"actor"`
@@ -35,12 +36,12 @@ type runRow struct {
 	Error    string    `db:"error"`
 }
 
-const selectRuns = "SELECT r.id, r.board_id, b.name AS board, r.period_id, p.window_name, r.kind, r.reason, r.actor, r.state," +
+const selectRuns = "SELECT r.id, r.board_id, b.name AS board, r.period_id, p.window_name, p.name AS period_name, r.kind, r.reason, r.actor, r.state," +
 	" r.from_seq, r.to_seq, r.row_count, r.started_at, r.took_us, r.error" +
 	" FROM refresh_runs r JOIN boards b ON b.id = r.board_id AND b.state = 'open' JOIN periods p ON p.id = r.period_id"
 
 func (r *runRow) run() leaderboard.Run {
-	period := leaderboard.Period{Window: leaderboard.Window(r.Window)}
+	period := leaderboard.Period{Window: leaderboard.Window(r.Window), Label: string(r.Label)}
 	return leaderboard.Run{
 		ID: r.ID, BoardID: r.BoardID, Board: string(r.Board), PeriodID: r.PeriodID, Window: period.Window,
 		Period: period.Name(), Kind: leaderboard.RunKind(r.Kind), Reason: leaderboard.RunReason(r.Reason), Actor: r.Actor,

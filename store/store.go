@@ -75,7 +75,7 @@ func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) {
 	if err := s.db.QueryRowContext(ctx, "SELECT SYSDATE(6)").Scan(&now); err != nil {
 		return 0, translate(ctx, "clock", err)
 	}
-	return leaderboard.MicrosOf(now), nil
+	return s.clock(now), nil
 }
 
 // limited is a reading statement with the time limit of the server on it.

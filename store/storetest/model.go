@@ -4,7 +4,6 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -33,7 +32,7 @@ type Model struct {
 
 type modelBoard struct {
 	leaderboard.Board
-	periods []*modelPeriod // one per window, the first window's first
+	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
 }
 
@@ -129,7 +128,11 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if b.Rules.Reorders(&rules) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
+	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
+		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
+	}
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
+	m.current(b)
 	return b.Board, false, nil
 }
 
@@ -137,14 +140,7 @@ func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
 	now := m.clock()
 	b := &modelBoard{keys: map[string]modelKey{}}
 	b.Board = leaderboard.Board{ID: m.nextID(), Name: name, Version: 1, Rules: rules, CreatedTime: now, UpdatedTime: now}
-	for _, w := range rules.Windows {
-		p := &modelPeriod{entries: map[string]leaderboard.Entry{}}
-		p.Period = leaderboard.Period{
-			ID: m.nextID(), BoardID: b.ID, Window: w, EndsAt: leaderboard.Forever, State: leaderboard.PeriodOpen, Committed: now,
-		}
-		b.periods = append(b.periods, p)
-		m.periods[p.ID] = p
-	}
+	m.current(b)
 	m.boards[name] = b
 	return b.Board
 }
@@ -191,46 +187,6 @@ func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	}
 	delete(m.boards, name)
 	return nil
-}
-
-// CurrentPeriod is store.Store.CurrentPeriod.
-func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	periods, err := m.Periods(ctx, b.ID, w, 0, 1)
-	if err == nil && len(periods) == 0 {
-		err = leaderboard.ErrPeriodNotFound
-	}
-	if err != nil {
-		return leaderboard.Period{}, err
-	}
-	return periods[0], nil
-}
-
-// Period is store.Store.Period.
-func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return leaderboard.Period{}, err
-	}
-	if p := m.periods[id]; p != nil {
-		return p.Period, nil
-	}
-	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
-}
-
-// Periods is store.Store.Periods.
-func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	periods := []leaderboard.Period{}
-	for _, p := range m.periods {
-		if p.BoardID == boardID && (w == "" || p.Window == w) && (before == 0 || p.ID < before) {
-			periods = append(periods, p.Period)
-		}
-	}
-	slices.SortFunc(periods, func(a, b leaderboard.Period) int { return cmp.Compare(b.ID, a.ID) })
-	return periods[:min(limit, len(periods))], nil
 }
 
 // StartRun is store.Store.StartRun.

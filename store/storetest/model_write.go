@@ -27,7 +27,8 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 		return known.receipt, nil
 	}
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(r.Entries))}
-	for i, p := range b.periods {
+	periods := m.current(b)
+	for i, p := range periods {
 		var changes []leaderboard.Change
 		for j, sub := range r.Entries {
 			res, change := p.submit(&b.Rules, sub, m.clock())
@@ -40,7 +41,7 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 		}
 		m.commit(b, p, changes)
 	}
-	b.seqs(&receipt)
+	seqs(&receipt, periods)
 	if r.Key != "" {
 		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
 	}
@@ -58,7 +59,8 @@ func (m *Model) Remove(ctx context.Context, board string, periodID int64, member
 		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
 	}
 	receipt, err := leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
-	for _, p := range b.periods {
+	periods := m.current(b)
+	for _, p := range periods {
 		if periodID != 0 && periodID != p.ID {
 			continue
 		}
@@ -77,15 +79,15 @@ func (m *Model) Remove(ctx context.Context, board string, periodID int64, member
 	if err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	b.seqs(&receipt)
+	seqs(&receipt, periods)
 	return receipt, nil
 }
 
-func (b *modelBoard) seqs(r *leaderboard.Receipt) {
-	r.Seq = b.periods[0].LastSeq
-	if len(b.periods) > 1 {
+func seqs(r *leaderboard.Receipt, periods []*modelPeriod) {
+	r.Seq = periods[0].LastSeq
+	if len(periods) > 1 {
 		r.Seqs = map[leaderboard.Window]int64{}
-		for _, p := range b.periods {
+		for _, p := range periods {
 			r.Seqs[p.Window] = p.LastSeq
 		}
 	}

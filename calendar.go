@@ -1,0 +1,176 @@
+package leaderboard
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The calendar of a board. A civil time is what a wall clock in the board's time zone shows, written as a time.Time in
+// UTC; a period begins at the first moment at which that clock shows the period's first civil second or a later one:
+//
+//	begin(c) = min { t : civil(t) >= c }
+//
+// begin never goes backwards, so consecutive periods partition time whatever the zone does: a day has 23 or 25 hours
+// where the clock is changed, an hour that the clock shows twice is one period of two hours, one that it skips is
+// empty and has no period. (Go's time.Date leaves open which of two moments it returns at a change of the clock.)
+
+// epochStart is the start of the one period of all_time.
+const epochStart Micros = 0
+
+// Span is the period of a window that a moment lies in.
+type Span struct {
+	Name     string // "2026-11-20T13", "2026-11-20", "2026-W47", "2026-11", "2026-Q4", "2026", "all_time"
+	StartsAt Micros
+	EndsAt   Micros // exclusive; Forever for all_time
+}
+
+// SpanAt is the period of w that the moment t lies in, in the zone loc. w is a calendar window or all_time.
+func (w Window) SpanAt(t Micros, loc *time.Location) Span {
+	if w == AllTime {
+		return Span{Name: string(AllTime), StartsAt: epochStart, EndsAt: Forever}
+	}
+	now := t.Time()
+	first := w.floor(civil(now, loc))
+	next := w.next(first)
+	for !begin(next, loc).After(now) { // the clock was set back across the boundary after it had passed it
+		first, next = next, w.next(next)
+	}
+	start := begin(first, loc)
+	for { // periods that the clock skips are empty
+		if end := begin(next, loc); end.After(start) {
+			return Span{Name: w.name(first), StartsAt: MicrosOf(start), EndsAt: MicrosOf(end)}
+		}
+		first, next = next, w.next(next)
+	}
+}
+
+// SpanNamed is the period of w with this name, the inverse of Span.Name. It fails for a name that is not of the
+// window's form and for a period that the clock of loc skips.
+func (w Window) SpanNamed(name string, loc *time.Location) (Span, error) {
+	if w == AllTime {
+		if name != string(AllTime) {
+			return Span{}, fmt.Errorf("the period of window %s is %s", AllTime, AllTime)
+		}
+		return w.SpanAt(0, loc), nil
+	}
+	first, err := w.parse(name)
+	if err != nil || w.name(first) != name {
+		return Span{}, fmt.Errorf("a period of window %s has a name such as %s", w, w.name(time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)))
+	}
+	span := w.SpanAt(MicrosOf(begin(first, loc)), loc)
+	if span.Name != name {
+		return Span{}, fmt.Errorf("%s does not occur in the board's time zone", name)
+	}
+	return span, nil
+}
+
+// civil is what the clock of loc shows at t.
+func civil(t time.Time, loc *time.Location) time.Time {
+	_, offset := t.In(loc).Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
+}
+
+// begin is the first moment at which the clock of loc shows c or later.
+func begin(c time.Time, loc *time.Location) time.Time {
+	const farthest = 26 * time.Hour // no zone is farther from UTC
+	t := c.Add(-farthest)
+	for {
+		start, end := t.In(loc).ZoneBounds()
+		_, offset := t.In(loc).Zone()
+		reached := c.Add(-time.Duration(offset) * time.Second)
+		if !start.IsZero() && reached.Before(start) {
+			reached = start.UTC()
+		}
+		if end.IsZero() || !end.After(t) || reached.Before(end) {
+			return reached
+		}
+		t = end
+	}
+}
+
+// floor is the first civil second of the period that c lies in.
+func (w Window) floor(c time.Time) time.Time {
+	y, m, d := c.Date()
+	switch w {
+	case Hour:
+		return c.Truncate(time.Hour)
+	case Day:
+		return date(y, m, d)
+	case Week:
+		return date(y, m, d-(int(c.Weekday())+6)%7) // ISO 8601: from Monday
+	case Month:
+		return date(y, m, 1)
+	case Quarter:
+		return date(y, (m-1)/3*3+1, 1)
+	default:
+		return date(y, 1, 1)
+	}
+}
+
+// next is the first civil second of the period after the one that begins at c.
+func (w Window) next(c time.Time) time.Time {
+	switch w {
+	case Hour:
+		return c.Add(time.Hour)
+	case Day:
+		return c.AddDate(0, 0, 1)
+	case Week:
+		return c.AddDate(0, 0, 7)
+	case Month:
+		return c.AddDate(0, 1, 0)
+	case Quarter:
+		return c.AddDate(0, 3, 0)
+	default:
+		return c.AddDate(1, 0, 0)
+	}
+}
+
+func date(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+
+func (w Window) name(c time.Time) string {
+	switch w {
+	case Hour:
+		return c.Format("2006-01-02T15")
+	case Day:
+		return c.Format(time.DateOnly)
+	case Week:
+		y, week := c.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", y, week)
+	case Month:
+		return c.Format("2006-01")
+	case Quarter:
+		return fmt.Sprintf("%04d-Q%d", c.Year(), (c.Month()+2)/3)
+	default:
+		return c.Format("2006")
+	}
+}
+
+func (w Window) parse(name string) (time.Time, error) {
+	switch w {
+	case Hour:
+		return time.Parse("2006-01-02T15", name)
+	case Day:
+		return time.Parse(time.DateOnly, name)
+	case Week:
+		y, week, err := cutNumbers(name, "-W")
+		return w.floor(date(y, 1, 4)).AddDate(0, 0, 7*(week-1)), err // 4 January is always in week 1
+	case Month:
+		return time.Parse("2006-01", name)
+	case Quarter:
+		y, q, err := cutNumbers(name, "-Q")
+		return date(y, time.Month(3*q-2), 1), err
+	default:
+		return time.Parse("2006", name)
+	}
+}
+
+func cutNumbers(name, sep string) (year, n int, err error) {
+	left, right, _ := strings.Cut(name, sep)
+	if year, err = strconv.Atoi(left); err != nil {
+		return 0, 0, err
+	}
+	n, err = strconv.Atoi(right)
+	return year, n, err
+}

@@ -1,0 +1,151 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"leaderboard"
+)
+
+// current are the board's current periods, in the order of its windows. It closes those that have ended and begins
+// those that are missing.
+func (m *Model) current(b *modelBoard) []*modelPeriod {
+	now := m.clock()
+	for _, p := range b.periods {
+		if p.EndsAt <= now {
+			p.State = leaderboard.PeriodClosed
+		}
+	}
+	var current []*modelPeriod
+	for _, w := range b.Rules.Windows {
+		p := b.open(w)
+		if p == nil {
+			p = m.begin(b, w, now)
+		}
+		if p != nil {
+			current = append(current, p)
+		}
+	}
+	return current
+}
+
+// open is the latest open period of a window, nil when there is none.
+func (b *modelBoard) open(w leaderboard.Window) *modelPeriod {
+	var latest *modelPeriod
+	for _, p := range b.periods {
+		if p.Window == w && p.State == leaderboard.PeriodOpen && (latest == nil || p.StartsAt > latest.StartsAt) {
+			latest = p
+		}
+	}
+	return latest
+}
+
+func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micros) *modelPeriod {
+	cal, err := b.Rules.Calendar()
+	if err != nil {
+		return nil // the rules were checked
+	}
+	span, ok := cal.At(w, now)
+	if !ok {
+		return nil
+	}
+	p := &modelPeriod{entries: map[string]leaderboard.Entry{}}
+	p.Period = leaderboard.Period{
+		ID: m.nextID(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
+		State: leaderboard.PeriodOpen, Committed: now,
+	}
+	b.periods = append(b.periods, p)
+	m.periods[p.ID] = p
+	return p
+}
+
+// dropUnused takes the calendar periods of a board away; false when one of them was used.
+func (m *Model) dropUnused(b *modelBoard) bool {
+	calendar := func(p *modelPeriod) bool { return p.Window != leaderboard.AllTime }
+	for _, p := range b.periods {
+		if calendar(p) && p.LastSeq > 0 {
+			return false
+		}
+	}
+	for _, p := range b.periods {
+		if calendar(p) {
+			delete(m.periods, p.ID)
+		}
+	}
+	b.periods = slices.DeleteFunc(b.periods, calendar)
+	return true
+}
+
+// Current is store.Store.Current.
+func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Listing{}, err
+	}
+	b := m.boards[name]
+	if b == nil {
+		return leaderboard.Listing{}, leaderboard.ErrBoardNotFound
+	}
+	l := leaderboard.Listing{Board: b.Board, Clock: m.clock()}
+	for _, p := range m.current(b) {
+		l.Periods = append(l.Periods, p.Period)
+	}
+	return l, nil
+}
+
+// CurrentPeriod is store.Store.CurrentPeriod.
+func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Period{}, err
+	}
+	if own := m.boards[b.Name]; own != nil && own.ID == b.ID && slices.Contains(own.Rules.Windows, w) {
+		if p := own.open(w); p != nil && p.EndsAt > m.clock() {
+			return p.Period, nil
+		}
+	}
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+// PeriodNamed is store.Store.PeriodNamed.
+func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Period{}, err
+	}
+	for _, p := range m.periods {
+		if p.BoardID == boardID && p.Window == w && p.Name() == name {
+			return p.Period, nil
+		}
+	}
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+// Period is store.Store.Period.
+func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Period{}, err
+	}
+	if p := m.periods[id]; p != nil {
+		return p.Period, nil
+	}
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+// Periods is store.Store.Periods.
+func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	periods := []leaderboard.Period{}
+	for _, p := range m.periods {
+		if p.BoardID == boardID && (w == "" || p.Window == w) && (before == 0 || p.ID < before) {
+			periods = append(periods, p.Period)
+		}
+	}
+	slices.SortFunc(periods, func(a, b leaderboard.Period) int { return cmp.Compare(b.ID, a.ID) })
+	return periods[:min(limit, len(periods))], nil
+}

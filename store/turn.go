@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"leaderboard"
+)
+
+// turn is what a moment of the database clock makes of a board's open periods.
+type turn struct {
+	current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet
+	ended   []int64              // open periods past their end
+}
+
+// turnOf decides which periods are current. The row of a period decides, not the calendar, as long as it has not ended:
+// a clock that goes back does not bring a past period back, and servers whose time zone files differ agree.
+func turnOf(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) turn {
+	var t turn
+	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))
+	for _, p := range open {
+		if p.EndsAt <= clock {
+			t.ended = append(t.ended, p.ID)
+		} else if l, ok := latest[p.Window]; !ok || l.StartsAt < p.StartsAt {
+			latest[p.Window] = p
+		}
+	}
+	for _, w := range windows {
+		if p, ok := latest[w]; ok {
+			t.current = append(t.current, p)
+		} else if span, ok := cal.At(w, clock); ok {
+			p := leaderboard.Period{
+				BoardID: boardID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
+				State: leaderboard.PeriodOpen, Committed: clock,
+			}
+			if w == leaderboard.AllTime {
+				p.Label = "" // it is the name of the window
+			}
+			t.current = append(t.current, p)
+		}
+	}
+	return t
+}
+
+// due says whether there is anything to write.
+func (t *turn) due() bool { return len(t.ended) > 0 || t.lacks() }
+
+// lacks says whether a current period has no row yet.
+func (t *turn) lacks() bool {
+	return slices.ContainsFunc(t.current, func(p leaderboard.Period) bool { return p.ID == 0 })
+}
+
+// execer is a transaction that has locked the board's row.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// carryOut closes the periods that have ended and begins those that lack a row; they get their ids. The lock of the
+// board's row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
+func (t *turn) carryOut(ctx context.Context, tx execer) error {
+	for _, id := range t.ended {
+		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {
+			return err
+		}
+	}
+	for i := range t.current {
+		p := &t.current[i]
+		if p.ID != 0 {
+			continue
+		}
+		q := (&text{}).str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
+		q.int(p.BoardID).str(",").hex(string(p.Window)).str(",").hex(p.Label).str(",").time(p.StartsAt).str(",")
+		if p.EndsAt == leaderboard.Forever {
+			q.str("NULL")
+		} else {
+			q.time(p.EndsAt)
+		}
+		result, err := tx.ExecContext(ctx, q.str(",'1970-01-01',").time(p.Committed).str(")").String())
+		if number(err) == errDuplicate {
+			return fmt.Errorf("%w: the clock of the database went back into %s, which is closed: %w", leaderboard.ErrUnavailable, p.Name(), err)
+		}
+		if err != nil {
+			return err
+		}
+		if p.ID, err = result.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clock is a time that the database told as its present.
+func (s *Store) clock(t time.Time) leaderboard.Micros {
+	if s.cfg.ClockOffset != nil {
+		t = t.Add(s.cfg.ClockOffset())
+	}
+	return micros(t)
+}
