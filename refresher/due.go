@@ -75,6 +75,13 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		req.Kind, req.Reason, req.AskedAt = leaderboard.Full, leaderboard.ReasonSchedule, d.tick
 		return req, true
 	}
+	if info.Seq > period.LastSeq {
+		// Either a write came between the two looks, or the database went back in time.
+		if period, err = r.cfg.Boards.CurrentPeriod(ctx, p.board, w); err != nil {
+			r.skipped(ctx, p, err)
+			return Request{}, false
+		}
+	}
 	req.Kind = leaderboard.Incremental
 	behind := period.LastSeq - info.Seq
 	switch {

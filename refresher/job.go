@@ -26,7 +26,7 @@ type job struct {
 	req  Request // the first one
 
 	// Owned by Refresher.mu.
-	asked  time.Time // the latest moment at which a sharer asked
+	asked  time.Time // the latest moment at which a sharer asked for a build
 	forced bool      // a sharer wants a build, not just a copy
 
 	announced chan struct{}   // closed once first and startErr are set
@@ -63,10 +63,9 @@ func (r *Refresher) join(req Request) *job {
 		return s.active
 	}
 	if j := s.open; j != nil {
-		if req.AskedAt.After(j.asked) {
-			j.asked = req.AskedAt
+		if forced && (!j.forced || req.AskedAt.After(j.asked)) {
+			j.asked, j.forced = req.AskedAt, true
 		}
-		j.forced = j.forced || forced
 		return j
 	}
 	j := &job{slot: s, req: req, asked: req.AskedAt, forced: forced, announced: make(chan struct{}), done: make(chan struct{})}

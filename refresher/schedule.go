@@ -10,6 +10,8 @@ import (
 
 const (
 	boardsPage = 500
+	// scheduleStep is the least time between two looks through all plans, so that many boards cost little.
+	scheduleStep = 50 * time.Millisecond
 	// cronJitter spreads boards that are due at the same minute; it does not shift what counts as done since then.
 	cronJitter = 2 * time.Second
 	// Triggers are looked at ten times in the shortest time that they name, within these bounds.
@@ -54,7 +56,7 @@ func (r *Refresher) Run(ctx context.Context) error {
 	s := &scheduler{r: r, plans: map[int64]*plan{}, done: make(chan *plan), slots: make(chan struct{}, r.cfg.Parallel)}
 	defer s.drain()
 	var reload time.Time
-	for {
+	for ctx.Err() == nil {
 		now := time.Now()
 		if !now.Before(reload) {
 			s.reload(ctx, now)
@@ -71,17 +73,37 @@ func (r *Refresher) Run(ctx context.Context) error {
 				wake = t
 			}
 		}
-		timer := time.NewTimer(time.Until(wake))
+		s.waitUntil(ctx, latest(wake, now.Add(scheduleStep)))
+	}
+	return nil
+}
+
+// waitUntil returns at that moment, or at the end of ctx. Tasks that end in the meantime free their plans, and may be
+// due again earlier.
+func (s *scheduler) waitUntil(ctx context.Context, wake time.Time) {
+	timer := time.NewTimer(time.Until(wake))
+	defer timer.Stop()
+	for {
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case p := <-s.done:
-			timer.Stop()
-			s.finished(p)
+			return
 		case <-timer.C:
+			return
+		case p := <-s.done:
+			s.finished(p)
+			if t, ok := p.next(); ok && t.Before(wake) {
+				wake = latest(t, time.Now().Add(scheduleStep))
+				timer.Reset(time.Until(wake))
+			}
 		}
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 type scheduler struct {

@@ -1,5 +1,10 @@
 package store
 
+import (
+	"context"
+	"database/sql"
+)
+
 // Waiting is how many requests and entries wait for a board's writer.
 func (s *Store) Waiting(board string) (requests, entries int) {
 	s.mu.Lock()
@@ -16,4 +21,13 @@ func (s *Store) Writing(board string) bool {
 	defer s.mu.Unlock()
 	q := s.queues[board]
 	return q != nil && len(q.waiting) == 0
+}
+
+// Batches is the pool of the writers.
+func (s *Store) Batches() *sql.DB { return s.batches }
+
+// ReadLimited runs a reading statement that has one column as the store runs its own.
+func (s *Store) ReadLimited(ctx context.Context, query string) error {
+	var n int64
+	return translate(ctx, "read", s.db.QueryRowContext(ctx, s.limited(query)).Scan(&n))
 }

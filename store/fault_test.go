@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -283,4 +285,38 @@ func TestReadOnlyServer(t *testing.T) {
 	if got := scoreOf(t, s, ref, "m"); got != 4 {
 		t.Errorf("the score is %d", got)
 	}
+}
+
+// TestClockUnderLock: the moment that decides ties is that of the lock, not the one at which the wait for it began.
+func TestClockUnderLock(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		name := fmt.Sprint("clock-", time.Now().UnixNano())
+		ref := makeBoard(t, s, name, leaderboard.Rules{})
+		release := holdPeriod(t, dsn, ref)
+		receipts := make(chan leaderboard.Receipt, 1)
+		go func() {
+			r, err := s.Submit(context.Background(), one(name, "", "m", 1))
+			if err != nil {
+				t.Error(err)
+			}
+			receipts <- r
+		}()
+		watch := connect(t, dsn)
+		eventually(t, "the writer waits for the lock", func() bool {
+			var n int
+			const waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
+			err := watch.QueryRowContext(t.Context(), waiting, "%"+hex.EncodeToString([]byte(name))+"%").Scan(&n)
+			return err == nil && n > 0
+		})
+		before, err := s.Now(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if r := await(t, "the receipt", receipts); *r.Results[0].CreatedTime < before {
+			t.Errorf("created at %s, though the lock was held until after %s", r.Results[0].CreatedTime, before)
+		}
+	})
 }

@@ -56,7 +56,8 @@ CREATE TABLE `periods` (
   `entry_count` bigint NOT NULL DEFAULT '0' COMMENT 'entries at last_seq',
   PRIMARY KEY (`id`),
   UNIQUE KEY `periods_start` (`board_id`,`window_name`,`starts_at`),
-  KEY `periods_board` (`board_id`,`id`)
+  KEY `periods_board` (`board_id`,`id`),
+  KEY `periods_open` (`board_id`,`state`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `rank_buckets` (

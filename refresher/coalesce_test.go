@@ -1,0 +1,310 @@
+package refresher
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// burst has n callers ask over a span of time, spread over the processes, and checks that each is answered by a
+// build that started after it asked.
+func burst(t *testing.T, s *site, n int, over time.Duration, processes ...*Refresher) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		r := processes[i%len(processes)]
+		delay := time.Duration(rand.Int64N(int64(over) + 1))
+		wg.Go(func() {
+			time.Sleep(delay)
+			asked := micros()
+			run, err := r.RunOnce(t.Context(), full())
+			if err != nil || (run.State != leaderboard.RunDone && run.State != leaderboard.RunShared) {
+				t.Errorf("%+v, %v", run, err)
+			}
+			s.change(func() {
+				if s.copied.BuildStarted < asked {
+					t.Errorf("asked at %s, answered with a build of %s", asked, s.copied.BuildStarted)
+				}
+			})
+		})
+	}
+	wg.Wait()
+}
+
+func TestBurstCostsTwoBuilds(t *testing.T) {
+	t.Parallel()
+	for name, took := range map[string]time.Duration{"quick": time.Microsecond, "like the burst": 30 * time.Millisecond, "slow": 20 * time.Second} {
+		for _, processes := range []int{1, 3} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := newSite()
+					s.took, s.latency = took, time.Millisecond
+					var all []*Refresher
+					for range processes {
+						all = append(all, newRefresher(t, s, nil))
+					}
+					burst(t, s, 500, 50*time.Millisecond, all...)
+					if n := s.buildCount(); n < 1 || n > 2 {
+						t.Errorf("%d builds for 500 requests to %d processes", n, processes)
+					}
+					if s.most != 1 {
+						t.Errorf("%d builds at the same time", s.most)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Requests one after another are not the same request.
+func TestEachRequestGetsItsBuild(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		r := newRefresher(t, s, nil)
+		for range 3 {
+			burst(t, s, 1, 0, r)
+		}
+		if len(s.builds) != 3 {
+			t.Fatalf("%d builds for 3 requests", len(s.builds))
+		}
+		for i := 1; i < 3; i++ {
+			if gap := s.builds[i].Sub(s.builds[i-1]); gap < time.Second {
+				t.Errorf("builds start %s apart, want a second at least", gap)
+			}
+		}
+		want := []string{"full admin done", "full admin done", "full admin done"}
+		if got := s.history(); !reflect.DeepEqual(got, want) {
+			t.Errorf("history: %v", got)
+		}
+	})
+}
+
+func TestDemandsShareOneBuild(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		processes := []*Refresher{newRefresher(t, s, nil), newRefresher(t, s, nil), newRefresher(t, s, nil)}
+		var wg sync.WaitGroup
+		for i := range 300 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * 5 * time.Millisecond) // on past the end of the build
+				start := time.Now()
+				wait := processes[i%3].Demand(ref())
+				if time.Since(start) > 0 {
+					t.Error("Demand blocks")
+				}
+				if err := wait(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n := s.buildCount(); n != 1 {
+			t.Errorf("%d builds for a copy that was missing", n)
+		}
+		s.change(func() { s.copied.Short = true })
+		if err := processes[0].Demand(ref())(t.Context()); err != nil || s.buildCount() != 2 {
+			t.Errorf("a copy that is too short: %v, %d builds", err, s.buildCount())
+		}
+		s.change(func() { s.gone = true })
+		if err := processes[1].Demand(ref())(t.Context()); err != nil || s.buildCount() != 3 {
+			t.Errorf("a copy that the log cannot bring up to date: %v, %d builds", err, s.buildCount())
+		}
+	})
+}
+
+// A process that needs a copy while it is building one needs no second run.
+func TestDemandJoinsTheBuild(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		r := newRefresher(t, s, nil)
+		var last func(context.Context) error
+		for range 90 {
+			last = r.Demand(ref())
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := last(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := s.history(); !reflect.DeepEqual(got, []string{"full demand done"}) {
+			t.Errorf("history: %v", got)
+		}
+	})
+}
+
+// While another process builds, ours waits, and takes its build only if that began after all who share ours asked.
+func TestLeaseOfAnother(t *testing.T) {
+	t.Parallel()
+	demand := full()
+	demand.Reason = leaderboard.ReasonDemand
+	cases := map[string]struct {
+		asks   map[int]Request // by second
+		shared bool
+	}{
+		"asked before":                   {map[int]Request{1: full()}, true},
+		"asked after":                    {map[int]Request{3: full()}, false},
+		"asked before and after":         {map[int]Request{1: full(), 3: full()}, false},
+		"needs a copy":                   {map[int]Request{3: demand}, true},
+		"needs a copy, and a build":      {map[int]Request{1: demand, 3: full()}, false},
+		"needs a copy, and asked before": {map[int]Request{1: full(), 3: demand}, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite()
+				s.latency = time.Millisecond
+				r := newRefresher(t, s, nil)
+				other, err := copies{s}.Lease(t.Context(), ref(), time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var wg sync.WaitGroup
+				for second, req := range c.asks {
+					wg.Go(func() {
+						time.Sleep(time.Duration(second) * time.Second)
+						run, err := r.RunOnce(t.Context(), req)
+						if err != nil || (run.State == leaderboard.RunShared) != c.shared {
+							t.Errorf("asked in second %d: %+v, %v", second, run, err)
+						}
+					})
+				}
+				time.Sleep(2 * time.Second)
+				started := micros()
+				time.Sleep(2 * time.Second)
+				if s.buildCount() > 0 {
+					t.Error("built without the lease")
+				}
+				s.change(func() { s.copied = Info{Exists: true, BuildStarted: started} })
+				_ = other.Release(t.Context())
+				wg.Wait()
+				if len(s.history()) != 1 || (s.buildCount() == 0) != c.shared {
+					t.Errorf("%d builds, history %v", s.buildCount(), s.history())
+				}
+			})
+		})
+	}
+}
+
+// The other may finish between our look at the copy and our taking the lease.
+func TestLooksAgainUnderTheLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		r := newRefresher(t, s, func(c *Config) { c.Copies = lastMoment{copies{s}} })
+		time.Sleep(time.Second)
+		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunShared || s.buildCount() != 0 {
+			t.Errorf("%+v, %v; %d builds", run, err, s.buildCount())
+		}
+		if s.lease != nil {
+			t.Error("the lease was not given back")
+		}
+	})
+}
+
+// lastMoment has another process publish right before the lease is granted.
+type lastMoment struct{ copies }
+
+func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (Lease, error) {
+	l.change(func() { l.copied = Info{Exists: true, BuildStarted: micros()} })
+	return l.copies.Lease(ctx, p, ttl)
+}
+
+// Catch-ups are shared like builds: one at work, one next.
+func TestIncrementalsAreShared(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.latency, s.copied = 20*time.Millisecond, Info{Exists: true}
+		r := newRefresher(t, s, nil)
+		var wg sync.WaitGroup
+		for i := range 500 {
+			wg.Go(func() {
+				time.Sleep(time.Duration(i) * 100 * time.Microsecond)
+				s.write(1)
+				s.mu.Lock()
+				seq := s.period.LastSeq
+				s.mu.Unlock()
+				run, err := r.RunOnce(t.Context(), incremental(leaderboard.ReasonAdmin))
+				if err != nil || run.ToSeq < seq {
+					t.Errorf("asked at seq %d, answered with %+v, %v", seq, run, err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(s.runs) > 4 {
+			t.Errorf("%d runs in 50 ms of 20 ms each", len(s.runs))
+		}
+	})
+}
+
+// A catch-up that finds no copy takes the one that is being built.
+func TestIncrementalTakesTheBuildUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		r, other := newRefresher(t, s, nil), newRefresher(t, s, nil)
+		built := other.Demand(ref())
+		time.Sleep(500 * time.Millisecond)
+		run, err := r.RunOnce(t.Context(), incremental(leaderboard.ReasonAdmin))
+		if err != nil || run.State != leaderboard.RunShared || s.buildCount() != 1 {
+			t.Errorf("%+v, %v; %d builds", run, err, s.buildCount())
+		}
+		if err := built(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLostLeaseCancels(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Minute
+		r := newRefresher(t, s, nil)
+		go func() {
+			time.Sleep(5 * time.Second)
+			s.change(func() { close(s.lease.lost) })
+		}()
+		start := time.Now()
+		run, err := r.RunOnce(t.Context(), full())
+		if !errors.Is(err, errLeaseLost) || run.State != leaderboard.RunFailed || time.Since(start) != 5*time.Second {
+			t.Errorf("after %s: %+v, %v", time.Since(start), run, err)
+		}
+		if got := s.history(); !reflect.DeepEqual(got, []string{"full admin failed"}) || s.runs[0].Error == "" {
+			t.Errorf("history: %v", s.runs)
+		}
+	})
+}
+
+// A caller who goes away takes nobody's build along.
+func TestCallerGoesAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		r := newRefresher(t, s, nil)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := r.RunOnce(ctx, full()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("caller: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if got := s.history(); !reflect.DeepEqual(got, []string{"full admin done"}) {
+			t.Errorf("history: %v", got)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package refresher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// site is what all processes share: one period, its copy, its lease, the history. Its clock is that of the test.
+type site struct {
+	mu      sync.Mutex
+	period  leaderboard.Period
+	copied  Info
+	gone    bool // no longer applies the log, only a build helps
+	lease   *fakeLease
+	took    time.Duration // of a build
+	latency time.Duration // of everything else
+	err     error         // of everything
+	failing error         // of builds
+	panics  bool
+	builds  []time.Time // starts
+	running int
+	most    int // builds at the same time
+	runs    []leaderboard.Run
+	lost    error // of the history
+}
+
+func newSite() *site {
+	return &site{took: 10 * time.Millisecond, period: leaderboard.Period{ID: 70, BoardID: 7, Window: leaderboard.AllTime}}
+}
+
+// copies is one process's way to the site.
+type copies struct{ *site }
+
+func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (Outcome, error) {
+	s.mu.Lock()
+	s.builds = append(s.builds, time.Now())
+	s.running++
+	s.most = max(s.most, s.running)
+	started, seq, asOf, err, took, panics := micros(), s.period.LastSeq, s.period.Committed, s.failing, s.took, s.panics
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.running--
+		s.mu.Unlock()
+	}()
+	if panics {
+		panic("ouch")
+	}
+	select {
+	case <-time.After(took):
+	case <-ctx.Done():
+		return Outcome{}, ctx.Err()
+	}
+	if err != nil {
+		return Outcome{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := Outcome{FromSeq: s.copied.Seq, ToSeq: seq, Rows: 3}
+	s.copied, s.gone = Info{Exists: true, Seq: seq, AsOf: asOf, BuildStarted: started}, false
+	return out, nil
+}
+
+func micros() leaderboard.Micros { return leaderboard.MicrosOf(time.Now()) }
+
+func (s copies) CatchUp(context.Context, leaderboard.PeriodRef) (Outcome, error) {
+	time.Sleep(s.latency)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := Outcome{FromSeq: s.copied.Seq, ToSeq: s.copied.Seq}
+	if s.err != nil || !s.copied.Exists || s.copied.Short || s.gone {
+		out.NeedsBuild = s.err == nil
+		return out, s.err
+	}
+	s.copied.Seq, s.copied.AsOf = s.period.LastSeq, s.period.Committed
+	out.ToSeq, out.Rows = s.copied.Seq, s.copied.Seq-out.FromSeq
+	return out, nil
+}
+
+func (s copies) Info(context.Context, leaderboard.PeriodRef) (Info, error) {
+	defer time.Sleep(s.latency / 2)
+	time.Sleep(s.latency / 2)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info := s.copied
+	info.RedisNow = micros()
+	return info, s.err
+}
+
+// fakeLease is exclusive while it is the site's.
+type fakeLease struct {
+	site *site
+	lost chan struct{}
+}
+
+func (s copies) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (Lease, error) {
+	time.Sleep(s.latency)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || s.lease != nil {
+		return nil, s.err
+	}
+	s.lease = &fakeLease{s.site, make(chan struct{})}
+	return s.lease, nil
+}
+
+func (l *fakeLease) Lost() <-chan struct{} { return l.lost }
+
+func (l *fakeLease) Release(context.Context) error {
+	l.site.mu.Lock()
+	defer l.site.mu.Unlock()
+	if l.site.lease == l {
+		l.site.lease = nil
+	}
+	return nil
+}
+
+func (s *site) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil {
+		return run, s.lost
+	}
+	run.ID, run.StartedAt = int64(len(s.runs)+1), micros()
+	s.runs = append(s.runs, run)
+	return run, nil
+}
+
+func (s *site) FinishRun(ctx context.Context, run leaderboard.Run) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil || ctx.Err() != nil {
+		return errors.Join(s.lost, ctx.Err())
+	}
+	s.runs[run.ID-1] = run
+	return nil
+}
+
+func (s *site) change(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+// write commits so many changes.
+func (s *site) write(n int64) {
+	s.change(func() {
+		s.period.LastSeq += n
+		s.period.Committed = micros()
+	})
+}
+
+func (s *site) buildCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.builds)
+}
+
+// history is the runs recorded so far, as kind, reason and state.
+func (s *site) history() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, r := range s.runs {
+		out = append(out, fmt.Sprint(r.Kind, " ", r.Reason, " ", r.State))
+	}
+	return out
+}
+
+func ref() leaderboard.PeriodRef {
+	rules := leaderboard.Rules{}.WithDefaults()
+	return leaderboard.PeriodRef{ID: 70, BoardID: 7, Board: "b", Window: leaderboard.AllTime, Name: "all_time", Rules: &rules}
+}
+
+func full() Request {
+	return Request{Ref: ref(), Kind: leaderboard.Full, Reason: leaderboard.ReasonAdmin, Actor: "admin"}
+}
+
+func incremental(reason leaderboard.RunReason) Request {
+	return Request{Ref: ref(), Kind: leaderboard.Incremental, Reason: reason}
+}
+
+// newRefresher is one process; it is closed before the test's bubble ends.
+func newRefresher(t *testing.T, s *site, change func(*Config)) *Refresher {
+	t.Helper()
+	cfg := Config{Copies: copies{s}, Runs: s}
+	if change != nil {
+		change(&cfg)
+	}
+	r := New(cfg)
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

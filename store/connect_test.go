@@ -1,0 +1,120 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// TestDiscipline: every connection is what the store depends on, whatever the DSN says.
+func TestDiscipline(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		const contrary = "?time_zone=%27%2B05%3A00%27&sql_mode=%27%27&innodb_lock_wait_timeout=1000&multiStatements=true" +
+			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true"
+		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+			t.Fatal(err)
+		}
+		for name, pool := range map[string]*sql.DB{"reads": s.DB(), "batches": s.Batches()} {
+			variable := func(what string) (v string) {
+				if err := pool.QueryRowContext(t.Context(), "SELECT "+what).Scan(&v); err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			isolation := "@@transaction_isolation"
+			if strings.Contains(variable("VERSION()"), "MariaDB") {
+				isolation = "@@tx_isolation"
+			}
+			for what, want := range map[string]string{
+				"@@time_zone": "+00:00", isolation: "READ-COMMITTED", "@@innodb_lock_wait_timeout": "2", "@@autocommit": "1",
+				"@@character_set_client": "utf8mb4", "CAST('2026-11-20 01:02:03.000004' AS DATETIME(6))": "2026-11-20T01:02:03.000004Z",
+			} {
+				if got := variable(what); got != want {
+					t.Errorf("%s: %s is %s, want %s", name, what, got, want)
+				}
+			}
+			mode := variable("@@sql_mode")
+			for _, want := range []string{"STRICT_ALL_TABLES", "ONLY_FULL_GROUP_BY", "NO_ENGINE_SUBSTITUTION"} {
+				if !strings.Contains(mode, want) {
+					t.Errorf("%s: sql_mode is %s", name, mode)
+				}
+			}
+			if n := pool.Stats().MaxOpenConnections; n < 1 {
+				t.Errorf("%s: the pool has no bound", name)
+			}
+		}
+		if _, err := s.DB().ExecContext(t.Context(), "SELECT 1; SELECT 2"); err == nil {
+			t.Errorf("a connection for reads takes two statements at once")
+		}
+		if n := s.DB().Stats().MaxOpenConnections + s.Batches().Stats().MaxOpenConnections; n != 32 {
+			t.Errorf("%d connections in all, want the default of 32", n)
+		}
+		if p, err := s.Period(t.Context(), ref.ID); err != nil || time.Since(p.Committed.Time()).Abs() > time.Hour {
+			t.Errorf("committed at %s, %v", p.Committed, err)
+		}
+	})
+}
+
+// TestStatementLimit: the server itself stops a read that takes too long, and the caller is told to try again.
+func TestStatementLimit(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(c *store.Config) { c.StatementTimeout = 50 * time.Millisecond })
+		if err := s.Ping(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const slow = "SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c, information_schema.columns d"
+		start := time.Now()
+		err := s.ReadLimited(t.Context(), slow)
+		if !errors.Is(err, leaderboard.ErrOverloaded) {
+			t.Errorf("a slow read: %v after %s", err, time.Since(start))
+		}
+	})
+}
+
+// TestOpenLazily: a store opens while its server is away; only a DSN that cannot be read is an error, and no error
+// tells the password.
+func TestOpenLazily(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), store.Config{DSN: "u:secret@tcp(127.0.0.1:1)/db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("ping: %v", err)
+	}
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("submit: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, dsn := range []string{"", "u:secret@tcp(127.0.0.1:1)/", "u:secret@tcp(127.0.0.1:1", "u:secret@nonsense", "u:secret@tcp(h)/d?parseTime=secret"} {
+		if _, err := store.Open(t.Context(), store.Config{DSN: dsn}); err == nil || strings.Contains(err.Error(), "u:secret") {
+			t.Errorf("DSN %q: %v", dsn, err)
+		}
+	}
+}
+
+// TestCallerGivesUpReading: the error is the caller's own.
+func TestCallerGivesUpReading(t *testing.T) {
+	t.Parallel()
+	s := open(t, testenv.MySQL(t), nil)
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Page(ctx, ref, leaderboard.PageQuery{Limit: 1})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("page: %v", err)
+	}
+}

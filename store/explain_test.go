@@ -1,0 +1,141 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+	"leaderboard/rank"
+)
+
+// plan is the line of EXPLAIN about one table.
+type plan struct{ table, kind, key, extra string }
+
+// explain returns the plan of a statement, one line per table that is read.
+func explain(t *testing.T, db *sql.DB, query string) []plan {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "EXPLAIN "+query)
+	if err != nil {
+		t.Fatalf("%v: %s", err, query)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plans []plan
+	for rows.Next() {
+		values := make([]sql.NullString, len(columns))
+		dest, named := make([]any, len(columns)), map[string]string{}
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			t.Fatal(err)
+		}
+		for i, c := range columns {
+			named[strings.ToLower(c)] = values[i].String
+		}
+		plans = append(plans, plan{named["table"], named["type"], named["key"], named["extra"]})
+	}
+	return plans
+}
+
+// TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, _, err := connect(Config{DSN: dsn(t)}.withDefaults(), pool{conns: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			if _, err := migrations.Up(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			fillForPlans(t, db)
+			for what, c := range plannedStatements(t) {
+				for _, p := range explain(t, db, c.query) {
+					key, ok := c.keys[p.table]
+					if !ok {
+						continue // a derived table
+					}
+					if p.key != key || p.kind == "ALL" || p.kind == "index" || strings.Contains(p.extra, "filesort") || strings.Contains(p.extra, "temporary") {
+						t.Errorf("%s: table %s by %s %q, %s; want key %s\n%s", what, p.table, p.kind, p.key, p.extra, key, c.query)
+					}
+				}
+			}
+		})
+	}
+}
+
+// fillForPlans makes a period large enough that a plan matters, beside others.
+func fillForPlans(t *testing.T, db *sql.DB) {
+	t.Helper()
+	const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
+	const numbers = "(SELECT a.d*1000 + b.d*100 + c.d*10 + d.d n FROM " + digit + " a," + digit + " b," + digit + " c," + digit + " d) numbers"
+	for _, q := range []string{
+		"INSERT INTO boards (name, rules, created_time, updated_time) SELECT CONCAT('b', n), '{}', NOW(6), NOW(6) FROM " + numbers + " WHERE n < 500",
+		"INSERT INTO periods (board_id, window_name, starts_at, last_created_time, committed_at) SELECT id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
+		"INSERT INTO entries (period_id, member, score, tiebreak, created_time) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
+		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
+		"ANALYZE TABLE boards, periods, entries, changes",
+	} {
+		if _, err := db.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+type planned struct {
+	query string
+	keys  map[string]string // per table or alias the index that it must be read by
+}
+
+// plannedStatements are the statements of reads and of the writer.
+func plannedStatements(t *testing.T) map[string]planned {
+	t.Helper()
+	key := rank.Codec{}.Key(leaderboard.Entry{Member: "m4000", Score: 1000, Tiebreak: 1, CreatedTime: 1_750_000_000_000_000})
+	here, err := keyCut(key, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind, group := here, groupCut(here.score, here.tiebreak, false)
+	behind.behind = true
+	later := here
+	later.score, later.member = 900, "m3600"
+	ordered := map[string]string{"entries": "entries_order", "p": "PRIMARY"}
+	out := map[string]planned{}
+	for name, sc := range map[string]scan{
+		"top": {iv: everything(), limit: 10}, "offset": {iv: everything(), offset: 3000, limit: 10},
+		"behind a key": {iv: interval{behind, end()}, limit: 10}, "before a key": {iv: interval{beginning(), here}, limit: 10, last: true},
+		"bucket": {iv: interval{here, later}, limit: 10},
+	} {
+		qu := question{scans: []scan{sc}}
+		out["scan "+name] = planned{qu.text(1), ordered}
+	}
+	for name, iv := range map[string]interval{
+		"ahead of a key": {beginning(), here}, "ahead of a group": {beginning(), group}, "in a group": {group, here},
+		"in a bucket": {here, later},
+	} {
+		qu := question{counts: []interval{iv}}
+		out["count "+name] = planned{qu.text(1), ordered}
+	}
+	members := question{members: []string{"m1", "m2", "m77"}}
+	out["members"] = planned{members.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
+	lock := &text{}
+	appendLock(lock, "b7", &boardRules{})
+	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
+	reads := &text{}
+	newReading(1, []int64{1}, []string{"m2", "m4"}, []*request{{key: "k1"}, {key: "k2"}}).appendTo(reads)
+	for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
+		out[fmt.Sprint("read of a batch ", i)] = planned{q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"}}
+	}
+	return out
+}

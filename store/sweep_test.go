@@ -1,0 +1,191 @@
+package store_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+func mustExec(t *testing.T, db *sql.DB, query string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), query, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func count(t *testing.T, db *sql.DB, query string, args ...any) (n int) {
+	t.Helper()
+	if err := db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM "+query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+const hundred = "(SELECT a.n * 10 + b.n AS n FROM (SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5" +
+	" UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) a, (SELECT 0 n UNION SELECT 1 UNION SELECT 2 UNION SELECT 3" +
+	" UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) b)"
+
+// TestSweepForgets: what is old goes, in steps; what is young stays.
+func TestSweepForgets(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.KeyTTL, c.ChangeTTL = 2*time.Hour, time.Hour }), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		for i := range 6 {
+			if _, err := s.Submit(t.Context(), one("b", fmt.Sprint("key", i), "m", 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// 2,500 old keys and runs: more than one step takes.
+		mustExec(t, db, "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_time, receipt)"+
+			" SELECT ?, CONCAT('old', a.n, '-', b.n), REPEAT('x', 32), NOW(6) - INTERVAL 121 MINUTE, '{}' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID)
+		mustExec(t, db, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, state, started_at)"+
+			" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) - INTERVAL 31 DAY FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID, ref.ID)
+		run, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.Full, State: leaderboard.RunRunning})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE WHERE last_seq <= 4")
+		mustExec(t, db, "UPDATE idempotency_keys SET created_time = created_time - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
+		for range 2 {
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db, "idempotency_keys"); n != 6 {
+			t.Errorf("%d keys are left, want the 6 young ones", n)
+		}
+		if runs, err := s.Runs(t.Context(), 0, 0, 10); err != nil || len(runs) != 1 || runs[0].ID != run.ID {
+			t.Errorf("runs left: %+v, %v", runs, err)
+		}
+		if _, err := s.Changes(t.Context(), ref.ID, 0, 10); !errors.Is(err, leaderboard.ErrLogPruned) {
+			t.Errorf("log from the beginning: %v", err)
+		}
+		if _, err := s.Changes(t.Context(), ref.ID, 3, 10); !errors.Is(err, leaderboard.ErrLogPruned) {
+			t.Errorf("log from what is gone: %v", err)
+		}
+		if commits, err := s.Changes(t.Context(), ref.ID, 4, 10); err != nil || len(commits) != 2 {
+			t.Errorf("log from what is left: %+v, %v", commits, err)
+		}
+		if r, err := s.Submit(t.Context(), one("b", "key0", "m", 1)); err != nil || *r.Results[0].Score != 1 {
+			t.Errorf("a young key: %+v, %v", r, err)
+		}
+		// A log without a row: whoever is at the last seq needs nothing.
+		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE")
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if commits, err := s.Changes(t.Context(), ref.ID, 6, 10); err != nil || len(commits) != 0 {
+			t.Errorf("an empty log, from the last seq: %+v, %v", commits, err)
+		}
+		if _, err := s.Changes(t.Context(), ref.ID, 5, 10); !errors.Is(err, leaderboard.ErrLogPruned) {
+			t.Errorf("an empty log, from an earlier seq: %v", err)
+		}
+	})
+}
+
+// TestSweepKeepsTheLastRuns: of many young runs the last ten thousand stay.
+func TestSweepKeepsTheLastRuns(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		for range 2 {
+			mustExec(t, db, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, state, started_at)"+
+				" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) FROM "+hundred+" a, "+hundred+" b WHERE b.n < 60", ref.BoardID, ref.ID)
+		}
+		newest, err := s.Runs(t.Context(), 0, 0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		after, err := s.Runs(t.Context(), 0, 0, 1)
+		if n := count(t, db, "refresh_runs"); err != nil || n != 10_000 || after[0].ID != newest[0].ID {
+			t.Errorf("%d runs are left, the newest is %+v, was %+v, %v", n, after, newest, err)
+		}
+	})
+}
+
+// TestDeleteLargeBoard: the name is free at once and nobody sees the rows; they go in steps, and a sweep finishes what
+// the deletion left.
+func TestDeleteLargeBoard(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, State: leaderboard.RunRunning}); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
+				hundred+" a, "+hundred+" b", ref.ID, i)
+		}
+		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "entries"); n == 0 || n > 15_000 {
+			t.Errorf("%d rows are left after the deletion, want it to have done a part", n)
+		}
+		if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("a page of a half-deleted period: %v", err)
+		}
+		again := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Submit(t.Context(), one("b", "key", "m", 2)); err != nil {
+			t.Fatal(err)
+		}
+		if boards, err := s.Boards(t.Context(), "", 10); err != nil || len(boards) != 1 || boards[0].ID != again.BoardID {
+			t.Errorf("boards: %+v, %v", boards, err)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for table, want := range map[string]int{"boards": 1, "periods": 1, "entries": 1, "changes": 1, "idempotency_keys": 1, "refresh_runs": 0} {
+			if n := count(t, db, table); n != want {
+				t.Errorf("%d rows of %s are left, want %d of the new board", n, table, want)
+			}
+		}
+	})
+}
+
+// TestPutBoardAtOnce: many that make one board at once make one board.
+func TestPutBoardAtOnce(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		type made struct {
+			board   leaderboard.Board
+			created bool
+			err     error
+		}
+		all := make(chan made, 20)
+		for i := range cap(all) {
+			go func() {
+				b, created, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{TopN: 1 + i%2})
+				all <- made{b, created, err}
+			}()
+		}
+		created := 0
+		for range cap(all) {
+			m := await(t, "a board", all)
+			if m.err != nil {
+				t.Error(m.err)
+			}
+			if m.created {
+				created++
+			}
+		}
+		if n := count(t, s.DB(), "periods"); created != 1 || n != 1 {
+			t.Errorf("created %d times, %d periods", created, n)
+		}
+	})
+}
