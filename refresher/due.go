@@ -2,6 +2,7 @@ package refresher
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"leaderboard"
@@ -43,7 +44,7 @@ func (r *Refresher) due(ctx context.Context, p *plan) {
 		}
 		// A failure is logged and recorded where it happens.
 		if _, err := r.RunOnce(ctx, req); err == nil {
-			p.current = time.Now()
+			p.current[w] = time.Now()
 		}
 	}
 }
@@ -54,6 +55,10 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
 	defer cancel()
 	period, err := r.cfg.Boards.CurrentPeriod(ctx, p.board, w)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // nobody has asked for it since it began: it is cold
+		p.current[w] = now
+		return Request{}, false
+	}
 	if err != nil {
 		r.skipped(ctx, p, err)
 		return Request{}, false
@@ -68,7 +73,7 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		r.skipped(ctx, p, err)
 		return Request{}, false
 	case !info.Exists:
-		p.current = now
+		p.current[w] = now
 		return Request{}, false
 	}
 	if d.full && info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds()) {
@@ -86,11 +91,11 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	behind := period.LastSeq - info.Seq
 	switch {
 	case behind == 0 && period.Committed == info.AsOf && !info.Short:
-		p.current = now
+		p.current[w] = now
 	case d.catchUp:
 		req.Reason = leaderboard.ReasonSchedule
 		return req, true
-	case d.look && triggered(p.triggers, behind, now.Sub(p.current)):
+	case d.look && triggered(p.triggers, behind, now.Sub(p.current[w])):
 		req.Reason = leaderboard.ReasonDynamic
 		return req, true
 	}

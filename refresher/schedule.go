@@ -36,7 +36,7 @@ type plan struct {
 	triggers []leaderboard.Trigger
 	look     time.Duration
 	nextLook time.Time
-	current  time.Time // when the copy was last known to lack nothing, or was refreshed
+	current  map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed
 }
 
 // next is the earliest time at which something is due, false when nothing ever is.
@@ -171,7 +171,10 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 
 // newPlan makes the plan of a board. The first catch-ups of all boards are spread over their intervals.
 func (r *Refresher) newPlan(b leaderboard.Board, now time.Time) *plan {
-	p := &plan{board: b, current: now}
+	p := &plan{board: b, current: map[leaderboard.Window]time.Time{}}
+	for _, w := range b.Rules.Windows {
+		p.current[w] = now
+	}
 	if b.Rules.Refresh.Full != "" {
 		if s, ok := parseCron(b.Rules.Refresh.Full); ok {
 			p.full = s

@@ -128,7 +128,7 @@ func appendLock(t *text, board string, known *boardRules) {
 	t.str("SELECT b.id, b.version, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
 	t.str(", NULL, b.rules), SYSDATE(6), p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
 	t.str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
-	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' ORDER BY p.id FOR UPDATE;")
+	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' FOR UPDATE;")
 }
 
 // scanLock reads the answer to appendLock.

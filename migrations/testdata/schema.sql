@@ -47,6 +47,7 @@ CREATE TABLE `periods` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `board_id` bigint NOT NULL,
   `window_name` varbinary(16) NOT NULL COMMENT 'all_time, hour, day, …',
+  `name` varbinary(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: that of the window',
   `starts_at` datetime(6) NOT NULL,
   `ends_at` datetime(6) DEFAULT NULL COMMENT 'exclusive; NULL: no end',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, closed, deleting',
@@ -57,7 +58,8 @@ CREATE TABLE `periods` (
   PRIMARY KEY (`id`),
   UNIQUE KEY `periods_start` (`board_id`,`window_name`,`starts_at`),
   KEY `periods_board` (`board_id`,`id`),
-  KEY `periods_open` (`board_id`,`state`,`id`)
+  KEY `periods_open` (`board_id`,`state`,`id`),
+  KEY `periods_name` (`board_id`,`window_name`,`name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `rank_buckets` (

@@ -10,3 +10,9 @@ func TestModelConformance(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, storetest.NewModel())
 }
+
+func TestModelWindows(t *testing.T) {
+	t.Parallel()
+	m := storetest.NewModel()
+	storetest.RunWindows(t, storetest.Subject{Truth: m, Rankings: m, SetNow: m.SetNow})
+}

@@ -41,7 +41,7 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 		}
 		m.commit(b, p, changes)
 	}
-	seqs(&receipt, periods)
+	tellSeqs(&receipt, periods)
 	if r.Key != "" {
 		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
 	}
@@ -79,11 +79,11 @@ func (m *Model) Remove(ctx context.Context, board string, periodID int64, member
 	if err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	seqs(&receipt, periods)
+	tellSeqs(&receipt, periods)
 	return receipt, nil
 }
 
-func seqs(r *leaderboard.Receipt, periods []*modelPeriod) {
+func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	r.Seq = periods[0].LastSeq
 	if len(periods) > 1 {
 		r.Seqs = map[leaderboard.Window]int64{}

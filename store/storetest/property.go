@@ -28,46 +28,106 @@ func Property(t *testing.T, s Subject) {
 		h := newHistory(t.Context(), rt, s, name)
 		for range rapid.IntRange(1, 10).Draw(rt, "steps") {
 			h.step(rt)
+			h.follow(rt)
+			h.twin = rapid.SampledFrom(h.twins).Draw(rt, "period")
 			h.compare(rt)
 		}
-		h.compareLogs(rt)
+		for _, h.twin = range h.twins {
+			h.compareLogs(rt)
+		}
 	})
 }
 
 // history is one board in the subject and in the model.
 type history struct {
 	Subject
-	ctx      context.Context
-	model    *Model
+	ctx   context.Context
+	model *Model
+	name  string
+	twins []*twin // all periods so far
+	*twin         // the one that is looked at
+	now   leaderboard.Micros
+	sent  []store.SubmitRequest // with keys, to be sent again
+}
+
+// twin is a period in the subject and in the model.
+type twin struct {
 	ref      leaderboard.PeriodRef
 	modelRef leaderboard.PeriodRef
-	last     int64
-	sent     []store.SubmitRequest // with keys, to be sent again
+	last     int64 // seq of the last write
 }
 
 func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *history {
-	h := &history{Subject: s, ctx: ctx, model: NewModel()}
+	h := &history{Subject: s, ctx: ctx, model: NewModel(), name: name, now: propertyStart}
 	rules := leaderboard.Rules{
 		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
 		Tiebreak: leaderboard.Tiebreak{Order: rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "tiebreak order")},
 		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy"),
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
+		Windows:  []leaderboard.Window{leaderboard.AllTime},
 	}
-	for _, side := range []struct {
-		truth Truth
-		ref   *leaderboard.PeriodRef
-	}{{s.Truth, &h.ref}, {h.model, &h.modelRef}} {
-		b, _, err := side.truth.PutBoard(ctx, name, rules)
-		if err != nil {
+	if s.SetNow != nil {
+		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
+		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
+			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week, leaderboard.Month, leaderboard.Quarter, leaderboard.Year,
+		}), 1, 4, rapid.ID).Draw(t, "windows")
+		s.SetNow(h.now)
+	}
+	h.syncClock(t)
+	for _, truth := range []Truth{s.Truth, h.model} {
+		if _, _, err := truth.PutBoard(ctx, name, rules); err != nil {
 			t.Fatal(err)
 		}
-		p, err := side.truth.CurrentPeriod(ctx, b, leaderboard.AllTime)
-		if err != nil {
-			t.Fatal(err)
-		}
-		*side.ref = Ref(b, p)
 	}
+	h.follow(t)
+	h.twin = h.twins[0]
 	return h
+}
+
+// propertyStart is 90 minutes before clocks in Europe are set forward, in the night to a Sunday.
+const propertyStart leaderboard.Micros = 1774740600_000_000
+
+// syncClock gives the model the time of the subject.
+func (h *history) syncClock(t *rapid.T) {
+	now, err := h.Truth.Now(h.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.model.SetNow(now)
+}
+
+// turn lets time pass, to some seconds after a turn of the clock of all zones.
+func (h *history) turn(t *rapid.T) {
+	const minute = leaderboard.Micros(60_000_000)
+	steps := []leaderboard.Micros{30 * minute, 60 * minute, 24 * 60 * minute, 7 * 24 * 60 * minute, 92 * 24 * 60 * minute, 366 * 24 * 60 * minute}
+	h.now += rapid.SampledFrom(steps).Draw(t, "time passed")
+	h.SetNow(h.now + 2_000_000)
+}
+
+// follow compares the current periods of both sides and adds those that are new.
+func (h *history) follow(t *rapid.T) {
+	h.syncClock(t)
+	got, err := h.Truth.Current(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := h.model.Current(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Periods) != len(want.Periods) {
+		t.Fatalf("current periods are %+v, want %+v", got.Periods, want.Periods)
+	}
+	for i, p := range got.Periods {
+		w := want.Periods[i]
+		if p.Window != w.Window || p.Name() != w.Name() || p.StartsAt != w.StartsAt || p.EndsAt != w.EndsAt || p.LastSeq != w.LastSeq ||
+			p.EntryCount != w.EntryCount || p.State != w.State {
+			t.Fatalf("current period is %+v, want %+v", p, w)
+		}
+		if !slices.ContainsFunc(h.twins, func(t *twin) bool { return t.ref.ID == p.ID }) {
+			h.twins = append(h.twins, &twin{ref: Ref(got.Board, p), modelRef: Ref(want.Board, w)})
+		}
+	}
 }
 
 // anyScore draws equal scores often and dangerous ones sometimes.
@@ -103,15 +163,17 @@ func (h *history) step(t *rapid.T) {
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 	case what == 0:
 		h.remove(t, anyMember().Draw(t, "removed"))
+	case what < 4 && what > 1 && h.SetNow != nil:
+		h.turn(t)
 	case what == 1 && len(h.sent) > 0:
 		h.submit(t, rapid.SampledFrom(h.sent).Draw(t, "again"))
-	case what == 2 && len(h.Disturb) > 0:
+	case what == 4 && len(h.Disturb) > 0:
 		name := rapid.SampledFrom(slices.Sorted(maps.Keys(h.Disturb))).Draw(t, "disturbance")
 		if err := h.Disturb[name](h.ctx, h.ref); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	default:
-		r := store.SubmitRequest{Board: h.ref.Board, Entries: rapid.SliceOfN(anySubmission(), 0, 12).Draw(t, "entries")}
+		r := store.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(), 0, 12).Draw(t, "entries")}
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
 			h.sent = append(h.sent, r)
@@ -121,6 +183,7 @@ func (h *history) step(t *rapid.T) {
 }
 
 func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
+	h.syncClock(t)
 	got, err := h.Truth.Submit(h.ctx, r)
 	if err != nil {
 		t.Fatal(err)
@@ -135,10 +198,20 @@ func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short(got.Results) != short(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq {
+	if short(got.Results) != short(want.Results) || !reflect.DeepEqual(times(got), times(want)) || got.Seq != want.Seq ||
+		!reflect.DeepEqual(got.Seqs, want.Seqs) {
 		t.Fatalf("receipt is %s %v %d\nwant %s %v %d", short(got.Results), times(got), got.Seq, short(want.Results), times(want), want.Seq)
 	}
-	h.last = max(h.last, got.Seq)
+	h.wrote()
+}
+
+// wrote remembers which states the last write led to.
+func (h *history) wrote() {
+	for _, tw := range h.twins {
+		if p, err := h.model.Period(h.ctx, tw.modelRef.ID); err == nil {
+			tw.last = p.LastSeq
+		}
+	}
 }
 
 func times(r leaderboard.Receipt) []leaderboard.Micros {
@@ -152,12 +225,13 @@ func times(r leaderboard.Receipt) []leaderboard.Micros {
 }
 
 func (h *history) remove(t *rapid.T, member string) {
-	got, err := h.Truth.Remove(h.ctx, h.ref.Board, 0, member)
-	want, wantErr := h.model.Remove(h.ctx, h.ref.Board, 0, member)
+	h.syncClock(t)
+	got, err := h.Truth.Remove(h.ctx, h.name, 0, member)
+	want, wantErr := h.model.Remove(h.ctx, h.name, 0, member)
 	if (err == nil) != (wantErr == nil) || short(got.Results) != short(want.Results) || got.Seq != want.Seq {
 		t.Fatalf("remove: %+v, %v; want %+v, %v", got, err, want, wantErr)
 	}
-	h.last = max(h.last, got.Seq)
+	h.wrote()
 }
 
 // compare asks both sides every query in every mode.

@@ -1,0 +1,33 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// clocked is a store whose database clock can be set. It goes on from there.
+func clocked(t testing.TB, dsn string) storetest.Subject {
+	var offset atomic.Int64
+	s := open(t, dsn, func(cfg *store.Config) {
+		cfg.ClockOffset = func() time.Duration { return time.Duration(offset.Load()) }
+	})
+	return storetest.Subject{Truth: s, Rankings: s, SetNow: func(now leaderboard.Micros) {
+		offset.Store(int64(time.Until(now.Time())))
+	}}
+}
+
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) { storetest.RunWindows(t, clocked(t, dsn)) })
+}
+
+// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in leaps.
+func TestPropertyOfWindows(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })
+}

@@ -1,0 +1,396 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// RunWindows runs the part of the suite that is about calendar windows and the turn of the clock. It sets the clock of
+// the subject, so its tests run one after another.
+func RunWindows(t *testing.T, s Subject) {
+	for name, test := range map[string]func(*testing.T, Subject){
+		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows,
+		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
+		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
+}
+
+// timed is a board with calendar windows of a subject whose clock can be set.
+type timed struct {
+	Subject
+	t    *testing.T
+	name string
+}
+
+// berlinNight is ten seconds before midnight in Berlin, of the day before the one with 23 hours.
+const berlinNight = "2026-03-28T22:59:50Z"
+
+func newTimed(t *testing.T, s Subject, now string, rules leaderboard.Rules) *timed {
+	t.Helper()
+	b := &timed{Subject: s, t: t, name: boardName(t)}
+	b.at(now)
+	b.put(rules)
+	return b
+}
+
+// at sets the clock.
+func (b *timed) at(now string) leaderboard.Micros {
+	b.t.Helper()
+	at, err := time.Parse(time.RFC3339, now)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.SetNow(leaderboard.MicrosOf(at))
+	return leaderboard.MicrosOf(at)
+}
+
+func (b *timed) put(rules leaderboard.Rules) leaderboard.Board {
+	b.t.Helper()
+	made, _, err := b.Truth.PutBoard(b.t.Context(), b.name, rules)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made
+}
+
+func (b *timed) submit(entries ...leaderboard.Submission) leaderboard.Receipt {
+	b.t.Helper()
+	r, err := b.Truth.Submit(b.t.Context(), store.SubmitRequest{Board: b.name, Entries: entries})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// current are the current periods by window.
+func (b *timed) current() map[leaderboard.Window]*leaderboard.Period {
+	b.t.Helper()
+	l, err := b.Truth.Current(b.t.Context(), b.name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	out := map[leaderboard.Window]*leaderboard.Period{}
+	for i := range l.Periods {
+		out[l.Periods[i].Window] = &l.Periods[i]
+	}
+	return out
+}
+
+// page is the page of a period as text.
+func (b *timed) page(p *leaderboard.Period) []string {
+	b.t.Helper()
+	made, err := b.Truth.Board(b.t.Context(), b.name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	got, err := b.Rankings.Page(b.t.Context(), Ref(made, *p), leaderboard.PageQuery{Limit: 10})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return lines(got)
+}
+
+func (b *timed) period(id int64) leaderboard.Period {
+	b.t.Helper()
+	p, err := b.Truth.Period(b.t.Context(), id)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p
+}
+
+func seqs(day, all, hour int64) map[leaderboard.Window]int64 {
+	return map[leaderboard.Window]int64{leaderboard.Day: day, leaderboard.AllTime: all, leaderboard.Hour: hour}
+}
+
+func berlin(windows ...leaderboard.Window) leaderboard.Rules {
+	return leaderboard.Rules{TimeZone: "Europe/Berlin", Windows: windows}
+}
+
+func threeWindows() leaderboard.Rules {
+	return berlin(leaderboard.Day, leaderboard.AllTime, leaderboard.Hour)
+}
+
+// A reader is first after the turn: it sees an empty new period, and the old one under its own name.
+func testTurnRead(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	r := b.submit(score("a", 5))
+	if r.Seq != 1 || !reflect.DeepEqual(r.Seqs, seqs(1, 1, 1)) {
+		t.Errorf("receipt %+v", r)
+	}
+	old := b.current()
+	if old[leaderboard.Day].Name() != "2026-03-28" || old[leaderboard.Hour].Name() != "2026-03-28T23" || old[leaderboard.AllTime].Name() != "all_time" {
+		t.Errorf("current periods %+v", old)
+	}
+	b.at("2026-03-28T23:00:01Z")
+	now := b.current()
+	day := now[leaderboard.Day]
+	if day.Name() != "2026-03-29" || day.LastSeq != 0 || day.EntryCount != 0 || day.EndsAt-day.StartsAt != 23*3600_000_000 ||
+		day.State != leaderboard.PeriodOpen || day.Committed < day.StartsAt {
+		t.Errorf("the new day is %+v", day)
+	}
+	if now[leaderboard.AllTime].ID != old[leaderboard.AllTime].ID {
+		t.Error("all_time began anew")
+	}
+	if got := b.page(day); len(got) != 0 {
+		t.Errorf("the new day shows %q", got)
+	}
+	if got := b.page(old[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 a 5"}) {
+		t.Errorf("the old day shows %q", got)
+	}
+	if p := b.period(old[leaderboard.Day].ID); p.State != leaderboard.PeriodClosed {
+		t.Errorf("the old day is %s", p.State)
+	}
+	r = b.submit(score("a", 3))
+	if got := short(r.Results); got != "a applied 3<-" || !reflect.DeepEqual(r.Seqs, seqs(1, 1, 1)) {
+		t.Errorf("after the turn: %s, seqs %v", got, r.Seqs)
+	}
+	if again := b.current(); again[leaderboard.Day].ID != day.ID || again[leaderboard.Day].LastSeq != 1 {
+		t.Errorf("the new day became %+v", again[leaderboard.Day])
+	}
+}
+
+// A writer is first after the turn: it begins what is missing in its own transaction.
+func testTurnWritten(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	b.submit(score("a", 5), score("b", 9))
+	old := b.current()
+	b.at("2026-03-29T01:00:01Z") // the clock shows 03:00:01, there is no hour 02
+	r := b.submit(score("a", 7))
+	if got := short(r.Results); got != "a applied 7<-" || !reflect.DeepEqual(r.Seqs, seqs(1, 3, 1)) {
+		t.Errorf("after the turn: %s, seqs %v", got, r.Seqs)
+	}
+	now := b.current()
+	if now[leaderboard.Hour].Name() != "2026-03-29T03" || now[leaderboard.Day].Name() != "2026-03-29" {
+		t.Errorf("current periods %+v", now)
+	}
+	for w, want := range map[leaderboard.Window][]string{leaderboard.Day: {"1 a 7"}, leaderboard.AllTime: {"1 b 9", "2 a 7"}, leaderboard.Hour: {"1 a 7"}} {
+		if got := b.page(now[w]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s shows %q, want %q", w, got, want)
+		}
+	}
+	list, err := s.Truth.Periods(t.Context(), now[leaderboard.Day].BoardID, "", 0, 10)
+	if err != nil || len(list) != 5 {
+		t.Fatalf("periods %+v, %v", list, err)
+	}
+	for i := 1; i < len(list); i++ {
+		if list[i].ID >= list[i-1].ID {
+			t.Errorf("periods are not newest first: %+v", list)
+		}
+	}
+	// A submit that changes nothing keeps the periods that it began.
+	b.at("2026-03-29T02:00:01Z")
+	if r := b.submit(score("\xff", 1)); r.Results[0].Status != leaderboard.Rejected || !reflect.DeepEqual(r.Seqs, seqs(1, 3, 0)) {
+		t.Errorf("rejected in a new hour: %+v", r)
+	}
+	if p := b.period(old[leaderboard.Hour].ID); p.State != leaderboard.PeriodClosed || p.LastSeq != 2 {
+		t.Errorf("the first hour is %+v", p)
+	}
+}
+
+// A window that is added begins empty, one that is removed is left as it is, and goes on when it comes back.
+func testChangeWindows(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.AllTime))
+	if r := b.submit(score("a", 5)); r.Seqs != nil {
+		t.Errorf("one window has seqs %v", r.Seqs)
+	}
+	b.put(berlin(leaderboard.Week, leaderboard.AllTime))
+	week := b.current()[leaderboard.Week]
+	if week.Name() != "2026-W13" || week.LastSeq != 0 || week.StartsAt > week.Committed {
+		t.Errorf("the added window has %+v", week)
+	}
+	r := b.submit(score("a", 4))
+	if got := short(r.Results); got != "a applied 4<-" || r.Seq != 1 || r.Seqs[leaderboard.AllTime] != 1 {
+		t.Errorf("after adding: %s, %+v", got, r)
+	}
+	b.put(berlin(leaderboard.AllTime))
+	b.submit(score("b", 6))
+	if p := b.period(week.ID); p.State != leaderboard.PeriodOpen || p.LastSeq != 1 {
+		t.Errorf("the removed window has %+v", p)
+	}
+	if _, ok := b.current()[leaderboard.Week]; ok {
+		t.Error("a removed window has a current period")
+	}
+	b.put(berlin(leaderboard.AllTime, leaderboard.Week))
+	if r := b.submit(score("b", 6)); r.Seqs[leaderboard.Week] != 2 || b.current()[leaderboard.Week].ID != week.ID {
+		t.Errorf("back again: %+v", r)
+	}
+}
+
+// A clock that goes back does not bring yesterday back.
+func testClockBack(t *testing.T, s Subject) {
+	b := newTimed(t, s, "2026-03-28T23:00:10Z", berlin(leaderboard.Day))
+	first := b.submit(score("a", 5))
+	b.at(berlinNight)
+	second := b.submit(score("b", 5))
+	if second.Seq != 2 || *second.Results[0].CreatedTime <= *first.Results[0].CreatedTime {
+		t.Errorf("before %+v, after %+v", first, second)
+	}
+	if got := b.page(b.current()[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 a 5", "2 b 5"}) {
+		t.Errorf("the day shows %q", got)
+	}
+}
+
+// The zone cuts the periods: it can change only until one of them was used.
+func testTimeZone(t *testing.T, s Subject) {
+	b := newTimed(t, s, "2026-03-28T23:30:00Z", berlin(leaderboard.AllTime, leaderboard.Day))
+	if got := b.current()[leaderboard.Day].Name(); got != "2026-03-29" {
+		t.Fatalf("in Berlin it is %s", got)
+	}
+	utc := berlin(leaderboard.AllTime, leaderboard.Day)
+	utc.TimeZone = "UTC"
+	b.put(utc)
+	if got := b.current()[leaderboard.Day].Name(); got != "2026-03-28" {
+		t.Fatalf("in UTC it is %s", got)
+	}
+	if list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.Day].BoardID, leaderboard.Day, 0, 10); err != nil || len(list) != 1 {
+		t.Errorf("days %+v, %v", list, err)
+	}
+	b.submit(score("a", 1))
+	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Truth.PutBoard(t.Context(), b.name, threeWindows()); !errors.Is(err, leaderboard.ErrBoardConflict) {
+		t.Errorf("another zone for a day that was used: %v", err)
+	}
+}
+
+// The answer to a key is the one that was given, also after the turn.
+func testKeysAcrossTurn(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
+	first, err := s.Truth.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.at("2026-03-28T23:00:01Z")
+	again, err := s.Truth.Submit(t.Context(), req)
+	if err != nil || !reflect.DeepEqual(again, first) {
+		t.Errorf("again %+v, %v; want %+v", again, err, first)
+	}
+	if p := b.current()[leaderboard.Day]; p.LastSeq != 0 {
+		t.Errorf("the retry counted in the new day: %+v", p)
+	}
+}
+
+func testRemoveWindows(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	b.submit(score("a", 5), score("b", 6))
+	now := b.current()
+	r, err := s.Truth.Remove(t.Context(), b.name, now[leaderboard.AllTime].ID, "a")
+	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(2, 3, 2)) {
+		t.Fatalf("removed from one period: %+v, %v", r, err)
+	}
+	r, err = s.Truth.Remove(t.Context(), b.name, 0, "a") // it is in the two others still
+	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(3, 3, 3)) {
+		t.Fatalf("removed from all: %+v, %v", r, err)
+	}
+	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
+		t.Errorf("removed twice: %v", err)
+	}
+}
+
+// Periods are found by their names, past ones too, of windows that were removed too.
+func testPeriodNames(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	old := b.current()
+	b.at("2026-03-28T23:00:01Z")
+	b.put(berlin(leaderboard.AllTime, leaderboard.Hour))
+	now := b.current()
+	id := now[leaderboard.AllTime].BoardID
+	for _, c := range []struct {
+		w    leaderboard.Window
+		name string
+		want int64
+	}{
+		{leaderboard.Day, "2026-03-28", old[leaderboard.Day].ID},
+		{leaderboard.Hour, "2026-03-28T23", old[leaderboard.Hour].ID},
+		{leaderboard.Hour, "2026-03-29T00", now[leaderboard.Hour].ID},
+		{leaderboard.AllTime, "all_time", old[leaderboard.AllTime].ID},
+		{leaderboard.Day, "2026-03-29", 0},
+		{leaderboard.Hour, "2026-03-28", 0},
+		{leaderboard.Week, "2026-W13", 0},
+	} {
+		p, err := s.Truth.PeriodNamed(t.Context(), id, c.w, c.name)
+		if p.ID != c.want || (c.want == 0) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("%s %s: %+v, %v; want %d", c.w, c.name, p, err, c.want)
+		}
+	}
+}
+
+// Whoever only looks after copies begins no periods.
+func testPeekBeginsNothing(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.Hour))
+	made := b.put(berlin(leaderboard.Hour))
+	old := b.current()[leaderboard.Hour]
+	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.Hour); err != nil || p != *old {
+		t.Errorf("%+v, %v; want %+v", p, err, old)
+	}
+	b.at("2026-03-28T23:00:01Z")
+	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.Hour); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("after the turn: %+v, %v", p, err)
+	}
+	if list, err := s.Truth.Periods(t.Context(), made.ID, "", 0, 10); err != nil || len(list) != 1 {
+		t.Errorf("periods %+v, %v", list, err)
+	}
+}
+
+// Writers and readers cross the turn together: nothing is lost, counted twice or put into two periods of one name.
+func testTurnUnderLoad(t *testing.T, s Subject) {
+	rules := threeWindows()
+	rules.Policy = leaderboard.Sum
+	b := newTimed(t, s, berlinNight, rules)
+	const writers, each = 8, 20
+	var wg sync.WaitGroup
+	errs := make(chan error, 2*writers)
+	for range writers {
+		wg.Go(func() {
+			for range each {
+				if _, err := s.Truth.Submit(t.Context(), store.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("m", 1)}}); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+		wg.Go(func() {
+			for range each {
+				if l, err := s.Truth.Current(t.Context(), b.name); err != nil || len(l.Periods) != 3 {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	b.at("2026-03-28T23:00:01Z")
+	wg.Wait()
+	select {
+	case err := <-errs:
+		t.Fatal(err)
+	default:
+	}
+	list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.AllTime].BoardID, "", 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, names := map[leaderboard.Window]int64{}, map[string]bool{}
+	for _, p := range list {
+		if names[p.Name()] {
+			t.Errorf("two periods are %s", p.Name())
+		}
+		names[p.Name()] = true
+		sums[p.Window] += p.LastSeq
+	}
+	for _, w := range rules.Windows {
+		if sums[w] != writers*each {
+			t.Errorf("%s counted %d of %d", w, sums[w], writers*each)
+		}
+	}
+}
