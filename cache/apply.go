@@ -61,7 +61,7 @@ func (c *Copies) applyGroup(ctx context.Context, p leaderboard.PeriodRef, commit
 	for member, key := range final {
 		args = append(args, member, string(key))
 	}
-	raw, err := c.scripts.apply.Run(ctx, c.client, c.keys(p), args...).Slice()
+	raw, err := c.scripts.apply.Run(ctx, c.patient, c.keys(p), args...).Slice()
 	if err != nil {
 		return "", fmt.Errorf("cache: apply seq %d to %d to period %d: %w", first.FirstSeq, last.LastSeq, p.ID, err)
 	}

@@ -36,7 +36,8 @@ func (c *Copies) build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, e
 		return Outcome{}, err
 	}
 	b := &builder{copies: c, ref: p, started: info.RedisNow}
-	base := c.base(p) + "tmp:" + rand.Text() + ":"
+	b.token = rand.Text()
+	base := c.base(p) + "tmp:" + b.token + ":"
 	b.top, b.key = base+"top", base+"key"
 	if err := b.read(ctx); err != nil {
 		b.discard(ctx)
@@ -68,8 +69,9 @@ type builder struct {
 	copies   *Copies
 	ref      leaderboard.PeriodRef
 	started  leaderboard.Micros // clock of Redis
-	top, key string             // temporary keys
-	state    leaderboard.State  // of the snapshot
+	token    string
+	top, key string            // temporary keys
+	state    leaderboard.State // of the snapshot
 	rows     int64
 	floor    rank.Key // last key read
 }
@@ -103,7 +105,7 @@ func (b *builder) write(ctx context.Context, keys []rank.Key) error {
 		members[i].Member = string(k)
 		fields = append(fields, k.Member(), string(k))
 	}
-	_, err := b.copies.client.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+	_, err := b.copies.patient.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.ZAdd(ctx, b.top, members...)
 		pipe.HSet(ctx, b.key, fields...)
 		pipe.PExpire(ctx, b.top, b.copies.opts.TempTTL)
@@ -121,9 +123,9 @@ func (b *builder) write(ctx context.Context, keys []rank.Key) error {
 
 func (b *builder) publish(ctx context.Context) (status string, err error) {
 	c, p := b.copies, b.ref
-	raw, err := c.scripts.publish.Run(ctx, c.client, append(c.keys(p), b.top, b.key),
+	raw, err := c.scripts.publish.Run(ctx, c.patient, append(c.keys(p), b.top, b.key),
 		format(p), decimal(b.state.Seq), decimal(b.state.AsOf), decimal(b.state.Total), b.rows, string(b.floor),
-		decimal(b.started), p.Rules.TTL().Milliseconds()).Slice()
+		decimal(b.started), p.Rules.TTL().Milliseconds(), b.token).Slice()
 	if err != nil {
 		return "", fmt.Errorf("publish: %w", err)
 	}
@@ -156,7 +158,7 @@ func (b *builder) refused(ctx context.Context) (status string, err error) {
 func (b *builder) discard(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := b.copies.client.Unlink(ctx, b.top, b.key).Err(); err != nil {
+	if err := b.copies.patient.Unlink(ctx, b.top, b.key).Err(); err != nil {
 		b.copies.opts.Logger.WarnContext(ctx, "temporary keys of a build are left to their TTL", "period", b.ref.ID, "error", err)
 	}
 }

@@ -33,6 +33,26 @@ func TestStaleBuilderIsRefused(t *testing.T) {
 	}
 }
 
+// The client repeats a command whose answer was lost.
+func TestPublishTwice(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(3)
+	job := &builder{copies: b.copies, ref: b.ref, token: "t", top: "lb:{7}:tmp:t:top", key: "lb:{7}:tmp:t:key"}
+	if err := job.read(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if status, err := job.publish(within(t)); err != nil || status != "published" {
+			t.Errorf("publish: %s, %v", status, err)
+		}
+	}
+	b.apply(t, b.world.commit(set{member: "x", score: score(1)}))
+	if status, err := job.publish(within(t)); err != nil || status != "published" || b.info(t).Seq != 4 {
+		t.Errorf("publish after an apply: %s, %v; the copy is at seq %d", status, err, b.info(t).Seq)
+	}
+}
+
 // What a restored backup knows nothing about must not fence off the truth.
 func TestBuildReplacesACopyAheadOfTheTruth(t *testing.T) {
 	t.Parallel()

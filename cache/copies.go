@@ -53,7 +53,8 @@ type CopyOptions struct {
 
 // Copies are the copies in Redis. All methods may be called concurrently, from any number of processes.
 type Copies struct {
-	client  redis.UniversalClient
+	client  redis.UniversalClient // for reads, whose callers wait
+	patient redis.UniversalClient // for the work behind them
 	log     Log
 	opts    CopyOptions
 	scripts scripts
@@ -72,7 +73,7 @@ func NewCopies(client redis.UniversalClient, log Log, opts CopyOptions) *Copies 
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Copies{client: client, log: log, opts: opts, scripts: newScripts()}
+	return &Copies{client: client, patient: patient(client), log: log, opts: opts, scripts: newScripts()}
 }
 
 // Outcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
@@ -131,7 +132,7 @@ type Info struct {
 
 // Info looks at the copy of a period.
 func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
-	raw, err := c.scripts.info.RunRO(ctx, c.client, c.keys(p), format(p)).Slice()
+	raw, err := c.scripts.info.RunRO(ctx, c.patient, c.keys(p), format(p)).Slice()
 	if err != nil {
 		return Info{}, fmt.Errorf("cache: copy of period %d: %w", p.ID, err)
 	}
@@ -160,7 +161,7 @@ func (c *Copies) Drop(ctx context.Context, p leaderboard.PeriodRef) error {
 
 // drop removes the copy if it is still at (seq, asOf), or in any case when seq is "".
 func (c *Copies) drop(ctx context.Context, p leaderboard.PeriodRef, seq, asOf string) (bool, error) {
-	n, err := c.scripts.drop.Run(ctx, c.client, c.keys(p), format(p), seq, asOf).Int()
+	n, err := c.scripts.drop.Run(ctx, c.patient, c.keys(p), format(p), seq, asOf).Int()
 	if err != nil {
 		return false, fmt.Errorf("cache: drop the copy of period %d: %w", p.ID, err)
 	}

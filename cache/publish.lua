@@ -1,9 +1,13 @@
--- KEYS: top, key, meta, temporary top, temporary key. ARGV: format, seq, as_of, total, n, floor, build_started, ttl in ms.
+-- KEYS: top, key, meta, temporary top, temporary key. ARGV: format, seq, as_of, total, n, floor, build_started, ttl in ms,
+-- token of the build.
 -- Reply: published, refused (the copy in place is newer) or expired (the temporary keys are not what was written), and
 -- the seq that was in place.
+local c, why = copy()
+if c and redis.call('HGET', KEYS[3], 'build') == ARGV[9] then
+  return { 'published', c.seq } -- the client repeats a command whose answer was lost
+end
 local n = tonumber(ARGV[5])
 if size('ZCARD', KEYS[4]) ~= n or size('HLEN', KEYS[5]) ~= n then return { 'expired', '0' } end
-local c, why = copy()
 if c and less(ARGV[2], c.seq) then return { 'refused', c.seq } end
 if why == 'format' then
   -- A newer version of this program wrote it; the older one, about to be replaced, leaves it alone.
@@ -18,7 +22,7 @@ end
 local t = redis.call('TIME')
 local now = string.format('%d%06d', tonumber(t[1]), tonumber(t[2]))
 redis.call('HSET', KEYS[3], 'format', ARGV[1], 'seq', ARGV[2], 'as_of', ARGV[3], 'total', ARGV[4], 'n', ARGV[5],
-  'floor', ARGV[6], 'built_at', now, 'build_started', ARGV[7])
+  'floor', ARGV[6], 'built_at', now, 'build_started', ARGV[7], 'build', ARGV[9])
 local ends = string.format('%d', tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000) + tonumber(ARGV[8]))
 for i = 1, 3 do redis.call('PEXPIREAT', KEYS[i], ends) end
 return { 'published', c and c.seq or '0' }

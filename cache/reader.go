@@ -19,7 +19,7 @@ type ReaderOptions struct {
 	LocalEntries int // answers kept, 16,384
 	LocalBytes   int // and their approximate size, 32 MiB
 
-	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 200 ms
+	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 150 ms
 	FallbackConcurrent int           // questions in MySQL at once, 16
 	FallbackQueue      int           // questions waiting for that, 64; more: ErrOverloaded
 	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
@@ -44,7 +44,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	o.StaleWait = orDefault(o.StaleWait, 250*time.Millisecond)
 	o.LocalEntries = orDefault(o.LocalEntries, 16_384)
 	o.LocalBytes = orDefault(o.LocalBytes, 32<<20)
-	o.RedisDeadline = orDefault(o.RedisDeadline, 200*time.Millisecond)
+	o.RedisDeadline = orDefault(o.RedisDeadline, 150*time.Millisecond)
 	o.FallbackConcurrent = orDefault(o.FallbackConcurrent, 16)
 	o.FallbackQueue = orDefault(o.FallbackQueue, 64)
 	o.FallbackWait = orDefault(o.FallbackWait, 500*time.Millisecond)

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"leaderboard"
 )
+
+// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks MySQL.
+const behindPause = 5 * time.Millisecond
 
 // fetch asks Redis, then MySQL.
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
@@ -28,18 +32,38 @@ func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fro
 	defer cancel()
 	v, h, err := fromCopy(ctx)
 	r.redis.done(!isFailure(err))
+	if errors.Is(err, ErrBehind) && pause(ctx, behindPause) {
+		return again(ctx, fromCopy)
+	}
 	if r.opts.Demand == nil {
 		return v, err
 	}
 	switch {
 	case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged):
 		if r.opts.Demand(p)(ctx) == nil {
-			v, _, err = fromCopy(ctx)
+			return again(ctx, fromCopy)
 		}
 	case h.rest != nil && h.short(p):
 		r.opts.Demand(p) // exact as far as it goes, and due for renewal
 	}
 	return v, err
+}
+
+func again[V any](ctx context.Context, fromCopy func(context.Context) (V, head, error)) (V, error) {
+	v, _, err := fromCopy(ctx)
+	return v, err
+}
+
+// pause waits for d; false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // isFailure says whether an error is Redis not answering, rather than an answer or a copy that says it cannot.

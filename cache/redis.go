@@ -19,6 +19,8 @@ const (
 	ioTimeout   = 250 * time.Millisecond
 	poolTimeout = 100 * time.Millisecond
 	maxRetries  = 1
+	// patientTimeout is for work that nobody waits for: it should survive a machine that is busy for a moment.
+	patientTimeout = time.Second
 )
 
 // OpenRedis makes a client; it connects with the first command. Forms of the address:
@@ -37,6 +39,16 @@ func OpenRedis(address string, options ...func(*redis.UniversalOptions)) (redis.
 		option(opts)
 	}
 	return redis.NewUniversalClient(opts), nil
+}
+
+// patient is the same client, connections included, with a longer timeout per command. A cluster client has its own.
+func patient(client redis.UniversalClient) redis.UniversalClient {
+	if c, ok := client.(interface {
+		WithTimeout(timeout time.Duration) *redis.Client
+	}); ok {
+		return c.WithTimeout(patientTimeout)
+	}
+	return client
 }
 
 func parseRedisURL(address string) (*redis.UniversalOptions, error) {

@@ -54,8 +54,8 @@ type image struct {
 func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, error) {
 	base := c.base(p) + "tmp:" + rand.Text() + ":"
 	top, hash := base+"top", base+"key"
-	defer func() { _ = c.client.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
-	raw, err := c.scripts.clone.Run(ctx, c.client, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
+	defer func() { _ = c.patient.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
+	raw, err := c.scripts.clone.Run(ctx, c.patient, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
 	if err != nil {
 		return nil, fmt.Errorf("cache: clone the copy of period %d: %w", p.ID, err)
 	}
@@ -65,7 +65,7 @@ func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, er
 	}
 	img := &image{head: h, whole: h.complete(), keys: make(map[string]rank.Key, h.n)}
 	for at := int64(0); at < h.n; at += verifyChunk {
-		keys, err := c.client.ZRange(ctx, top, at, at+verifyChunk-1).Result()
+		keys, err := c.patient.ZRange(ctx, top, at, at+verifyChunk-1).Result()
 		if err != nil {
 			return nil, fmt.Errorf("cache: read a clone: %w", err)
 		}
@@ -90,7 +90,7 @@ func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []st
 		}
 		members[i] = rank.Key(k).Member()
 	}
-	held, err := c.client.HMGet(ctx, hash, members...).Result()
+	held, err := c.patient.HMGet(ctx, hash, members...).Result()
 	if err != nil {
 		return fmt.Errorf("cache: read a clone: %w", err)
 	}

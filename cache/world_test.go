@@ -183,7 +183,7 @@ func (w *world) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, 
 	for _, e := range sorted[:min(limit, len(sorted))] {
 		keys = append(keys, codec.Key(e))
 	}
-	for chunk := range slices.Chunk(keys, 3) { // several chunks also of a small board
+	for chunk := range slices.Chunk(keys, max(3, len(keys)/10)) { // several chunks also of a small board
 		if err := rows(chunk); err != nil {
 			return err
 		}

@@ -19,11 +19,9 @@ const (
 	maxTriggerLook = 30 * time.Second
 )
 
-// plan is when one period of one board is due. It belongs to the goroutine of Run, but for while a task works on it
-// (busy).
+// plan is when one board is due. It belongs to the goroutine of Run, and to the task that works on it while busy.
 type plan struct {
 	board leaderboard.Board
-	ref   leaderboard.PeriodRef
 	busy  bool
 
 	full     schedule // nil: none

@@ -103,10 +103,15 @@ func (w writer) Remove(ctx context.Context, board string, periodID int64, member
 func (a *App) health(ctx context.Context) map[string]error {
 	checks := map[string]error{"mysql": a.mysqlHealth(ctx)}
 	if a.redis != nil {
+		ctx, cancel := context.WithTimeout(ctx, redisHealthLimit)
+		defer cancel()
 		checks["redis"] = a.redis.Ping(ctx).Err()
 	}
 	return checks
 }
+
+// redisHealthLimit keeps /readyz, like every request, from waiting longer than 300 ms for a Redis that hangs.
+const redisHealthLimit = 200 * time.Millisecond
 
 func (a *App) mysqlHealth(ctx context.Context) error {
 	if err := a.store.Ping(ctx); err != nil {

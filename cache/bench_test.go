@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// benchRig is a period of n members with a copy, and a reader that never asks the truth.
+func benchRig(b *testing.B, n, topN int, ttl time.Duration) (*rig, *Reader) {
+	b.Helper()
+	r := newRig(b, rulesWith(func(r *leaderboard.Rules) { r.TopN = topN }), CopyOptions{})
+	r.members(n)
+	r.build(b)
+	return r, NewReader(r.copies, &truth{world: r.world}, ReaderOptions{LocalTTL: ttl})
+}
+
+// A page and a member out of the memory of the process.
+func BenchmarkReaderLocal(b *testing.B) {
+	r, reader := benchRig(b, 1000, 1000, time.Hour)
+	b.Run("page", func(b *testing.B) {
+		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 100}
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := reader.Page(b.Context(), r.ref, q); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+	b.Run("member", func(b *testing.B) {
+		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Members: []string{"m500"}}
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if _, err := reader.Members(b.Context(), r.ref, q); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}
+
+// Straight from the copy in Redis, one round trip each.
+func BenchmarkCopy(b *testing.B) {
+	r, _ := benchRig(b, 20_000, 20_000, time.Hour)
+	for _, limit := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint("page/", limit), func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if _, err := r.copies.Page(b.Context(), r.ref, leaderboard.PageQuery{Limit: limit}); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
+		b.Run(fmt.Sprint("member/", mode), func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				i := 0
+				for pb.Next() {
+					i = i%20_000 + 1
+					q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode}, Members: []string{fmt.Sprint("m", i)}}
+					if _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+	for _, at := range []int{100, 1000, 10_000} { // counted through in Redis
+		b.Run(fmt.Sprint("member/dense/", at), func(b *testing.B) {
+			q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Dense}, Members: []string{fmt.Sprint("m", at)}}
+			for b.Loop() {
+				if _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// A commit written through: one change, and a batch.
+func BenchmarkApply(b *testing.B) {
+	for _, changes := range []int{1, 500} {
+		b.Run(fmt.Sprint(changes), func(b *testing.B) {
+			r, _ := benchRig(b, 2000, 1000, time.Hour)
+			b.ResetTimer()
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				var sets []set
+				for j := range changes {
+					sets = append(sets, set{member: fmt.Sprint("m", (i+j)%2000+1), score: score(int64((i*7919 + j*104729) % 100_003))})
+				}
+				c := r.world.commit(sets...)
+				b.StartTimer()
+				if effect := r.apply(b, c); effect != EffectApplied {
+					b.Fatal(effect)
+				}
+			}
+		})
+	}
+}
+
+// A full rebuild, without the time that MySQL takes.
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{1000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			r, _ := benchRig(b, n, n, time.Hour)
+			for b.Loop() {
+				r.build(b)
+			}
+		})
+	}
+}

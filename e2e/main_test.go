@@ -1,0 +1,52 @@
+// Package e2e tests what only real processes can show: servers killed with -9, builders paused past their lease, Redis
+// and MySQL that die, hang and come back, replies to COMMIT that get lost. The program is built once per run, with the
+// race detector when the tests have it; what a process wrote is searched for reports of races and panics when it ends.
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"leaderboard/internal/testenv"
+)
+
+// programVariable names the program under test. TestMain sets it, unless it is given.
+const programVariable = "LEADERBOARD_E2E_PROGRAM"
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	registerToxics()
+	if os.Getenv(programVariable) == "" {
+		dir, err := buildProgram()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "e2e:", err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+	}
+	return testenv.Main(m)
+}
+
+// buildProgram builds the program into a temporary folder, which it returns, and names it in the environment.
+func buildProgram() (string, error) {
+	dir, err := os.MkdirTemp("", "leaderboard-e2e-")
+	if err != nil {
+		return "", fmt.Errorf("folder for the program: %w", err)
+	}
+	program := filepath.Join(dir, "leaderboard")
+	args := []string{"build", "-buildvcs=false", "-o", program}
+	if raceDetector {
+		args = append(args, "-race")
+	}
+	cmd := exec.Command("go", append(args, "leaderboard/cmd/leaderboard")...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("build the program: %w\n%s", err, out), os.RemoveAll(dir))
+	}
+	return dir, os.Setenv(programVariable, program)
+}

@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds what a healthy machine does at once, with room for a busy one and for the race detector.
+const patience = 60 * time.Second
+
+// process is a run of the program, killed at the end of its test at the latest.
+type process struct {
+	name     string
+	pid      int
+	out, err output
+	stopped  chan struct{} // receives when the process was stopped by a signal
+	exited   chan struct{} // closed when it has ended and was reaped
+	status   syscall.WaitStatus
+}
+
+// start runs the program with nothing of this environment that configures it, but for the variables given.
+func start(t *testing.T, name string, env []string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(os.Getenv(programVariable), args...)
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "LEADERBOARD_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, env...)
+	cmd.SysProcAttr = childAttr()
+	cmd.Dir = t.TempDir()
+	p := &process{name: name, stopped: make(chan struct{}, 1), exited: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = p.out.open(t), p.err.open(t)
+	started := make(chan error)
+	go p.live(cmd, started)
+	if err := <-started; err != nil {
+		t.Fatalf("%s: %s", name, err)
+	}
+	t.Cleanup(func() { p.finish(t) })
+	return p
+}
+
+// live starts the child and reaps it. On Linux the life of a child depends on the thread that started it, so this
+// goroutine keeps its thread.
+func (p *process) live(cmd *exec.Cmd, started chan<- error) {
+	runtime.LockOSThread()
+	err := cmd.Start()
+	p.out.follow()
+	p.err.follow()
+	if err == nil {
+		p.pid = cmd.Process.Pid
+		err = cmd.Process.Release() // this goroutine waits for it, to hear of stops too
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(p.pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err == nil && status.Stopped():
+			select {
+			case p.stopped <- struct{}{}:
+			default:
+			}
+		default:
+			p.status = status
+			close(p.exited)
+			return
+		}
+	}
+}
+
+// finish kills the process, if it still runs, and looks at what it wrote.
+func (p *process) finish(t *testing.T) {
+	p.kill()
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		t.Errorf("%s: no end after SIGKILL", p.name)
+		return
+	}
+	said := p.err.text()
+	for _, sign := range []string{"WARNING: DATA RACE", "\npanic: ", "fatal error: "} {
+		if strings.Contains("\n"+said, sign) {
+			t.Errorf("%s: %s", p.name, strings.TrimSpace(sign))
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s said:\n%s", p.name, tail(said, 400))
+	}
+}
+
+// signal sends sig unless the process has ended.
+func (p *process) signal(sig syscall.Signal) {
+	select {
+	case <-p.exited:
+	default:
+		_ = syscall.Kill(p.pid, sig)
+	}
+}
+
+func (p *process) kill() { p.signal(syscall.SIGKILL) }
+
+// kill9 kills the process and waits until it is gone.
+func (p *process) kill9(t *testing.T) {
+	t.Helper()
+	p.kill()
+	p.awaitExit(t)
+}
+
+func (p *process) awaitExit(t *testing.T) syscall.WaitStatus {
+	t.Helper()
+	await(t, p.exited, p.name+" has ended")
+	return p.status
+}
+
+// awaitKilled waits for the end of a process that kills itself.
+func (p *process) awaitKilled(t *testing.T) {
+	t.Helper()
+	if status := p.awaitExit(t); !status.Signaled() || status.Signal() != syscall.SIGKILL {
+		t.Fatalf("%s: exit status %d, want it killed", p.name, status.ExitStatus())
+	}
+}
+
+// await waits for a signal.
+func await[T any](t *testing.T, signal <-chan T, what string) T {
+	t.Helper()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case v := <-signal:
+		return v
+	case <-timer.C:
+		t.Fatalf("after %s still not: %s", patience, what)
+	}
+	var none T
+	return none
+}
+
+// eventually polls until check returns nil.
+func eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(patience)
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after %s still not: %s: %s", patience, what, err)
+		}
+		<-tick.C
+	}
+}

@@ -1,0 +1,180 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard/internal/testenv"
+)
+
+// hungRedisLimit is what a Redis that does not answer may cost any request.
+const hungRedisLimit = 300 * time.Millisecond
+
+// TestRedisDown kills Redis under readers and writers. Reads go on and are right, writes do not notice, and when Redis
+// is back, empty, the copies come back.
+func TestRedisDown(t *testing.T) {
+	redis := testenv.PrivateRedis(t)
+	w := worldOn(t, testenv.MySQL(t), redis.URL)
+	s := w.serve(t, "server")
+	want := s.fill(t, "still", 3000, map[string]any{"top_n": 1000})
+	s.fill(t, "moving", 1000, map[string]any{"policy": "latest"})
+	s.mustRebuild(t, "still")
+	s.mustRebuild(t, "moving")
+	readers := read(t, 8, time.Millisecond, "still", want, s)
+	readers.awaitMore(t, 200)
+
+	if err := redis.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	writeAndReadAll(t, s, 30)
+	readers.awaitMore(t, 1000)
+	a, err := s.call(t.Context(), http.MethodGet, "/readyz", nil)
+	if err != nil || a.status != http.StatusOK || !jsonEqual(a.body, `{"status":"degraded","checks":{"mysql":"ok","redis":"unreachable"}}`) {
+		t.Errorf("/readyz without Redis is %d %s, %v", a.status, a.body, err)
+	}
+
+	if err := redis.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, board := range []string{"still", "moving"} {
+		eventually(t, "the copy of "+board+" is back", func() error {
+			var p page
+			err := s.get(t.Context(), fmt.Sprintf("/v1/boards/%s/top?offset=%d", board, time.Now().UnixNano()%500), &p)
+			if err == nil {
+				_, err = s.verify(t.Context(), board)
+			}
+			return err
+		})
+	}
+	writeAndReadAll(t, s, 30)
+	readers.awaitMore(t, 200)
+	readers.check(t)
+	_, err = s.verify(t.Context(), "moving")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// writeAndReadAll writes and looks for every write at once.
+func writeAndReadAll(t *testing.T, s *server, rounds int) {
+	t.Helper()
+	for i := range rounds {
+		score := time.Now().UnixMicro()
+		r := s.mustSubmit(t, "moving", submission{"writer", score})
+		var p page
+		if err := s.get(t.Context(), fmt.Sprintf("/v1/boards/moving/members/writer?min_seq=%d", r.Seq), &p); err != nil || p.Score != score {
+			t.Errorf("round %d: the member is %+v, %v, want score %d", i, p, err, score)
+		}
+	}
+}
+
+// TestRedisHung stops the Redis process: connections stay open, nothing answers. No request waits for it longer than
+// hungRedisLimit. What the same request costs without a Redis is measured at a second server at the same time, so that a
+// busy machine does not count as Redis.
+func TestRedisHung(t *testing.T) {
+	redis := testenv.PrivateRedis(t)
+	w := worldOn(t, testenv.MySQL(t), redis.URL)
+	hung := w.serve(t, "server")
+	plain := (&world{dsn: w.dsn}).serve(t, "server without Redis")
+	hung.fill(t, "demo", 3000, map[string]any{"top_n": 1000})
+	hung.mustRebuild(t, "demo")
+	warm(t, []*server{hung, plain}, 64)
+
+	if err := redis.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	with, without := newTimings(), newTimings()
+	for i := range 8 {
+		all.Go(func() { mixed(ctx, hung, i, with) })
+		all.Go(func() { mixed(ctx, plain, i, without) })
+	}
+	all.Wait()
+	if err := redis.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range mixedKinds() {
+		w, wo := with.longest(kind), without.longest(kind)
+		t.Logf("%-9s longest of %5d: %8s; without a Redis: %8s", kind, with.count(kind), w.Round(time.Millisecond), wo.Round(time.Millisecond))
+		if w > hungRedisLimit+wo {
+			t.Errorf("%s took %s while Redis hung, %s without a Redis: more than %s apart", kind, w, wo, hungRedisLimit)
+		}
+	}
+	if err := errors.Join(with.errs...); err != nil {
+		t.Errorf("while Redis hung: %s", err)
+	}
+	if err := errors.Join(without.errs...); err != nil {
+		t.Errorf("without a Redis: %s", err)
+	}
+	eventually(t, "the copy is right again", func() error { _, err := hung.verify(t.Context(), "demo"); return err })
+}
+
+// mixedKinds are the requests of mixed, as they are named in its timings.
+func mixedKinds() []string {
+	return []string{"hot page", "cold page", "member", "around", "ranks", "score", "write", "read back", "rebuild", "readyz", "livez"}
+}
+
+// mixed sends requests of every kind until ctx ends.
+func mixed(ctx context.Context, s *server, client int, to *timings) {
+	const board = "/v1/boards/demo"
+	for i := 0; ctx.Err() == nil; i++ {
+		n := (client*1000 + i*7) % 2900
+		member := fmt.Sprintf("m%05d", n)
+		to.get(ctx, s, "hot page", board+"/top")
+		to.get(ctx, s, "cold page", fmt.Sprintf("%s/top?offset=%d&limit=%d", board, n, 1+i%50))
+		to.get(ctx, s, "member", board+"/members/"+member)
+		to.get(ctx, s, "around", board+"/members/"+member+"/around?before=3")
+		to.call(ctx, s, "ranks", http.MethodPost, board+"/ranks", map[string]any{"members": []string{member, "m00001"}})
+		to.get(ctx, s, "score", fmt.Sprintf("%s/scores/%d/rank", board, n))
+		writer := fmt.Sprintf("w%d", client)
+		a := to.call(ctx, s, "write", http.MethodPost, board+"/scores", map[string]any{"entries": []submission{{writer, int64(i)}}})
+		var r receipt
+		if a.decode(&r) == nil {
+			to.get(ctx, s, "read back", fmt.Sprintf("%s/members/%s?min_seq=%d", board, writer, r.Seq))
+		}
+		if i%10 == 0 {
+			to.call(ctx, s, "rebuild", http.MethodPost, board+"/rebuild", map[string]any{})
+			to.get(ctx, s, "readyz", "/readyz")
+			to.get(ctx, s, "livez", "/livez")
+		}
+	}
+}
+
+// timings are how long requests took, by kind.
+type timings struct {
+	mu   sync.Mutex
+	took map[string][]time.Duration
+	errs []error
+}
+
+func newTimings() *timings { return &timings{took: map[string][]time.Duration{}} }
+
+func (m *timings) get(ctx context.Context, s *server, kind, path string) answer {
+	return m.call(ctx, s, kind, http.MethodGet, path, nil)
+}
+
+func (m *timings) call(ctx context.Context, s *server, kind, method, path string, body any) answer {
+	a, err := s.call(context.WithoutCancel(ctx), method, path, body)
+	if err == nil && a.status >= 300 {
+		err = fmt.Errorf("%s %s: status %d: %s", method, path, a.status, a.body)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.took[kind] = append(m.took[kind], a.took)
+	if err != nil && len(m.errs) < 5 {
+		m.errs = append(m.errs, err)
+	}
+	return a
+}
+
+func (m *timings) longest(kind string) time.Duration { return slices.Max(m.took[kind]) }
+
+func (m *timings) count(kind string) int { return len(m.took[kind]) }
