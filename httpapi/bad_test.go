@@ -211,7 +211,7 @@ func badBoards() []bad {
 		rule(`{"mode":"x"}`, "/mode", "strict"),
 		rule(`{"visibility":"secret"}`, "/visibility", "public"),
 		rule(`{"tiebreak":{"order":"x"}}`, "/tiebreak/order", "desc"),
-		rule(`{"windows":["week"]}`, "/windows/0", "all_time"),
+		rule(`{"windows":["week","fortnight"]}`, "/windows/1", "all_time, hour, day"),
 		rule(`{"windows":["all_time","all_time"]}`, "/windows/1", "twice"),
 		rule(`{"windows":[]}`, "/windows", "at least one"),
 		rule(`{"top_n":0}`, "/top_n", "1 to"),

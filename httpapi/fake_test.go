@@ -78,15 +78,36 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	if err := f.enter("Resolve"); err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	b, err := f.Board(ctx, board)
+	l, err := f.Current(ctx, board)
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	if (window != "" && window != "all_time") || (period != "" && period != "current" && period != "all_time") {
-		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrPeriodNotFound
+	w := leaderboard.Window(window)
+	if w == "" {
+		w = l.Board.Rules.Windows[0]
 	}
-	p, err := f.CurrentPeriod(ctx, b, leaderboard.AllTime)
-	return leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}, b, err
+	p, err := f.period(ctx, l, w, period)
+	return leaderboard.PeriodRef{
+		ID: p.ID, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
+	}, l.Board, err
+}
+
+// period finds a period as cache.Catalog does, without a cache.
+func (f *fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.Window, name string) (leaderboard.Period, error) {
+	for _, p := range l.Periods {
+		if p.Window == w && (name == "" || name == leaderboard.CurrentPeriod) {
+			return p, nil
+		}
+		if p.Window == w && name == leaderboard.PreviousPeriod {
+			cal, err := l.Board.Rules.Calendar()
+			if err != nil {
+				return p, err
+			}
+			before, _ := cal.Before(w, p.StartsAt)
+			name = before.Name
+		}
+	}
+	return f.PeriodNamed(ctx, l.Board.ID, w, name)
 }
 
 func (f *fake) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {

@@ -98,15 +98,15 @@ var kinds = []kind{
 	},
 	{
 		code: "board-conflict", status: 409, when: leaderboard.ErrBoardConflict,
-		title:  "The board has entries that the change would reorder",
-		detail: "Order and tiebreak of a board with entries cannot change.",
+		title:  "The board has entries that the change would reorder or move",
+		detail: "Order and tiebreak of a board with entries cannot change, nor the time zone of one whose calendar periods were used.",
 		help:   "Create another board, or delete this one first.",
 	},
 	{
 		code: "seq-ahead", status: 409, when: leaderboard.ErrSeqAhead,
 		title:  "The period has not reached this seq",
 		detail: "min_seq is ahead of the period.",
-		help:   "Ask with the seq that a write answered with. If it did, the database was restored from a backup.",
+		help:   "Ask with the seq that a write answered with, for the same period: each counts its own changes. If you did, the database was restored from a backup.",
 	},
 	{
 		code: codeTooLarge, status: 413,

@@ -46,7 +46,7 @@ type testApp struct {
 }
 
 // startApp starts an app on a free port with the settings given as environment variables without LEADERBOARD_.
-func startApp(t *testing.T, settings map[string]string) *testApp {
+func startApp(t *testing.T, settings map[string]string, change ...func(*config)) *testApp {
 	t.Helper()
 	env := map[string]string{
 		"LEADERBOARD_LISTEN": "127.0.0.1:0", "LEADERBOARD_MIGRATE": "true", "LEADERBOARD_LOG_LEVEL": "debug",
@@ -58,6 +58,9 @@ func startApp(t *testing.T, settings map[string]string) *testApp {
 	cfg, err := readWith(t, env, append(serverSettings(), "migrate"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, c := range change {
+		c(&cfg)
 	}
 	a := &testApp{t: t, log: &lockedBuffer{}}
 	if a.App, err = newApp(t.Context(), cfg, newLogger(a.log, &cfg)); err != nil {
@@ -76,9 +79,9 @@ func startApp(t *testing.T, settings map[string]string) *testApp {
 }
 
 // startReady is startApp, and waits until the app is ready.
-func startReady(t *testing.T, settings map[string]string) *testApp {
+func startReady(t *testing.T, settings map[string]string, change ...func(*config)) *testApp {
 	t.Helper()
-	a := startApp(t, settings)
+	a := startApp(t, settings, change...)
 	a.await("/readyz", http.StatusOK)
 	return a
 }

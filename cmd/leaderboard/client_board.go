@@ -19,6 +19,7 @@ func (p *program) boardCommand() *cli.Command {
 			append(clientSettings(), rulesSettings()...)...),
 		p.leaf("board get", "show a board and its rules", "BOARD", p.boardGet, clientSettings()...),
 		p.leaf("board list", "list the boards", "", p.boardList, clientSettings()...),
+		p.leaf("board periods", "list a board's periods, newest first", "BOARD", p.boardPeriods, append(clientSettings(), "window")...),
 		p.leaf("board delete", "delete a board with all its entries", "BOARD", p.boardDelete, clientSettings()...),
 	)
 }

@@ -94,6 +94,12 @@ func readQuery(cfg *config) url.Values {
 	if cfg.mode != "" {
 		query.Set("mode", cfg.mode)
 	}
+	if cfg.window != "" {
+		query.Set("window", cfg.window)
+	}
+	if cfg.period != "" {
+		query.Set("period", cfg.period)
+	}
 	if cfg.minSeq > 0 {
 		query.Set("min_seq", strconv.FormatInt(cfg.minSeq, 10))
 	}

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,7 +30,8 @@ type submitView struct {
 		Previous *int64   `json:"previous_score"`
 		Error    *problem `json:"error"`
 	} `json:"results"`
-	Seq int64 `json:"seq"`
+	Seq  int64            `json:"seq"`
+	Seqs map[string]int64 `json:"seqs"`
 }
 
 // submit sends scores, given as MEMBER=SCORE. It asks again under the same Idempotency-Key while the server says that
@@ -100,7 +103,11 @@ func (p *program) showSubmit(cfg *config, answer []byte, result *submitView) err
 	if err := t.flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.out, "seq %d\n", result.Seq)
+	line := fmt.Sprintf("seq %d", result.Seq)
+	for i, w := range slices.Sorted(maps.Keys(result.Seqs)) {
+		line += []string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s %d", w, result.Seqs[w])
+	}
+	_, err := fmt.Fprintln(p.out, line)
 	return err
 }
 

@@ -27,6 +27,7 @@ type config struct {
 	shutdownTimeout   time.Duration
 	migrate           bool
 	fault             fault
+	clockOffset       func() time.Duration // of the database, for tests; no setting sets it
 
 	batchRows, queueLimit int
 	changeTTL, keyTTL     time.Duration
@@ -49,6 +50,7 @@ type config struct {
 	limit          int
 	offset, minSeq int64
 	mode           string
+	window, period string
 	around         *int
 	score          *int64
 	tiebreak       *int64
@@ -156,6 +158,17 @@ func ruleField(path string, numeric bool) func(*config, string) error {
 			at, outer = at[outer].(map[string]any), inner
 		}
 		at[outer] = value
+		return nil
+	}
+}
+
+// ruleList sets a field of the rules to the parts of a list.
+func ruleList(path string) func(*config, string) error {
+	return func(c *config, v string) error {
+		if c.rules == nil {
+			c.rules = map[string]any{}
+		}
+		c.rules[path] = strings.Split(v, ",")
 		return nil
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // for machines without time zone files
 
 	"github.com/redis/go-redis/v9"
 )

@@ -16,11 +16,12 @@ import (
 var (
 	curlURL    = regexp.MustCompile(`'http://127\.0\.0\.1:8080(/[^']*)'`)
 	curlHeader = regexp.MustCompile(`-H '([^:']+): ([^']+)'`)
+	curlMethod = regexp.MustCompile(`-X ([A-Z]+) `)
 	curlData   = regexp.MustCompile(`-d '([^']*)'`)
 )
 
 // dependsOnTheDay are the fields that differ from one machine and day to the next.
-var dependsOnTheDay = []string{"as_of", "created_time", "source", "next_cursor"}
+var dependsOnTheDay = []string{"as_of", "created_time", "updated_time", "source", "next_cursor"}
 
 // TestReadme runs every curl line of the README against the demo board and compares the answers.
 func TestReadme(t *testing.T) {
@@ -55,6 +56,9 @@ func (a *testApp) curl(line string) []byte {
 	path, method, body := curlURL.FindStringSubmatch(line), http.MethodGet, ""
 	if data := curlData.FindStringSubmatch(line); data != nil {
 		method, body = http.MethodPost, data[1]
+	}
+	if given := curlMethod.FindStringSubmatch(line); given != nil {
+		method = given[1]
 	}
 	if path == nil {
 		a.t.Fatalf("no address in %s", line)

@@ -61,6 +61,14 @@ func clientTable() []setting {
 			set: choice(func(c *config) *string { return &c.mode }, "strict", "tied", "dense"),
 		},
 		{
+			name: "window", section: secClient, usage: "which of the board's windows, such as day; empty: its first",
+			set: text(func(c *config) *string { return &c.window }),
+		},
+		{
+			name: "period", section: secClient, usage: "current, previous or a name such as 2026-11-20, 2026-W47, 2026-Q4; empty: the current one",
+			set: text(func(c *config) *string { return &c.period }),
+		},
+		{
 			name: "min-seq", section: secClient, usage: "answer from a state at least this new, as a submit's answer names it",
 			set: number(func(c *config) *int64 { return &c.minSeq }, 0, math.MaxInt64),
 		},
@@ -91,7 +99,7 @@ func rulesTable() []setting {
 	}}
 	for _, r := range []struct {
 		name, path, usage string
-		numeric           bool
+		numeric, list     bool
 	}{
 		{name: "title", path: "title", usage: "name for people"},
 		{name: "order", path: "order", usage: "desc: higher is better, asc: lower is better (default: desc)"},
@@ -106,11 +114,16 @@ func rulesTable() []setting {
 		{name: "refresh-incremental", path: "refresh.incremental", usage: "interval of catching up, or off (default: 10s)"},
 		{name: "refresh-dynamic", path: "refresh.dynamic", usage: "pairs of seconds/changes, as in 900/1 300/10"},
 		{name: "cache-ttl", path: "cache_ttl", usage: "how long an unread copy stays in Redis (default: 24h)"},
+		{name: "windows", path: "windows", usage: "all_time, hour, day, week, month, quarter, year: any of them, separated by commas (default: all_time)", list: true},
 		{name: "time-zone", path: "time_zone", usage: "IANA time zone of the periods (default: UTC)"},
 		{name: "starts-at", path: "starts_at", usage: "submissions before it are rejected, RFC 3339"},
 		{name: "ends-at", path: "ends_at", usage: "submissions from it on are rejected, RFC 3339"},
 	} {
-		rows = append(rows, setting{name: r.name, section: secRules, usage: r.usage, set: ruleField(r.path, r.numeric)})
+		set := ruleField(r.path, r.numeric)
+		if r.list {
+			set = ruleList(r.path)
+		}
+		rows = append(rows, setting{name: r.name, section: secRules, usage: r.usage, set: set})
 	}
 	return rows
 }

@@ -1,0 +1,134 @@
+package cache
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/storetest"
+)
+
+// turning is a catalog over a model whose clock is ahead of this process's, or behind it.
+type turning struct {
+	*Catalog
+	t      *testing.T
+	model  *storetest.Model
+	offset time.Duration
+}
+
+func newTurning(t *testing.T, offset time.Duration) *turning {
+	m := storetest.NewModel()
+	c := &turning{Catalog: newCatalog(m, time.Now), t: t, model: m, offset: offset}
+	c.tick()
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Hour, leaderboard.AllTime, leaderboard.Day}}
+	if _, _, err := m.PutBoard(t.Context(), "b", rules); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tick gives the model the time.
+func (c *turning) tick() { c.model.SetNow(leaderboard.MicrosOf(time.Now().Add(c.offset))) }
+
+// sleep lets time pass for both.
+func (c *turning) sleep(d time.Duration) {
+	time.Sleep(d)
+	c.tick()
+}
+
+func (c *turning) name(window, period string) string {
+	c.t.Helper()
+	ref, _, err := c.Resolve(c.t.Context(), "b", window, period)
+	if err != nil {
+		return err.Error()
+	}
+	return ref.Name
+}
+
+// TestCatalogTurn: whatever the clock of this machine says, what is known of a period does not outlive the period by
+// the database's clock.
+func TestCatalogTurn(t *testing.T) {
+	t.Parallel()
+	for _, offset := range []time.Duration{0, 7 * time.Minute, -7 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) { // from midnight, 1 January 2000 UTC
+			c := newTurning(t, offset)
+			c.sleep(time.Hour - offset - time.Millisecond)
+			before := c.name("", "")
+			c.sleep(time.Millisecond)
+			after := c.name("", "")
+			if before == after || before >= after {
+				t.Errorf("offset %s: %s, a millisecond later %s", offset, before, after)
+			}
+			if got := c.name("", leaderboard.PreviousPeriod); got != before {
+				t.Errorf("offset %s: the previous one is %s, want %s", offset, got, before)
+			}
+			if got := c.name("", before); got != before {
+				t.Errorf("offset %s: %s gives %s", offset, before, got)
+			}
+		})
+	}
+}
+
+// TestCatalogTurnWithoutMySQL: all_time goes on from memory, a period that has ended is not passed off as the current
+// one, and it can be asked for by its name while it is known.
+func TestCatalogTurnWithoutMySQL(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTurning(t, 0)
+		c.sleep(time.Hour - time.Minute)
+		hour := c.name("", "")
+		c.model.Fail(leaderboard.ErrUnavailable)
+		c.sleep(59 * time.Second)
+		if got := c.name("", ""); got != hour {
+			t.Errorf("before the turn: %s, want %s", got, hour)
+		}
+		c.sleep(time.Second)
+		if _, _, err := c.Resolve(t.Context(), "b", "", ""); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("after the turn: %v", err)
+		}
+		for window, want := range map[string]string{"all_time": "all_time", "day": "2000-01-01"} {
+			if got := c.name(window, ""); got != want {
+				t.Errorf("%s: %s", window, got)
+			}
+		}
+		c.model.Fail(nil)
+		c.sleep(time.Second)
+		if got := c.name("", ""); got == hour || got != "2000-01-01T01" {
+			t.Errorf("MySQL is back: %s", got)
+		}
+	})
+}
+
+// TestCatalogNames: names are looked up when there can be such a period, and kept for a second.
+func TestCatalogNames(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTurning(t, 0)
+		c.name("", "")
+		c.sleep(time.Hour)
+		notFound := leaderboard.ErrPeriodNotFound.Error()
+		for _, q := range []struct{ window, period, want string }{
+			{"hour", "2000-01-01T00", "2000-01-01T00"},
+			{"hour", "2000-01-01T01", "2000-01-01T01"},
+			{"hour", "2000-01-01T02", notFound}, // to come
+			{"hour", "1999-12-31T23", notFound}, // before the board
+			{"hour", "2000-01-01", notFound},
+			{"all_time", "all_time", "all_time"},
+			{"all_time", "previous", notFound},
+			{"day", "previous", notFound},
+			{"week", "", notFound},
+			{"month", "2000-01", notFound},
+			{"fortnight", "", notFound},
+		} {
+			if got := c.name(q.window, q.period); got != q.want {
+				t.Errorf("%s %q: %s, want %s", q.window, q.period, got, q.want)
+			}
+		}
+		c.model.Fail(leaderboard.ErrUnavailable)
+		if got := c.name("hour", "2000-01-01T00"); got != "2000-01-01T00" {
+			t.Errorf("a known period without MySQL: %s", got)
+		}
+	})
+}
