@@ -210,8 +210,9 @@ func TestDeadlock(t *testing.T) {
 			_, err := s.Submit(context.Background(), one("b", "", "m", 2))
 			errs <- err
 		}()
+		watch := connect(t, dsn)
 		eventually(t, "the writer holds the period", func() bool {
-			_, err := connect(t, dsn).ExecContext(t.Context(), "SELECT id FROM periods WHERE id = ? FOR UPDATE NOWAIT", ref.ID)
+			_, err := watch.ExecContext(t.Context(), "SELECT id FROM periods WHERE id = ? FOR UPDATE NOWAIT", ref.ID)
 			return err != nil
 		})
 		if _, err := tx.ExecContext(t.Context(), "UPDATE periods SET ends_at = NULL, state = 'open', entry_count = entry_count + 0 WHERE id = ?", ref.ID); err != nil {
@@ -304,7 +305,8 @@ func TestClockUnderLock(t *testing.T) {
 			receipts <- r
 		}()
 		watch := connect(t, dsn)
-		eventually(t, "the writer waits for the lock", func() bool {
+		// The server renews what it tells here only when nobody has asked for a tenth of a second.
+		poll(t, 150*time.Millisecond, "the writer waits for the lock", func() bool {
 			var n int
 			const waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
 			err := watch.QueryRowContext(t.Context(), waiting, "%"+hex.EncodeToString([]byte(name))+"%").Scan(&n)

@@ -92,9 +92,14 @@ const patience = 30 * time.Second
 // eventually polls until cond is true.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
+	poll(t, 2*time.Millisecond, what, cond)
+}
+
+func poll(t testing.TB, every time.Duration, what string, cond func() bool) {
+	t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !cond() {
 		select {

@@ -273,8 +273,9 @@ func TestDeletedWhileWaiting(t *testing.T) {
 	release := holdPeriod(t, dsn, ref)
 	deleted := make(chan error, 1)
 	go func() { deleted <- s.DeleteBoard(context.Background(), "b") }()
+	watch := connect(t, dsn)
 	eventually(t, "the deletion holds the board", func() bool {
-		_, err := connect(t, dsn).ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
+		_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
 		return err != nil
 	})
 	errs := make(chan error, 1)
