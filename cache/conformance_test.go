@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -39,8 +40,8 @@ func TestCopyProperty(t *testing.T) {
 	first := &copyFirst{t: t, copies: copies, truth: s.Truth}
 	s.Rankings = first
 	storetest.Property(t, s)
-	if first.answers < 100 {
-		t.Errorf("the copy gave %d answers, the test tests little", first.answers)
+	if first.answers.Load() < 100 {
+		t.Errorf("the copy gave %d answers, the test tests little", first.answers.Load())
 	}
 }
 
@@ -94,7 +95,7 @@ type copyFirst struct {
 	t       *testing.T
 	copies  *Copies
 	truth   leaderboard.Rankings
-	answers int
+	answers atomic.Int64
 }
 
 func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef, fromCopy, fromTruth func() (V, error)) (V, error) {
@@ -112,7 +113,7 @@ func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef, 
 	case err != nil && !isAnswer(err):
 		c.t.Errorf("copy of board %s: %s", p.Board, err)
 	}
-	c.answers++
+	c.answers.Add(1)
 	return v, err
 }
 

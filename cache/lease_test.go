@@ -14,12 +14,12 @@ func TestLeaseIsExclusive(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	a, b := NewCopies(client, nil, CopyOptions{}), NewCopies(client, nil, CopyOptions{})
-	first, ok, err := a.Lease(within(t), "7", 200*time.Millisecond)
+	first, ok, err := a.Lease(within(t), "7", 1500*time.Millisecond)
 	if err != nil || !ok {
 		t.Fatalf("first lease: %t, %v", ok, err)
 	}
 	// Longer than the term: the heartbeat holds it.
-	for deadline := time.Now().Add(500 * time.Millisecond); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(4 * time.Second); time.Now().Before(deadline); {
 		if _, ok, err := b.Lease(within(t), "7", time.Second); ok || err != nil {
 			t.Fatalf("second lease while the first is held: %t, %v", ok, err)
 		}
