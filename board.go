@@ -40,6 +40,9 @@ type Rules struct {
 	Tiebreak   Tiebreak   `json:"tiebreak"`
 	StartsAt   *Micros    `json:"starts_at,omitempty"` // submissions before it are rejected
 	EndsAt     *Micros    `json:"ends_at,omitempty"`   // submissions from it on are rejected
+
+	// Keep is how many closed periods are kept by window; without an entry all of them are.
+	Keep map[Window]int `json:"keep,omitempty"`
 }
 
 // Refresh says when the Redis copy is renewed besides the write-through after each commit.
@@ -72,6 +75,7 @@ const (
 	MinCacheTTL        = time.Minute
 	MinIncremental     = 100 * time.Millisecond
 	MaxBoardName       = 64
+	MaxKeep            = 1_000_000
 )
 
 // WithDefaults fills in what was left out.

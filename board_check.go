@@ -2,6 +2,7 @@ package leaderboard
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ func (r *Rules) Check() *RuleError {
 		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
 	}
 	r.checkWindows(fail)
+	r.checkKeep(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	if bad == nil {
@@ -80,6 +82,17 @@ func (r *Rules) checkWindows(fail failFunc) {
 			fail(pointer, "want one of %s", joined(calendarWindows()))
 		} else if slices.Contains(r.Windows[:i], w) {
 			fail(pointer, "%s is listed twice", w)
+		}
+	}
+}
+
+func (r *Rules) checkKeep(fail failFunc) {
+	ending := calendarWindows()[1:]
+	for _, w := range slices.Sorted(maps.Keys(r.Keep)) {
+		if !slices.Contains(ending, w) {
+			fail("/keep", "want windows whose periods end, %s, not %q", joined(ending), string(w))
+		} else if n := r.Keep[w]; n < 0 || n > MaxKeep {
+			fail("/keep/"+string(w), "want 0 to %d closed periods", MaxKeep)
 		}
 	}
 }

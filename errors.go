@@ -14,6 +14,8 @@ var (
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
+	// ErrPeriodClosed: the period is over and does not change any more, unless it is reopened on purpose.
+	ErrPeriodClosed = errors.New("period is closed")
 	// ErrKeyReused: the Idempotency-Key was used before with another request.
 	ErrKeyReused = errors.New("idempotency key was used with another request")
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.

@@ -68,4 +68,6 @@ type PeriodRef struct {
 	Window  Window
 	Name    string
 	Rules   *Rules // never written to
+	Closed  bool   // it has reached its last state, but for corrections on purpose
+	LastSeq int64  // of a closed one
 }

@@ -6,10 +6,12 @@ import "time"
 type RunKind string
 
 // Full builds the copy anew, Incremental catches up by the change log. Index builds the rank index in MySQL.
+// Reopen is the record of a correction to a closed period.
 const (
 	Full        RunKind = "full"
 	Incremental RunKind = "incremental"
 	Index       RunKind = "index"
+	Reopen      RunKind = "reopen"
 )
 
 // RunReason is why a run was started.

@@ -158,7 +158,11 @@ func (c *Catalog) Forget(name string) { c.kept.forget(name) }
 
 // Ref is the reference to a period of a board.
 func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {
-	return leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
+	ref := leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
+	if p.State == leaderboard.PeriodClosed {
+		ref.Closed, ref.LastSeq = true, p.LastSeq
+	}
+	return ref
 }
 
 // lookUp finds a board as it was at since or later, by the database clock. While MySQL is away, what was known before

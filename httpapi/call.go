@@ -135,7 +135,7 @@ const typeJSON = "application/json"
 
 // sendJSON answers with v. Nothing may keep it: it is the state of this moment.
 func (c *call) sendJSON(status int, v any) error {
-	body, err := json.Marshal(v)
+	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}

@@ -36,8 +36,10 @@ type Writer interface {
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
-	// is none, otherwise the errors of Submit.
+	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
+	// Reopen is Remove for a period that may be closed, which is recorded with the actor.
+	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 }
 
 // Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).

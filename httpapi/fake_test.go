@@ -87,9 +87,13 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 		w = l.Board.Rules.Windows[0]
 	}
 	p, err := f.period(ctx, l, w, period)
-	return leaderboard.PeriodRef{
+	ref := leaderboard.PeriodRef{
 		ID: p.ID, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
-	}, l.Board, err
+	}
+	if p.State == leaderboard.PeriodClosed {
+		ref.Closed, ref.LastSeq = true, p.LastSeq
+	}
+	return ref, l.Board, err
 }
 
 // period finds a period as cache.Catalog does, without a cache.
@@ -127,6 +131,11 @@ func submitTo[R ~struct {
 
 func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	receipt, err := f.Model.Remove(ctx, board, periodID, member)
+	return receipt, f.wrote(err)
+}
+
+func (f *fake) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
+	receipt, err := f.Model.Reopen(ctx, board, periodID, member, actor)
 	return receipt, f.wrote(err)
 }
 

@@ -109,6 +109,18 @@ func (c *call) integer(name string, def, least, most int64) int64 {
 	return n
 }
 
+// boolean is a parameter's value, false when it is not given.
+func (c *call) boolean(name string) bool {
+	switch v, ok := c.query.get(name); {
+	case !ok || v == "false":
+		return false
+	case v == "true":
+		return true
+	}
+	c.reject(name, "want true or false")
+	return false
+}
+
 // reject notes that a parameter is wrong; badInput tells of all of them.
 func (c *call) reject(parameter, detail string) {
 	c.bad = append(c.bad, inputError{Parameter: parameter, Detail: detail})

@@ -164,6 +164,10 @@ func (w gateWriter) Remove(context.Context, string, int64, string) (leaderboard.
 	return leaderboard.Receipt{}, nil
 }
 
+func (w gateWriter) Reopen(context.Context, string, int64, string, string) (leaderboard.Receipt, error) {
+	return leaderboard.Receipt{}, nil
+}
+
 func TestOnRequest(t *testing.T) {
 	var got []string
 	e := newEnv(t, func(c *Config) {

@@ -103,6 +103,12 @@ var kinds = []kind{
 		help:   "Create another board, or delete this one first.",
 	},
 	{
+		code: "period-closed", status: 409, when: leaderboard.ErrPeriodClosed,
+		title:  "The period is closed",
+		detail: "The period is over and does not change any more.",
+		help:   "A correction on purpose is made with ?reopen=true, and recorded.",
+	},
+	{
 		code: "seq-ahead", status: 409, when: leaderboard.ErrSeqAhead,
 		title:  "The period has not reached this seq",
 		detail: "min_seq is ahead of the period.",

@@ -40,7 +40,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
-		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period"}, handle: removeMember},
+		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
 		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor"), handle: top},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: member},

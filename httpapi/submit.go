@@ -124,7 +124,7 @@ func writeError(err error) error {
 // removeMember answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
 func removeMember(c *call) error {
 	id := c.member()
-	window, period := c.text("window"), c.text("period")
+	window, period, reopen := c.text("window"), c.text("period"), c.boolean("reopen")
 	if err := c.badInput(); err != nil {
 		return err
 	}
@@ -140,7 +140,12 @@ func removeMember(c *call) error {
 		}
 		periodID = ref.ID
 	}
-	receipt, err := c.api.cfg.Writer.Remove(c.ctx, board, periodID, id)
+	var receipt leaderboard.Receipt
+	if reopen {
+		receipt, err = c.api.cfg.Writer.Reopen(c.ctx, board, periodID, id, string(c.scope))
+	} else {
+		receipt, err = c.api.cfg.Writer.Remove(c.ctx, board, periodID, id)
+	}
 	if err != nil {
 		return writeError(err)
 	}

@@ -114,6 +114,10 @@ func (w fixedWriter) Remove(context.Context, string, int64, string) (leaderboard
 	return w.receipt, nil
 }
 
+func (w fixedWriter) Reopen(context.Context, string, int64, string, string) (leaderboard.Receipt, error) {
+	return w.receipt, nil
+}
+
 func TestRemove(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{}, classic()...)
@@ -149,6 +153,11 @@ func (stuckWriter) Submit(ctx context.Context, _, _ string, _ []leaderboard.Subm
 }
 
 func (stuckWriter) Remove(ctx context.Context, _ string, _ int64, _ string) (leaderboard.Receipt, error) {
+	<-ctx.Done()
+	return leaderboard.Receipt{}, fmt.Errorf("waiting: %w", ctx.Err())
+}
+
+func (stuckWriter) Reopen(ctx context.Context, _ string, _ int64, _, _ string) (leaderboard.Receipt, error) {
 	<-ctx.Done()
 	return leaderboard.Receipt{}, fmt.Errorf("waiting: %w", ctx.Err())
 }

@@ -13,6 +13,8 @@ type view struct {
 	ref     leaderboard.PeriodRef
 	query   leaderboard.Query
 	private bool
+	// final: the period is closed and was asked for by its own name, so the same question has this answer for good.
+	final bool
 }
 
 // view resolves the board of the path with the common parameters, and lets only those see it who may. It tells of
@@ -37,7 +39,12 @@ func (c *call) view() (view, error) {
 		mode = ref.Rules.Mode
 	}
 	private := board.Rules.Visibility != leaderboard.Public
-	return view{ref, leaderboard.Query{Mode: mode, MinSeq: minSeq}, private}, nil
+	v := view{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private}
+	if ref.Closed {
+		v.final = period == ref.Name
+		v.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
+	}
+	return v, nil
 }
 
 const maxInt64 = 1<<63 - 1
@@ -98,13 +105,15 @@ func (c *call) answer(v *view, st *leaderboard.State, t tag, body func([]byte) [
 	return nil
 }
 
-// cacheControl lets caches keep an answer only to ask whether it still holds.
+// cacheControl lets caches keep an answer only to ask whether it still holds, unless it holds for good.
 func cacheControl(v *view, st *leaderboard.State) string {
 	switch {
 	case st.Stale:
 		return "no-store"
 	case v.private:
 		return "private, no-cache"
+	case v.final:
+		return "public, max-age=31536000, immutable"
 	default:
 		return "public, no-cache"
 	}

@@ -18,8 +18,18 @@ type period struct {
 	count       int64
 	clock       leaderboard.Micros // database clock, read under the lock
 
+	past   bool // not a current one: only a removal that names it has it here
+	closed bool
+	actors []reopening
+
 	entries map[string]*leaderboard.Entry // current entries of the members concerned
 	changes []leaderboard.Change
+}
+
+// reopening is a correction of a closed period.
+type reopening struct {
+	actor string
+	seq   int64 // of the correction
 }
 
 // submit applies one submission and records the change it makes, if any.
@@ -137,6 +147,9 @@ func (r *request) apply(periods []*period) (leaderboard.Receipt, error) {
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(r.entries))}
 	for _, sub := range r.entries {
 		for i, p := range periods {
+			if p.past {
+				break // these stand behind the current ones
+			}
 			if res := p.submit(sub); i == 0 {
 				receipt.Results = append(receipt.Results, res)
 			}
@@ -150,12 +163,22 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 	var receipt leaderboard.Receipt
 	known := r.periodID == 0
 	for _, p := range periods {
-		if r.periodID != 0 && r.periodID != p.ref.ID {
+		if (r.periodID == 0 && p.past) || (r.periodID != 0 && r.periodID != p.ref.ID) {
 			continue
 		}
+		if p.closed && !r.reopen {
+			return receipt, leaderboard.ErrPeriodClosed
+		}
 		known = true
-		if res, ok := p.remove(r.remove); ok && len(receipt.Results) == 0 {
+		res, ok := p.remove(r.remove)
+		if ok && p.closed {
+			p.actors = append(p.actors, reopening{r.actor, p.lastSeq})
+		}
+		if ok && len(receipt.Results) == 0 {
 			receipt.Results = append(receipt.Results, res)
+		}
+		if p.past {
+			receipt.Seq = p.lastSeq
 		}
 	}
 	switch {
@@ -164,11 +187,16 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 	case len(receipt.Results) == 0:
 		return receipt, leaderboard.ErrNotRanked
 	}
-	seqsOf(&receipt, periods)
+	if receipt.Seq == 0 { // not a past one
+		seqsOf(&receipt, periods)
+	}
 	return receipt, nil
 }
 
 func seqsOf(receipt *leaderboard.Receipt, periods []*period) {
+	if i := slices.IndexFunc(periods, func(p *period) bool { return p.past }); i >= 0 {
+		periods = periods[:i]
+	}
 	receipt.Seq = periods[0].lastSeq
 	if len(periods) > 1 {
 		receipt.Seqs = make(map[leaderboard.Window]int64, len(periods))

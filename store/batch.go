@@ -77,6 +77,7 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 	for _, p := range changed {
 		c := p.commit()
 		appendLogRow(t, p, c)
+		appendReopenings(t, p)
 		b.commits = append(b.commits, notice{p.ref, c})
 	}
 	if len(t.b) == 0 && len(changed) == 0 {

@@ -60,12 +60,14 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	if ids, whole := f.turn.ids(); whole && len(f.turn.ended) == 0 && f.rules.boardID == known.boardID && slices.Equal(ids, known.periods) {
 		f.choose(w.board)
 		f.keys, err = guess.scan(rows, f.periods)
-		return f, errors.Join(err, rows.Close())
+		err = errors.Join(err, rows.Close())
+	} else if err = rows.Close(); err == nil {
+		err = w.readAgain(ctx, tx, f, members, reqs)
 	}
-	if err := rows.Close(); err != nil {
-		return nil, err
+	if err == nil {
+		err = w.readPast(ctx, tx, f, reqs)
 	}
-	return f, w.readAgain(ctx, tx, f, members, reqs)
+	return f, err
 }
 
 // readAgain brings the periods up to date and reads what the guess had not asked for.

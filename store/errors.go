@@ -108,7 +108,7 @@ func translate(ctx context.Context, doing string, err error) error {
 func isSentinel(err error) bool {
 	for _, s := range []error{
 		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound,
-		leaderboard.ErrBoardConflict, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
+		leaderboard.ErrBoardConflict, leaderboard.ErrPeriodClosed, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
 		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned,
 	} {
 		if errors.Is(err, s) {

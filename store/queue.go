@@ -30,6 +30,8 @@ type request struct {
 
 	remove   string
 	periodID int64 // of a removal, 0 for all current periods
+	reopen   bool  // also when the period is closed
+	actor    string
 
 	done chan answer // buffered: the writer never waits for a caller
 }
@@ -66,14 +68,25 @@ func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receip
 	return s.enqueue(ctx, r.Board, req)
 }
 
-// Remove deletes the entry of a member in one current period of the board, or in all of them (periodID 0). It goes
+// Remove deletes the entry of a member in one period of the board, or in all current ones (periodID 0). It goes
 // through the same queue as the submissions. Errors: those of Submit, ErrNotRanked when there is no such entry,
-// ErrPeriodNotFound when the period is not a current one of the board.
+// ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
 func (s *Store) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	if leaderboard.CheckMember(member) != nil {
+	return s.remove(ctx, board, &request{remove: member, periodID: periodID})
+}
+
+// Reopen is Remove for a period that may be closed. That it was done to a closed one, and by whom, is recorded as a run
+// of kind Reopen, in the same transaction.
+func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
+	return s.remove(ctx, board, &request{remove: member, periodID: periodID, reopen: true, actor: actor})
+}
+
+func (s *Store) remove(ctx context.Context, board string, r *request) (leaderboard.Receipt, error) {
+	if leaderboard.CheckMember(r.remove) != nil {
 		return leaderboard.Receipt{}, wrap("remove", leaderboard.ErrNotRanked)
 	}
-	return s.enqueue(ctx, board, &request{remove: member, periodID: periodID, done: make(chan answer, 1)})
+	r.done = make(chan answer, 1)
+	return s.enqueue(ctx, board, r)
 }
 
 func (s *Store) enqueue(ctx context.Context, board string, r *request) (leaderboard.Receipt, error) {

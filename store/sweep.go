@@ -15,8 +15,9 @@ const (
 	runTTL   = 30 * 24 * time.Hour
 )
 
-// Sweep does the housekeeping: it finishes the deletion of boards, and forgets idempotency keys older than KeyTTL,
-// commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000.
+// Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
+// their boards do not keep, and forgets idempotency keys older than KeyTTL,
+// commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods).
 // Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
 // time, and by several processes at once. It reads the database clock only.
 func (s *Store) Sweep(ctx context.Context) error {
@@ -26,6 +27,8 @@ func (s *Store) Sweep(ctx context.Context) error {
 	}
 	return errors.Join(
 		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
+		translate(ctx, "close periods", s.closePeriods(ctx, now)),
+		translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
 		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
 		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
@@ -80,13 +83,13 @@ func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error 
 }
 
 func (s *Store) sweepRuns(ctx context.Context, now leaderboard.Micros) error {
-	const oldest = "SELECT id, started_at AS at FROM refresh_runs ORDER BY id LIMIT ?"
-	const remove = "DELETE FROM refresh_runs WHERE id <= ? ORDER BY id LIMIT ?"
+	const oldest = "SELECT id, started_at AS at FROM refresh_runs WHERE kind <> 'reopen' ORDER BY id LIMIT ?"
+	const remove = "DELETE FROM refresh_runs WHERE id <= ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	if err := s.sweepOldest(ctx, oldest, remove, before(now, runTTL)); err != nil {
 		return err
 	}
 	var beyond []int64
-	if err := s.db.SelectContext(ctx, &beyond, "SELECT id FROM refresh_runs ORDER BY id DESC LIMIT ?, 1", keptRuns); err != nil || len(beyond) == 0 {
+	if err := s.db.SelectContext(ctx, &beyond, "SELECT id FROM refresh_runs WHERE kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1", keptRuns); err != nil || len(beyond) == 0 {
 		return err
 	}
 	for {

@@ -27,6 +27,9 @@ func (t *text) hex(s string) *text {
 	return t
 }
 
+// hexText is a string literal of UTF-8.
+func (t *text) hexText(s string) *text { return t.str("_utf8mb4 ").hex(s) }
+
 // hexes is a list of binary string literals.
 func (t *text) hexes(list []string) *text {
 	for i, s := range list {

@@ -99,6 +99,10 @@ func (w writer) Remove(ctx context.Context, board string, periodID int64, member
 	return w.store.Remove(ctx, board, periodID, member)
 }
 
+func (w writer) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
+	return w.store.Reopen(ctx, board, periodID, member, actor)
+}
+
 // health asks the dependencies. Redis is listed only when there should be one.
 func (a *App) health(ctx context.Context) map[string]error {
 	checks := map[string]error{"mysql": a.mysqlHealth(ctx)}

@@ -59,7 +59,8 @@ CREATE TABLE `periods` (
   UNIQUE KEY `periods_start` (`board_id`,`window_name`,`starts_at`),
   KEY `periods_board` (`board_id`,`id`),
   KEY `periods_open` (`board_id`,`state`,`id`),
-  KEY `periods_name` (`board_id`,`window_name`,`name`)
+  KEY `periods_name` (`board_id`,`window_name`,`name`),
+  KEY `periods_end` (`state`,`ends_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `rank_buckets` (

@@ -102,8 +102,17 @@ func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	return m.clock(), m.enter(ctx)
 }
 
-// Sweep has nothing to do: the model forgets nothing.
-func (m *Model) Sweep(ctx context.Context) error { return m.Ping(ctx) }
+// Sweep is store.Store.Sweep as far as periods go: the model forgets no keys, changes or runs.
+func (m *Model) Sweep(ctx context.Context) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	for _, b := range m.boards {
+		m.sweep(b)
+	}
+	return nil
+}
 
 // PutBoard is store.Store.PutBoard.
 func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {

@@ -77,6 +77,26 @@ func (m *Model) dropUnused(b *modelBoard) bool {
 	return true
 }
 
+// sweep closes periods that ended ten seconds ago, and forgets closed ones that the board does not keep.
+func (m *Model) sweep(b *modelBoard) {
+	closed := map[leaderboard.Window][]*modelPeriod{}
+	for _, p := range b.periods {
+		if p.EndsAt <= m.clock()-10_000_000 {
+			p.State = leaderboard.PeriodClosed
+		}
+		if p.State == leaderboard.PeriodClosed {
+			closed[p.Window] = append(closed[p.Window], p)
+		}
+	}
+	for w, kept := range b.Rules.Keep {
+		slices.SortFunc(closed[w], func(a, b *modelPeriod) int { return cmp.Compare(b.StartsAt, a.StartsAt) })
+		for _, p := range closed[w][min(kept, len(closed[w])):] {
+			delete(m.periods, p.ID)
+			b.periods = slices.DeleteFunc(b.periods, func(o *modelPeriod) bool { return o == p })
+		}
+	}
+}
+
 // Current is store.Store.Current.
 func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	defer m.leave()

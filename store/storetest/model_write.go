@@ -50,6 +50,15 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 
 // Remove is store.Store.Remove.
 func (m *Model) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
+	return m.remove(ctx, board, periodID, member, nil)
+}
+
+// Reopen is store.Store.Reopen.
+func (m *Model) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
+	return m.remove(ctx, board, periodID, member, &actor)
+}
+
+func (m *Model) remove(ctx context.Context, board string, periodID int64, member string, reopener *string) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.Receipt{}, err
@@ -58,28 +67,41 @@ func (m *Model) Remove(ctx context.Context, board string, periodID int64, member
 	if b == nil {
 		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
 	}
-	receipt, err := leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
-	periods := m.current(b)
-	for _, p := range periods {
-		if periodID != 0 && periodID != p.ID {
-			continue
+	current := m.current(b)
+	from := current
+	if periodID != 0 {
+		p := m.periods[periodID]
+		if p == nil || p.BoardID != b.ID {
+			return leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
 		}
+		if p.State == leaderboard.PeriodClosed && reopener == nil {
+			return leaderboard.Receipt{}, leaderboard.ErrPeriodClosed
+		}
+		from = []*modelPeriod{p}
+	}
+	receipt := leaderboard.Receipt{}
+	for _, p := range from {
 		old, ok := p.entries[member]
 		if !ok {
-			if len(receipt.Results) == 0 {
-				err = leaderboard.ErrNotRanked
-			}
 			continue
 		}
 		if delete(p.entries, member); len(receipt.Results) == 0 {
-			receipt.Results, err = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}, nil
+			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}
 		}
 		m.commit(b, p, []leaderboard.Change{{Seq: p.LastSeq + 1, Member: member, Old: &old}})
+		if p.State == leaderboard.PeriodClosed {
+			m.runs = append(m.runs, leaderboard.Run{
+				ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.Reopen, Reason: leaderboard.ReasonAdmin, Actor: *reopener,
+				State: leaderboard.RunDone, FromSeq: p.LastSeq - 1, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
+			})
+		}
 	}
-	if err != nil {
-		return leaderboard.Receipt{}, err
+	if len(receipt.Results) == 0 {
+		return leaderboard.Receipt{}, leaderboard.ErrNotRanked
 	}
-	tellSeqs(&receipt, periods)
+	if tellSeqs(&receipt, current); periodID != 0 && !slices.Contains(current, from[0]) {
+		receipt.Seq, receipt.Seqs = from[0].LastSeq, nil
+	}
 	return receipt, nil
 }
 

@@ -30,6 +30,7 @@ type Truth interface {
 
 	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
+	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error

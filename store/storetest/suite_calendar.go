@@ -18,6 +18,7 @@ func RunWindows(t *testing.T, s Subject) {
 		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows,
 		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
+		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}

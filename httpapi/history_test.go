@@ -1,0 +1,123 @@
+package httpapi
+
+import (
+	"context"
+	"testing"
+
+	"leaderboard"
+)
+
+// past is daily a day later: 2026-11-20 is closed.
+func past(t *testing.T) *env {
+	e := daily(t)
+	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5},{"member":"b","score":6}]}`).want(200)
+	e.now("2026-11-20T23:00:01Z")
+	e.get(noKey, "/v1/boards/daily/top").want(200)
+	return e
+}
+
+// Only what cannot change, asked for by its own name, is given to caches for good.
+func TestHistoryIsImmutable(t *testing.T) {
+	e := past(t)
+	const forever, ask = "public, max-age=31536000, immutable", "public, no-cache"
+	for path, want := range map[string]string{
+		"top?period=2026-11-20":                         forever,
+		"top?period=2026-11-20&limit=1&mode=tied":       forever,
+		"members/a?period=2026-11-20":                   forever,
+		"members/a/around?period=2026-11-20":            forever,
+		"scores/5/rank?period=2026-11-20":               forever,
+		"distribution?period=2026-11-20":                forever,
+		"top?window=hour&period=2026-11-20T12":          forever,
+		"top":                                           ask,
+		"top?period=previous":                           ask, // of today
+		"top?period=2026-11-21":                         ask, // open
+		"top?window=all_time&period=all_time&mode=tied": ask,
+	} {
+		if got := e.get(noKey, "/v1/boards/daily/"+path).want(200).header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control %s, want %s", path, got, want)
+		}
+	}
+	e.fake.stale = true
+	if got := e.get(noKey, "/v1/boards/daily/top?period=2026-11-20").want(200).header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("stale: %s", got)
+	}
+	e.fake.stale = false
+	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","visibility":"private"}`).want(200)
+	if got := e.get(readKey, "/v1/boards/daily/top?period=2026-11-20").want(200).header.Get("Cache-Control"); got != "private, no-cache" {
+		t.Errorf("private: %s", got)
+	}
+}
+
+// An answer about a closed period is never one from before its last change.
+func TestHistoryIsWhole(t *testing.T) {
+	e := past(t)
+	seen := int64(-1)
+	e.api.cfg.Rankings = watched{e.fake, func(q leaderboard.Query) { seen = q.MinSeq }}
+	for query, want := range map[string]int64{"?period=2026-11-20": 2, "?period=2026-11-20&min_seq=1": 2, "?period=2026-11-21": 0, "": 0} {
+		e.get(noKey, "/v1/boards/daily/members/a"+query)
+		if seen != want {
+			t.Errorf("%q is asked with min_seq %d, want %d", query, seen, want)
+		}
+	}
+	e.get(noKey, "/v1/boards/daily/top?period=2026-11-20&min_seq=3").wantProblem(409, "seq-ahead")
+}
+
+// watched tells what members are asked for with.
+type watched struct {
+	*fake
+	see func(leaderboard.Query)
+}
+
+func (w watched) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	w.see(q.Query)
+	return w.fake.Members(ctx, p, q)
+}
+
+func TestCorrectHistory(t *testing.T) {
+	e := past(t)
+	etag := e.get(noKey, "/v1/boards/daily/top?period=2026-11-20").want(200).header.Get("Etag")
+	const path = "/v1/boards/daily/members/b?period=2026-11-20"
+	e.delete(adminKey, path).wantProblem(409, "period-closed")
+	e.delete(adminKey, path+"&reopen=false").wantProblem(409, "period-closed")
+	e.delete(writeKey, path+"&reopen=true").wantProblem(403, codeForbidden)
+	e.do(ask{method: "DELETE", path: path + "&reopen=yes", key: adminKey, off: true}).wantProblem(400, codeMalformed)
+	if got := shown(e.get(noKey, "/v1/boards/daily/top?period=2026-11-20").rows()); got != "day 2026-11-20 b=6 a=5" {
+		t.Errorf("refused, and yet it shows %s", got)
+	}
+	var r struct {
+		Member string
+		Seq    int64
+	}
+	if e.delete(adminKey, path+"&reopen=true").want(200).decode(&r); r.Member != "b" || r.Seq != 3 {
+		t.Errorf("corrected: %+v", r)
+	}
+	after := e.get(noKey, "/v1/boards/daily/top?period=2026-11-20")
+	if shown(after.rows()) != "day 2026-11-20 a=5" || after.header.Get("Etag") == etag {
+		t.Errorf("after the correction: %s, %s", shown(after.rows()), after.header.Get("Etag"))
+	}
+	var runs struct {
+		Runs []struct {
+			Kind, Actor, Period string
+			ToSeq               int64 `json:"to_seq"`
+		}
+	}
+	e.get(adminKey, "/v1/runs?board=daily").want(200).decode(&runs)
+	if len(runs.Runs) != 1 || runs.Runs[0].Kind != "reopen" || runs.Runs[0].Actor != "admin" || runs.Runs[0].Period != "2026-11-20" || runs.Runs[0].ToSeq != 3 {
+		t.Errorf("runs %+v", runs)
+	}
+}
+
+func TestKeepRule(t *testing.T) {
+	e := newEnv(t)
+	var b struct{ Keep map[string]int }
+	e.put(adminKey, "/v1/boards/b", `{"windows":["day"],"keep":{"day":90,"hour":48}}`).want(201).decode(&b)
+	if b.Keep["day"] != 90 || b.Keep["hour"] != 48 {
+		t.Errorf("shown as %+v", b)
+	}
+	for _, c := range [][2]string{{`{"keep":{"all_time":1}}`, "/keep"}, {`{"keep":{"day":-1}}`, "/keep/day"}, {`{"keep":{"decade":1}}`, "/keep"}} {
+		got := e.do(ask{method: "PUT", path: "/v1/boards/b", key: adminKey, body: c[0], off: true}).wantProblem(422, leaderboard.CodeInvalidBoard)
+		if len(got.Errors) != 1 || got.Errors[0].Pointer != c[1] {
+			t.Errorf("%s: %+v", c[0], got.Errors)
+		}
+	}
+}

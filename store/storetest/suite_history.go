@@ -1,0 +1,130 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"leaderboard"
+)
+
+// A closed period changes only when it is reopened on purpose, and that is recorded.
+func testClosed(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	b.submit(score("a", 5), score("b", 9))
+	day := b.current()[leaderboard.Day]
+	b.at("2026-03-28T23:00:01Z")
+	b.submit(score("b", 1))
+	if _, err := s.Truth.Remove(t.Context(), b.name, day.ID, "b"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+		t.Errorf("removed from a closed period: %v", err)
+	}
+	if p := b.period(day.ID); p.LastSeq != 2 || p.State != leaderboard.PeriodClosed {
+		t.Fatalf("the closed day is %+v", p)
+	}
+	if got := b.page(day); !reflect.DeepEqual(got, []string{"1 b 9", "2 a 5"}) {
+		t.Errorf("the closed day shows %q", got)
+	}
+	if _, err := s.Truth.Reopen(t.Context(), b.name, day.ID, "nobody", "boss"); !errors.Is(err, leaderboard.ErrNotRanked) {
+		t.Errorf("nobody removed: %v", err)
+	}
+	r, err := s.Truth.Reopen(t.Context(), b.name, day.ID, "b", "boss")
+	if err != nil || r.Seq != 3 || r.Seqs != nil || short(r.Results) != "b applied -<9" {
+		t.Fatalf("reopened: %+v, %v", r, err)
+	}
+	if got := b.page(day); !reflect.DeepEqual(got, []string{"1 a 5"}) {
+		t.Errorf("after the correction: %q", got)
+	}
+	if got := b.page(b.current()[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 b 1"}) {
+		t.Errorf("the current day shows %q", got)
+	}
+	runs, err := s.Truth.Runs(t.Context(), day.BoardID, 0, 10)
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("runs %+v, %v", runs, err)
+	}
+	run := runs[0]
+	if run.Kind != leaderboard.Reopen || run.Actor != "boss" || run.Period != "2026-03-28" || run.Window != leaderboard.Day || run.FromSeq != 2 ||
+		run.ToSeq != 3 || run.Rows != 1 || run.State != leaderboard.RunDone || run.StartedAt < day.EndsAt {
+		t.Errorf("recorded as %+v", run)
+	}
+	if commits, err := s.Truth.Changes(t.Context(), day.ID, 2, 10); err != nil || len(commits) != 1 || commits[0].Changes[0].Member != "b" {
+		t.Errorf("the log says %+v, %v", commits, err)
+	}
+	testNoPeriodOfBoard(t, b, day)
+}
+
+// testNoPeriodOfBoard names periods that the board does not have.
+func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
+	other := newBoardNamed(t, b.Subject, b.name+"-other", leaderboard.Rules{})
+	for _, id := range []int64{other.ref.ID, day.ID + 1_000_000} {
+		if _, err := b.Truth.Reopen(t.Context(), b.name, id, "a", ""); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("period %d: %v", id, err)
+		}
+	}
+	// One that is open is no correction.
+	b.submit(score("c", 1))
+	all := b.current()[leaderboard.AllTime]
+	if r, err := b.Truth.Reopen(t.Context(), b.name, all.ID, "c", "boss"); err != nil || r.Seqs[leaderboard.AllTime] != 4 {
+		t.Errorf("removed from an open period: %+v, %v", r, err)
+	}
+	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 {
+		t.Errorf("runs %+v, %v", runs, err)
+	}
+}
+
+// Housekeeping closes what nobody followed up, some seconds after its end.
+func testSweepCloses(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.Day))
+	day := b.current()[leaderboard.Day]
+	for _, c := range []struct {
+		now  string
+		want leaderboard.PeriodState
+	}{
+		{"2026-03-28T22:59:55Z", leaderboard.PeriodOpen},
+		{"2026-03-28T23:00:02Z", leaderboard.PeriodOpen},
+		{"2026-03-28T23:00:11Z", leaderboard.PeriodClosed},
+	} {
+		b.at(c.now)
+		if err := s.Truth.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if p := b.period(day.ID); p.State != c.want {
+			t.Errorf("at %s the day is %s", c.now, p.State)
+		}
+	}
+	if list, err := s.Truth.Periods(t.Context(), day.BoardID, "", 0, 10); err != nil || len(list) != 1 {
+		t.Errorf("the sweep began periods: %+v, %v", list, err)
+	}
+}
+
+// The newest closed periods are kept, as many as the board says; those of other windows all.
+func testRetention(t *testing.T, s Subject) {
+	rules := threeWindows()
+	rules.Keep = map[leaderboard.Window]int{leaderboard.Hour: 2, leaderboard.Week: 0}
+	b := newTimed(t, s, "2026-03-28T19:30:00Z", rules)
+	var hours []leaderboard.Period
+	for _, now := range []string{"2026-03-28T19:30:00Z", "2026-03-28T20:30:00Z", "2026-03-28T21:30:00Z", "2026-03-28T22:30:00Z", "2026-03-28T23:30:00Z"} {
+		b.at(now)
+		b.submit(score("a", 1), score("b", 2))
+		hours = append(hours, *b.current()[leaderboard.Hour])
+	}
+	for range 2 { // a second sweep has nothing more to do
+		if err := s.Truth.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, p := range hours {
+		_, err := s.Truth.Period(t.Context(), p.ID)
+		if (i < 2) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("%s: %v", p.Name(), err)
+		}
+		if _, err := s.Truth.PeriodNamed(t.Context(), p.BoardID, leaderboard.Hour, p.Name()); (i < 2) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("%s by name: %v", p.Name(), err)
+		}
+	}
+	if list, err := s.Truth.Periods(t.Context(), hours[0].BoardID, "", 0, 20); err != nil || len(list) != 6 {
+		t.Errorf("left are %+v, %v", list, err)
+	}
+	if got := b.page(&hours[2]); !reflect.DeepEqual(got, []string{"1 b 2", "2 a 1"}) {
+		t.Errorf("a kept hour shows %q", got)
+	}
+}
