@@ -297,7 +297,12 @@ func TestHungRedis(t *testing.T) {
 	if n, most := asked.Load(), readers+breakerFailures+int64(time.Since(start)/breakerPause)+1; n > most {
 		t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
 	}
-	if !<-opened {
+	select {
+	case open := <-opened:
+		if !open {
+			t.Error("the breaker closed")
+		}
+	case <-time.After(10 * time.Second):
 		t.Error("the breaker did not open")
 	}
 	if err := server.Resume(); err != nil {
