@@ -41,8 +41,17 @@ type Rules struct {
 	StartsAt   *Micros    `json:"starts_at,omitempty"` // submissions before it are rejected
 	EndsAt     *Micros    `json:"ends_at,omitempty"`   // submissions from it on are rejected
 
+	// Seasons are the periods of window season, in order.
+	Seasons []SeasonRule `json:"seasons,omitempty"`
 	// Keep is how many closed periods are kept by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
+}
+
+// SeasonRule is one period of window season.
+type SeasonRule struct {
+	Name     string `json:"name"` // [A-Za-z0-9][A-Za-z0-9._-]{0,63}
+	StartsAt Micros `json:"starts_at"`
+	EndsAt   Micros `json:"ends_at"` // exclusive
 }
 
 // Refresh says when the Redis copy is renewed besides the write-through after each commit.
@@ -76,6 +85,7 @@ const (
 	MinIncremental     = 100 * time.Millisecond
 	MaxBoardName       = 64
 	MaxKeep            = 1_000_000
+	MaxSeasons         = 1000
 )
 
 // WithDefaults fills in what was left out.

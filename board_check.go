@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -48,6 +49,7 @@ func (r *Rules) Check() *RuleError {
 		fail("/time_zone", "want the name of an IANA time zone, such as Europe/Berlin")
 	}
 	r.checkWindows(fail)
+	r.checkSeasons(fail)
 	r.checkKeep(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
@@ -73,7 +75,9 @@ func joined[T ~string](list []T) string {
 	return strings.Join(names, ", ")
 }
 
-func calendarWindows() []Window { return []Window{AllTime, Hour, Day, Week, Month, Quarter, Year} }
+func calendarWindows() []Window {
+	return []Window{AllTime, Hour, Day, Week, Month, Quarter, Year, Season}
+}
 
 func (r *Rules) checkWindows(fail failFunc) {
 	for i, w := range r.Windows {
@@ -84,6 +88,39 @@ func (r *Rules) checkWindows(fail failFunc) {
 			fail(pointer, "%s is listed twice", w)
 		}
 	}
+}
+
+func (r *Rules) checkSeasons(fail failFunc) {
+	if len(r.Seasons) == 0 && slices.Contains(r.Windows, Season) {
+		fail("/seasons", "window season needs at least one")
+	}
+	if len(r.Seasons) > MaxSeasons {
+		fail("/seasons", "want at most %d", MaxSeasons)
+		return
+	}
+	end, names := MinTime, map[string]bool{CurrentPeriod: true, PreviousPeriod: true}
+	for i, s := range r.Seasons {
+		pointer := "/seasons/" + strconv.Itoa(i)
+		if !validSeason(s.Name) || names[s.Name] {
+			fail(pointer+"/name", "want a name of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63} and neither current nor previous")
+		}
+		if s.StartsAt < end || s.StartsAt == MinTime || s.StartsAt > MaxTime { // MinTime is what is left out
+			fail(pointer+"/starts_at", "want a time, at or after the end of the season before, %s", end)
+		}
+		if s.EndsAt <= s.StartsAt || s.EndsAt > MaxTime {
+			fail(pointer+"/ends_at", "want a time after starts_at, up to %s", MaxTime)
+		}
+		names[s.Name], end = true, s.EndsAt
+	}
+}
+
+// validSeason says whether a season can be called so: as a board, but with capitals too.
+func validSeason(name string) bool {
+	return CheckBoardName(strings.ToLower(name)) == nil && isASCII(name)
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 func (r *Rules) checkKeep(fail failFunc) {

@@ -2,13 +2,15 @@ package leaderboard
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
 // Calendar says which periods a board's windows have. It is made from the rules once, because a time zone is read from
 // a file. It is immutable.
 type Calendar struct {
-	zone *time.Location
+	zone    *time.Location
+	seasons []SeasonRule
 }
 
 // Calendar is that of the rules. It fails when the time zone is not known to this system.
@@ -20,20 +22,65 @@ func (r *Rules) Calendar() (Calendar, error) {
 	if err != nil {
 		return Calendar{}, fmt.Errorf("time zone %q: %w", r.TimeZone, err)
 	}
-	return Calendar{zone: zone}, nil
+	return Calendar{zone: zone, seasons: r.Seasons}, nil
 }
 
-// At is the period of w that the moment t lies in, false when there is none.
-func (c Calendar) At(w Window, t Micros) (Span, bool) { return w.SpanAt(t, c.zone), true }
+// At is the period of w that the moment t lies in, false when there is none: between seasons.
+func (c Calendar) At(w Window, t Micros) (Span, bool) {
+	if w != Season {
+		return w.SpanAt(t, c.zone), true
+	}
+	span, ok := c.Latest(w, t)
+	return span, ok && t < span.EndsAt
+}
+
+// Latest is the period of w that began last at the moment t, false when there is none: before the first season.
+func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
+	if w != Season {
+		return w.SpanAt(t, c.zone), true
+	}
+	for _, s := range slices.Backward(c.seasons) {
+		if s.StartsAt <= t {
+			return Span{Name: s.Name, StartsAt: s.StartsAt, EndsAt: s.EndsAt}, true
+		}
+	}
+	return Span{}, false
+}
 
 // Named is the period of w with this name. The error says what names look like.
-func (c Calendar) Named(w Window, name string) (Span, error) { return w.SpanNamed(name, c.zone) }
+func (c Calendar) Named(w Window, name string) (Span, error) {
+	if w != Season {
+		return w.SpanNamed(name, c.zone)
+	}
+	for _, s := range c.seasons {
+		if s.Name == name {
+			return Span{Name: s.Name, StartsAt: s.StartsAt, EndsAt: s.EndsAt}, nil
+		}
+	}
+	return Span{}, fmt.Errorf("the board has no season %q", name)
+}
 
-// Before is the period of w that ends where the one with the moment t begins, false when there is none.
-func (c Calendar) Before(w Window, t Micros) (Span, bool) {
-	span, ok := c.At(w, t)
-	if !ok || span.StartsAt <= MinTime {
+// Before is the period of w ahead of the one that begins at start, false when there is none.
+func (c Calendar) Before(w Window, start Micros) (Span, bool) {
+	if w == AllTime || start <= MinTime {
 		return Span{}, false
 	}
-	return c.At(w, span.StartsAt-1)
+	return c.Latest(w, start-1)
+}
+
+// Outside says why nothing can be submitted at the moment t to a board that has seasons only, nil during one.
+func (c Calendar) Outside(t Micros) *RuleError {
+	if len(c.seasons) == 0 {
+		return nil
+	}
+	switch last, ok := c.Latest(Season, t); {
+	case !ok:
+		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the first season starts at %s", c.seasons[0].StartsAt)}
+	case t < last.EndsAt:
+		return nil
+	case last.Name == c.seasons[len(c.seasons)-1].Name:
+		return &RuleError{Code: CodeBoardEnded, Detail: fmt.Sprintf("the last season ended at %s", last.EndsAt)}
+	default:
+		return &RuleError{Code: CodeBetweenSeasons, Detail: fmt.Sprintf("season %s ended at %s", last.Name, last.EndsAt)}
+	}
 }

@@ -18,7 +18,7 @@ func TestCalendarOfRules(t *testing.T) {
 		Month: {"2026-03", "2026-02"}, Quarter: {"2026-Q1", "2025-Q4"}, Year: {"2026", "2025"},
 	} {
 		span, ok := cal.At(w, noon)
-		before, _ := cal.Before(w, noon)
+		before, _ := cal.Before(w, span.StartsAt)
 		if !ok || span.Name != want[0] || before.Name != want[1] {
 			t.Errorf("%s: %+v, before it %+v; want %v", w, span, before, want)
 		}
@@ -32,7 +32,7 @@ func TestCalendarOfRules(t *testing.T) {
 }
 
 func TestWindowsOfRules(t *testing.T) {
-	r := Rules{Windows: []Window{Year, AllTime, Hour, Day, Week, Month, Quarter}}.WithDefaults()
+	r := Rules{Windows: []Window{Year, AllTime, Hour, Day, Week, Month, Quarter, Season}, Seasons: []SeasonRule{{Name: "S1", StartsAt: 1, EndsAt: 2}}}.WithDefaults()
 	if broken := r.Check(); broken != nil {
 		t.Errorf("all windows: %v", broken)
 	}
@@ -46,6 +46,73 @@ func TestPeriodName(t *testing.T) {
 	for want, p := range map[string]Period{"all_time": {Window: AllTime}, "2026": {Window: Year, Label: "2026"}} {
 		if got := p.Name(); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+func TestSeasonsOfRules(t *testing.T) {
+	cal, err := (&Rules{TimeZone: "UTC", Seasons: []SeasonRule{{"s1", 100, 200}, {"s2", 200, 300}, {"s3", 400, 500}}}).Calendar()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at                 Micros
+		under, latest, why string
+	}{
+		{99, "", "", CodeBoardNotStarted},
+		{100, "s1", "s1", ""},
+		{199, "s1", "s1", ""},
+		{200, "s2", "s2", ""},
+		{300, "", "s2", CodeBetweenSeasons},
+		{399, "", "s2", CodeBetweenSeasons},
+		{400, "s3", "s3", ""},
+		{500, "", "s3", CodeBoardEnded},
+	} {
+		under, ok := cal.At(Season, c.at)
+		latest, began := cal.Latest(Season, c.at)
+		if ok != (c.under != "") || began != (c.latest != "") || (ok && under.Name != c.under) || latest.Name != c.latest {
+			t.Errorf("at %d: %+v %t, latest %+v %t", c.at, under, ok, latest, began)
+		}
+		why := ""
+		if broken := cal.Outside(c.at); broken != nil {
+			why = broken.Code
+		}
+		if why != c.why {
+			t.Errorf("at %d: submissions are refused by %q, want %q", c.at, why, c.why)
+		}
+	}
+	if before, ok := cal.Before(Season, 400); !ok || before.Name != "s2" {
+		t.Errorf("before s3: %+v", before)
+	}
+	if before, ok := cal.Before(Season, 100); ok {
+		t.Errorf("before s1: %+v", before)
+	}
+	if span, err := cal.Named(Season, "s2"); err != nil || span != (Span{"s2", 200, 300}) {
+		t.Errorf("s2 is %+v, %v", span, err)
+	}
+	if _, err := cal.Named(Season, "s4"); err == nil {
+		t.Error("there is no s4")
+	}
+}
+
+func TestCheckSeasons(t *testing.T) {
+	for pointer, seasons := range map[string][]SeasonRule{
+		"/seasons":             nil,
+		"/seasons/0/name":      {{"current", 1, 2}},
+		"/seasons/1/name":      {{"a", 1, 2}, {"a", 3, 4}},
+		"/seasons/0/starts_at": {{"a", 0, 2}},
+		"/seasons/1/starts_at": {{"a", 1, 3}, {"b", 2, 4}},
+		"/seasons/0/ends_at":   {{"a", 2, 2}},
+	} {
+		r := Rules{Windows: []Window{Season}, Seasons: seasons}.WithDefaults()
+		if broken := r.Check(); broken == nil || len(broken.Fields) != 1 || broken.Fields[0].Pointer != pointer {
+			t.Errorf("%+v: %v, want one at %s", seasons, broken, pointer)
+		}
+	}
+	for _, name := range []string{"", "é", "a b", "-a", "K\u212a", "a/b"} {
+		r := Rules{Seasons: []SeasonRule{{name, 1, 2}}}.WithDefaults()
+		if broken := r.Check(); broken == nil {
+			t.Errorf("a season may be called %q", name)
 		}
 	}
 }

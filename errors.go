@@ -42,6 +42,7 @@ const (
 	CodeInvalidTime     = "invalid-created-time"
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
+	CodeBetweenSeasons  = "between-seasons"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )

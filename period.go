@@ -4,7 +4,7 @@ package leaderboard
 type Window string
 
 // AllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
-// of ISO 8601, from Monday.
+// of ISO 8601, from Monday. Season has the periods that the board names.
 const (
 	AllTime Window = "all_time"
 	Hour    Window = "hour"
@@ -13,6 +13,7 @@ const (
 	Month   Window = "month"
 	Quarter Window = "quarter"
 	Year    Window = "year"
+	Season  Window = "season"
 )
 
 // PeriodState says whether a period still changes.

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +62,20 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
+// over says whether another period of a window has become the current one since the board was read, and at what time the
+// one that was ended, or the one that is began.
+func (l *listed) over(w leaderboard.Window, now time.Time) (since leaderboard.Micros, over bool) {
+	clock := l.clock(now)
+	if p := l.current(w); p != nil {
+		return p.EndsAt, clock >= p.EndsAt
+	}
+	if !slices.Contains(l.Board.Rules.Windows, w) {
+		return 0, false
+	}
+	span, ok := l.calendar.At(w, clock)
+	return span.StartsAt, ok && l.Clock < span.StartsAt
+}
+
 // periodName is what a past period is looked up by.
 type periodName struct {
 	board  int64
@@ -100,8 +115,8 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	if w == "" {
 		w = l.Board.Rules.Windows[0]
 	}
-	if p := l.current(w); p != nil && l.clock(c.now()) >= p.EndsAt {
-		if l, err = c.lookUp(ctx, board, p.EndsAt); err != nil {
+	if since, over := l.over(w, c.now()); over {
+		if l, err = c.lookUp(ctx, board, since); err != nil {
 			return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 		}
 	}
@@ -115,19 +130,23 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 // period finds a period of a window by what it was called in a request.
 func (c *Catalog) period(ctx context.Context, l *listed, w leaderboard.Window, name string) (*leaderboard.Period, error) {
 	current := l.current(w)
-	switch {
-	case current == nil && (name == "" || name == leaderboard.CurrentPeriod || name == leaderboard.PreviousPeriod):
-		return nil, leaderboard.ErrPeriodNotFound
-	case name == "" || name == leaderboard.CurrentPeriod:
+	isCurrent := name == "" || name == leaderboard.CurrentPeriod
+	if current != nil && (isCurrent || name == current.Name()) {
 		return current, nil
-	case name == leaderboard.PreviousPeriod:
-		before, ok := l.calendar.Before(w, current.StartsAt)
+	}
+	if isCurrent || name == leaderboard.PreviousPeriod {
+		// Between seasons the standings to show are those of the last one.
+		span, ok := l.calendar.Latest(w, l.clock(c.now()))
+		if current != nil {
+			span.StartsAt = current.StartsAt
+		}
+		if ok = ok && slices.Contains(l.Board.Rules.Windows, w); ok && !isCurrent {
+			span, ok = l.calendar.Before(w, span.StartsAt)
+		}
 		if !ok {
 			return nil, leaderboard.ErrPeriodNotFound
 		}
-		name = before.Name
-	case current != nil && name == current.Name():
-		return current, nil
+		name = span.Name
 	}
 	// Names that no period can have do not reach MySQL.
 	span, err := l.calendar.Named(w, name)

@@ -132,3 +132,45 @@ func TestCatalogNames(t *testing.T) {
 		}
 	})
 }
+
+// TestCatalogSeasons: a season is the current one from its first moment to its last, then the one to be shown until
+// the next begins.
+func TestCatalogSeasons(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTurning(t, 0)
+		zero := leaderboard.MicrosOf(time.Now())
+		const minute = 60_000_000
+		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Season}, Seasons: []leaderboard.SeasonRule{
+			{Name: "s1", StartsAt: zero + minute, EndsAt: zero + 2*minute}, {Name: "s2", StartsAt: zero + 4*minute, EndsAt: zero + 5*minute},
+		}}
+		if _, _, err := c.model.PutBoard(t.Context(), "b", rules); err != nil {
+			t.Fatal(err)
+		}
+		notFound := leaderboard.ErrPeriodNotFound.Error()
+		at := time.Duration(0)
+		for _, q := range []struct {
+			at                time.Duration
+			current, previous string
+		}{
+			{0, notFound, notFound},
+			{time.Minute - time.Millisecond, notFound, notFound},
+			{time.Minute, "s1", notFound},
+			{2*time.Minute - time.Millisecond, "s1", notFound},
+			{2 * time.Minute, "s1", notFound},
+			{4*time.Minute - time.Millisecond, "s1", notFound},
+			{4 * time.Minute, "s2", "s1"},
+			{6 * time.Minute, "s2", "s1"},
+		} {
+			c.sleep(q.at - at)
+			at = q.at
+			if current, previous := c.name("season", ""), c.name("", "previous"); current != q.current || previous != q.previous {
+				t.Errorf("at %s: current %s, previous %s; want %s, %s", q.at, current, previous, q.current, q.previous)
+			}
+			ref, _, err := c.Resolve(t.Context(), "b", "", "")
+			if open := q.at == time.Minute || q.at == 2*time.Minute-time.Millisecond || q.at == 4*time.Minute; err == nil && ref.Closed == open {
+				t.Errorf("at %s: closed %t", q.at, ref.Closed)
+			}
+		}
+	})
+}

@@ -121,3 +121,38 @@ func TestKeepRule(t *testing.T) {
 		}
 	}
 }
+
+// Between its seasons a board shows the standings of the last one, and refuses submissions.
+func TestSeasons(t *testing.T) {
+	e := newEnv(t)
+	e.now("2026-11-01T00:00:00Z")
+	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-02T00:00:00Z","ends_at":"2026-11-09T00:00:00Z"},`+
+		`{"name":"S2","starts_at":"2026-12-01T00:00:00Z","ends_at":"2026-12-08T00:00:00Z"}]}`).want(201)
+	e.put(adminKey, "/v1/boards/cup2", `{"windows":["season"],"seasons":[]}`).wantProblem(422, leaderboard.CodeInvalidBoard)
+	submit := func(want string) {
+		t.Helper()
+		var r struct {
+			Results []struct {
+				Status string
+				Error  struct{ Type string }
+			}
+		}
+		e.post(writeKey, "/v1/boards/cup/scores", `{"entries":[{"member":"a","score":5}]}`).want(200).decode(&r)
+		if got := r.Results[0].Status + r.Results[0].Error.Type; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	submit("rejected/problems/board-not-started")
+	e.now("2026-11-02T00:00:00Z")
+	submit("applied")
+	if got := shown(e.get(noKey, "/v1/boards/cup/top").rows()); got != "season S1 a=5" {
+		t.Errorf("during S1: %s", got)
+	}
+	e.now("2026-11-10T00:00:00Z")
+	submit("rejected/problems/between-seasons")
+	if got := shown(e.get(noKey, "/v1/boards/cup/top?period=S1").rows()); got != "season S1 a=5" {
+		t.Errorf("after S1: %s", got)
+	}
+	e.now("2026-12-08T00:00:00Z")
+	submit("rejected/problems/board-ended")
+}

@@ -187,6 +187,12 @@ var kinds = []kind{
 		help:   "Ask for mode=strict or mode=tied, which are exact at any depth; dense ranks are known for the first 100,000 entries.",
 	},
 	{
+		code: leaderboard.CodeBetweenSeasons, status: 422,
+		title:  "No season is under way",
+		detail: "The board takes submissions during its seasons only.",
+		help:   "GET /v1/boards/{board} shows when the next season starts.",
+	},
+	{
 		code: codeClientGone, status: 499,
 		title:  "The client closed the connection",
 		detail: "The client closed the connection.",

@@ -18,6 +18,9 @@ type period struct {
 	count       int64
 	clock       leaderboard.Micros // database clock, read under the lock
 
+	// outside: there is no current period, and this is why. Such a period has no row.
+	outside *leaderboard.RuleError
+
 	past   bool // not a current one: only a removal that names it has it here
 	closed bool
 	actors []reopening
@@ -34,6 +37,9 @@ type reopening struct {
 
 // submit applies one submission and records the change it makes, if any.
 func (p *period) submit(sub leaderboard.Submission) leaderboard.Result {
+	if p.outside != nil {
+		return leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: p.outside}
+	}
 	cur := p.entries[sub.Member]
 	now := max(p.clock, p.lastCreated+1)
 	next, changed, broken := p.ref.Rules.Apply(cur, sub, now, p.clock)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"leaderboard"
@@ -145,6 +146,9 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 			return false, err
 		}
 	}
+	if err := dropSeasons(ctx, tx, b.ID, rules.Seasons); err != nil {
+		return false, err
+	}
 	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = NOW(6) WHERE id = ?", string(text), b.ID)
 	return false, err
 }
@@ -162,10 +166,33 @@ func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, boardID int64) 
 
 // dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
 func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64) error {
-	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name <> 'all_time' AND last_seq > 0)"
+	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
 	if err := refuseIf(ctx, tx, used, boardID); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name <> 'all_time'", boardID)
+	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season')", boardID)
 	return err
+}
+
+// dropSeasons takes away the periods of seasons that are not among those of the new rules, or not with these bounds. One
+// that was used cannot go: its standings are history.
+func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
+	var rows []periodRow
+	const find = "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting'"
+	if err := tx.SelectContext(ctx, &rows, find, boardID); err != nil {
+		return err
+	}
+	for i := range rows {
+		p := rows[i].period()
+		if slices.Contains(seasons, leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt}) {
+			continue
+		}
+		if p.LastSeq > 0 {
+			return leaderboard.ErrBoardConflict
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE id = ?", p.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -10,15 +10,13 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// clocked is a store whose database clock can be set. It goes on from there.
+// clocked is a store whose database clock is stopped wherever it is set.
 func clocked(t testing.TB, dsn string) storetest.Subject {
-	var offset atomic.Int64
+	var stopped atomic.Int64
 	s := open(t, dsn, func(cfg *store.Config) {
-		cfg.ClockOffset = func() time.Duration { return time.Duration(offset.Load()) }
+		cfg.Clock = func(time.Time) time.Time { return leaderboard.Micros(stopped.Load()).Time() }
 	})
-	return storetest.Subject{Truth: s, Rankings: s, SetNow: func(now leaderboard.Micros) {
-		offset.Store(int64(time.Until(now.Time())))
-	}}
+	return storetest.Subject{Truth: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 
 func TestWindows(t *testing.T) {

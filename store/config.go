@@ -39,8 +39,9 @@ type Config struct {
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is kept in any
 	// case. Default 256 MiB, enough for a billion entries.
 	IndexMemory int64
-	// ClockOffset is added to every reading of the database clock. For tests of what time does; default: nothing is.
-	ClockOffset func() time.Duration
+	// Clock changes what the database clock said into what is taken for its present. For tests of what time does; nil
+	// leaves it as it is.
+	Clock func(database time.Time) time.Time
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed

@@ -94,8 +94,8 @@ func (t *turn) carryOut(ctx context.Context, tx execer) error {
 
 // clock is a time that the database told as its present.
 func (s *Store) clock(t time.Time) leaderboard.Micros {
-	if s.cfg.ClockOffset != nil {
-		t = t.Add(s.cfg.ClockOffset())
+	if s.cfg.Clock != nil {
+		t = s.cfg.Clock(t)
 	}
 	return micros(t)
 }

@@ -49,7 +49,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 	var err error
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, QueueLimit: cfg.queueLimit, BatchRows: cfg.batchRows,
-		KeyTTL: cfg.keyTTL, ChangeTTL: cfg.changeTTL, ClockOffset: cfg.clockOffset, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+		KeyTTL: cfg.keyTTL, ChangeTTL: cfg.changeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
 	})
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ type config struct {
 	shutdownTimeout   time.Duration
 	migrate           bool
 	fault             fault
-	clockOffset       func() time.Duration // of the database, for tests; no setting sets it
+	clock             func(time.Time) time.Time // see store.Config.Clock; no setting sets it
 
 	batchRows, queueLimit int
 	changeTTL, keyTTL     time.Duration

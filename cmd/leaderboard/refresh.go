@@ -111,8 +111,8 @@ func (t *copyTools) periodsOf(ctx context.Context, board *leaderboard.Board) ([]
 	var refs []leaderboard.PeriodRef
 	for _, w := range board.Rules.Windows {
 		ref, _, err := t.catalog.Resolve(ctx, board.Name, string(w), "")
-		if errors.Is(err, leaderboard.ErrBoardNotFound) {
-			continue // deleted in the meantime
+		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			continue // deleted in the meantime; before the first season
 		}
 		if err != nil {
 			return nil, err

@@ -114,7 +114,7 @@ func rulesTable() []setting {
 		{name: "refresh-incremental", path: "refresh.incremental", usage: "interval of catching up, or off (default: 10s)"},
 		{name: "refresh-dynamic", path: "refresh.dynamic", usage: "pairs of seconds/changes, as in 900/1 300/10"},
 		{name: "cache-ttl", path: "cache_ttl", usage: "how long an unread copy stays in Redis (default: 24h)"},
-		{name: "windows", path: "windows", usage: "all_time, hour, day, week, month, quarter, year: any of them, separated by commas (default: all_time)", list: true},
+		{name: "windows", path: "windows", usage: "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)", list: true},
 		{name: "time-zone", path: "time_zone", usage: "IANA time zone of the periods (default: UTC)"},
 		{name: "starts-at", path: "starts_at", usage: "submissions before it are rejected, RFC 3339"},
 		{name: "ends-at", path: "ends_at", usage: "submissions from it on are rejected, RFC 3339"},

@@ -140,6 +140,9 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
+	if !m.dropSeasons(b, rules.Seasons) {
+		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
+	}
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
 	m.current(b)
 	return b.Board, false, nil

@@ -62,18 +62,29 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 
 // dropUnused takes the calendar periods of a board away; false when one of them was used.
 func (m *Model) dropUnused(b *modelBoard) bool {
-	calendar := func(p *modelPeriod) bool { return p.Window != leaderboard.AllTime }
-	for _, p := range b.periods {
-		if calendar(p) && p.LastSeq > 0 {
-			return false
-		}
+	return m.drop(b, func(p *modelPeriod) bool { return p.Window != leaderboard.AllTime && p.Window != leaderboard.Season })
+}
+
+// dropSeasons takes the seasons away that are not as the rules say; false when one of them was used.
+func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) bool {
+	return m.drop(b, func(p *modelPeriod) bool {
+		return p.Window == leaderboard.Season && !slices.ContainsFunc(seasons, func(s leaderboard.SeasonRule) bool {
+			return s.Name == p.Name() && s.StartsAt == p.StartsAt && s.EndsAt == p.EndsAt
+		})
+	})
+}
+
+// drop takes periods away, none of them when one was used.
+func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) bool {
+	if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return which(p) && p.LastSeq > 0 }) {
+		return false
 	}
 	for _, p := range b.periods {
-		if calendar(p) {
+		if which(p) {
 			delete(m.periods, p.ID)
 		}
 	}
-	b.periods = slices.DeleteFunc(b.periods, calendar)
+	b.periods = slices.DeleteFunc(b.periods, which)
 	return true
 }
 

@@ -28,6 +28,11 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 	}
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(r.Entries))}
 	periods := m.current(b)
+	if cal, err := b.Rules.Calendar(); err == nil && len(periods) == 0 {
+		for j, sub := range r.Entries {
+			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: cal.Outside(m.clock())}
+		}
+	}
 	for i, p := range periods {
 		var changes []leaderboard.Change
 		for j, sub := range r.Entries {
@@ -106,6 +111,9 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 }
 
 func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
+	if len(periods) == 0 {
+		return
+	}
 	r.Seq = periods[0].LastSeq
 	if len(periods) > 1 {
 		r.Seqs = map[leaderboard.Window]int64{}

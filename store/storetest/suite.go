@@ -55,8 +55,8 @@ type Subject struct {
 	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a
 	// flushed cache. The property test has them happen.
 	Disturb map[string]func(ctx context.Context, ref leaderboard.PeriodRef) error
-	// SetNow sets the database clock of Truth, which may go on from there. nil: it cannot be set, and the property test
-	// leaves calendar windows alone. A subject with a clock of its own is used by one test at a time.
+	// SetNow stops the database clock of Truth at a moment. nil: it cannot be set, and the property test leaves calendar
+	// windows alone. A subject with a clock of its own is used by one test at a time.
 	SetNow func(leaderboard.Micros)
 }
 

@@ -19,6 +19,7 @@ func RunWindows(t *testing.T, s Subject) {
 		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
+		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
