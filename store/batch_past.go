@@ -39,7 +39,8 @@ func (w *writer) readPast(ctx context.Context, tx *writeTx, f *found, reqs []*re
 	return nil
 }
 
-// lockPast locks a period of the board whose row is locked already, as sweeping does it.
+// lockPast locks a period of the board whose row is locked already, in the order in which sweeping does it. One that has
+// ended is closed by now: the turn came first.
 func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, id int64) (*period, error) {
 	p := &period{clock: f.clock, past: true, codec: rank.CodecOf(f.rules.rules), entries: map[string]*leaderboard.Entry{}}
 	var (
@@ -56,7 +57,7 @@ func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, id int64) 
 	p.ref = leaderboard.PeriodRef{
 		ID: found.ID, BoardID: found.BoardID, Board: w.board, Window: found.Window, Name: found.Name(), Rules: f.rules.rules,
 	}
-	p.closed = found.State == leaderboard.PeriodClosed || found.EndsAt <= f.clock
+	p.closed = found.State == leaderboard.PeriodClosed
 	p.lastSeq, p.lastCreated, p.committed, p.count = found.LastSeq, micros(lastCreated.Time), found.Committed, found.EntryCount
 	return p, nil
 }
