@@ -19,7 +19,7 @@ import (
 type load struct {
 	addr    string
 	conns   int
-	seconds float64
+	length  time.Duration
 	request func(conn, i int, buf []byte) []byte // appends the i-th request of a connection
 }
 
@@ -57,7 +57,7 @@ func (l load) run() loadResult {
 		result loadResult
 	)
 	start := time.Now()
-	timer := time.AfterFunc(time.Duration(l.seconds*float64(time.Second)), func() { stop.Store(true) })
+	timer := time.AfterFunc(l.length, func() { stop.Store(true) })
 	defer timer.Stop()
 	for c := range l.conns {
 		wg.Go(func() {
@@ -112,10 +112,9 @@ func (l load) connection(c int, stop *atomic.Bool) (latencies []time.Duration, f
 	return latencies, failed, failure
 }
 
-var (
-	contentLength = []byte("Content-Length: ")
-	errAnswer     = errors.New("cannot read the answer")
-)
+const contentLength = "Content-Length: "
+
+var errAnswer = errors.New("cannot read the answer")
 
 // readAnswer reads one HTTP/1.1 answer that has a Content-Length.
 func readAnswer(r *bufio.Reader, body io.Writer) (status int, err error) {
@@ -137,7 +136,7 @@ func readAnswer(r *bufio.Reader, body io.Writer) (status int, err error) {
 		if len(line) <= 2 {
 			break
 		}
-		if bytes.HasPrefix(line, contentLength) {
+		if bytes.HasPrefix(line, []byte(contentLength)) {
 			if length, err = strconv.ParseInt(string(bytes.TrimSpace(line[len(contentLength):])), 10, 64); err != nil {
 				return 0, errAnswer
 			}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -18,23 +17,42 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
+// options are what the command line decides.
+type options struct {
+	program string  // the service's binary
+	dir     string  // of the servers' data
+	docs    string  // folder that the page is written to, "" for none
+	members int     // entries of the board
+	huge    bool    // a board of 10,000,000 too
+	pace    float64 // factor of how long is measured
+	only    []string
+}
+
 func run(args []string, out, log io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(log)
+	var o options
 	bare := flags.String("bare", "", "serve the bytes of this file and nothing else (used by bench itself)")
-	program := flags.String("program", "bin/leaderboard", "the service's binary")
-	dir := flags.String("dir", defaultDir(), "folder of the servers' data; the next run uses it again")
-	members := flags.Int("members", 1_000_000, "entries of the board")
-	only := flags.String("only", "", "comma-separated: reads, writes, rebuild, field; empty means all")
+	only := flags.String("only", "", "comma-separated: "+strings.Join(sectionNames(), ", ")+"; empty means all")
+	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
+	flags.StringVar(&o.dir, "dir", defaultDir(), "folder of the servers' data; the next run uses it again")
+	flags.StringVar(&o.docs, "write", "", "folder to write benchmarks.md, benchmarks.json and the plot to; what was not measured stays as it is")
+	flags.IntVar(&o.members, "members", 1_000_000, "entries of the board")
+	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
+	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	if *bare != "" {
 		return exit(log, serveBare(*bare))
 	}
+	if err := o.check(*only); err != nil {
+		fmt.Fprintln(log, "bench:", err)
+		return 2
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	return exit(log, measure(ctx, *program, *dir, *members, *only, out, log))
+	return exit(log, measure(ctx, o, out, log))
 }
 
 func exit(log io.Writer, err error) int {
@@ -45,45 +63,94 @@ func exit(log io.Writer, err error) int {
 	return 0
 }
 
-func measure(ctx context.Context, program, dir string, members int, only string, out, log io.Writer) error {
-	w, err := newWorld(ctx, program, dir, members)
+// check takes over the names of the sections and refuses what cannot be measured.
+func (o *options) check(only string) error {
+	if only != "" {
+		o.only = strings.Split(only, ",")
+	}
+	for _, name := range o.only {
+		if !slices.Contains(sectionNames(), name) {
+			return fmt.Errorf("there is no section %q", name)
+		}
+	}
+	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 {
+		return fmt.Errorf("members must be %d to %d and pace positive", minMembers, maxMembers)
+	}
+	return nil
+}
+
+// seconds is a length of time that is measured for, at the pace that was asked for.
+func (o *options) seconds(s float64) time.Duration {
+	return time.Duration(s * o.pace * float64(time.Second))
+}
+
+// step measures one section of the page.
+type step struct {
+	name string
+	http bool // over HTTP, from the service as a process
+	run  func(*world, context.Context, *report, io.Writer) error
+}
+
+// steps are in the order in which they run: the index last, in this process, with the service stopped.
+func steps() []step {
+	return []step{
+		{"reads", true, (*world).measureReads},
+		{"rebuild", true, (*world).measureRebuild},
+		{"field", true, (*world).measureField},
+		{"writes", true, (*world).measureWrites},
+		{"index", false, (*world).measureIndex},
+	}
+}
+
+func sectionNames() []string {
+	var names []string
+	for _, s := range steps() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func measure(ctx context.Context, o options, out, log io.Writer) error {
+	w, err := newWorld(ctx, o, log)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	var rep report
-	steps := []struct {
-		name string
-		run  func(context.Context, *report, io.Writer) error
-	}{
-		{"reads", w.measureReads},
-		{"rebuild", w.measureRebuild},
-		{"field", w.measureField},
-		{"writes", w.measureWrites},
+	env, err := w.environment(ctx)
+	if err != nil {
+		return err
 	}
-	for _, step := range steps {
-		if only != "" && !slices.Contains(strings.Split(only, ","), step.name) {
+	for _, s := range steps() {
+		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
 			continue
 		}
-		if err := step.run(ctx, &rep, log); err != nil {
-			return fmt.Errorf("%s: %w", step.name, err)
+		sec := section{Name: s.name, Date: time.Now().UTC().Format(time.DateOnly), Members: o.members, Env: env}
+		if err := w.runStep(ctx, s, &sec, log); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		writeRows(out, sec.Rows)
+		if o.docs == "" {
+			continue
+		}
+		if err := writePage(o.docs, sec); err != nil {
+			return err
 		}
 	}
-	rep.write(out)
 	return nil
 }
 
-// tookOf reads the duration of a finished run.
-func tookOf(body []byte) (time.Duration, error) {
-	var run struct {
-		State string `json:"state"`
-		Took  string `json:"took"`
+// runStep has the service up or down as the step needs it, and fills in the section.
+func (w *world) runStep(ctx context.Context, s step, sec *section, log io.Writer) error {
+	if s.http {
+		if err := w.startService(ctx, log); err != nil {
+			return err
+		}
+	} else {
+		w.stopService()
 	}
-	if err := json.Unmarshal(body, &run); err != nil {
-		return 0, err
-	}
-	if run.State != "done" {
-		return 0, fmt.Errorf("the run is %s", run.State)
-	}
-	return time.ParseDuration(run.Took)
+	var rep report
+	fmt.Fprintln(log, s.name)
+	err := s.run(w, ctx, &rep, log)
+	sec.Rows, sec.Points = rep.rows, rep.points
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,8 +22,7 @@ const (
 )
 
 // measureWrites holds submits over HTTP against SQL loops without HTTP, lock or log, on a table of the same size.
-func (w *world) measureWrites(ctx context.Context, rep *report, log io.Writer) error {
-	fmt.Fprintln(log, "writes")
+func (w *world) measureWrites(ctx context.Context, rep *report, _ io.Writer) error {
 	if err := w.plainTable(ctx); err != nil {
 		return err
 	}
@@ -36,7 +34,7 @@ func (w *world) measureWrites(ctx context.Context, rep *report, log io.Writer) e
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		rep.add(row{what, fmt.Sprintf("%.0f rows/s", a), fmt.Sprintf("%s: %.0f rows/s", yardstick, b), ratio, goal})
+		rep.add(row{What: what, Here: thousands(a) + " rows/s", Yardstick: yardstick + ": " + thousands(b) + " rows/s", Ratio: ratio, Goal: goal})
 		return nil
 	}
 	if err := compare("single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.8", single, plain); err != nil {
@@ -51,7 +49,7 @@ func (w *world) measureWrites(ctx context.Context, rep *report, log io.Writer) e
 // submits is a load of submits with n entries each, members at random.
 func (w *world) submits(conns, n int) func() (float64, error) {
 	return func() (float64, error) {
-		result := load{addr: w.addr, conns: conns, seconds: writeSeconds, request: func(_, _ int, buf []byte) []byte {
+		result := load{addr: w.addr, conns: conns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
 			return w.appendSubmit(buf, n)
 		}}.run()
 		if result.failed > 0 {
@@ -68,7 +66,7 @@ func (w *world) appendSubmit(buf []byte, n int) []byte {
 		if i > 0 {
 			body.WriteByte(',')
 		}
-		fmt.Fprintf(&body, `{"member":"m%07d","score":%d}`, rand.IntN(w.members), randomScore())
+		fmt.Fprintf(&body, `{"member":"%s","score":%d}`, randomMember(w.members), randomScore())
 	}
 	body.WriteString(`]}`)
 	buf = fmt.Appendf(buf, "POST %s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
@@ -81,7 +79,7 @@ func (w *world) plainTable(ctx context.Context) error {
 	for _, q := range []string{
 		"DROP TABLE IF EXISTS " + plainTable,
 		"CREATE TABLE " + plainTable + " LIKE entries",
-		"INSERT INTO " + plainTable + " (period_id, member, score, tiebreak, created_time) SELECT period_id, member, score, tiebreak, created_time FROM entries",
+		"INSERT INTO " + plainTable + " " + entryRow + " SELECT period_id, member, score, tiebreak, created_time FROM entries",
 	} {
 		if _, err := w.db.ExecContext(ctx, q); err != nil {
 			return err
@@ -92,7 +90,7 @@ func (w *world) plainTable(ctx context.Context) error {
 
 // plainUpserts repeats autocommit upserts of n rows from pool connections and returns rows a second.
 func (w *world) plainUpserts(ctx context.Context, pool, n int) (float64, error) {
-	query := "INSERT INTO " + plainTable + " (period_id, member, score, tiebreak, created_time) VALUES " +
+	query := "INSERT INTO " + plainTable + " " + entryRow + " VALUES " +
 		strings.TrimSuffix(strings.Repeat("(?,?,?,0,NOW(6)),", n), ",") +
 		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time)"
 	var period int64
@@ -106,7 +104,7 @@ func (w *world) plainUpserts(ctx context.Context, pool, n int) (float64, error) 
 		first atomic.Pointer[error]
 	)
 	start := time.Now()
-	timer := time.AfterFunc(writeSeconds*time.Second, func() { stop.Store(true) })
+	timer := time.AfterFunc(w.seconds(writeSeconds), func() { stop.Store(true) })
 	defer timer.Stop()
 	for range pool {
 		wg.Go(func() {
@@ -114,7 +112,7 @@ func (w *world) plainUpserts(ctx context.Context, pool, n int) (float64, error) 
 			for !stop.Load() {
 				args = args[:0]
 				for range n {
-					args = append(args, period, fmt.Sprintf("m%07d", rand.IntN(w.members)), randomScore())
+					args = append(args, period, randomMember(w.members), randomScore())
 				}
 				if _, err := w.db.ExecContext(ctx, query, args...); err != nil {
 					first.CompareAndSwap(nil, &err)

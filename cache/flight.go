@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// flights let callers that want the same thing share one piece of work. The work runs on a context of its own, so that
-// it does not end with the caller who happened to be first.
+// flights let callers that want the same thing share one piece of work. The work does not end with the caller who
+// happened to be first.
 type flights[K comparable, V any] struct {
-	timeout time.Duration
-
 	mu    sync.Mutex
 	calls map[K]*flight[V]
 }
 
 type flight[V any] struct {
-	done  chan struct{}
-	value V // value and err: read after done
-	err   error
+	done   chan struct{}
+	landed bool // mu of the flights
+	value  V    // value and err: read after done
+	err    error
 }
 
-// start joins the flight of key or begins one. settle runs at its end, before any waiter goes on, unless the key was
+// start joins the flight of key or begins one: work is called at once and has to see to it that land is called, once,
+// by whoever has the value then. settle runs at the end of the flight, before any waiter goes on, unless the key was
 // forgotten in the meantime.
-func (f *flights[K, V]) start(ctx context.Context, key K, work func(context.Context) (V, error), settle func(V, error)) *flight[V] {
+func (f *flights[K, V]) start(key K, work func(land func(V, error)), settle func(V, error)) *flight[V] {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if fl, ok := f.calls[key]; ok {
+		f.mu.Unlock()
 		return fl
 	}
 	if f.calls == nil {
@@ -36,22 +36,34 @@ func (f *flights[K, V]) start(ctx context.Context, key K, work func(context.Cont
 	}
 	fl := &flight[V]{done: make(chan struct{})}
 	f.calls[key] = fl
-	go f.fly(context.WithoutCancel(ctx), key, fl, work, settle)
+	f.mu.Unlock()
+	work(func(value V, err error) { f.land(key, fl, value, err, settle) })
 	return fl
 }
 
-func (f *flights[K, V]) fly(ctx context.Context, key K, fl *flight[V], work func(context.Context) (V, error), settle func(V, error)) {
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	fl.value, fl.err = guarded(ctx, work)
+// land ends a flight; the first call counts.
+func (f *flights[K, V]) land(key K, fl *flight[V], value V, err error, settle func(V, error)) {
 	f.mu.Lock()
-	current := f.calls[key] == fl
-	if current {
-		delete(f.calls, key)
-		settle(fl.value, fl.err)
+	defer f.mu.Unlock()
+	if fl.landed {
+		return
 	}
-	f.mu.Unlock()
+	fl.landed, fl.value, fl.err = true, value, err
+	if f.calls[key] == fl {
+		delete(f.calls, key)
+		settle(value, err)
+	}
 	close(fl.done)
+}
+
+// fly runs work in a goroutine of its own, on a context of its own, and lands with what it brings.
+func fly[V any](ctx context.Context, timeout time.Duration, work func(context.Context) (V, error), land func(V, error)) {
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		land(guarded(ctx, work))
+	}()
 }
 
 // forget makes the next start begin a new flight; what the present one brings is no longer kept.

@@ -25,6 +25,7 @@ type keeper[K comparable, V any] struct {
 	ops     keepOps[V]
 	kept    *lru[K, *held[V]]
 	flights flights[flightKey[K], V]
+	timeout time.Duration // of a loadFunc
 }
 
 type keepRules struct {
@@ -44,6 +45,9 @@ type keepOps[V any] struct {
 
 // loadFunc gets an answer at least as new as minSeq from what is behind the keeper.
 type loadFunc[V any] func(ctx context.Context, minSeq int64) (V, error)
+
+// askFunc does the same without blocking: whoever finds the answer calls land.
+type askFunc[V any] func(minSeq int64, land func(V, error))
 
 // flightKey keeps a caller who needs a newer state out of a flight that may bring an older one.
 type flightKey[K comparable] struct {
@@ -66,7 +70,7 @@ type held[V any] struct {
 func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout time.Duration, maxEntries, maxBytes int) *keeper[K, V] {
 	return &keeper[K, V]{
 		rules: rules, ops: ops, kept: newLRU[K, *held[V]](maxEntries, maxBytes),
-		flights: flights[flightKey[K], V]{timeout: timeout},
+		timeout: timeout,
 	}
 }
 
@@ -82,9 +86,16 @@ func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
 
 func (k *keeper[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
 
-// get is the way of the others.
+// get is the way of the others; load runs in a goroutine of its own.
 func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
-	v, err := k.find(ctx, key, minSeq, load)
+	return k.ask(ctx, key, minSeq, func(minSeq int64, land func(V, error)) {
+		fly(ctx, k.timeout, func(ctx context.Context) (V, error) { return load(ctx, minSeq) }, land)
+	})
+}
+
+// ask is get for what is behind the keeper answering by itself.
+func (k *keeper[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
+	v, err := k.find(ctx, key, minSeq, ask)
 	if err != nil || !k.away() {
 		return v, err
 	}
@@ -94,7 +105,7 @@ func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFu
 	return k.ops.stale(v), nil
 }
 
-func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
+func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
 	h, ok := k.kept.get(key)
 	age := time.Duration(0)
 	if ok {
@@ -102,7 +113,7 @@ func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, load loadF
 		ok = h.seq >= minSeq && age <= k.rules.limit
 	}
 	if !ok {
-		return k.renew(ctx, key, minSeq, load).wait(ctx)
+		return k.renew(key, minSeq, ask).wait(ctx)
 	}
 	if age <= k.rules.fresh {
 		return h.value, nil
@@ -111,25 +122,28 @@ func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, load loadF
 	if failing && !due {
 		return h.marked(k.ops), nil
 	}
-	fl := k.renew(ctx, key, 0, load)
+	fl := k.renew(key, 0, ask)
 	switch {
 	case failing:
 		return h.marked(k.ops), nil
 	case age <= k.rules.grace:
 		return h.value, nil
 	}
-	return k.await(ctx, fl, h, minSeq)
+	return k.await(ctx, fl, h, flightKey[K]{key, minSeq}, ask)
 }
 
 // await waits for a renewal while there is an old answer to fall back on.
-func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], minSeq int64) (V, error) {
+func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], need flightKey[K], ask askFunc[V]) (V, error) {
 	bounded, cancel := context.WithTimeout(ctx, k.rules.wait)
 	defer cancel()
 	v, err := fl.wait(bounded)
+	if err == nil && k.ops.seq(v) < need.minSeq { // from a copy that is behind what the caller has seen
+		v, err = k.renew(need.key, need.minSeq, ask).wait(bounded)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return v, ctx.Err()
-	case err == nil && k.ops.seq(v) >= minSeq:
+	case err == nil:
 		return v, nil
 	case err != nil && isAnswer(err):
 		return v, err
@@ -140,9 +154,9 @@ func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], min
 	return h.marked(k.ops), nil
 }
 
-func (k *keeper[K, V]) renew(ctx context.Context, key K, minSeq int64, load loadFunc[V]) *flight[V] {
-	work := func(ctx context.Context) (V, error) { return load(ctx, minSeq) }
-	return k.flights.start(ctx, flightKey[K]{key, minSeq}, work, func(v V, err error) {
+func (k *keeper[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *flight[V] {
+	work := func(land func(V, error)) { ask(minSeq, land) }
+	return k.flights.start(flightKey[K]{key, minSeq}, work, func(v V, err error) {
 		switch {
 		case err == nil:
 			k.put(key, v)
@@ -207,6 +221,9 @@ func (h *held[V]) marked(ops keepOps[V]) V {
 
 // isAnswer says whether an error tells the truth about what was asked for, so that no other layer is to be tried.
 func isAnswer(err error) bool {
+	if isRule(err) {
+		return true
+	}
 	for _, answer := range []error{
 		leaderboard.ErrNotRanked, leaderboard.ErrPeriodNotFound, leaderboard.ErrBoardNotFound, leaderboard.ErrSeqAhead,
 	} {
@@ -215,4 +232,10 @@ func isAnswer(err error) bool {
 		}
 	}
 	return false
+}
+
+// isRule says whether an error is about the question itself, such as a mode that is not available so deep.
+func isRule(err error) bool {
+	var rule *leaderboard.RuleError
+	return errors.As(err, &rule)
 }

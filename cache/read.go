@@ -84,47 +84,11 @@ func ranked(codec rank.Codec, keys []rank.Key, ranks []int64) ([]leaderboard.Ran
 // Members answers from the copy alone, see Page for the errors. A member that an incomplete copy does not hold leaves
 // the whole question uncovered.
 func (c *Copies) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	s, _, err := c.members(ctx, p, q)
-	return s, err
-}
-
-func (c *Copies) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, head, error) {
-	args := make([]any, 0, len(q.Members)+2)
-	args = append(args, format(p), string(q.Mode))
-	for _, m := range q.Members {
-		args = append(args, m)
-	}
-	h, err := c.run(ctx, c.scripts.members, p, args...)
+	pl, _, err := c.places(ctx, p, q.Mode, q.Members)
 	if err != nil {
-		return nil, h, err
+		return nil, err
 	}
-	keys, at, tied, dense := h.rest.keys(), h.rest.ints(), h.rest.ints(), h.rest.ints()
-	switch {
-	case h.rest.err != nil:
-		return nil, h, h.rest.err
-	case h.Seq < q.MinSeq:
-		return nil, h, ErrBehind
-	}
-	s := &leaderboard.Standings{State: h.State}
-	places := make([]place, 0, len(keys))
-	for i, k := range keys {
-		switch {
-		case k != "":
-			r := rank.Ranks{Strict: at[i] + 1, Tied: tied[i]}
-			if len(dense) > 0 {
-				r.Dense = dense[i]
-			}
-			places = append(places, place{k, r})
-		case h.complete():
-			s.NotRanked = append(s.NotRanked, q.Members[i])
-		default:
-			return nil, h, ErrUncovered
-		}
-	}
-	if s.Entries, err = standings(rank.CodecOf(p.Rules), q.Mode, places); err != nil {
-		return nil, h, ErrDamaged
-	}
-	return s, h, nil
+	return pl.standings(0, q)
 }
 
 // ScoreRank answers from the copy alone, see Page for the errors. An incomplete copy covers what is better than its

@@ -78,6 +78,8 @@ type Reader struct {
 	standings     *keeper[membersKey, *leaderboard.Standings]
 	scoreRanks    *keeper[scoreKey, *leaderboard.ScoreRank]
 	distributions *keeper[distributionKey, *leaderboard.Distribution]
+
+	fromCopy, fromTruth *gatherer[placesKey, wanted] // what the standings are looked up with
 }
 
 // NewReader puts the layers in front of truth. copies may be nil.
@@ -95,6 +97,7 @@ func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *
 	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)
 	r.scoreRanks = newKeeper[scoreKey](rules, scoreOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newKeeper[distributionKey](rules, distributionOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.newBatches()
 	return r
 }
 
@@ -133,11 +136,9 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 }
 
 func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
-	s, err := r.standings.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
+	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, land func(*leaderboard.Standings, error)) {
 		q.MinSeq = minSeq
-		return fetch(ctx, r, p,
-			func(ctx context.Context) (*leaderboard.Standings, head, error) { return r.copies.members(ctx, p, q) },
-			func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) })
+		r.lookUp(p, q, land)
 	})
 	if err != nil {
 		return nil, err

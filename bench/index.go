@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+const (
+	smallest    = 10_000
+	huge        = 10_000_000
+	bytesPerRow = 250       // of an entry in both of its indexes, with room for pages that are not full
+	leastPool   = 128 << 20 // bytes of the buffer pool
+	poolShare   = 3         // it gets a third of the memory at most
+	buildGoal   = 1.2       // seconds per million
+	fillGoal    = 40_000    // rows a second
+	largeFrom   = 1_000_000 // goals of building and filling hold from here on: before, their beginning and end weigh too much
+)
+
+// indexSizes are the sizes of the boards: powers of ten up to members, members itself, and 10,000,000 if wanted.
+func indexSizes(members int, andHuge bool) []int {
+	var sizes []int
+	for n := smallest; n < members; n *= 10 {
+		sizes = append(sizes, n)
+	}
+	sizes = append(sizes, members)
+	if andHuge && members < huge {
+		sizes = append(sizes, huge)
+	}
+	return sizes
+}
+
+// measureIndex measures the store in this process, at several sizes.
+func (w *world) measureIndex(ctx context.Context, rep *report, log io.Writer) (err error) {
+	sizes := indexSizes(w.members, w.huge)
+	restore, err := w.growPool(ctx, sizes)
+	if err != nil {
+		return err
+	}
+	defer restore()
+	var boards []*board
+	defer func() {
+		for _, b := range boards {
+			err = errors.Join(err, b.close())
+		}
+	}()
+	for _, n := range sizes {
+		b, err := openBoard(ctx, w.mysql.DSN, "bench_"+strconv.Itoa(n), n, log)
+		if err != nil {
+			return err
+		}
+		boards = append(boards, b)
+		if err := b.warm(ctx); err != nil {
+			return err
+		}
+	}
+	for _, part := range indexParts(w) {
+		if err := part(ctx, boards, rep, log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexParts are the measurements, in an order that lets the later ones use what the earlier ones did.
+func indexParts(w *world) []func(context.Context, []*board, *report, io.Writer) error {
+	return []func(context.Context, []*board, *report, io.Writer) error{
+		w.measureFill, w.measureBuild, w.measureLatency, w.measureMemory, w.measureLoad, w.measureUpkeep,
+	}
+}
+
+// growPool makes MySQL's buffer pool large enough for the boards; restore takes that back.
+func (w *world) growPool(ctx context.Context, sizes []int) (restore func(), err error) {
+	db, err := sql.Open("mysql", w.mysql.DSN+"?interpolateParams=true")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := machineMemory()
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	var before int64
+	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.innodb_buffer_pool_size").Scan(&before); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	const set = "SET GLOBAL innodb_buffer_pool_size = ?"
+	if _, err := db.ExecContext(ctx, set, poolSize(sizes, memory)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return func() {
+		_, _ = db.ExecContext(context.WithoutCancel(ctx), set, before) // the server is stopped next, or shrinks later
+		_ = db.Close()
+	}, nil
+}
+
+// poolSize is the buffer pool in bytes that boards of these sizes want on a machine with so many bytes.
+func poolSize(sizes []int, memory int64) int64 {
+	want := int64(leastPool)
+	for _, n := range sizes {
+		want += int64(n) * bytesPerRow
+	}
+	return max(leastPool, min(want, memory/poolShare))
+}
+
+// warm reads the table and its ordered index once.
+func (b *board) warm(ctx context.Context) error {
+	for _, key := range []string{"PRIMARY", orderKey} {
+		var sum sql.NullFloat64
+		if err := b.db.QueryRowContext(ctx, "SELECT SUM(score) FROM entries FORCE INDEX ("+key+") WHERE period_id = ?", b.ref.ID).Scan(&sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *board) size() string { return thousands(b.members) + " members" }
+
+func (w *world) measureFill(_ context.Context, boards []*board, rep *report, _ io.Writer) error {
+	for _, b := range boards {
+		r := row{What: "filling, " + b.size(), Here: thousands(b.fillRate) + " rows/s"}
+		if b.members >= largeFrom {
+			r.Goal, r.Met = "≥ 40,000 rows/s", yesNo(b.fillRate >= fillGoal)
+		}
+		rep.add(r)
+	}
+	return nil
+}
+
+func (w *world) measureBuild(ctx context.Context, boards []*board, rep *report, log io.Writer) error {
+	fmt.Fprintln(log, "index: build")
+	for _, b := range boards {
+		took, err := b.buildIndex(ctx)
+		if err != nil {
+			return err
+		}
+		perMillion := took.Seconds() / (float64(b.members) / 1e6)
+		r := row{What: "build of the index, " + b.size(), Here: fmt.Sprintf("%.2f s, %.2f s per million", took.Seconds(), perMillion)}
+		if b.members >= largeFrom {
+			r.Goal, r.Met = "≤ 1.2 s per million", yesNo(perMillion <= buildGoal)
+		}
+		rep.add(r)
+	}
+	return nil
+}

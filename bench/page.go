@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Files of the page, in the folder of the documentation.
+const (
+	pageFile    = "benchmarks.md"
+	resultsFile = "benchmarks.json"
+	plotFile    = "benchmarks-rank.svg"
+)
+
+// section is what one step measured. The page is made from the sections, whichever run they come from.
+type section struct {
+	Name    string      `json:"name"`
+	Date    string      `json:"date"` // UTC day
+	Members int         `json:"members"`
+	Env     environment `json:"environment"`
+	Rows    []row       `json:"rows"`
+	Points  []point     `json:"points,omitempty"` // of the plot, by members
+}
+
+// heading is what the page says about a section in words.
+type heading struct{ name, title, text string }
+
+func headings() []heading {
+	return []heading{
+		{"reads", "Reading", "Keep-alive connections ask the service for the same thing again and again; a bare `net/http` handler in a process" +
+			" of its own returns the same bytes without looking at anything."},
+		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
+			" without HTTP, lock or log."},
+		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
+		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone."},
+		{"index", "Any rank at any depth", "The store in one process, asked by one goroutine, without HTTP and without Redis. p50 in the time of the machine;" +
+			" all sizes and the yardstick in turn. MySQL's buffer pool is made large enough to hold the tables of all sizes (as far as a third of" +
+			" the memory goes), so that the figures show the work and not the disk. “By COUNT” is the same question to the same store" +
+			" without its index."},
+	}
+}
+
+// writePage puts the new section in the place of the old one and makes the page and the plot anew.
+func writePage(dir string, sec section) error {
+	sections, err := readResults(dir)
+	if err != nil {
+		return err
+	}
+	sections = replaceSection(sections, sec)
+	results, err := json.MarshalIndent(sections, "", "\t")
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	renderPage(&page, sections)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if points := pointsOf(sections); len(points) > 0 {
+		if err := plotRanks(filepath.Join(dir, plotFile), points); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, resultsFile), append(results, '\n'), 0o644),
+		os.WriteFile(filepath.Join(dir, pageFile), page.Bytes(), 0o644),
+	)
+}
+
+// readResults reads what earlier runs measured: nothing, if there were none.
+func readResults(dir string) ([]section, error) {
+	data, err := os.ReadFile(filepath.Join(dir, resultsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sections []section
+	if err := json.Unmarshal(data, &sections); err != nil {
+		return nil, fmt.Errorf("%s: %w", resultsFile, err)
+	}
+	return sections, nil
+}
+
+// replaceSection returns the sections in the order of the page.
+func replaceSection(sections []section, sec section) []section {
+	var out []section
+	for _, h := range headings() {
+		for _, s := range append([]section{sec}, sections...) {
+			if s.Name == h.name {
+				out = append(out, s) // the new one comes first
+				break
+			}
+		}
+	}
+	return out
+}
+
+func pointsOf(sections []section) []point {
+	for _, s := range sections {
+		if s.Name == "index" {
+			return s.Points
+		}
+	}
+	return nil
+}
+
+const pageIntro = `# Benchmarks
+
+How fast the service is, and how that was measured. This page is written by ` + "`make bench`" + `; do not edit it.
+
+MySQL keeps its durable defaults (flush at commit, synchronised binary log). The load generator, the service, MySQL and
+Redis share the cores of one machine, so every part costs all others something. Absolute numbers drift with the machine
+and with what else it does; therefore each figure is held against a yardstick that runs in turn with it, and what counts
+is the median of the ratios of neighbouring rounds. “here” and “yardstick” are medians too.
+
+Measured on:
+`
+
+const pageCommands = `
+To measure again, on a quiet machine:
+
+    make bench                        # everything with 1,000,000 members, about ten minutes
+    make bench ARGS=-huge             # the index with 10,000,000 members too, about eight minutes more and 5 GB of disk
+    make bench ARGS='-only reads'     # one section (%s); the others stay
+    go test -run '^$' -bench . ./rank # the arithmetic alone: sort keys, and an index of 65,536 buckets
+
+The data stay in ` + "`.leaderboard/bench`" + ` for the next run; delete the folder to start anew. What a run measured is kept in
+[` + resultsFile + `](` + resultsFile + `), from which this page is made.
+`
+
+// renderPage writes the page.
+func renderPage(w io.Writer, sections []section) {
+	fmt.Fprint(w, pageIntro)
+	for _, line := range environments(sections) {
+		fmt.Fprintf(w, "- %s\n", line)
+	}
+	fmt.Fprintf(w, pageCommands, strings.Join(sectionNames(), ", "))
+	for _, h := range headings() {
+		for _, s := range sections {
+			if s.Name == h.name {
+				renderSection(w, h, s)
+			}
+		}
+	}
+}
+
+func renderSection(w io.Writer, h heading, s section) {
+	fmt.Fprintf(w, "\n## %s\n\n%s\n", h.title, h.text)
+	if len(s.Points) > 0 {
+		fmt.Fprintf(w, "\n![The rank of a random member takes about the same time at any size by the index, and time in proportion to the size by COUNT](%s)\n", plotFile)
+	} else {
+		fmt.Fprintf(w, "\n%s members.\n", thousands(s.Members))
+	}
+	fmt.Fprintln(w)
+	writeRows(w, s.Rows)
+	fmt.Fprintf(w, "\nMeasured on %s.\n", s.Date)
+}
+
+// environments says which sections were measured where, one line per environment.
+func environments(sections []section) []string {
+	var lines []string
+	for i, s := range sections {
+		if slices.ContainsFunc(sections[:i], func(before section) bool { return before.Env == s.Env }) {
+			continue
+		}
+		var names []string
+		for _, other := range sections {
+			if other.Env == s.Env {
+				names = append(names, other.Name)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s (%s)", s.Env, strings.Join(names, ", ")))
+	}
+	return lines
+}

@@ -1,0 +1,176 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"leaderboard"
+)
+
+const (
+	// batchMembers bounds what one batch asks for, and so what a lookup may have to wait for.
+	batchMembers = 256
+	// batchLanes is how many batches of a period are in one layer at the same time.
+	batchLanes = 2
+)
+
+// placesKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
+// against the state that the batch is answered from.
+type placesKey struct {
+	periodKey
+	mode leaderboard.Mode
+}
+
+// wanted is a question about members that waits for its answer.
+type wanted struct {
+	ref   leaderboard.PeriodRef
+	query leaderboard.MembersQuery
+	since time.Time
+	land  func(*leaderboard.Standings, error)
+
+	waited bool // the copy was too old for it before
+}
+
+// newBatches sets up the two layers that questions about members pass through in batches.
+func (r *Reader) newBatches() {
+	layer := func(run func(placesKey, []wanted)) *gatherer[placesKey, wanted] {
+		return &gatherer[placesKey, wanted]{
+			lanes: batchLanes, most: batchMembers, run: run,
+			size: func(w wanted) int { return len(w.query.Members) },
+			fail: r.failPlaces,
+		}
+	}
+	r.fromCopy, r.fromTruth = layer(r.placesInCopy), layer(r.placesInTruth)
+	r.fromTruth.wait = r.opts.FallbackWait // for Redis there is a deadline
+}
+
+// failPlaces ends a question that no batch answered.
+func (r *Reader) failPlaces(w wanted, err error) {
+	if errors.Is(err, leaderboard.ErrOverloaded) {
+		r.opts.OnFallbackRefused()
+	}
+	w.land(nil, err)
+}
+
+// lookUp asks Redis, then MySQL, together with whoever asks at the same time.
+func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, land func(*leaderboard.Standings, error)) {
+	key, w := placesKey{periodKeyOf(p), q.Mode}, wanted{ref: p, query: q, since: time.Now(), land: land}
+	if r.copies != nil {
+		r.fromCopy.add(key, w)
+	} else {
+		r.fromTruth.add(key, w)
+	}
+}
+
+// placesInCopy answers a batch from the copy in Redis. What the copy cannot answer, all of it when Redis cannot, goes on
+// to MySQL.
+func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
+	rest := batch
+	if r.redis.allow() {
+		rest = r.askPlaces(key, batch)
+	}
+	for _, w := range rest {
+		r.fromTruth.add(key, w)
+	}
+}
+
+// askPlaces answers what Redis can answer and returns the rest.
+func (r *Reader) askPlaces(key placesKey, batch []wanted) (rest []wanted) {
+	// The deadline counts from the question: who waited behind a batch that Redis did not answer waits no longer.
+	ctx, cancel := context.WithDeadline(context.Background(), batch[0].since.Add(r.opts.RedisDeadline))
+	defer cancel()
+	p, members := batch[0].ref, membersOf(batch)
+	pl, err := askCopy(ctx, r, p, func(ctx context.Context) (*places, head, error) {
+		return r.copies.places(ctx, p, key.mode, members)
+	})
+	if err != nil {
+		return batch
+	}
+	from := 0
+	for _, w := range batch {
+		s, err := pl.standings(from, w.query)
+		from += len(w.query.Members)
+		switch {
+		case err == nil:
+			w.land(s, nil)
+		case errors.Is(err, ErrBehind) && !w.waited: // the others go on at once
+			w.waited = true
+			time.AfterFunc(behindPause, func() { r.fromCopy.add(key, w) })
+		default:
+			rest = append(rest, w)
+		}
+	}
+	return rest
+}
+
+func membersOf(batch []wanted) []string {
+	if len(batch) == 1 {
+		return batch[0].query.Members
+	}
+	var all []string
+	for _, w := range batch {
+		all = append(all, w.query.Members...)
+	}
+	return all
+}
+
+// placesInTruth answers a batch from MySQL.
+func (r *Reader) placesInTruth(key placesKey, batch []wanted) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.opts.FlightTimeout)
+	defer cancel()
+	all := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: key.mode}, Members: membersOf(batch)}
+	if len(batch) > 1 {
+		slices.Sort(all.Members)
+		all.Members = slices.Compact(all.Members)
+	}
+	s, err := fallback(ctx, r, func(ctx context.Context) (*leaderboard.Standings, error) {
+		return r.truth.Members(ctx, batch[0].ref, all)
+	})
+	switch {
+	case err != nil && isRule(err) && len(batch) > 1: // the fault of some, not of all
+		for i := range batch {
+			r.placesInTruth(key, batch[i:i+1])
+		}
+	case err != nil:
+		for _, w := range batch {
+			w.land(nil, err)
+		}
+	default:
+		deal(s, batch)
+	}
+}
+
+// deal gives every question its part of one answer.
+func deal(s *leaderboard.Standings, batch []wanted) {
+	if len(batch) == 1 && s.Seq >= batch[0].query.MinSeq {
+		batch[0].land(s, nil)
+		return
+	}
+	at := make(map[string]int, len(s.Entries))
+	for i := range s.Entries {
+		at[s.Entries[i].Member] = i
+	}
+	for _, w := range batch {
+		if s.Seq < w.query.MinSeq {
+			w.land(nil, leaderboard.ErrSeqAhead)
+			continue
+		}
+		part := &leaderboard.Standings{State: s.State}
+		held := make([]int, 0, len(w.query.Members))
+		for _, m := range w.query.Members {
+			if i, ok := at[m]; ok {
+				held = append(held, i)
+			} else {
+				part.NotRanked = append(part.NotRanked, m)
+			}
+		}
+		slices.Sort(held)
+		part.Entries = make([]leaderboard.Standing, len(held))
+		for i, at := range held {
+			part.Entries[i] = s.Entries[at]
+		}
+		w.land(part, nil)
+	}
+}

@@ -1,0 +1,303 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+// scriptCalls counts the round trips that execute a script, and holds them up while hold is set.
+type scriptCalls struct {
+	n    atomic.Int64
+	hold chan struct{}
+}
+
+func (*scriptCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (*scriptCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if strings.HasPrefix(cmd.Name(), "eval") {
+			s.n.Add(1)
+			if s.hold != nil {
+				<-s.hold
+			}
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// waiting is how many questions gather in a layer.
+func waiting(g *gatherer[placesKey, wanted]) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, gr := range g.groups {
+		n += len(gr.waiting)
+	}
+	return n
+}
+
+func idle(g *gatherer[placesKey, wanted]) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.groups) == 0
+}
+
+// Look-ups that come while Redis is busy are answered by one script, and what lies below the copy by one query, each
+// with its own member at its own rank.
+func TestLookupsGoTogether(t *testing.T) {
+	t.Parallel()
+	const members, held = 200, 50
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = held }), CopyOptions{Slack: 1})
+	b.members(members)
+	b.build(t)
+	calls := &scriptCalls{hold: make(chan struct{})}
+	b.client.AddHook(calls)
+	s := &truth{world: b.world, hold: make(chan struct{})}
+	r := NewReader(b.copies, s, ReaderOptions{RedisDeadline: 20 * time.Second, FallbackWait: 20 * time.Second, FlightTimeout: 20 * time.Second})
+	var wg sync.WaitGroup
+	lookUp := func(n int) {
+		wg.Go(func() {
+			got, err := r.Members(within(t), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", n)}})
+			if err != nil || len(got.Entries) != 1 || got.Entries[0].Member != fmt.Sprint("m", n) || got.Entries[0].Rank != int64(n) {
+				t.Errorf("look-up of m%d: %+v, %v", n, got, err)
+			}
+		})
+	}
+	for n := 1; n <= batchLanes; n++ {
+		lookUp(n)
+		eventually(t, "a script is under way", func() bool { return calls.n.Load() == int64(n) })
+	}
+	for n := batchLanes + 1; n <= members; n++ {
+		lookUp(n)
+	}
+	eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-batchLanes })
+	close(calls.hold)
+	eventually(t, "the rest is handed on", func() bool { return idle(r.fromCopy) })
+	close(s.hold)
+	wg.Wait()
+	if n := calls.n.Load(); n != batchLanes+1 {
+		t.Errorf("%d scripts for %d look-ups, want one for those that gathered", n, members)
+	}
+	if n := s.asked.Load(); n > batchLanes+1 { // as many as there were lanes for the first of them, and one for the rest
+		t.Errorf("%d queries for the %d members below the copy", n, members-held)
+	}
+}
+
+// What one caller needs is no burden to those who are answered with it.
+func TestLookupsDoNotHinderEachOther(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b.members(10)
+	b.build(t)
+	b.world.commit(set{member: "new", score: score(100)}) // the copy stays at seq 10
+	s := &truth{world: b.world}
+	r := NewReader(b.copies, s, ReaderOptions{})
+	var got [4]*leaderboard.Standings
+	var errs [4]error
+	batch := make([]wanted, len(got))
+	for i, q := range []leaderboard.MembersQuery{
+		{Members: []string{"m1", "nobody"}},
+		{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"m1"}},
+		{Query: leaderboard.Query{MinSeq: 12}, Members: []string{"m2"}},
+		{Members: []string{"m3", "m1"}},
+	} {
+		batch[i] = wanted{ref: b.ref, query: q, since: time.Now(), land: func(s *leaderboard.Standings, err error) { got[i], errs[i] = s, err }}
+	}
+	batch[1].waited, batch[2].waited = true, true
+	rest := r.askPlaces(placesKey{}, batch)
+	if len(rest) != 2 || got[1] != nil || got[2] != nil {
+		t.Fatalf("%d questions are left, want those that the copy is too old for", len(rest))
+	}
+	if got[0].Seq != 10 || got[0].Entries[0].Rank != 1 || fmt.Sprint(got[0].NotRanked) != "[nobody]" || got[3].Entries[0].Member != "m1" || got[3].Entries[1].Rank != 3 {
+		t.Errorf("from the copy: %+v, %+v", got[0], got[3])
+	}
+	r.placesInTruth(placesKey{}, rest)
+	if errs[1] != nil || got[1].Seq != 11 || got[1].Entries[0].Rank != 2 {
+		t.Errorf("min_seq 11: %+v, %v", got[1], errs[1])
+	}
+	if !errors.Is(errs[2], leaderboard.ErrSeqAhead) {
+		t.Errorf("min_seq 12: %v, want ErrSeqAhead", errs[2])
+	}
+}
+
+// Who has just written is given a moment for the copy to catch up, before MySQL is asked.
+func TestLookupWaitsForTheWriteThrough(t *testing.T) {
+	t.Parallel()
+	address, w := testenv.Redis(t), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	writer := openClient(t, address)
+	b := &rig{writer, w, NewCopies(writer, w, CopyOptions{}), w.ref}
+	b.members(10)
+	b.build(t)
+	calls := &scriptCalls{hold: make(chan struct{})}
+	client := openClient(t, address)
+	client.AddHook(calls)
+	s := &truth{world: w}
+	r := NewReader(NewCopies(client, w, CopyOptions{}), s, ReaderOptions{RedisDeadline: 20 * time.Second})
+	w.commit(set{member: "new", score: score(100)})
+	answer := make(chan *leaderboard.Standings, 1)
+	go func() {
+		got, err := r.Members(within(t), w.ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"new"}})
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- got
+	}()
+	calls.hold <- struct{}{} // too old
+	eventually(t, "the copy is asked again", func() bool { return calls.n.Load() == 2 })
+	must(b.copies.CatchUp(within(t), w.ref))(t)
+	close(calls.hold)
+	if got := <-answer; got.Source != leaderboard.SourceRedis || got.Seq != 11 || s.asked.Load() != 0 {
+		t.Errorf("answer %+v, MySQL was asked %d times", got, s.asked.Load())
+	}
+}
+
+// A dense rank that the copy does not count down to keeps nobody else's from being answered.
+func TestDenseLookupsTooDeep(t *testing.T) {
+	t.Parallel()
+	const members = 10_010 // DENSE_LIMIT of head.lua and some
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = members }), CopyOptions{})
+	b.members(members)
+	b.build(t)
+	pl, _, err := b.copies.places(within(t), b.ref, leaderboard.Dense, []string{"m10", "m10005", "m10001", "nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for _, s := range pl.list {
+		got = append(got, s.Rank)
+	}
+	if fmt.Sprint(got) != "[10 0 10001 0]" {
+		t.Errorf("dense ranks %v", got)
+	}
+	if _, err := pl.standings(1, leaderboard.MembersQuery{Members: []string{"m10005"}}); !errors.Is(err, ErrUncovered) {
+		t.Errorf("too deep: %v, want ErrUncovered", err)
+	}
+	if s, err := pl.standings(3, leaderboard.MembersQuery{Members: []string{"nobody"}}); err != nil || len(s.NotRanked) != 1 {
+		t.Errorf("nobody: %+v, %v", s, err)
+	}
+}
+
+// shallow is a truth that refuses the rank of one member, as the store does with dense ranks far down.
+type shallow struct{ *truth }
+
+func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	for _, m := range q.Members {
+		if m == "m9" {
+			return nil, &leaderboard.RuleError{Code: leaderboard.CodeModeNotAvailable}
+		}
+	}
+	return s.truth.Members(ctx, p, q)
+}
+
+// A question that breaks a rule fails alone; MySQL being away is everybody's.
+func TestLookupsFailAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	(&rig{world: w}).members(10)
+	r := NewReader(nil, shallow{&truth{world: w}}, ReaderOptions{})
+	ask := func() map[string]error {
+		errs := map[string]error{}
+		var batch []wanted
+		for _, m := range []string{"m1", "m9", "m2"} {
+			q := leaderboard.MembersQuery{Members: []string{m}}
+			batch = append(batch, wanted{ref: w.ref, query: q, land: func(s *leaderboard.Standings, err error) {
+				if errs[m] = err; err == nil && s.Entries[0].Member != m {
+					t.Errorf("%s got %+v", m, s)
+				}
+			}})
+		}
+		r.placesInTruth(placesKey{}, batch)
+		return errs
+	}
+	if errs := ask(); errs["m1"] != nil || errs["m2"] != nil || !isRule(errs["m9"]) || len(errs) != 3 {
+		t.Errorf("errors %v, want one of a rule for m9", errs)
+	}
+	w.fail(leaderboard.ErrUnavailable)
+	if errs := ask(); !errors.Is(errs["m1"], leaderboard.ErrUnavailable) || !errors.Is(errs["m2"], leaderboard.ErrUnavailable) {
+		t.Errorf("errors while MySQL is away: %v", errs)
+	}
+}
+
+// Whatever is asked together, in whatever mode, while the period changes and copies come and go: every answer is that of
+// the oracle at the state that it names, and as new as it had to be.
+func TestLookupsAreExact(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
+	b.members(60)
+	s := &truth{world: b.world}
+	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)})
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	wg.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			b.world.commit(set{member: fmt.Sprint("m", 1+rand.IntN(80)), score: score(rand.Int64N(40))})
+			if _, err := b.copies.CatchUp(within(t), b.ref); i%50 == 49 || errors.Is(err, ErrNeedsBuild) {
+				_, _ = b.copies.Build(within(t), b.ref)
+			}
+		}
+	})
+	var readers sync.WaitGroup
+	var sources sync.Map
+	for range 16 {
+		readers.Go(func() {
+			for range 150 {
+				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}[rand.IntN(3)]}}
+				if rand.IntN(3) == 0 {
+					q.MinSeq = b.world.name().seq
+				}
+				for _, n := range rand.Perm(90)[:1+rand.IntN(3)*rand.IntN(4)] {
+					q.Members = append(q.Members, fmt.Sprint("m", 1+n))
+				}
+				got, err := r.Members(within(t), b.ref, q)
+				if err != nil {
+					t.Errorf("%+v: %v", q, err)
+					return
+				}
+				sources.Store(got.Source, true)
+				b.check(t, q, got)
+			}
+		})
+	}
+	readers.Wait()
+	close(stop)
+	wg.Wait()
+	for _, source := range []leaderboard.Source{leaderboard.SourceRedis, leaderboard.SourceMySQL} {
+		if _, ok := sources.Load(source); !ok {
+			t.Errorf("no answer came from %s, the test tests little", source)
+		}
+	}
+}
+
+func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.Standings) {
+	t.Helper()
+	o, ok := b.world.at(stateName{got.Seq, got.AsOf})
+	if !ok || got.Seq < q.MinSeq || got.Stale {
+		t.Errorf("%+v: answered at %+v", q, got.State)
+		return
+	}
+	want := o.members(q, got.Source)
+	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) {
+		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
+	}
+}
