@@ -41,7 +41,7 @@ func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	}
 	for _, s := range slices.Backward(c.seasons) {
 		if s.StartsAt <= t {
-			return Span{Name: s.Name, StartsAt: s.StartsAt, EndsAt: s.EndsAt}, true
+			return Span(s), true
 		}
 	}
 	return Span{}, false
@@ -54,7 +54,7 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	}
 	for _, s := range c.seasons {
 		if s.Name == name {
-			return Span{Name: s.Name, StartsAt: s.StartsAt, EndsAt: s.EndsAt}, nil
+			return Span(s), nil
 		}
 	}
 	return Span{}, fmt.Errorf("the board has no season %q", name)
