@@ -36,11 +36,6 @@ func indexSizes(members int, andHuge bool) []int {
 // measureIndex measures the store in this process, at several sizes.
 func (w *world) measureIndex(ctx context.Context, rep *report, log io.Writer) (err error) {
 	sizes := indexSizes(w.members, w.huge)
-	restore, err := w.growPool(ctx, sizes)
-	if err != nil {
-		return err
-	}
-	defer restore()
 	var boards []*board
 	defer func() {
 		for _, b := range boards {
@@ -72,28 +67,21 @@ func indexParts(w *world) []func(context.Context, []*board, *report, io.Writer) 
 	}
 }
 
-// growPool makes MySQL's buffer pool large enough for the boards; restore takes that back.
-func (w *world) growPool(ctx context.Context, sizes []int) (restore func(), err error) {
+// growPool makes MySQL's buffer pool large enough for the tables of a run, so that the figures show the work and not the
+// disk.
+func (w *world) growPool(ctx context.Context) error {
 	db, err := sql.Open("mysql", w.mysql.DSN+"?interpolateParams=true")
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer db.Close()
 	memory, err := machineMemory()
 	if err != nil {
-		return nil, errors.Join(err, db.Close())
+		return err
 	}
-	var before int64
-	if err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.innodb_buffer_pool_size").Scan(&before); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	const set = "SET GLOBAL innodb_buffer_pool_size = ?"
-	if _, err := db.ExecContext(ctx, set, poolSize(sizes, memory)); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return func() {
-		_, _ = db.ExecContext(context.WithoutCancel(ctx), set, before) // the server is stopped next, or shrinks later
-		_ = db.Close()
-	}, nil
+	sizes := append(indexSizes(w.members, w.huge), w.members, w.members) // the board behind HTTP and its yardstick
+	_, err = db.ExecContext(ctx, "SET GLOBAL innodb_buffer_pool_size = ?", poolSize(sizes, memory))
+	return err
 }
 
 // poolSize is the buffer pool in bytes that boards of these sizes want on a machine with so many bytes.

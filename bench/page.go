@@ -42,8 +42,7 @@ func headings() []heading {
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
 		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone."},
 		{"index", "Any rank at any depth", "The store in one process, asked by one goroutine, without HTTP and without Redis. p50 in the time of the machine;" +
-			" all sizes and the yardstick in turn. MySQL's buffer pool is made large enough to hold the tables of all sizes (as far as a third of" +
-			" the memory goes), so that the figures show the work and not the disk. “By COUNT” is the same question to the same store" +
+			" all sizes and the yardstick in turn. “By COUNT” is the same question to the same store" +
 			" without its index."},
 	}
 }
@@ -118,7 +117,8 @@ const pageIntro = `# Benchmarks
 
 How fast the service is, and how that was measured. This page is written by ` + "`make bench`" + `; do not edit it.
 
-MySQL keeps its durable defaults (flush at commit, synchronised binary log). The load generator, the service, MySQL and
+MySQL keeps its durable defaults (flush at commit, synchronised binary log); its buffer pool is made large enough for the
+tables of the run (as far as a third of the memory goes), so that the figures show the work and not the disk. The load generator, the service, MySQL and
 Redis share the cores of one machine, so every part costs all others something. Absolute numbers drift with the machine
 and with what else it does; therefore each figure is held against a yardstick that runs in turn with it, and what counts
 is the median of the ratios of neighbouring rounds. “here” and “yardstick” are medians too.

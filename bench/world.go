@@ -49,6 +49,10 @@ func newWorld(ctx context.Context, o options, log io.Writer) (*world, error) {
 		return nil, err
 	}
 	w.stops = append(w.stops, func() { _ = w.mysql.Stop(context.Background()) })
+	if err := w.growPool(ctx); err != nil {
+		w.close()
+		return nil, err
+	}
 	if w.redis, err = devserver.StartRedis(ctx, cfg); err != nil {
 		w.close()
 		return nil, err

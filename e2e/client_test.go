@@ -84,11 +84,11 @@ type run struct {
 }
 
 type verification struct {
-	Equal      bool            `json:"equal"`
-	Seq        int64           `json:"seq"`
-	Checked    int64           `json:"checked"`
-	Difference json.RawMessage `json:"difference"`
-	Detail     string          `json:"detail"`
+	Equal      bool   `json:"equal"`
+	Seq        int64  `json:"seq"`
+	Checked    int64  `json:"checked"`
+	Difference any    `json:"difference"`
+	Detail     string `json:"detail"`
 }
 
 // submission is one entry of POST …/scores.
@@ -216,7 +216,7 @@ func (c *client) verify(ctx context.Context, board string) (verification, error)
 	switch {
 	case err != nil:
 	case !v.Equal:
-		err = fmt.Errorf("the copy differs: %+v, %s", v, v.Difference)
+		err = fmt.Errorf("the copy differs: %+v", v)
 	case v.Checked == 0:
 		err = errNoCopy
 	}

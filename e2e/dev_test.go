@@ -63,6 +63,13 @@ func TestChildrenDieWithDev(t *testing.T) {
 		t.Fatalf("dev has the children %v, want its MySQL and its Redis", servers)
 	}
 	r := c.mustSubmit(t, "demo", submission{"you", 1_000_000})
+	defer func() {
+		for _, pid := range servers {
+			if t.Failed() { // they may have outlived dev
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}()
 	p.kill9(t)
 	for _, pid := range servers {
 		eventually(t, fmt.Sprintf("child %d is gone", pid), func() error {

@@ -55,9 +55,9 @@ func writeAndRead(ctx context.Context, a, b *client, member string, score int64)
 	if err != nil {
 		return "", fmt.Errorf("write: %w", err)
 	}
-	for _, path := range []string{"top?limit=10&min_seq=%d", "members/" + member + "?min_seq=%d", "members/" + member + "/around?before=2&after=2&min_seq=%d"} {
+	for _, path := range []string{"top?limit=10", "members/" + member + "?mode=tied", "members/" + member + "/around?before=2&after=2"} {
 		var p page
-		if err := b.get(ctx, "/v1/boards/race/"+fmt.Sprintf(path, r.Seq), &p); err != nil {
+		if err := b.get(ctx, fmt.Sprintf("/v1/boards/race/%s&min_seq=%d", path, r.Seq), &p); err != nil {
 			return "", err
 		}
 		if p.Seq < r.Seq || p.Stale {

@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -101,6 +104,65 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 	t.Logf("%d acknowledged, %d in MySQL, %d requests came too late", len(l.acked), len(got), l.gone)
 	w.checkCopyIsCurrent(t, "load")
+}
+
+// TestShutdownAnswersWhatIsUnderWay ends a server while its writes wait for MySQL: one batch at work, the rest in the
+// queue. The server stops listening, and answers all of them once MySQL goes on.
+func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.serve(t, "server", "--drain-delay", "500ms") // in which everything that was sent arrives
+	s.putBoard(t, "load", nil)
+	release := w.lockPeriods(t)
+	const requests = 40
+	var sent, done sync.WaitGroup
+	answers, errs := make([]answer, requests), make([]error, requests)
+	sent.Add(requests)
+	for i := range requests {
+		done.Go(func() {
+			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() }}
+			answers[i], errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", submission{fmt.Sprint(i), 1})
+		})
+	}
+	sent.Wait()
+	s.signal(syscall.SIGTERM)
+	eventually(t, "the server listens no more", func() error {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err == nil {
+			return errors.Join(errors.New("it does"), conn.Close())
+		}
+		return nil
+	})
+	release()
+	done.Wait()
+	for i := range requests {
+		if errs[i] != nil || answers[i].status != http.StatusOK {
+			t.Errorf("request %d: %d %s, %v", i, answers[i].status, answers[i].body, errs[i])
+		}
+	}
+	if status := s.awaitExit(t); status.ExitStatus() != 0 {
+		t.Errorf("exit status %d, want 0", status.ExitStatus())
+	}
+	if got := w.scores(t, "load"); len(got) != requests {
+		t.Errorf("%d members in MySQL, want %d", len(got), requests)
+	}
+}
+
+// lockPeriods makes all writes wait in MySQL until release is called.
+func (w *world) lockPeriods(t *testing.T) (release func()) {
+	t.Helper()
+	tx, err := w.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT id FROM periods FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // checkCopyIsCurrent: the copy is at the seq of MySQL, and right, with no server running.

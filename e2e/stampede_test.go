@@ -152,14 +152,18 @@ func TestForcedRebuilds(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	states := map[string]int{}
+	states, different := map[string]int{}, map[int64]bool{}
 	for _, r := range runs {
 		states[r.State]++
+		different[r.ID] = true
 		if r.State != "done" && r.State != "shared" || r.ToSeq != 3000 {
 			t.Errorf("a demand was answered with %+v", r)
 		}
 	}
 	t.Logf("sent within %s, runs as answered: %v", sent.took(), states)
+	if most := 2 * len(s.servers); len(different) > most { // the one at work and the next
+		t.Errorf("%d demands made %d runs, want at most %d: they do not share", demands, len(different), most)
+	}
 	if n := s.builds(t, "demo"); n < 1 || n > 2 {
 		t.Errorf("%d demands within %s made %d builds, want 1 or 2", demands, sent.took(), n)
 	}

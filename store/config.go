@@ -31,7 +31,7 @@ type Config struct {
 	// IndexMinEntries is the size of a period from which on it gets a rank index; below it counting is as quick.
 	// Default 2000.
 	IndexMinEntries int64
-	// IndexTarget is the number of entries per bucket of a rank index. Default 512.
+	// IndexTarget is the number of entries per bucket of a rank index. Default 256.
 	IndexTarget int
 	// IndexSaveEvery is after how many changes a rank index is saved; it is also saved before a quarter of ChangeTTL
 	// has passed (by Sweep), and by Close. Default 200,000.
@@ -63,7 +63,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.KeyTTL, 24*time.Hour)
 	setDefault(&c.ChangeTTL, time.Hour)
 	setDefault(&c.IndexMinEntries, 2000)
-	setDefault(&c.IndexTarget, 512)
+	setDefault(&c.IndexTarget, 256)
 	setDefault(&c.IndexSaveEvery, 200_000)
 	setDefault(&c.IndexMemory, 256<<20)
 	if c.Logger == nil {

@@ -72,15 +72,15 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []scan, base r
 	if err != nil {
 		return nil, reply{}, err
 	}
-	ivs, err := intervals(keys, spans)
+	tallies, err := tallies(keys, spans)
 	if err != nil {
 		return nil, reply{}, err
 	}
-	r, err := v.store.ask(ctx, v.q, v.ref.ID, question{counts: ivs, scans: scans})
+	r, err := v.store.ask(ctx, v.q, v.ref.ID, question{counts: tallies, scans: scans})
 	if err != nil {
 		return nil, r, err
 	}
-	ahead := sum(spans, r.counts)
+	ahead := sum(keys, spans, r.counts)
 	if v.index == nil {
 		return ahead, r, nil
 	}
@@ -121,10 +121,10 @@ func (v *view) follow(ctx context.Context, keys []rank.Key, at rank.Mark, state 
 	return v.index.carry(keys, at, markOf(state))
 }
 
-// intervals are what to count for each key: the entries from the start of its bucket, or from the key before it if that
-// is in the same bucket.
-func intervals(keys []rank.Key, spans []rank.Span) ([]interval, error) {
-	ivs := make([]interval, len(keys))
+// tallies are what to count for the keys: the entries from the start of the bucket, or from the key before if that is in
+// the same bucket. The prefix of a key, right before it and in the same bucket, takes no tally of its own.
+func tallies(keys []rank.Key, spans []rank.Span) ([]tally, error) {
+	out := make([]tally, 0, len(keys))
 	last := cut{}
 	for i, k := range keys {
 		here, err := beforeKey(k)
@@ -137,21 +137,52 @@ func intervals(keys []rank.Key, spans []rank.Span) ([]interval, error) {
 				return nil, err
 			}
 		}
-		ivs[i] = interval{from, here}
+		if prefixOfNext(keys, spans, i) {
+			last = from
+			continue
+		}
+		out = append(out, tally{interval{from, here}, wide(from, here, spans[i].To)})
 		last = here
 	}
-	return ivs, nil
+	return out, nil
 }
 
-// sum adds up what was counted in intervals.
-func sum(spans []rank.Span, counts []int64) []int64 {
-	out := make([]int64, len(counts))
-	for i, n := range counts {
+// wide says whether no more than one bucket is read when all entries with the score of here are.
+func wide(from, here cut, to rank.Key) bool {
+	if from.n > colScore+1 || here.n <= colMember {
+		return false
+	}
+	if to == "" {
+		return true
+	}
+	until, err := beforeKey(to)
+	return err == nil && until.score < here.score
+}
+
+// prefixOfNext says whether key i is the prefix of the one that follows, in the same bucket.
+func prefixOfNext(keys []rank.Key, spans []rank.Span, i int) bool {
+	return len(keys[i]) == rank.PrefixLen && i+1 < len(keys) && len(keys[i+1]) > rank.HeadLen &&
+		keys[i+1].Prefix() == keys[i] && spans[i+1].From == spans[i].From
+}
+
+// sum adds up what was counted for the keys.
+func sum(keys []rank.Key, spans []rank.Span, counts []counted) []int64 {
+	out := make([]int64, len(keys))
+	for i := range keys {
+		out[i] = spans[i].Before
 		if i > 0 && spans[i].From == spans[i-1].From {
-			out[i] = out[i-1] + n
-		} else {
-			out[i] = spans[i].Before + n
+			out[i] = out[i-1]
 		}
+		if prefixOfNext(keys, spans, i) {
+			out[i] += counts[0].all - counts[0].tied
+			continue
+		}
+		if i > 0 && prefixOfNext(keys, spans, i-1) {
+			out[i] += counts[0].tied
+		} else {
+			out[i] += counts[0].all
+		}
+		counts = counts[1:]
 	}
 	return out
 }

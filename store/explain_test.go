@@ -114,17 +114,20 @@ func plannedStatements(t *testing.T) map[string]planned {
 	out := map[string]planned{}
 	for name, sc := range map[string]scan{
 		"top": {iv: everything(), limit: 10}, "offset": {iv: everything(), offset: 3000, limit: 10},
-		"behind a key": {iv: interval{behind, end()}, limit: 10}, "before a key": {iv: interval{beginning(), here}, limit: 10, last: true},
+		"behind a key": {iv: interval{behind, end()}, limit: 10}, "last": {iv: everything(), limit: 10, last: true},
 		"bucket": {iv: interval{here, later}, limit: 10},
 	} {
 		qu := question{scans: []scan{sc}}
 		out["scan "+name] = planned{qu.text(1), ordered}
+		if !sc.last {
+			out["run "+name] = planned{qu.run(1), ordered}
+		}
 	}
 	for name, iv := range map[string]interval{
 		"ahead of a key": {beginning(), here}, "ahead of a group": {beginning(), group}, "in a group": {group, here},
 		"in a bucket": {here, later},
 	} {
-		qu := question{counts: []interval{iv}}
+		qu := question{counts: []tally{{iv: iv}, {iv: iv, wide: true}}}
 		out["count "+name] = planned{qu.text(1), ordered}
 	}
 	members := question{members: []string{"m1", "m2", "m77"}}

@@ -34,7 +34,7 @@ func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 	if err == nil {
 		t = newTracker(ref, index, 1)
 		x.install(t)
-		err = x.save(ctx, t)
+		err = x.save(ctx, t, true)
 	}
 	run.Rows, run.Took, run.State = b.counted, time.Since(start), leaderboard.RunDone
 	if t != nil {
@@ -91,7 +91,7 @@ func (b *build) resume(ctx context.Context) {
 	s := b.indexes.store
 	b.builder = rank.NewBuilder(s.cfg.IndexTarget)
 	saved, err := s.savedIndex(ctx, b.ref.ID)
-	if err != nil || saved == nil {
+	if err != nil || saved == nil || !saved.whole {
 		return
 	}
 	resumed, err := rank.Resume(saved.payload)
@@ -127,10 +127,10 @@ func (b *build) append(ctx context.Context, from rank.Key) error {
 	if keys := r.keys[0]; len(keys) == 2 {
 		to = between(keys[0], keys[1])
 	} else {
-		if r, err = s.ask(ctx, s.db.DB, b.ref.ID, question{counts: []interval{rest}}); err != nil {
+		if r, err = s.ask(ctx, s.db.DB, b.ref.ID, question{counts: []tally{{iv: rest}}}); err != nil {
 			return err
 		}
-		size = r.counts[0]
+		size = r.counts[0].all
 	}
 	m := markOf(r.state)
 	if err := b.builder.Append(m, to, size); err != nil {

@@ -52,7 +52,7 @@ func (x *indexes) open(ref leaderboard.PeriodRef, distrust bool, loaded func()) 
 // load reads the saved index and folds the log into it. It returns nil without an error when only a build helps.
 func (x *indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*tracker, error) {
 	saved, err := x.store.savedIndex(ctx, ref.ID)
-	if err != nil || saved == nil {
+	if err != nil || saved == nil || !saved.whole {
 		return nil, err
 	}
 	index, err := rank.Decode(saved.payload)

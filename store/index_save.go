@@ -18,9 +18,10 @@ type savedIndex struct {
 	seq     int64
 	savedAt leaderboard.Micros
 	payload []byte
+	whole   bool // no row is missing, or belongs to another index
 }
 
-// savedIndex reads the rows of an index; nil when there are none, or some are missing or of another one.
+// savedIndex reads the rows of an index; nil when there are none.
 func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, error) {
 	rows, err := s.db.DB.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_buckets WHERE period_id = ? ORDER BY chunk", periodID)
 	if err != nil {
@@ -28,7 +29,7 @@ func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, er
 	}
 	defer rows.Close()
 	var out *savedIndex
-	expected, next, whole := 0, 0, true
+	expected, next := 0, 0
 	for rows.Next() {
 		var (
 			chunk, chunks int
@@ -40,17 +41,17 @@ func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, er
 			return nil, err
 		}
 		if out == nil {
-			out, expected = &savedIndex{seq: seq, savedAt: micros(savedAt)}, chunks
+			out, expected = &savedIndex{seq: seq, savedAt: micros(savedAt), whole: true}, chunks
 		}
-		whole = whole && chunk == next && chunks == expected && seq == out.seq && micros(savedAt) == out.savedAt
+		out.whole = out.whole && chunk == next && chunks == expected && seq == out.seq && micros(savedAt) == out.savedAt
 		out.payload = append(out.payload, payload...)
 		next++
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	if !whole || next != expected {
-		return nil, nil
+	if out != nil {
+		out.whole = out.whole && next == expected
 	}
 	return out, nil
 }
@@ -113,8 +114,8 @@ func (s *Store) forgetIfGone(ctx context.Context, periodID int64) error {
 	return err
 }
 
-// save writes an index if it changed since it was saved.
-func (x *indexes) save(ctx context.Context, t *tracker) error {
+// save writes an index if it changed since it was saved; see writeIndex for must.
+func (x *indexes) save(ctx context.Context, t *tracker, must bool) error {
 	t.mu.RLock()
 	at, unsaved := t.index.At(), t.unsaved
 	payload, err := t.index.AppendBinary(nil)
@@ -122,7 +123,7 @@ func (x *indexes) save(ctx context.Context, t *tracker) error {
 	if err != nil || unsaved == 0 {
 		return err
 	}
-	if err := x.store.writeIndex(ctx, t.ref.ID, at.Seq, payload, false); err != nil {
+	if err := x.store.writeIndex(ctx, t.ref.ID, at.Seq, payload, must); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -134,7 +135,7 @@ func (x *indexes) save(ctx context.Context, t *tracker) error {
 
 // saveQuietly is save where nobody can be told about a failure: the index is built anew when the log is pruned.
 func (x *indexes) saveQuietly(ctx context.Context, t *tracker) {
-	if err := x.save(ctx, t); err != nil && !errors.Is(err, rank.ErrDamaged) {
+	if err := x.save(ctx, t, false); err != nil && !errors.Is(err, rank.ErrDamaged) {
 		x.store.cfg.Logger.Warn("a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 	}
 }

@@ -156,7 +156,7 @@ func (x *indexes) sweep(ctx context.Context) error {
 			err = x.reach(ctx, t, x.store.db.DB, rank.Mark{Seq: period.LastSeq, AsOf: period.Committed, Total: period.EntryCount})
 		}
 		if err == nil && t.unsavedFor() > x.store.cfg.ChangeTTL/4 {
-			err = x.save(ctx, t)
+			err = x.save(ctx, t, false)
 		}
 		if err == nil {
 			continue

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -50,7 +51,7 @@ func (v *view) run(ctx context.Context, q leaderboard.PageQuery) (keys []rank.Ke
 // page numbers the entries of a page.
 func (v *view) page(ctx context.Context, mode leaderboard.Mode, keys []rank.Key, start int64) (*leaderboard.Page, error) {
 	first := rank.Ranks{Strict: start + 1, Tied: 1, Dense: 1}
-	if len(keys) > 0 && start > 0 && mode != leaderboard.Strict {
+	if len(keys) > 0 && start > 0 && (mode == leaderboard.Tied || mode == leaderboard.Dense) {
 		group := []rank.Key{keys[0].Prefix()}
 		better, err := v.before(ctx, group)
 		if err != nil {
@@ -163,32 +164,32 @@ func (v *view) nth(ctx context.Context, n int64) (rank.Key, int64, rank.Mark, er
 }
 
 // around reads the page around a member: Before entries ahead of it when there are that many, filled up to Limit at
-// both ends.
+// both ends. Where the page starts is found out first; that it is right at the state of its entries shows in them.
 func (v *view) around(ctx context.Context, q leaderboard.PageQuery) ([]rank.Key, int64, error) {
 	key, err := v.member(ctx, q.Around)
 	if err != nil {
 		return nil, 0, err
 	}
-	here, err := keyCut(key, false)
+	ahead, err := v.before(ctx, []rank.Key{key})
 	if err != nil {
 		return nil, 0, err
 	}
-	ahead, r, err := v.locate(ctx, []rank.Key{key}, []scan{
-		{iv: interval{beginning(), here}, limit: max(q.Limit, q.Before), last: true}, {iv: interval{here, end()}, limit: max(1, q.Limit)},
-	}, rank.Span{})
-	if err == nil {
-		err = v.adopt(r.state)
+	start := startAround(q, ahead[0], v.state.Total)
+	keys, start, err := v.deep(ctx, start, q.Limit)
+	if err != nil || v.snapshot {
+		return keys, start, err
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	front, rest := r.keys[0], r.keys[1]
-	if len(rest) == 0 || rest[0] != key {
+	at, found := slices.BinarySearch(keys, key)
+	switch {
+	case q.Before >= q.Limit:
+		return nil, 0, errNeedsSnapshot // the page does not reach to the member
+	case !found, start != startAround(q, start+int64(at), v.state.Total):
 		return nil, 0, fmt.Errorf("%w: so did the member", errMoved)
 	}
-	limit := int64(q.Limit)
-	start := max(0, min(ahead[0]-int64(max(q.Before, 0)), v.state.Total-limit))
-	n := min(ahead[0]-start, limit) // of the page's entries, those ahead of the member
-	keys := front[int64(len(front))-(ahead[0]-start):]
-	return append(keys[:n:n], rest[:min(limit-n, int64(len(rest)))]...), start, nil
+	return keys, start, nil
+}
+
+// startAround is where the page around the entry with so many ahead of it begins.
+func startAround(q leaderboard.PageQuery, ahead, total int64) int64 {
+	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
 }

@@ -34,6 +34,7 @@ func (p *program) command() *cli.Command {
 				append(storeSettings(), "kind", "board", "all", "json", "fault")...),
 			p.leaf("verify", "compare Redis copies with MySQL; status 1 on a difference", "", p.verify,
 				append(storeSettings(), "board", "all", "json")...),
+			p.indexCommand(),
 			p.boardCommand(),
 			p.leaf("submit", "submit scores", "BOARD MEMBER=SCORE [MEMBER=SCORE …]", p.submit,
 				append(clientSettings(), "tiebreak", "idempotency-key")...),

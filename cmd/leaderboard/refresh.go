@@ -29,11 +29,8 @@ type copyTools struct {
 }
 
 func (p *program) openCopies(ctx context.Context, cfg *config) (*copyTools, error) {
-	switch {
-	case cfg.board == "" && !cfg.all:
-		return nil, usagef("say which boards: --board NAME or --all")
-	case cfg.board != "" && cfg.all:
-		return nil, usagef("--board and --all exclude each other")
+	if err := oneOrAll(cfg); err != nil {
+		return nil, err
 	}
 	if err := cfg.needMySQL(); err != nil {
 		return nil, err
@@ -57,6 +54,17 @@ func (p *program) openCopies(ctx context.Context, cfg *config) (*copyTools, erro
 	tools.copies = cache.NewCopies(client, s, cache.CopyOptions{HookPoint: cfg.fault.hook(), Logger: log})
 	tools.refresher = newRefresher(s, tools.copies, log, func(leaderboard.Run) {})
 	return tools, nil
+}
+
+// oneOrAll checks that it was said which boards are meant.
+func oneOrAll(cfg *config) error {
+	switch {
+	case cfg.board == "" && !cfg.all:
+		return usagef("say which boards: --board NAME or --all")
+	case cfg.board != "" && cfg.all:
+		return usagef("--board and --all exclude each other")
+	}
+	return nil
 }
 
 // mysqlReady says what is in the way of working on the database.

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/store"
+)
+
+func (p *program) indexCommand() *cli.Command {
+	flags := []string{"mysql-dsn", "mysql-max-conns", "log", "log-level", "board", "all", "json"}
+	return p.group(
+		"index", "the rank indexes, which find any rank at any depth",
+		p.leaf("index build", "build rank indexes anew; servers do it by themselves when one is missing", "", p.indexBuild, flags...),
+		p.leaf("index status", "show the rank indexes that are saved", "", p.indexStatus, flags...),
+	)
+}
+
+// openIndexes opens what the index commands work with: MySQL alone.
+func (p *program) openIndexes(ctx context.Context, cfg *config) (*copyTools, []leaderboard.PeriodRef, error) {
+	if err := oneOrAll(cfg); err != nil {
+		return nil, nil, err
+	}
+	if err := cfg.needMySQL(); err != nil {
+		return nil, nil, err
+	}
+	s, err := store.Open(ctx, store.Config{DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, Logger: newLogger(p.err, cfg)})
+	if err != nil {
+		return nil, nil, err
+	}
+	tools := &copyTools{store: s, catalog: cache.NewCatalog(s), close: s.Close}
+	err = mysqlReady(ctx, s, cfg.mysqlDSN)
+	var refs []leaderboard.PeriodRef
+	if err == nil {
+		refs, err = tools.periods(ctx, cfg)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return tools, refs, nil
+}
+
+// indexBuild builds the indexes one after another. It goes on after a failure.
+func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) (err error) {
+	tools, refs, err := p.openIndexes(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tools.close()) }()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	views, failed := []runView{}, 0
+	for _, ref := range refs {
+		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name)
+		run, err := tools.store.BuildIndex(ctx, ref, store.IndexBuild{
+			Reason: leaderboard.ReasonCommand, Actor: host,
+			Progress: func(counted, total int64) {
+				bar.ChangeMax64(max(1, total))
+				_ = bar.Set64(counted) // a terminal that cannot be drawn on is no reason to stop
+			},
+		})
+		_ = bar.Finish()
+		v := viewRun(ref, run)
+		if err != nil {
+			failed++
+			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
+		}
+		views = append(views, v)
+	}
+	if err := p.showRuns(&cfg, views); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d builds failed", failed, len(views))
+	}
+	return nil
+}
+
+// indexView is the saved index of one period.
+type indexView struct {
+	Board   string              `json:"board"`
+	Window  leaderboard.Window  `json:"window"`
+	Period  string              `json:"period"`
+	State   string              `json:"state"` // ready, building, damaged, none
+	Buckets int                 `json:"buckets"`
+	Target  int64               `json:"target"`   // entries that a bucket is meant to have
+	Entries int64               `json:"entries"`  // counted in it
+	Seq     int64               `json:"seq"`      // the state that it is true at
+	Lag     int64               `json:"lag"`      // changes of the period since, which the log brings
+	Bytes   int64               `json:"bytes"`    // as saved
+	SavedAt *leaderboard.Micros `json:"saved_at"` // null: nothing is saved
+	Error   string              `json:"error,omitempty"`
+}
+
+func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
+	v := indexView{
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, State: "none", Buckets: st.Buckets, Target: st.Target,
+		Entries: st.Counted, Seq: st.Seq, Bytes: st.Bytes, Error: st.Damaged,
+	}
+	if st.Bytes > 0 {
+		v.SavedAt = &st.SavedAt
+	}
+	switch {
+	case st.Damaged != "":
+		v.State = "damaged"
+	case st.Building:
+		v.State = "building"
+	case st.Saved:
+		v.State, v.Lag = "ready", st.PeriodSeq-st.Seq
+	}
+	return v
+}
+
+// indexStatus shows what is saved; what servers have in memory is newer.
+func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) (err error) {
+	tools, refs, err := p.openIndexes(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tools.close()) }()
+	views := []indexView{}
+	for _, ref := range refs {
+		st, err := tools.store.IndexStatus(ctx, ref)
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			continue // deleted in the meantime
+		}
+		if err != nil {
+			return err
+		}
+		views = append(views, viewIndex(ref, st))
+	}
+	return p.showIndexes(&cfg, views)
+}
+
+func (p *program) showIndexes(cfg *config, views []indexView) error {
+	if cfg.json {
+		return printJSON(p.out, views)
+	}
+	t := newTable(p.out, "BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR")
+	for _, v := range views {
+		saved := "-"
+		if v.SavedAt != nil {
+			saved = v.SavedAt.String()
+		}
+		t.row(v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-"))
+	}
+	return t.flush()
+}
