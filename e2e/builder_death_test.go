@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -83,7 +82,7 @@ func (w *world) killBuilder(t *testing.T, s *server, c deathCase, want ranking) 
 	period := w.periodOf(t, board)
 	watch := w.watchTemporaryKeys(t, period)
 	w.builder(t, board, "kill:"+c.point).awaitKilled(t)
-	watch.check(t, c.temporary || c.published)
+	watch.check(t)
 	w.checkRemains(t, period, c)
 	if !c.inPlace { // earlier, readers would have had the copy built themselves
 		r = read(t, 1, pace, board, want, s)
@@ -115,8 +114,7 @@ func (w *world) checkRemains(t *testing.T, period int64, c deathCase) {
 type keyWatch struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
-	seen   int64
-	errs   []error
+	err    error
 }
 
 func (w *world) watchTemporaryKeys(t *testing.T, period int64) *keyWatch {
@@ -129,13 +127,12 @@ func (w *world) watchTemporaryKeys(t *testing.T, period int64) *keyWatch {
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
-				k.errs = append(k.errs, err)
+				k.err = err
 				return
 			case n > 0 && (shortest < 0 || longest > temporaryTTL.Milliseconds()):
-				k.errs = append(k.errs, fmt.Errorf("temporary keys live for %d to %d ms more", shortest, longest))
+				k.err = fmt.Errorf("they live for %d to %d ms more", shortest, longest)
 				return
 			}
-			k.seen = max(k.seen, n)
 		}
 	})
 	t.Cleanup(k.end)
@@ -147,11 +144,11 @@ func (k *keyWatch) end() {
 	k.wg.Wait()
 }
 
-// check ends the watch. must: it was long enough to see some keys.
-func (k *keyWatch) check(t *testing.T, must bool) {
+// check ends the watch. It may have seen none: a build takes milliseconds.
+func (k *keyWatch) check(t *testing.T) {
 	t.Helper()
 	k.end()
-	if k.errs != nil || (must && k.seen == 0) {
-		t.Errorf("watching the temporary keys, up to %d: %v", k.seen, errors.Join(k.errs...))
+	if k.err != nil {
+		t.Errorf("watching the temporary keys: %s", k.err)
 	}
 }
