@@ -16,6 +16,8 @@ import (
 //	older                waited for; when what is behind fails, or does not answer within wait, served marked stale
 //	beyond the limit     gone
 //
+// The age counts from when the answer came, or from when its period was last seen in the state of the answer.
+//
 // While rules.away says so, every answer is marked stale, wherever it comes from.
 //
 // After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
@@ -26,6 +28,9 @@ type keeper[K comparable, V any] struct {
 	kept    *lru[K, *held[V]]
 	flights flights[flightKey[K], V]
 	timeout time.Duration // of a loadFunc
+
+	seen   *sightings    // nil: there are no periods
+	period func(K) int64 // the id of the period that a key is about
 }
 
 type keepRules struct {
@@ -38,8 +43,9 @@ type keepRules struct {
 // keepOps is what a keeper must know about its values.
 type keepOps[V any] struct {
 	seq   func(V) int64
-	local func(V) V // the form in which later callers get it
-	stale func(V) V // the same, when nothing behind it answers
+	state func(V) leaderboard.State // used where there are periods
+	local func(V) V                 // the form in which later callers get it
+	stale func(V) V                 // the same, when nothing behind it answers
 	bytes func(V) int
 }
 
@@ -64,7 +70,7 @@ type held[V any] struct {
 	mu       sync.Mutex
 	stale    V
 	hasStale bool
-	failed   time.Time // of the last renewal, zero since the last that succeeded
+	failed   time.Time // the last renewal
 }
 
 func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout time.Duration, maxEntries, maxBytes int) *keeper[K, V] {
@@ -77,11 +83,23 @@ func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout tim
 // fresh is the way of most reads: an answer that needs no renewal.
 func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
-	if !ok || h.seq < minSeq || k.rules.now().Sub(h.at) > k.rules.fresh || k.away() {
-		var none V
-		return none, false
+	if ok && h.seq >= minSeq && !k.away() {
+		if now := k.rules.now(); now.Sub(h.at) <= k.rules.fresh || now.Sub(k.current(key, h)) <= k.rules.fresh {
+			return h.value, true
+		}
 	}
-	return h.value, true
+	var none V
+	return none, false
+}
+
+// current is the last time at which an answer was known to be true.
+func (k *keeper[K, V]) current(key K, h *held[V]) time.Time {
+	if k.seen != nil {
+		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
+			return last
+		}
+	}
+	return h.at
 }
 
 func (k *keeper[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
@@ -107,9 +125,11 @@ func (k *keeper[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc
 
 func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
 	h, ok := k.kept.get(key)
-	age := time.Duration(0)
+	var current time.Time
+	age, now := time.Duration(0), k.rules.now()
 	if ok {
-		age = k.rules.now().Sub(h.at)
+		current = k.current(key, h)
+		age = now.Sub(current)
 		ok = h.seq >= minSeq && age <= k.rules.limit
 	}
 	if !ok {
@@ -118,7 +138,7 @@ func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFun
 	if age <= k.rules.fresh {
 		return h.value, nil
 	}
-	failing, due := h.failing(k.rules.now(), k.rules.retry)
+	failing, due := h.failing(now, current, k.rules.retry)
 	if failing && !due {
 		return h.marked(k.ops), nil
 	}
@@ -175,8 +195,11 @@ func (k *keeper[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *flight[V] {
 func (k *keeper[K, V]) put(key K, v V) {
 	now := k.rules.now()
 	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
+	if k.seen != nil {
+		k.seen.note(k.period(key), k.ops.state(v), now)
+	}
 	k.kept.update(key, k.ops.bytes(v), func(old *held[V], ok bool) *held[V] {
-		if ok && old.seq > next.seq && now.Sub(old.at) <= k.rules.fresh {
+		if ok && old.seq > next.seq && now.Sub(k.current(key, old)) <= k.rules.fresh {
 			return old
 		}
 		return next
@@ -189,11 +212,12 @@ func (k *keeper[K, V]) forget(key K) {
 	k.kept.delete(key)
 }
 
-// failing says whether the last renewal failed, and whether it is time to try again, which it then counts as tried.
-func (h *held[V]) failing(now time.Time, retry time.Duration) (failing, due bool) {
+// failing says whether a renewal has failed since the answer was last known to be true, and whether it is time to try
+// again, which it then counts as tried.
+func (h *held[V]) failing(now, current time.Time, retry time.Duration) (failing, due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed.IsZero() {
+	if h.failed.Before(current) {
 		return false, true
 	}
 	if now.Sub(h.failed) < retry {

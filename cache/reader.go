@@ -16,7 +16,7 @@ type ReaderOptions struct {
 	StaleLimit time.Duration
 	// StaleWait is how long a reader with such an answer at hand waits for a better one; 250 ms.
 	StaleWait    time.Duration
-	LocalEntries int // answers kept, 16,384
+	LocalEntries int // answers kept, 65,536
 	LocalBytes   int // and their approximate size, 32 MiB
 
 	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 150 ms
@@ -42,7 +42,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	o.LocalTTL = orDefault(o.LocalTTL, 100*time.Millisecond)
 	o.StaleLimit = orDefault(o.StaleLimit, 10*time.Minute)
 	o.StaleWait = orDefault(o.StaleWait, 250*time.Millisecond)
-	o.LocalEntries = orDefault(o.LocalEntries, 16_384)
+	o.LocalEntries = orDefault(o.LocalEntries, 65_536)
 	o.LocalBytes = orDefault(o.LocalBytes, 32<<20)
 	o.RedisDeadline = orDefault(o.RedisDeadline, 150*time.Millisecond)
 	o.FallbackConcurrent = orDefault(o.FallbackConcurrent, 16)
@@ -97,8 +97,17 @@ func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *
 	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)
 	r.scoreRanks = newKeeper[scoreKey](rules, scoreOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newKeeper[distributionKey](rules, distributionOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.watch(newSightings(o.LocalTTL))
 	r.newBatches()
 	return r
+}
+
+// watch lets what one answer says of its period's state count for all others that are kept.
+func (r *Reader) watch(s *sightings) {
+	r.pages.seen, r.pages.period = s, func(k pageKey) int64 { return k.id }
+	r.standings.seen, r.standings.period = s, func(k membersKey) int64 { return k.id }
+	r.scoreRanks.seen, r.scoreRanks.period = s, func(k scoreKey) int64 { return k.id }
+	r.distributions.seen, r.distributions.period = s, func(k distributionKey) int64 { return k.id }
 }
 
 // Page implements leaderboard.Rankings.

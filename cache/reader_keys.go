@@ -89,7 +89,8 @@ func pageOps() keepOps[*leaderboard.Page] {
 		}
 	}
 	return keepOps[*leaderboard.Page]{
-		seq: func(p *leaderboard.Page) int64 { return p.Seq }, local: with(local), stale: with(stale),
+		seq: func(p *leaderboard.Page) int64 { return p.Seq }, state: func(p *leaderboard.Page) leaderboard.State { return p.State },
+		local: with(local), stale: with(stale),
 		bytes: func(p *leaderboard.Page) int { return answerBytes + entryBytes*len(p.Entries) },
 	}
 }
@@ -101,7 +102,8 @@ func standingsOps() keepOps[*leaderboard.Standings] {
 		}
 	}
 	return keepOps[*leaderboard.Standings]{
-		seq: func(s *leaderboard.Standings) int64 { return s.Seq }, local: with(local), stale: with(stale),
+		seq: func(s *leaderboard.Standings) int64 { return s.Seq }, state: func(s *leaderboard.Standings) leaderboard.State { return s.State },
+		local: with(local), stale: with(stale),
 		bytes: func(s *leaderboard.Standings) int {
 			return answerBytes + entryBytes*(len(s.Entries)+len(s.NotRanked))
 		},
@@ -115,7 +117,8 @@ func scoreOps() keepOps[*leaderboard.ScoreRank] {
 		}
 	}
 	return keepOps[*leaderboard.ScoreRank]{
-		seq: func(s *leaderboard.ScoreRank) int64 { return s.Seq }, local: with(local), stale: with(stale),
+		seq: func(s *leaderboard.ScoreRank) int64 { return s.Seq }, state: func(s *leaderboard.ScoreRank) leaderboard.State { return s.State },
+		local: with(local), stale: with(stale),
 		bytes: func(*leaderboard.ScoreRank) int { return answerBytes },
 	}
 }
@@ -127,7 +130,8 @@ func distributionOps() keepOps[*leaderboard.Distribution] {
 		}
 	}
 	return keepOps[*leaderboard.Distribution]{
-		seq: func(d *leaderboard.Distribution) int64 { return d.Seq }, local: with(local), stale: with(stale),
+		seq: func(d *leaderboard.Distribution) int64 { return d.Seq }, state: func(d *leaderboard.Distribution) leaderboard.State { return d.State },
+		local: with(local), stale: with(stale),
 		bytes: func(d *leaderboard.Distribution) int { return answerBytes + bucketBytes*len(d.Buckets) },
 	}
 }
