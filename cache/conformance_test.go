@@ -55,7 +55,10 @@ func layered(t *testing.T) (storetest.Subject, *Copies) {
 	follower := NewFollower(copies, FollowerOptions{})
 	t.Cleanup(func() { _ = follower.Stop(context.Background()) })
 	model.OnCommit = follower.Notify
-	reader := NewReader(copies, model, ReaderOptions{LocalTTL: time.Microsecond, Demand: buildNow(copies)})
+	reader := NewReader(copies, model, ReaderOptions{
+		LocalTTL: time.Microsecond, Demand: buildNow(copies),
+		StaleWait: time.Minute, // a busy machine is no outage
+	})
 	return storetest.Subject{
 		Truth: model, Rankings: reader,
 		Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
