@@ -66,7 +66,7 @@ func badBodies() []bad {
 		scores("trailing data", `{"entries":[{"member":"m","score":1}]} {}`, "", "not valid JSON"),
 		scores("trailing comma", `{"entries":[{"member":"m","score":1},]}`, "/entries", "not valid JSON"),
 		scores("array", `[]`, "", "want an object"),
-		scores("null", `null`, "/entries", "want 1 to 1000"),
+		scores("null", `null`, "", "want an object"),
 		scores("number", `1`, "", "want an object"),
 		scores("unknown field", `{"entries":[{"member":"m","score":1}],"board":"b"}`, "/board", "not known"),
 		scores("other case", `{"Entries":[{"member":"m","score":1}]}`, "/Entries", "not known"),
@@ -197,6 +197,7 @@ func badBoards() []bad {
 	}
 	out := []bad{
 		put("no body", "", 400, codeMalformed, "", "empty"),
+		put("null", "null", 400, codeMalformed, "", "want an object"),
 		put("unknown", `{"colour":"red"}`, 400, codeMalformed, "/colour", "not known"),
 		put("name", `{"name":"x"}`, 400, codeMalformed, "/name", "not known"),
 		put("nested unknown", `{"limits":{"min":1}}`, 400, codeMalformed, "/limits/min", "not known"),

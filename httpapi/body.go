@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,9 @@ func (c *call) decode(dst any, optional bool) error {
 	}
 	if err := checkContentType(c.r.Header); err != nil {
 		return err
+	}
+	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
+		return malformed(inputError{Detail: "want an object, not null"})
 	}
 	if err := json.Unmarshal(body, dst, json.RejectUnknownMembers(true)); err != nil {
 		return malformed(describe(err))
