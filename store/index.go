@@ -41,6 +41,9 @@ type indexes struct {
 	ticks  atomic.Int64   // counts uses, a clock for who was used last
 	reads  reads
 
+	saveBuilds time.Duration // buildSaveEvery, but in tests
+	foldBuilds int           // buildFoldEvery, but in tests
+
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
 	closed bool
@@ -74,6 +77,7 @@ const (
 
 func newIndexes(s *Store) *indexes {
 	x := &indexes{store: s, scans: make(chan struct{}, max(1, s.cfg.MaxConns/4)), slots: map[int64]*slot{}}
+	x.saveBuilds, x.foldBuilds = buildSaveEvery, buildFoldEvery
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }

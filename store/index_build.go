@@ -73,7 +73,7 @@ func (b *build) work(ctx context.Context) (*rank.Index, error) {
 		if err := b.append(ctx, from); err != nil {
 			return nil, err
 		}
-		if n%buildFoldEvery == 0 {
+		if n%b.indexes.foldBuilds == 0 {
 			if err := b.checkpoint(ctx); err != nil {
 				return nil, err
 			}
@@ -164,7 +164,7 @@ func (b *build) checkpoint(ctx context.Context) error {
 		return err
 	}
 	b.progress()
-	if time.Since(b.saved) < buildSaveEvery {
+	if time.Since(b.saved) < b.indexes.saveBuilds {
 		return nil
 	}
 	b.saved = time.Now()

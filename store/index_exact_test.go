@@ -165,8 +165,25 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 // TestIndexExactness: whatever goes on at the same time, every answer is that of the state it names.
 func TestIndexExactness(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
-		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, everywhere)
-		c.run(t, 4, 40, 4)
-	})
+	equal := func(*rand.Rand) int64 { return 7 }
+	for name, c := range map[string]struct {
+		rules leaderboard.Rules
+		score func(*rand.Rand) int64
+	}{
+		"desc":      {rules: leaderboard.Rules{Policy: leaderboard.Latest}},
+		"asc":       {rules: leaderboard.Rules{Policy: leaderboard.Latest, Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}},
+		"all equal": {rules: leaderboard.Rules{Policy: leaderboard.Latest}, score: equal},
+		"sum":       {rules: leaderboard.Rules{Policy: leaderboard.Sum, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flavours(t, func(t *testing.T, dsn string) {
+				crowd := newCrowd(t, dsn, c.rules, everywhere)
+				if c.score != nil {
+					crowd.score = c.score
+				}
+				crowd.run(t, 4, 40, 4)
+			})
+		})
+	}
 }

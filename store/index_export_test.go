@@ -19,3 +19,18 @@ func (s *Store) Reads() (single, snapshot, scanned, moved int64) {
 	r := &s.indexes.reads
 	return r.single.Load(), r.snapshot.Load(), r.scanned.Load(), r.moved.Load()
 }
+
+// SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
+func (s *Store) SaveBuilds() { s.indexes.saveBuilds, s.indexes.foldBuilds = 0, 1 }
+
+// TakeScans takes all turns to scan until release is called.
+func (s *Store) TakeScans() (release func()) {
+	for range cap(s.indexes.scans) {
+		s.indexes.scans <- struct{}{}
+	}
+	return func() {
+		for range cap(s.indexes.scans) {
+			<-s.indexes.scans
+		}
+	}
+}

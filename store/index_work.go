@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"leaderboard"
 	"leaderboard/rank"
 )
 
@@ -149,7 +150,7 @@ func (t *tracker) cut(cuttings []cutting) error {
 
 // sweep folds the log into all indexes, so that it may be pruned, and saves those that were not for long.
 func (x *indexes) sweep(ctx context.Context) error {
-	var errs []error
+	errs := []error{x.advance(ctx)}
 	for _, t := range x.all() {
 		period, err := x.store.Period(ctx, t.ref.ID)
 		if err == nil {
@@ -168,6 +169,37 @@ func (x *indexes) sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// advancedAtOnce bounds the saved indexes that one sweep brings forward.
+const advancedAtOnce = 20
+
+// advance brings forward what is saved of periods that change without being read here, before the log is pruned beyond
+// it: a read must not find that only a build helps.
+func (x *indexes) advance(ctx context.Context) error {
+	var rows []struct {
+		ID      int64 `db:"id"`
+		BoardID int64 `db:"board_id"`
+	}
+	const query = "SELECT p.id, p.board_id FROM rank_buckets r JOIN periods p ON p.id = r.period_id WHERE r.chunk = 0" +
+		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < NOW(6) - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
+	age := x.store.cfg.ChangeTTL / 2
+	if err := x.store.db.SelectContext(ctx, &rows, x.store.limited(query), age.Microseconds(), advancedAtOnce); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if x.ready(row.ID) != nil {
+			continue // follows the log already
+		}
+		t, err := x.load(ctx, leaderboard.PeriodRef{ID: row.ID, BoardID: row.BoardID})
+		if err == nil && t != nil {
+			err = x.save(ctx, t, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unsavedFor is how long ago an index that has changed was saved.

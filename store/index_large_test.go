@@ -1,0 +1,130 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+)
+
+// insertEntries fills a board behind the store's back, which takes a second for a hundred thousand, and returns the
+// entries in order.
+func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, entry func(i int) leaderboard.Entry) []leaderboard.Entry {
+	t.Helper()
+	db := connect(t, dsn)
+	all := make([]leaderboard.Entry, n)
+	for i := range all {
+		all[i] = entry(i)
+	}
+	for chunk := range slices.Chunk(all, 2000) {
+		var q strings.Builder
+		q.WriteString("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
+		for i, e := range chunk {
+			if i > 0 {
+				q.WriteByte(',')
+			}
+			score, tiebreak := rank.CodecOf(ref.Rules).Stored(e.Score, e.Tiebreak)
+			fmt.Fprintf(&q, "(%d,x'%x',%d,%d,'%s')", ref.ID, e.Member, score, tiebreak, e.CreatedTime.Time().Format("2006-01-02 15:04:05.000000"))
+		}
+		if _, err := db.ExecContext(t.Context(), q.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.ExecContext(t.Context(), "UPDATE periods SET entry_count = ?, last_seq = ? WHERE id = ?", n, n, ref.ID); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(all, ref.Rules.Compare)
+	return all
+}
+
+// TestIndexEqualScores: a hundred thousand entries with one and the same score split evenly, and are told apart by time
+// and member.
+func TestIndexEqualScores(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		const n = 100_000
+		s := open(t, dsn, nil)
+		ref := makeBoard(t, s, "equal", leaderboard.Rules{})
+		all := insertEntries(t, dsn, ref, n, func(i int) leaderboard.Entry {
+			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: 1000, CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i/3)}
+		})
+		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.ReasonCommand}); err != nil {
+			t.Fatal(err)
+		}
+		if _, buckets, ok := s.IndexMark(ref.ID); !ok || buckets < n/512 {
+			t.Fatalf("%d buckets", buckets)
+		}
+		rng := rand.New(rand.NewPCG(1, 1))
+		for range 50 {
+			at := rng.IntN(n)
+			got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{all[at].Member}})
+			if err != nil || got.Entries[0].Rank != int64(at+1) || got.Entries[0].Tied != 1 || got.Entries[0].Entry != all[at] {
+				t.Fatalf("%+v, %v, want rank %d", got, err, at+1)
+			}
+			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Offset: int64(at), Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, e := range page.Entries {
+				if e.Entry != all[at+i] || e.Rank != int64(at+i+1) {
+					t.Fatalf("%d: %+v, want %+v", at+i, e, all[at+i])
+				}
+			}
+		}
+		if single, snapshot, scanned, moved := s.Reads(); snapshot+scanned+moved > 0 {
+			t.Errorf("%d answers from single statements, %d transactions, %d scans, %d in vain", single, snapshot, scanned, moved)
+		}
+	})
+}
+
+// TestDenseDepth: a dense rank below the bound is refused with the reason, and one above it is right.
+func TestDenseDepth(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.Dense})
+		all := insertEntries(t, dsn, ref, store.DenseDepth+2, func(i int) leaderboard.Entry {
+			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: int64(i / 2), CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i)}
+		})
+		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.ReasonCommand}); err != nil {
+			t.Fatal(err)
+		}
+		dense := leaderboard.Query{Mode: leaderboard.Dense}
+		last := all[store.DenseDepth-1]
+		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
+		if err != nil || got.Entries[0].Rank != store.DenseDepth/2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		for name, ask := range map[string]func() error{
+			"members": func() error {
+				_, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
+				return err
+			},
+			"page": func() error {
+				_, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: dense, Offset: store.DenseDepth + 1, Limit: 1})
+				return err
+			},
+		} {
+			// The group of the last two has DenseDepth entries ahead of it, which is allowed; one more is not.
+			if err := ask(); err != nil {
+				t.Errorf("%s at the bound: %v", name, err)
+			}
+		}
+		insertEntries(t, dsn, ref, 1, func(int) leaderboard.Entry {
+			return leaderboard.Entry{Member: "best", Score: 1 << 40, CreatedTime: 1}
+		})
+		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = ?, last_seq = ?", len(all)+1, len(all)+1)
+		other := open(t, dsn, func(cfg *store.Config) { cfg.IndexMinEntries = 1 << 40 })
+		var rule *leaderboard.RuleError
+		_, err = other.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
+		if !errors.As(err, &rule) || rule.Code != leaderboard.CodeModeNotAvailable {
+			t.Errorf("below the bound: %v", err)
+		}
+	})
+}

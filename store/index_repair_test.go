@@ -1,0 +1,399 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// filled is a crowd whose first store has written, indexed and answered a little.
+func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
+	t.Helper()
+	c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, change)
+	if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(3, 3)), 30); err != nil {
+		t.Fatal(err)
+	}
+	c.build(t)
+	return c
+}
+
+func (c *crowd) build(t *testing.T) {
+	t.Helper()
+	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Actor: "test"})
+	if err != nil || run.State != leaderboard.RunDone {
+		t.Fatal(run, err)
+	}
+}
+
+// ask puts questions of all kinds to a store and judges the answers at once.
+func (c *crowd) ask(t *testing.T, s *store.Store) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 3 {
+		if err := c.read(t.Context(), s, rng); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.answers) == 0 {
+		t.Fatal("no answers")
+	}
+	c.judge(t)
+}
+
+func (c *crowd) judge(t *testing.T) {
+	t.Helper()
+	judge(t, c.stores[0], c.ref, c.answers)
+	c.answers = nil
+}
+
+// indexed waits until a store has the index of the crowd's board in memory.
+func (c *crowd) indexed(t *testing.T, s *store.Store) {
+	t.Helper()
+	eventually(t, "the index is in memory", func() bool {
+		_, _, ok := s.IndexMark(c.ref.ID)
+		return ok
+	})
+}
+
+// TestIndexDamage: whatever is wrong with what is saved, answers are right, and there is a good index soon.
+func TestIndexDamage(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]string{
+		"flipped byte":  "UPDATE rank_buckets SET payload = CONCAT(LEFT(payload, 40), CHAR(ASCII(SUBSTRING(payload, 41, 1)) ^ 1), SUBSTRING(payload, 42))",
+		"cut off":       "UPDATE rank_buckets SET payload = LEFT(payload, 30)",
+		"missing chunk": "UPDATE rank_buckets SET chunks = 2",
+		"no first":      "UPDATE rank_buckets SET chunk = 1",
+		"empty":         "UPDATE rank_buckets SET payload = ''",
+		"gone":          "DELETE FROM rank_buckets",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flavours(t, func(t *testing.T, dsn string) {
+				c := filled(t, dsn, everywhere)
+				mustExec(t, connect(t, dsn), damage)
+				other := c.stores[1]
+				c.ask(t, other)
+				c.indexed(t, other)
+				c.ask(t, other)
+				eventually(t, "a good index is saved", func() bool {
+					st, err := other.IndexStatus(t.Context(), c.ref)
+					return err == nil && st.Saved && !st.Building && st.Damaged == ""
+				})
+			})
+		})
+	}
+}
+
+// TestIndexMiscounted: an index that is well-formed and wrong is found out as soon as that shows.
+func TestIndexMiscounted(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := filled(t, dsn, everywhere)
+		c.stores[0].Close()
+		// Entries that the log does not know of: the total gives them away.
+		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = entry_count + 1")
+		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
+		other := c.stores[1]
+		q := leaderboard.MembersQuery{Members: []string{"m1", "m2", "m3"}}
+		before, err := other.Members(t.Context(), c.ref, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.indexed(t, other)
+		after, err := other.Members(t.Context(), c.ref, q)
+		if err != nil || fmt.Sprint(before.Entries) != fmt.Sprint(after.Entries) {
+			t.Errorf("%v, scanned %v (%v)", after, before, err)
+		}
+		if at, _, _ := other.IndexMark(c.ref.ID); at.Total != after.Total {
+			t.Errorf("the index has %d entries, the period %d", at.Total, after.Total)
+		}
+	})
+}
+
+// TestIndexLogPruned: an index that the log does not lead from any more is built anew.
+func TestIndexLogPruned(t *testing.T) {
+	t.Parallel()
+	for name, loaded := range map[string]bool{"in memory": true, "saved": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flavours(t, func(t *testing.T, dsn string) {
+				c := filled(t, dsn, everywhere)
+				rng := rand.New(rand.NewPCG(5, 5))
+				if loaded {
+					c.ask(t, c.stores[1])
+				}
+				if err := c.write(t.Context(), c.stores[0], rng, 20); err != nil {
+					t.Fatal(err)
+				}
+				// The oracle needs the log, so the answers are kept until it is back.
+				db := connect(t, dsn)
+				mustExec(t, db, "CREATE TABLE kept AS SELECT * FROM changes")
+				mustExec(t, db, "DELETE FROM changes")
+				for range 3 {
+					if err := c.read(t.Context(), c.stores[1], rng); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c.indexed(t, c.stores[1])
+				if err := c.read(t.Context(), c.stores[1], rng); err != nil {
+					t.Fatal(err)
+				}
+				mustExec(t, db, "INSERT INTO changes SELECT * FROM kept")
+				c.judge(t)
+			})
+		})
+	}
+}
+
+// TestIndexAhead: the database is restored from a backup under the feet of two stores and takes another course.
+func TestIndexAhead(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := filled(t, dsn, everywhere)
+		db := connect(t, dsn)
+		tables := []string{"entries", "periods", "changes"}
+		for _, table := range tables {
+			mustExec(t, db, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table)
+		}
+		if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(6, 6)), 20); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range c.stores {
+			c.ask(t, s)
+			c.indexed(t, s)
+		}
+		if err := c.stores[0].Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range tables {
+			mustExec(t, db, "DELETE FROM "+table)
+			mustExec(t, db, "INSERT INTO "+table+" SELECT * FROM kept_"+table)
+		}
+		for _, s := range c.stores {
+			c.ask(t, s)
+		}
+		other := rand.New(rand.NewPCG(7, 7))
+		for range 20 { // past the state that the indexes were at
+			if err := c.write(t.Context(), c.stores[0], other, 2); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range c.stores {
+				c.ask(t, s)
+			}
+		}
+		third := open(t, dsn, everywhere)
+		c.ask(t, third)
+		for _, s := range append(c.stores, third) {
+			c.indexed(t, s)
+			c.ask(t, s)
+		}
+	})
+}
+
+// TestIndexBusyElsewhere: while another process builds, answers are counted by scanning, a bounded number at a time.
+func TestIndexBusyElsewhere(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, everywhere)
+		s := c.stores[0]
+		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(8, 8)), 20); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := connect(t, dsn).Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 24), '-', %d)", c.ref.ID)
+		if _, err := conn.ExecContext(t.Context(), "DO GET_LOCK("+name+", 5)"); err != nil {
+			t.Fatal(err)
+		}
+		c.ask(t, s)
+		if _, _, ok := s.IndexMark(c.ref.ID); ok {
+			t.Error("two processes build at once")
+		}
+		release := s.TakeScans()
+		if _, err := s.ScoreRank(t.Context(), c.ref, leaderboard.ScoreQuery{Score: 50}); !errors.Is(err, leaderboard.ErrOverloaded) {
+			t.Errorf("beyond the bound: %v", err)
+		}
+		if _, err := s.Page(t.Context(), c.ref, leaderboard.PageQuery{Limit: 10}); err != nil {
+			t.Errorf("the top needs no scan: %v", err)
+		}
+		release()
+		if _, err := conn.ExecContext(t.Context(), "DO RELEASE_LOCK("+name+")"); err != nil {
+			t.Fatal(err)
+		}
+		c.indexed(t, s)
+		c.ask(t, s)
+	})
+}
+
+// TestIndexResumed: a build that was interrupted goes on where it was saved, with what was committed since.
+func TestIndexResumed(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		never := func(cfg *store.Config) { cfg.IndexTarget = 4 }
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, never)
+		s := c.stores[0]
+		s.SaveBuilds()
+		rng := rand.New(rand.NewPCG(9, 9))
+		if err := c.write(t.Context(), s, rng, 30); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		half := int64(0)
+		run, err := s.BuildIndex(ctx, c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Progress: func(counted, total int64) {
+			if half == 0 && counted > total/2 {
+				half = counted
+				cancel()
+			}
+		}})
+		if err == nil || run.State != leaderboard.RunFailed {
+			t.Fatal(run, err)
+		}
+		st, err := s.IndexStatus(t.Context(), c.ref)
+		if err != nil || !st.Building || st.Counted == 0 {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunFailed || recorded.Kind != leaderboard.Index {
+			t.Errorf("%+v, %v", recorded, err)
+		}
+		if err := c.write(t.Context(), s, rng, 10); err != nil {
+			t.Fatal(err)
+		}
+		first := int64(0)
+		run, err = s.BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Progress: func(counted, _ int64) {
+			if first == 0 {
+				first = counted
+			}
+		}})
+		if err != nil || run.State != leaderboard.RunDone || first < st.Counted-20 {
+			t.Fatalf("%+v from %d on, %d were counted before (%v)", run, first, st.Counted, err)
+		}
+		c.ask(t, s)
+	})
+}
+
+// TestIndexFollowsUnread: what is saved of a period that nobody reads follows the log before that is pruned.
+func TestIndexFollowsUnread(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := filled(t, dsn, everywhere)
+		if err := c.stores[0].Close(); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, connect(t, dsn), "UPDATE rank_buckets SET saved_at = saved_at - INTERVAL 50 MINUTE")
+		if err := c.write(t.Context(), open(t, dsn, nil), rand.New(rand.NewPCG(10, 10)), 5); err != nil {
+			t.Fatal(err)
+		}
+		other := c.stores[1]
+		if err := other.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		st, err := other.IndexStatus(t.Context(), c.ref)
+		if err != nil || st.Seq != st.PeriodSeq || st.Loaded {
+			t.Errorf("%+v, %v", st, err)
+		}
+	})
+}
+
+// TestIndexDeleted: a deleted board leaves no index behind, even when a process that still has one saves it.
+func TestIndexDeleted(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := filled(t, dsn, everywhere)
+		c.ask(t, c.stores[1])
+		c.indexed(t, c.stores[1])
+		if err := c.write(t.Context(), c.stores[1], rand.New(rand.NewPCG(11, 11)), 2); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.stores[0].DeleteBoard(t.Context(), c.ref.Board); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.stores[0].ScoreRank(t.Context(), c.ref, leaderboard.ScoreQuery{}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			t.Errorf("rank on a deleted board: %v", err)
+		}
+		for _, s := range c.stores {
+			if err := s.Close(); err != nil { // the second one saves
+				t.Error(err)
+			}
+		}
+		var left int
+		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_buckets").Scan(&left); err != nil || left != 0 {
+			t.Errorf("%d rows are left, %v", left, err)
+		}
+	})
+}
+
+// TestIndexMemory: more indexes than memory allows push each other out, and come back.
+func TestIndexMemory(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory = 1 })
+		var refs []leaderboard.PeriodRef
+		for i := range 3 {
+			ref := makeBoard(t, s, fmt.Sprintf("b%d", i), leaderboard.Rules{})
+			for j := range 30 {
+				if _, err := s.Submit(t.Context(), one(ref.Board, "", fmt.Sprintf("m%d", j), int64(i+j))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refs = append(refs, ref)
+		}
+		for range 3 {
+			for i, ref := range refs {
+				eventually(t, "the index is in memory", func() bool {
+					got, err := s.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{Score: int64(i + 10)})
+					if err != nil || got.Tied != 20 || got.Strict != 21 {
+						t.Fatalf("%+v, %v", got, err)
+					}
+					_, _, ok := s.IndexMark(ref.ID)
+					return ok
+				})
+			}
+		}
+		loaded := 0
+		for _, ref := range refs {
+			if _, _, ok := s.IndexMark(ref.ID); ok {
+				loaded++
+			}
+		}
+		if loaded != 1 {
+			t.Errorf("%d indexes are in memory, want the last one", loaded)
+		}
+	})
+}
+
+// TestIndexSaved: what one process saved another one loads instead of building.
+func TestIndexSaved(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		c := filled(t, dsn, everywhere)
+		if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(12, 12)), 5); err != nil {
+			t.Fatal(err)
+		}
+		started := time.Now()
+		c.ask(t, c.stores[1])
+		c.indexed(t, c.stores[1])
+		runs, err := c.stores[0].Runs(t.Context(), c.ref.BoardID, 0, 10)
+		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.Index || runs[0].Rows == 0 || runs[0].Actor != "test" {
+			t.Errorf("%v after %s: %+v, %v", c.ref.Board, time.Since(started), runs, err)
+		}
+		single, _, scanned, _ := c.stores[1].Reads()
+		if single == 0 || scanned != 0 {
+			t.Errorf("%d answers from the index, %d scanned", single, scanned)
+		}
+		if err := c.stores[0].Close(); err != nil {
+			t.Fatal(err)
+		}
+		st, err := c.stores[1].IndexStatus(t.Context(), c.ref)
+		if err != nil || st.Seq != st.PeriodSeq || st.Counted != st.Entries || st.Target != 4 || st.Buckets < 10 {
+			t.Errorf("saved at the end: %+v, %v", st, err)
+		}
+	})
+}
