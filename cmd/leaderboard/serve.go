@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ const stopGrace = 20 * time.Second
 
 // runApp starts app, calls started, and stops app when ctx ends or something that it needs has failed.
 func (p *program) runApp(ctx context.Context, app *App, failed <-chan error, started func(context.Context) error) error {
+	defer runtime.KeepAlive(newSpareHeap(p.env))
 	if err := app.Start(ctx); err != nil {
 		return errors.Join(err, app.Stop(context.WithoutCancel(ctx)))
 	}
