@@ -85,12 +85,12 @@ func TestAppendEntries(t *testing.T) {
 	})
 }
 
-// The entries of a shared page are encoded once.
+// The entries of a shared page are encoded once, and so is where it continues.
 func TestMemo(t *testing.T) {
-	page := &leaderboard.Page{Entries: []leaderboard.Ranked{{Rank: 1, Entry: leaderboard.Entry{Member: "a"}}}}
-	first := string(appendPage(nil, page))
-	page.Entries[0].Member = "b"
-	if second := string(appendPage(nil, page)); first != second || !strings.Contains(first, `"a"`) {
+	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Rank: 1, Entry: leaderboard.Entry{Member: "a"}}}}
+	first := string(appendPage(nil, page, &list{"entries", 1}))
+	page.Entries[0].Member, page.Next = "b", ""
+	if second := string(appendPage(nil, page, &list{"entries", 1})); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
 		t.Errorf("got %s, then %s", first, second)
 	}
 }

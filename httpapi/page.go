@@ -28,24 +28,23 @@ func top(c *call) error {
 		return err
 	}
 	t := c.tag(&v, &page.State).int(limit).int(offset).text(q.After)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte {
-		b = appendPage(b, page)
-		if page.Next != "" {
-			b = append(b, `,"next_cursor":"`...)
-			b = append(entriesOf(&v.ref).appendCursor(b, page.Next), '"')
-		}
-		return b
-	})
+	entries := entriesOf(&v.ref)
+	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, &entries) })
 }
 
 func badCursor() inputError {
 	return inputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
 }
 
-// appendPage appends the entries of a page, encoded once however often it is served.
-func appendPage(b []byte, page *leaderboard.Page) []byte {
+// appendPage appends a page, encoded once however often it is served. As a page of a list it says where that continues.
+func appendPage(b []byte, page *leaderboard.Page, of *list) []byte {
 	return append(b, page.Memo.Do(func() []byte {
-		return appendEntries(make([]byte, 0, 16+128*len(page.Entries)), page.Entries)
+		b := appendEntries(make([]byte, 0, 256+128*len(page.Entries)), page.Entries)
+		if of != nil && page.Next != "" {
+			b = append(b, `,"next_cursor":"`...)
+			b = append(of.appendCursor(b, page.Next), '"')
+		}
+		return b
 	})...)
 }
 
@@ -65,5 +64,5 @@ func around(c *call) error {
 		return err
 	}
 	t := c.tag(&v, &page.State).text(member).int(before).int(after)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page) })
+	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, nil) })
 }
