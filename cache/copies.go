@@ -103,7 +103,7 @@ func (c *Copies) base(p leaderboard.PeriodRef) string {
 }
 
 // format is the number of the layout of the keys, and the directions of the sort keys: while a board has no entries its
-// order may change, and keys in one order must not be read in the other.
+// order may change, and keys in one order must not be read in the other. Every version's is digits, then small letters.
 func format(p leaderboard.PeriodRef) string {
 	return "1" + direction(p.Rules.Order) + direction(p.Rules.Tiebreak.Order)
 }
@@ -143,7 +143,11 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error
 		return info, r.err
 	}
 	h, err := parseHead(r.slice())
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrDamaged):
+		info.Damaged = true
+		return info, r.err
+	case err != nil:
 		return Info{}, err
 	}
 	info.Exists, info.Seq, info.AsOf, info.Total = true, h.Seq, h.AsOf, h.Total

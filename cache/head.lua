@@ -10,23 +10,6 @@ local function size(command, key)
   return n
 end
 
--- copy() is the state in place, or nil and why there is none to use: missing, format, damaged.
-local function copy()
-  local m = redis.pcall('HMGET', KEYS[3], 'format', 'seq', 'as_of', 'total', 'n', 'floor')
-  if m.err then return nil, 'damaged' end
-  if not m[1] then return nil, 'missing' end
-  if m[1] ~= ARGV[1] then return nil, 'format' end
-  local n = tonumber(m[5])
-  if not (m[2] and m[3] and m[4] and n) then return nil, 'damaged' end
-  if size('ZCARD', KEYS[1]) ~= n or size('HLEN', KEYS[2]) ~= n then return nil, 'damaged' end
-  return { seq = m[2], as_of = m[3], total = m[4], n = n, floor = m[6] or '', complete = m[4] == m[5] }
-end
-
--- answer() is the beginning of every reply to a read.
-local function answer(c, ...)
-  return { 'ok', c.seq, c.as_of, c.total, c.n, c.floor, redis.call('PTTL', KEYS[3]), ... }
-end
-
 local function before(a, b) -- in byte order
   local n = math.min(#a, #b)
   for i = 1, n do
@@ -39,6 +22,39 @@ end
 local function less(a, b) -- of non-negative decimals
   if #a ~= #b then return #a < #b end
   return before(a, b)
+end
+
+-- decimal(s) says whether s is a number as this program writes it: 0 to 2^63-1, without zeros ahead.
+local function decimal(s)
+  return s and (s == '0' or s:match('^[1-9]%d*$')) and not less('9223372036854775807', s)
+end
+
+local META = { 'format', 'seq', 'as_of', 'total', 'n', 'floor', 'built_at', 'build_started' }
+local NUMBERS = { 2, 3, 4, 5, 7, 8 } -- of META
+local KEY_LEN = 25 -- of the shortest sort key
+
+-- copy() is the state in place, or nil and why there is none to use: missing, format, damaged. Whatever is not as this
+-- program writes it is damage, so that nothing is ever compared with garbage: a damaged copy refuses no build.
+local function copy()
+  local m = redis.pcall('HMGET', KEYS[3], unpack(META))
+  if m.err then return nil, 'damaged' end
+  if not m[1] then return nil, m[2] and 'damaged' or 'missing' end
+  if not m[1]:match('^%d+%l+$') then return nil, 'damaged' end
+  if m[1] ~= ARGV[1] then return nil, 'format' end
+  for _, i in ipairs(NUMBERS) do
+    if not decimal(m[i]) then return nil, 'damaged' end
+  end
+  local n, complete, floor = tonumber(m[5]), m[4] == m[5], m[6] or ''
+  if less(m[4], m[5]) or (not complete and #floor < KEY_LEN) then return nil, 'damaged' end
+  if size('ZCARD', KEYS[1]) ~= n or size('HLEN', KEYS[2]) ~= n then return nil, 'damaged' end
+  return {
+    seq = m[2], as_of = m[3], total = m[4], n = n, floor = floor, complete = complete, built_at = m[7], build_started = m[8],
+  }
+end
+
+-- answer() is the beginning of every reply to a read.
+local function answer(c, ...)
+  return { 'ok', c.seq, c.as_of, c.total, c.n, c.floor, redis.call('PTTL', KEYS[3]), ... }
 end
 
 -- dense() reads the positions up to the greatest of wanted and maps each to 1 + the number of better distinct

@@ -4,5 +4,4 @@ local now = redis.call('TIME')
 now = string.format('%d%06d', tonumber(now[1]), tonumber(now[2]))
 local c, why = copy()
 if not c then return { now, why } end
-local m = redis.call('HMGET', KEYS[3], 'built_at', 'build_started')
-return { now, '', answer(c, m[1] or '0', m[2] or '0') }
+return { now, '', answer(c, c.built_at, c.build_started) }

@@ -93,12 +93,13 @@ type head struct {
 	rest  *reader
 }
 
-// parseHead reads a reply, or turns its reason for not answering into an error.
+// parseHead reads a reply, or turns its reason for not answering into an error. A state that cannot be read is damage,
+// which a build repairs, and never a failure that would stand in its way.
 func parseHead(raw []any) (head, error) {
 	r := &reader{raw: raw}
 	switch status := r.string(); {
 	case r.err != nil:
-		return head{}, r.err
+		return head{}, fmt.Errorf("%w: %w", ErrDamaged, r.err)
 	case status == "missing" || status == "format":
 		return head{}, ErrMissing
 	case status == "damaged":
@@ -106,13 +107,16 @@ func parseHead(raw []any) (head, error) {
 	case status == "uncovered":
 		return head{}, ErrUncovered
 	case status != "ok":
-		return head{}, fmt.Errorf("cache: reply of a script: status %q", status)
+		return head{}, fmt.Errorf("%w: status %q", ErrDamaged, status)
 	}
 	h := head{rest: r}
 	h.Seq, h.AsOf, h.Total = r.int(), leaderboard.Micros(r.int()), r.int()
 	h.n, h.floor, h.ttl = r.int(), rank.Key(r.string()), time.Duration(r.int())*time.Millisecond
 	h.Source = leaderboard.SourceRedis
-	return h, r.err
+	if r.err != nil {
+		return head{}, fmt.Errorf("%w: %w", ErrDamaged, r.err)
+	}
+	return h, nil
 }
 
 func (h *head) complete() bool { return h.n == h.Total }
