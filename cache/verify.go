@@ -128,6 +128,10 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 		return v, nil
 	}
 	img.against(&v, rank.CodecOf(p.Rules), truth, int64(len(truth)) == state.Total)
+	if v.Equal && img.Total != state.Total {
+		v.Equal = false
+		v.Detail = fmt.Sprintf("the copy counts %d entries in the period, MySQL %d", img.Total, state.Total)
+	}
 	return v, nil
 }
 
@@ -153,9 +157,27 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 			return false, nil // the snapshot is in the middle of a commit: not this history
 		}
 		img.apply(finalKeys(rank.CodecOf(p.Rules), commits))
+		img.Total += growth(commits)
 		seq, asOf = commits[len(commits)-1].LastSeq, commits[len(commits)-1].CommittedAt
 	}
 	return seq == to.Seq && asOf == to.AsOf, nil
+}
+
+// growth is by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as much,
+// which the count of the last commit would hide.
+func growth(commits []leaderboard.Commit) int64 {
+	var n int64
+	for i := range commits {
+		for j := range commits[i].Changes {
+			switch change := &commits[i].Changes[j]; {
+			case change.Old == nil && change.New != nil:
+				n++
+			case change.Old != nil && change.New == nil:
+				n--
+			}
+		}
+	}
+	return n
 }
 
 // apply is the rule of apply.lua.

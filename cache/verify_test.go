@@ -127,3 +127,30 @@ func TestVerifyForeignHistory(t *testing.T) {
 		t.Errorf("with a log that does not reach back: %+v", v)
 	}
 }
+
+// The count of the whole period and the time of the state are part of every answer.
+func TestVerifyTotalAndTime(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 2 }), CopyOptions{Slack: 1})
+	b.members(10)
+	commits := []func(){
+		func() {},
+		func() {
+			b.world.commit(set{member: "m1"}, set{member: "x", score: score(0)}, set{member: "y", score: score(0)})
+		},
+	}
+	for behind, commit := range commits {
+		for field, value := range map[string]string{"total": "9", "as_of": "1"} {
+			b.build(t)
+			state := b.world.name()
+			b.damage(t, field, &value)
+			if commit(); b.world.name() == state && behind > 0 {
+				t.Fatal("nothing was committed")
+			}
+			if v := b.verify(t); v.Equal || v.Detail == "" {
+				t.Errorf("%s is wrong in a copy %d commits behind: %+v", field, behind, v)
+			}
+			b.world.commit(set{member: "m1", score: score(10)})
+		}
+	}
+}
