@@ -27,9 +27,9 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 		img, err := c.image(ctx, p)
 		switch {
 		case errors.Is(err, ErrMissing):
-			return leaderboard.Verification{Equal: true}, nil
+			return c.unused(ctx, p, leaderboard.Verification{Equal: true, Detail: leaderboard.NoCopy})
 		case errors.Is(err, ErrDamaged):
-			return leaderboard.Verification{Detail: "the copy has lost a part of itself and is not used"}, nil
+			return c.unused(ctx, p, leaderboard.Verification{Detail: "the copy is damaged and is not used"})
 		case err != nil:
 			return leaderboard.Verification{}, err
 		}
@@ -40,6 +40,16 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 		last = err
 	}
 	return leaderboard.Verification{}, fmt.Errorf("cache: verify period %d: %w", p.ID, last)
+}
+
+// unused completes what is said where there is nothing to compare: with the seq that MySQL is at.
+func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderboard.Verification) (leaderboard.Verification, error) {
+	period, err := c.log.Period(ctx, p.ID)
+	if err != nil {
+		return leaderboard.Verification{}, err
+	}
+	v.Seq = period.LastSeq
+	return v, nil
 }
 
 // image is a copy in memory.

@@ -18,10 +18,10 @@ func (b *rig) verify(t *testing.T) leaderboard.Verification {
 func TestVerifyEqual(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 4 }), CopyOptions{Slack: 1})
-	if v := b.verify(t); v != (leaderboard.Verification{Equal: true}) {
+	b.members(10)
+	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Detail: "there is no copy"}) {
 		t.Errorf("without a copy: %+v", v)
 	}
-	b.members(10)
 	b.build(t)
 	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Checked: 5}) {
 		t.Errorf("after a build: %+v", v)
@@ -81,7 +81,7 @@ func TestVerifyDifferences(t *testing.T) {
 	if err := b.client.ZPopMin(within(t), keys[0]).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if v := b.verify(t); v.Equal || v.Detail == "" {
+	if v := b.verify(t); v.Equal || v.Detail == "" || v.Seq != 5 {
 		t.Errorf("a damaged copy: %+v", v)
 	}
 }

@@ -17,7 +17,8 @@ type verificationView struct {
 	Seq        int64              `json:"seq"`
 	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
 	Difference *differenceView    `json:"difference,omitempty"`
-	Error      string             `json:"error,omitempty"` // why it could not be compared, or what is wrong with the copy
+	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that there is none
+	Error      string             `json:"error,omitempty"`  // why it could not be compared
 }
 
 type differenceView struct {
@@ -67,7 +68,7 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) (err error
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
 	view := verificationView{
-		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Error: v.Detail,
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail,
 	}
 	if d := v.Difference; d != nil {
 		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Truth: viewPlace(d.Truth)}
@@ -99,8 +100,8 @@ func (v *verificationView) note() string {
 		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Truth.text())
 	case v.Error != "":
 		return v.Error
-	case v.Checked == 0:
-		return "no copy"
+	case v.Detail != "":
+		return v.Detail
 	default:
 		return "-"
 	}
