@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -174,6 +175,28 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
 func (c *Catalog) Forget(name string) { c.kept.forget(name) }
+
+// Committed tells of a commit that this process has made to a period of a board. When another process has changed the
+// board, or made it anew, the writer knows first: what is known here is forgotten then, so that the caller who is told
+// of the commit finds it. It does not block.
+func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
+	h, ok := c.kept.kept.get(ref.Board)
+	if ok && h.value.Board.ID == ref.BoardID && reflect.DeepEqual(&h.value.Board.Rules, ref.Rules) {
+		return // the ids of its periods follow from these
+	}
+	c.Forget(ref.Board)
+}
+
+// Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
+// share one look-up. Errors: ErrBoardNotFound, ErrUnavailable.
+func (c *Catalog) Renew(ctx context.Context, name string) error {
+	since := leaderboard.Micros(0)
+	if h, ok := c.kept.kept.get(name); ok {
+		since = h.value.Clock + 1
+	}
+	_, err := c.lookUp(ctx, name, since)
+	return err
+}
 
 // Ref is the reference to a period of a board.
 func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {

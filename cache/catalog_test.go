@@ -138,3 +138,70 @@ func TestCatalogDeletedBoard(t *testing.T) {
 		}
 	})
 }
+
+// A commit of this process that is not of what is known of the board: another process has changed it.
+func TestCatalogLearnsFromCommits(t *testing.T) {
+	t.Parallel()
+	s := &shelf{}
+	s.put(1, nil, 0)
+	c := NewCatalog(s)
+	ref, b, err := c.Resolve(t.Context(), "b", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(what string, reads int) {
+		t.Helper()
+		s.reads = 0
+		if _, err := c.Board(t.Context(), "b"); err != nil || s.reads != reads {
+			t.Errorf("%s: %d look-ups, want %d; %v", what, s.reads, reads, err)
+		}
+	}
+	same, past, anew, changed := ref, ref, ref, ref
+	same.Rules = new(leaderboard.Rules{}.WithDefaults())
+	past.ID, past.Name = 7, "another period"
+	anew.BoardID++
+	changed.Rules = new(b.Rules)
+	changed.Rules.Visibility = leaderboard.Private
+	c.Committed(same)
+	c.Committed(past)
+	c.Committed(leaderboard.PeriodRef{ID: 9, BoardID: 9, Board: "unknown", Rules: ref.Rules})
+	look("commits to the board as it is known", 0)
+	c.Committed(anew)
+	look("a commit to a board of that name made anew", 1)
+	c.Committed(changed)
+	look("a commit under other rules", 1)
+	look("nothing more", 0)
+}
+
+// Those who found the same out of date share one look-up.
+func TestCatalogRenew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.put(1, nil, 0)
+		c := newCatalog(s, time.Now)
+		if _, err := c.Board(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		s.put(2, nil, 10*time.Millisecond)
+		s.reads = 0
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				if err := c.Renew(t.Context(), "b"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if b, err := c.Board(t.Context(), "b"); err != nil || b.Version != 2 || s.reads != 1 {
+			t.Errorf("version %d after %d look-ups, want 2 after 1; %v", b.Version, s.reads, err)
+		}
+		s.mu.Lock()
+		s.boards = nil
+		s.mu.Unlock()
+		if err := c.Renew(t.Context(), "b"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			t.Errorf("a deleted board: %v", err)
+		}
+	})
+}

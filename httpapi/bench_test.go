@@ -46,6 +46,8 @@ func newFixed() *fixed {
 	return f
 }
 
+func (f *fixed) Renew(context.Context, string) error { return nil }
+
 func (f *fixed) Resolve(context.Context, string, string, string) (leaderboard.PeriodRef, leaderboard.Board, error) {
 	return f.ref, f.board, nil
 }

@@ -26,6 +26,7 @@ type call struct {
 	query  query
 	bad    []inputError // what is wrong with the parameters, gathered so that all of it is told at once
 	status int          // of the answer, 0 before it
+	seen   seen
 
 	deadline deadline // what ctx is
 }

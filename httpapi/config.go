@@ -28,6 +28,8 @@ type Catalog interface {
 	// It is called for every request, so it should answer from memory. Errors: ErrBoardNotFound, ErrPeriodNotFound
 	// (also for a window that the board does not have), ErrUnavailable.
 	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
+	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound, ErrUnavailable.
+	Renew(ctx context.Context, board string) error
 }
 
 // Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.

@@ -24,6 +24,9 @@ type fake struct {
 	verified leaderboard.Verification
 	health   map[string]error
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
+
+	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
+	renewed  int
 }
 
 func newFake() *fake {
@@ -78,6 +81,12 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	if err := f.enter("Resolve"); err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
+	if ref, ok := f.outdated[board]; ok {
+		if window != "" && leaderboard.Window(window) != ref.Window {
+			return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrPeriodNotFound
+		}
+		return ref, leaderboard.Board{ID: ref.BoardID, Name: board, Rules: *ref.Rules}, nil
+	}
 	l, err := f.Current(ctx, board)
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
@@ -94,6 +103,12 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 		ref.Closed, ref.LastSeq = true, p.LastSeq
 	}
 	return ref, l.Board, err
+}
+
+func (f *fake) Renew(_ context.Context, board string) error {
+	f.renewed++
+	delete(f.outdated, board)
+	return f.enter("Renew")
 }
 
 // period finds a period as cache.Catalog does, without a cache.

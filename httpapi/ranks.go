@@ -18,11 +18,15 @@ func ranks(c *call) error {
 	if err := checkMembers(body.Members); err != nil {
 		return err
 	}
+	return reading(func(c *call) error { return sendRanks(c, body.Members) })(c)
+}
+
+func sendRanks(c *call, members []string) error {
 	v, err := c.view()
 	if err != nil {
 		return err
 	}
-	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: body.Members})
+	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: members})
 	if err != nil {
 		return err
 	}

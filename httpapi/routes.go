@@ -42,12 +42,12 @@ func routes(metrics bool) []route {
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
 		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
-		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor"), handle: top},
-		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: member},
-		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after"), handle: around},
+		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor"), handle: reading(top)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: reading(member)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after"), handle: reading(around)},
 		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon(), handle: ranks},
-		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak"), handle: scoreRank},
-		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: distribution},
+		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak"), handle: reading(scoreRank)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},

@@ -31,10 +31,12 @@ func (c *call) view() (view, error) {
 	if err := c.badInput(); err != nil {
 		return view{}, err
 	}
+	c.seen = seen{minSeq: minSeq}
 	ref, board, err := c.resolve(window, period)
 	if err != nil {
 		return view{}, err
 	}
+	c.seen.period = ref.ID
 	if mode == "" {
 		mode = ref.Rules.Mode
 	}

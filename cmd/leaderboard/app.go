@@ -67,6 +67,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 
 // committed is called by the store after each commit, in the order of seq per period.
 func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+	a.catalog.Committed(ref)
 	if a.follower != nil {
 		a.follower.Notify(ref, commit)
 	}

@@ -132,6 +132,35 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 	a.ask(404, "GET", "/v1/boards/b/top", "")
 }
 
+// TestOwnWritesFindABoardMadeAnew: another server deletes the board and makes it anew within the second for which this
+// one knows it by heart. Who writes here reads the board written to.
+func TestOwnWritesFindABoardMadeAnew(t *testing.T) {
+	t.Parallel()
+	servers := map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)}
+	other, a := startReady(t, servers), startReady(t, servers)
+	const board = "/v1/boards/b"
+	other.ask(201, "PUT", board, `{}`)
+	for n := range 5 {
+		old, member := fmt.Sprint("old", n), fmt.Sprint("new", n)
+		a.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+old+`","score":1},{"member":"x","score":1}]}`)
+		a.ask(200, "GET", board+"/top?min_seq=2", "")
+		other.ask(204, "DELETE", board, "")
+		other.ask(201, "PUT", board, `{}`)
+		if n%2 == 0 {
+			a.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5}]}`)
+		} else { // and who wrote there, is at least told no lies about a seq that the old one never had
+			other.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5},{"member":"x","score":1},{"member":"y","score":1}]}`)
+		}
+		minSeq := map[bool]string{true: "1", false: "3"}[n%2 == 0]
+		top := a.ask(200, "GET", board+"/top?limit=1&min_seq="+minSeq, "")
+		if got := top.list("entries", "member"); got != member {
+			t.Errorf("round %d: %s leads, want %s: %v", n, got, member, top)
+		}
+		other.ask(204, "DELETE", board, "")
+		other.ask(201, "PUT", board, `{}`)
+	}
+}
+
 // TestWriteThrough: a commit reaches the copy by itself, without any refresh.
 func TestWriteThrough(t *testing.T) {
 	t.Parallel()
