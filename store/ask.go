@@ -20,42 +20,6 @@ type question struct {
 	members []string // entries of these members; excludes scans
 }
 
-// tally asks how many entries an interval has, and how many of them are tied with where it ends if that is an entry.
-type tally struct {
-	iv interval
-	// wide reads all entries with the score of the entry that the interval ends with, and tells by row which of them
-	// are in it: one range of the index instead of four, as fast as one can be found.
-	wide bool
-}
-
-// counted is the answer to a tally.
-type counted struct{ all, tied int64 }
-
-// tiedUnit is how often the tied ones are added to the number of all: a subquery has one value. Two thousand million
-// entries are more than the server counts in the time that a statement has.
-const tiedUnit = 1 << 32
-
-func unpack(n int64) counted { return counted{all: n % tiedUnit, tied: n / tiedUnit} }
-
-func (c *tally) subquery(t *text, periodID int64) {
-	iv, to := c.iv, c.iv.to
-	switch {
-	case to.n <= colMember:
-		t.str(",(SELECT COUNT(*)")
-	case c.wide:
-		t.str(",(SELECT COALESCE(SUM(IF(score > ").int(to.score).str(" OR tiebreak > ").int(to.tiebreak).str(", 1, IF(tiebreak = ")
-		t.int(to.tiebreak).str(" AND (created_time < ").time(to.created).str(" OR created_time = ").time(to.created)
-		t.str(" AND member < ").hex(to.member).str("), ").int(tiedUnit + 1).str(", 0))), 0)")
-		iv.to = cut{n: colScore + 1, score: to.score, behind: true}
-	default:
-		t.str(",(SELECT COUNT(*) + ").int(tiedUnit).str(" * COALESCE(SUM(score = ").int(to.score)
-		t.str(" AND tiebreak = ").int(to.tiebreak).str("), 0)")
-	}
-	t.str(" FROM entries FORCE INDEX (entries_order) WHERE period_id = ").int(periodID).str(" AND ")
-	iv.where(t)
-	t.str(")")
-}
-
 // scan asks for at most limit entries of an interval: from its beginning, skipping offset of them, or its last ones.
 type scan struct {
 	iv     interval

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,11 +39,12 @@ type indexes struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // loading, building, splitting, saving
 	scans  chan struct{}  // holds a value for each answer that is counted by scanning
+	builds chan struct{}  // holds a value for each build; they take two connections each
 	ticks  atomic.Int64   // counts uses, a clock for who was used last
 	reads  reads
 
 	saveBuilds time.Duration // buildSaveEvery, but in tests
-	foldBuilds int           // buildFoldEvery, but in tests
+	buildSlice int           // buildSlice, but in tests
 
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
@@ -76,8 +78,9 @@ const (
 )
 
 func newIndexes(s *Store) *indexes {
-	x := &indexes{store: s, scans: make(chan struct{}, max(1, s.cfg.MaxConns/4)), slots: map[int64]*slot{}}
-	x.saveBuilds, x.foldBuilds = buildSaveEvery, buildFoldEvery
+	x := &indexes{store: s, slots: map[int64]*slot{}}
+	x.scans, x.builds = make(chan struct{}, max(1, s.cfg.MaxConns/4)), make(chan struct{}, max(1, s.cfg.MaxConns/12))
+	x.saveBuilds, x.buildSlice = buildSaveEvery, buildSlice
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	return x
 }
@@ -140,6 +143,10 @@ func (x *indexes) drop(t *tracker, err error) {
 	defer x.mu.Unlock()
 	sl := x.slots[t.ref.ID]
 	if sl == nil || sl.tracker != t {
+		return
+	}
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && sl.flight == nil {
+		delete(x.slots, t.ref.ID)
 		return
 	}
 	sl.tracker = nil

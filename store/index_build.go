@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// buildFoldEvery is how many buckets are counted between two looks at the log.
-	buildFoldEvery = 200
+	// buildSlice is how many buckets are counted at one state.
+	buildSlice = 64
 	// buildSaveEvery is how often a build under way is saved, and its progress recorded.
 	buildSaveEvery = 10 * time.Second
 )
 
-// buildAlone counts the period bucket by bucket, each with one short statement at a state of its own; the builder folds
-// into a bucket what was committed after it was counted. So no snapshot is held open, and writers are never waited for.
+// buildAlone counts the period in slices of some buckets, each slice in a short transaction that sees one state; the
+// builder folds into a bucket what was committed after it was counted. So no snapshot is held open for long, and writers
+// are never waited for.
 func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want IndexBuild) (leaderboard.Run, error) {
 	run, err := x.store.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
@@ -65,24 +66,17 @@ type build struct {
 
 func (b *build) work(ctx context.Context) (*rank.Index, error) {
 	b.resume(ctx)
-	for n := 1; ; n++ {
-		from, more := b.builder.Next()
-		if !more {
+	for {
+		if _, more := b.builder.Next(); !more {
 			break
 		}
-		if err := b.append(ctx, from); err != nil {
+		if err := b.slice(ctx); err != nil {
 			return nil, err
 		}
-		if n%b.indexes.foldBuilds == 0 {
-			if err := b.checkpoint(ctx); err != nil {
-				return nil, err
-			}
+		if err := b.checkpoint(ctx); err != nil {
+			return nil, err
 		}
 	}
-	if err := b.fold(ctx); err != nil {
-		return nil, err
-	}
-	b.progress()
 	return b.builder.Finish()
 }
 
@@ -109,30 +103,44 @@ func (b *build) resume(ctx context.Context) {
 	b.builder, b.newest, b.counted = resumed, resumed.At(), resumed.Counted()
 }
 
-// append counts the next bucket.
-func (b *build) append(ctx context.Context, from rank.Key) error {
-	s := b.indexes.store
+// slice counts the next buckets at one state.
+func (b *build) slice(ctx context.Context) error {
+	v := view{store: b.indexes.store, ref: b.ref}
+	return v.store.view(ctx, v, func(v *view) error {
+		for range b.indexes.buildSlice {
+			from, more := b.builder.Next()
+			if !more {
+				break
+			}
+			if err := b.append(ctx, v, from); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// append counts the next bucket: it finds its last entry and the first one behind it.
+func (b *build) append(ctx context.Context, v *view, from rank.Key) error {
 	start, err := beforeKey(from)
 	if err != nil {
 		return err
 	}
-	size := b.builder.Target()
-	rest := interval{start, end()}
-	// The last entry of the bucket and the first one behind it.
-	r, err := s.ask(ctx, s.db.DB, b.ref.ID, question{scans: []scan{{iv: rest, offset: size - 1, limit: 2}}})
+	size, to, rest := b.builder.Target(), rank.Key(""), interval{start, end()}
+	keys, err := v.keys(ctx, scan{iv: rest, offset: size - 1, limit: 2})
 	if err != nil {
 		return err
 	}
-	to := rank.Key("")
-	if keys := r.keys[0]; len(keys) == 2 {
+	if len(keys) == 2 {
 		to = between(keys[0], keys[1])
 	} else {
-		if r, err = s.ask(ctx, s.db.DB, b.ref.ID, question{counts: []tally{{iv: rest}}}); err != nil {
+		r, err := v.look(ctx, question{counts: []tally{{iv: rest}}})
+		if err != nil {
 			return err
 		}
 		size = r.counts[0].all
 	}
-	m := markOf(r.state)
+	m := markOf(v.state)
 	if err := b.builder.Append(m, to, size); err != nil {
 		return err
 	}
@@ -164,7 +172,7 @@ func (b *build) checkpoint(ctx context.Context) error {
 		return err
 	}
 	b.progress()
-	if time.Since(b.saved) < b.indexes.saveBuilds {
+	if _, more := b.builder.Next(); !more || time.Since(b.saved) < b.indexes.saveBuilds {
 		return nil
 	}
 	b.saved = time.Now()

@@ -21,7 +21,7 @@ func (s *Store) Reads() (single, snapshot, scanned, moved int64) {
 }
 
 // SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
-func (s *Store) SaveBuilds() { s.indexes.saveBuilds, s.indexes.foldBuilds = 0, 1 }
+func (s *Store) SaveBuilds() { s.indexes.saveBuilds, s.indexes.buildSlice = 0, 1 }
 
 // TakeScans takes all turns to scan until release is called.
 func (s *Store) TakeScans() (release func()) {

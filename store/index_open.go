@@ -103,6 +103,12 @@ func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b Ind
 // build makes an index under a lock that only saves work: a second process that builds the same one waits, and then
 // takes what the first one saved.
 func (x *indexes) build(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
+	select {
+	case x.builds <- struct{}{}:
+		defer func() { <-x.builds }()
+	case <-ctx.Done():
+		return leaderboard.Run{}, ctx.Err()
+	}
 	conn, err := x.store.db.DB.Conn(ctx)
 	if err != nil {
 		return leaderboard.Run{}, err

@@ -22,8 +22,9 @@ var (
 
 // tracker keeps the rank index of one period, see indexes for how answers come from it.
 type tracker struct {
-	ref  leaderboard.PeriodRef
-	turn chan struct{} // holds a value while somebody reads the log: one at a time
+	ref    leaderboard.PeriodRef
+	target int64         // entries that a bucket is meant to have, at least 1
+	turn   chan struct{} // holds a value while somebody reads the log: one at a time
 
 	used       atomic.Int64 // when it was last asked, in ticks of the keeper
 	maintained atomic.Bool  // somebody splits and saves
@@ -39,7 +40,7 @@ type tracker struct {
 // newTracker takes the index over. unsaved is the number of changes since it was saved.
 func newTracker(ref leaderboard.PeriodRef, index *rank.Index, unsaved int64) *tracker {
 	return &tracker{
-		ref: ref, index: index, past: history{start: index.At()}, unsaved: unsaved,
+		ref: ref, target: index.Target(), index: index, past: history{start: index.At()}, unsaved: unsaved,
 		turn: make(chan struct{}, 1), savedAt: time.Now(),
 	}
 }
@@ -96,6 +97,17 @@ func (t *tracker) nth(n int64, m *rank.Mark) (rank.Key, int64, rank.Mark, error)
 		guess = min(guess-(before-n), span.Before-1)
 	}
 	return "", 0, at, nil
+}
+
+// until is a key that more than n entries are ahead of, at about the state of the index; "" when there are no more.
+func (t *tracker) until(n int64) rank.Key {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	span, ok := t.index.Nth(n)
+	if !ok {
+		return ""
+	}
+	return span.To
 }
 
 // carry returns by how much the number of entries ahead of each key differs between two states.

@@ -22,11 +22,10 @@ func (s *Store) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit i
 		from := beginning()
 		for limit > 0 {
 			n := min(limit, snapshotChunk)
-			r, err := v.look(ctx, question{scans: []scan{{iv: interval{from, end()}, limit: n}}})
+			keys, err := v.keys(ctx, scan{iv: interval{from, end()}, limit: n})
 			if err != nil {
 				return err
 			}
-			keys := r.keys[0]
 			if len(keys) == 0 {
 				return nil
 			}

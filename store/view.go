@@ -121,6 +121,20 @@ func (v *view) look(ctx context.Context, qu question) (reply, error) {
 	return r, v.settle(r.state)
 }
 
+// keys reads entries without the state, which is known; that makes for a statement that is planned in half the time.
+func (v *view) keys(ctx context.Context, sc scan) ([]rank.Key, error) {
+	t := (&text{}).str("SELECT member, score, tiebreak, created_time")
+	sc.from(t, v.ref.ID)
+	rows, err := v.q.QueryContext(ctx, v.store.limited(t.String()))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var keys []rank.Key
+	err = scanEntries(rows, rank.Codec{}, func(e leaderboard.Entry) { keys = append(keys, rank.Codec{}.Key(e)) })
+	return keys, err
+}
+
 func (v *view) settle(state leaderboard.State) error {
 	v.state, v.settled = state, true
 	if state.Seq < v.minSeq {
