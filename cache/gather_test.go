@@ -1,18 +1,13 @@
 package cache
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"leaderboard"
 )
 
 // batchLog is what became of numbers that a gatherer took; each is its own size, and a batch takes a second. A negative
@@ -24,10 +19,10 @@ type batchLog struct {
 	inside, most int
 }
 
-func (l *batchLog) gatherer(lanes, most int, wait time.Duration) *gatherer[string, int] {
+func (l *batchLog) gatherer(patience time.Duration) *gatherer[string, int] {
 	l.failed = map[int]error{}
 	return &gatherer[string, int]{
-		lanes: lanes, most: most, wait: wait, size: func(n int) int { return n }, run: l.run,
+		most: 10, patience: patience, size: func(n int) int { return n }, run: l.run,
 		fail: func(n int, err error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -62,10 +57,24 @@ func (l *batchLog) failures() map[int]error {
 	return maps.Clone(l.failed)
 }
 
+// peak is how many batches were under way at once, at most.
+func (l *batchLog) peak() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.most
+}
+
 func (l *batchLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return fmt.Sprint(l.batches)
+}
+
+// rests says whether nothing is left, not even room for what may come.
+func (g *gatherer[K, Q]) rests() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.waiting) == 0
 }
 
 // addAll hands numbers over one after another; each has been seen by its lane before the next one comes.
@@ -78,39 +87,67 @@ func addAll(g *gatherer[string, int], key string, numbers ...int) {
 
 func TestGathererGathersWhileABatchIsUnderWay(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		lanes int
-		want  string
-	}{
-		"one lane":  {1, "[[1] [2 3 4] [5] [20]]"}, // nothing larger than 10 in all
-		"two lanes": {2, "[[1] [2] [3 4] [5] [20]]"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var l batchLog
-				g := l.gatherer(c.lanes, 10, 0)
-				addAll(g, "k", 1, 2, 3, 4, 20, 5)
-				time.Sleep(5 * time.Second)
-				synctest.Wait()
-				// Two lanes that wake at the same moment take their batches in either order.
-				slices.SortFunc(l.batches, func(a, b []int) int { return cmp.Compare(a[0], b[0]) })
-				if l.String() != c.want || l.most != c.lanes || len(l.failures()) > 0 {
-					t.Errorf("batches %s, %d at once, failed %v; want %s", &l, l.most, l.failures(), c.want)
-				}
-				if len(g.groups) != 0 {
-					t.Error("a group stays when there is nothing to do")
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var l batchLog
+		g := l.gatherer(time.Minute)
+		addAll(g, "k", 1, 2, 3, 4, 20, 5)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		const want = "[[1] [2 3 4] [20] [5]]" // nothing larger than 10 in all, in order
+		if l.String() != want || l.peak() != 1 || len(l.failures()) > 0 {
+			t.Errorf("batches %s, %d at once, failed %v; want %s", &l, l.peak(), l.failures(), want)
+		}
+		if !g.rests() {
+			t.Error("a list stays when there is nothing to do")
+		}
+		addAll(g, "k", 6)
+		time.Sleep(2 * time.Second)
+		if l.String() != "[[1] [2 3 4] [20] [5] [6]]" {
+			t.Errorf("batches %s, want one more after a rest", &l)
+		}
+	})
+}
+
+// Nobody waits long behind a batch that takes long.
+func TestGathererGoesAlongsideASlowBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l batchLog
+		g := l.gatherer(400 * time.Millisecond)
+		addAll(g, "k", 1, 2, 3)
+		time.Sleep(399 * time.Millisecond)
+		addAll(g, "k", 4)
+		if l.String() != "[[1]]" {
+			t.Errorf("batches %s, the others are not patient", &l)
+		}
+		time.Sleep(2 * time.Millisecond)
+		addAll(g, "k", 5)
+		if l.String() != "[[1] [2 3 4]]" {
+			t.Errorf("batches %s, want the others alongside", &l)
+		}
+		time.Sleep(400 * time.Millisecond) // the second batch is slow now
+		if l.String() != "[[1] [2 3 4] [5]]" || l.peak() != 3 {
+			t.Errorf("batches %s, %d at once", &l, l.peak())
+		}
+		addAll(g, "k", 6)
+		time.Sleep(300 * time.Millisecond)
+		if l.String() != "[[1] [2 3 4] [5]]" {
+			t.Errorf("batches %s, the end of a slow batch is nobody's turn", &l)
+		}
+		time.Sleep(3 * time.Second)
+		addAll(g, "k", 7)
+		time.Sleep(2 * time.Second)
+		if l.String() != "[[1] [2 3 4] [5] [6] [7]]" || len(l.failures()) > 0 || !g.rests() {
+			t.Errorf("batches %s, failed %v", &l, l.failures())
+		}
+	})
 }
 
 func TestGathererKeepsKeysApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(1, 10, 0)
+		g := l.gatherer(time.Minute)
 		addAll(g, "a", 1, 2)
 		addAll(g, "b", 3)
 		time.Sleep(3 * time.Second)
@@ -120,39 +157,11 @@ func TestGathererKeepsKeysApart(t *testing.T) {
 	})
 }
 
-// Nobody waits long behind batches that take too long, and afterwards all is as before.
-func TestGathererStuck(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var l batchLog
-		g := l.gatherer(2, 10, 500*time.Millisecond)
-		addAll(g, "k", 1)
-		time.Sleep(300 * time.Millisecond)
-		addAll(g, "k", 2, 3)
-		time.Sleep(300 * time.Millisecond) // only one of two lanes is stuck
-		if failed := l.failures(); len(failed) != 0 {
-			t.Fatalf("failed %v", failed)
-		}
-		time.Sleep(300 * time.Millisecond)
-		addAll(g, "k", 4)
-		failed := l.failures()
-		if len(failed) != 2 || !errors.Is(failed[3], leaderboard.ErrOverloaded) || !errors.Is(failed[4], leaderboard.ErrOverloaded) {
-			t.Errorf("failed %v, want 3 for it has waited, 4 for it would have to", failed)
-		}
-		time.Sleep(200 * time.Millisecond) // one lane is free again
-		addAll(g, "k", 5)
-		time.Sleep(3 * time.Second)
-		if l.String() != "[[1] [2] [5]]" || len(l.failures()) != 2 {
-			t.Errorf("batches %s, failed %v", &l, l.failures())
-		}
-	})
-}
-
 func TestGathererSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(1, 10, 0)
+		g := l.gatherer(time.Minute)
 		addAll(g, "k", 1, -2, 3, 4)
 		time.Sleep(2500 * time.Millisecond)
 		addAll(g, "k", 5)

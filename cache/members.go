@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// batchMembers bounds what one batch asks for, and so what a lookup may have to wait for.
+	// batchMembers bounds what one batch asks for, and so what a look-up may have to wait for.
 	batchMembers = 256
-	// batchLanes is how many batches of a period are in one layer at the same time.
-	batchLanes = 2
+	// batchPatience is how long a look-up waits behind a batch. Healthy ones take a fraction of it.
+	batchPatience = 10 * time.Millisecond
 )
 
 // placesKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
@@ -37,21 +37,12 @@ type wanted struct {
 func (r *Reader) newBatches() {
 	layer := func(run func(placesKey, []wanted)) *gatherer[placesKey, wanted] {
 		return &gatherer[placesKey, wanted]{
-			lanes: batchLanes, most: batchMembers, run: run,
+			most: batchMembers, patience: batchPatience, run: run,
 			size: func(w wanted) int { return len(w.query.Members) },
-			fail: r.failPlaces,
+			fail: func(w wanted, err error) { w.land(nil, err) },
 		}
 	}
 	r.fromCopy, r.fromTruth = layer(r.placesInCopy), layer(r.placesInTruth)
-	r.fromTruth.wait = r.opts.FallbackWait // for Redis there is a deadline
-}
-
-// failPlaces ends a question that no batch answered.
-func (r *Reader) failPlaces(w wanted, err error) {
-	if errors.Is(err, leaderboard.ErrOverloaded) {
-		r.opts.OnFallbackRefused()
-	}
-	w.land(nil, err)
 }
 
 // lookUp asks Redis, then MySQL, together with whoever asks at the same time.

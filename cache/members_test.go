@@ -46,16 +46,10 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 func waiting(g *gatherer[placesKey, wanted]) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, gr := range g.groups {
-		n += len(gr.waiting)
+	for _, list := range g.waiting {
+		n += len(list)
 	}
 	return n
-}
-
-func idle(g *gatherer[placesKey, wanted]) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.groups) == 0
 }
 
 // Look-ups that come while Redis is busy are answered by one script, and what lies below the copy by one query, each
@@ -69,7 +63,8 @@ func TestLookupsGoTogether(t *testing.T) {
 	calls := &scriptCalls{hold: make(chan struct{})}
 	b.client.AddHook(calls)
 	s := &truth{world: b.world, hold: make(chan struct{})}
-	r := NewReader(b.copies, s, ReaderOptions{RedisDeadline: 20 * time.Second, FallbackWait: 20 * time.Second, FlightTimeout: 20 * time.Second})
+	r := NewReader(b.copies, s, ReaderOptions{RedisDeadline: 20 * time.Second, FlightTimeout: 20 * time.Second})
+	r.fromCopy.patience, r.fromTruth.patience = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
 		wg.Go(func() {
@@ -79,22 +74,20 @@ func TestLookupsGoTogether(t *testing.T) {
 			}
 		})
 	}
-	for n := 1; n <= batchLanes; n++ {
-		lookUp(n)
-		eventually(t, "a script is under way", func() bool { return calls.n.Load() == int64(n) })
-	}
-	for n := batchLanes + 1; n <= members; n++ {
+	lookUp(1)
+	eventually(t, "a script is under way", func() bool { return calls.n.Load() == 1 })
+	for n := 2; n <= members; n++ {
 		lookUp(n)
 	}
-	eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-batchLanes })
+	eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-1 })
 	close(calls.hold)
-	eventually(t, "the rest is handed on", func() bool { return idle(r.fromCopy) })
+	eventually(t, "the rest is handed on", func() bool { return r.fromCopy.rests() })
 	close(s.hold)
 	wg.Wait()
-	if n := calls.n.Load(); n != batchLanes+1 {
-		t.Errorf("%d scripts for %d look-ups, want one for those that gathered", n, members)
+	if n := calls.n.Load(); n != 2 {
+		t.Errorf("%d scripts for %d look-ups, want one for the first and one for those that gathered", n, members)
 	}
-	if n := s.asked.Load(); n > batchLanes+1 { // as many as there were lanes for the first of them, and one for the rest
+	if n := s.asked.Load(); n > 2 {
 		t.Errorf("%d queries for the %d members below the copy", n, members-held)
 	}
 }
