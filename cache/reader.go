@@ -9,8 +9,8 @@ import (
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
 type ReaderOptions struct {
-	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0. Up to ten times as old it is served while
-	// one flight renews it.
+	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0, counted from when it came or from when its period
+	// was last seen unchanged. Up to ten times as old it is served while one flight renews it.
 	LocalTTL time.Duration
 	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
 	StaleLimit time.Duration
@@ -20,7 +20,7 @@ type ReaderOptions struct {
 	LocalBytes   int // and their approximate size, 32 MiB
 
 	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 150 ms
-	FallbackConcurrent int           // questions in MySQL at once, 16
+	FallbackConcurrent int           // questions in MySQL at once, 16; look-ups of members that go together are one
 	FallbackQueue      int           // questions waiting for that, 64; more: ErrOverloaded
 	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
 	FlightTimeout      time.Duration // for one question through all layers, 6 s
