@@ -36,7 +36,7 @@ type heading struct{ name, title, text string }
 func headings() []heading {
 	return []heading{
 		{"reads", "Reading", "Keep-alive connections ask the service for the same thing again and again; a bare `net/http` handler in a process" +
-			" of its own returns the same bytes without looking at anything."},
+			" of its own returns the same bytes without looking at anything. Nothing is written meanwhile, unless a row says so."},
 		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
 			" without HTTP, lock or log."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},

@@ -3,18 +3,22 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"time"
 )
 
 const (
-	readConns    = 32
-	readSeconds  = 3
-	readRounds   = 3
-	boardPath    = "/v1/boards/" + benchBoard
-	bareTemplate = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
+	readConns   = 32
+	readSeconds = 3
+	readRounds  = 3
+	// steadySubmits a second change the board while it is read.
+	steadySubmits = 50
+	boardPath     = "/v1/boards/" + benchBoard
+	bareTemplate  = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
 )
 
 // measureRead holds GETs of the paths against a bare net/http handler that returns the bytes of the first one.
@@ -98,5 +102,36 @@ func (w *world) measureReads(ctx context.Context, rep *report, _ io.Writer) erro
 			return err
 		}
 	}
-	return nil
+	return w.whileWritten(ctx, func() error {
+		return w.measureRead(ctx, rep, "the same of the top 10,000, while the board changes 50 times a second", "≥ 0.6", best)
+	})
+}
+
+// whileWritten runs fn while single submits arrive at a steady rate, so that no answer can be kept for long. They go on
+// while the yardstick runs too: both sides pay for them.
+func (w *world) whileWritten(ctx context.Context, fn func() error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	written := make(chan error, 1)
+	go func() { written <- w.submitSteadily(ctx) }()
+	err := fn()
+	cancel()
+	return errors.Join(err, <-written)
+}
+
+func (w *world) submitSteadily(ctx context.Context) error {
+	tick := time.NewTicker(time.Second / steadySubmits)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		body := fmt.Sprintf(`{"entries":[{"member":"%s","score":%d}]}`, randomMember(w.members), randomScore())
+		err := w.call(ctx, http.MethodPost, boardPath+"/scores", body, nil)
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("submit between reads: %w", err)
+		}
+	}
 }

@@ -71,19 +71,18 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 		return err
 	}
 	changed := slices.DeleteFunc(slices.Clone(f.periods), func(p *period) bool { return len(p.changes) == 0 })
+	appendEntries(t, changed)
 	for _, p := range changed {
-		appendEntries(t, p)
-	}
-	for _, p := range changed {
-		c := p.commit()
-		appendLogRow(t, p, c)
+		b.commits = append(b.commits, notice{p.ref, p.commit()})
 		appendReopenings(t, p)
-		b.commits = append(b.commits, notice{p.ref, c})
 	}
-	if len(t.b) == 0 && len(changed) == 0 {
+	appendLog(t, changed, b.commits)
+	if len(changed) > 0 {
+		appendAdvance(t, changed, b.commits)
+	}
+	if len(t.b) == 0 {
 		return nil
 	}
-	appendAdvance(t, b.commits, changed)
 	result, err := tx.conn.ExecContext(ctx, t.String())
 	if err != nil || len(changed) == 0 {
 		return err

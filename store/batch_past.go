@@ -70,7 +70,7 @@ func (w *writer) readMember(ctx context.Context, tx *writeTx, p *period, member 
 		return err
 	}
 	defer rows.Close()
-	if err := scanEntries(rows, p.codec, func(e leaderboard.Entry) { p.entries[e.Member] = &e }); err != nil {
+	if err := scanPeriods(rows, []*period{p}); err != nil {
 		return err
 	}
 	return rows.Close()

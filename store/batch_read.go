@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // reading is what a batch reads under the lock: the idempotency keys that came with it, and the entries that its
-// members have.
+// members have in any of its periods.
 type reading struct {
 	boardID int64
 	periods []int64
@@ -29,8 +30,8 @@ func newReading(boardID int64, periods []int64, members []string, reqs []*reques
 	return r
 }
 
-// appendTo appends one SELECT per chunk of keys, then per period and chunk of members; none when the board is
-// not known.
+// appendTo appends one SELECT per chunk of keys, then one per chunk of members for all periods; none when the board is
+// not known. A board has at most eight windows, so the ranges of one statement are some thousands at most.
 func (r *reading) appendTo(t *text) {
 	if r.boardID == 0 {
 		return
@@ -39,11 +40,12 @@ func (r *reading) appendTo(t *text) {
 		t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(r.boardID)
 		t.str(" AND idempotency_key IN (").hexes(chunk).str(");")
 	}
-	for _, id := range r.periods {
-		for chunk := range slices.Chunk(r.members, upsertRows) {
-			t.str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(id)
-			t.str(" AND member IN (").hexes(chunk).str(");")
-		}
+	if len(r.periods) == 0 {
+		return
+	}
+	for chunk := range slices.Chunk(r.members, upsertRows) {
+		t.str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.ints(r.periods).str(") AND member IN (").hexes(chunk).str(");")
 	}
 }
 
@@ -58,17 +60,47 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 			return nil, err
 		}
 	}
-	for _, p := range periods {
-		for range slices.Chunk(r.members, upsertRows) {
-			if err := nextResult(rows); err != nil {
-				return nil, err
-			}
-			if err := scanEntries(rows, p.codec, func(e leaderboard.Entry) { p.entries[e.Member] = &e }); err != nil {
-				return nil, err
-			}
+	if len(r.periods) == 0 {
+		return keys, nil
+	}
+	for range slices.Chunk(r.members, upsertRows) {
+		if err := nextResult(rows); err != nil {
+			return nil, err
+		}
+		if err := scanPeriods(rows, periods); err != nil {
+			return nil, err
 		}
 	}
 	return keys, nil
+}
+
+// scanPeriods reads rows of period_id, member, score, tiebreak, created_time to the end of one answer into the periods
+// that they are of.
+func scanPeriods(rows *sql.Rows, periods []*period) error {
+	byID := make(map[int64]*period, len(periods))
+	for _, p := range periods {
+		byID[p.ref.ID] = p
+	}
+	var (
+		id      int64
+		created time.Time
+		last    *period
+	)
+	for rows.Next() {
+		e := &leaderboard.Entry{}
+		if err := rows.Scan(&id, &e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
+			return err
+		}
+		if last == nil || last.ref.ID != id {
+			if last = byID[id]; last == nil {
+				return fmt.Errorf("an entry of period %d, which was not asked for", id)
+			}
+		}
+		e.Score, e.Tiebreak = last.codec.Stored(e.Score, e.Tiebreak)
+		e.CreatedTime = micros(created)
+		last.entries[e.Member] = e
+	}
+	return rows.Err()
 }
 
 // nextResult goes to the answer of the next statement.

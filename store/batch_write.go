@@ -10,30 +10,47 @@ import (
 
 // The statements of a batch, appended to one text, each with its semicolon.
 
-// appendEntries writes what the batch made of a period's entries.
-func appendEntries(t *text, p *period) {
-	upserts, gone := p.outcome()
-	for chunk := range slices.Chunk(upserts, upsertRows) {
+// appendEntries writes what the batch made of the entries of all its periods: as few statements as there are chunks of
+// rows, in the order of the primary key, so that neighbours are written together.
+func appendEntries(t *text, periods []*period) {
+	var rows []entryRow
+	for _, p := range periods {
+		upserts, gone := p.outcome()
+		for _, e := range upserts {
+			rows = append(rows, entryRow{p, e})
+		}
+		for chunk := range slices.Chunk(gone, upsertRows) {
+			t.str("DELETE FROM entries WHERE period_id = ").int(p.ref.ID).str(" AND member IN (").hexes(chunk).str(");")
+		}
+	}
+	for chunk := range slices.Chunk(rows, upsertRows) {
 		t.str("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
-		for i, e := range chunk {
-			t.comma(i).row(p.ref.ID, p.codec, *e)
+		for i, r := range chunk {
+			t.comma(i).row(r.period.ref.ID, r.period.codec, *r.entry)
 		}
 		t.str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time);")
 	}
-	for chunk := range slices.Chunk(gone, upsertRows) {
-		t.str("DELETE FROM entries WHERE period_id = ").int(p.ref.ID).str(" AND member IN (")
-		for i, m := range chunk {
-			t.comma(i).hex(m)
-		}
-		t.str(");")
-	}
 }
 
-func appendLogRow(t *text, p *period, c *leaderboard.Commit) {
-	t.str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) VALUES (")
-	t.int(c.PeriodID).str(",").int(c.LastSeq).str(",").int(c.FirstSeq).str(",").time(c.PrevCommittedAt).str(",")
-	t.time(c.CommittedAt).str(",").int(c.EntryCount).str(",")
-	t.hexBytes(encodeChanges(nil, p.ref.Rules, c.Changes)).str(");")
+// entryRow is a row of entries to write.
+type entryRow struct {
+	period *period
+	entry  *leaderboard.Entry
+}
+
+// appendLog writes one row of the change log per period; commits are those of changed.
+func appendLog(t *text, changed []*period, commits []notice) {
+	for i, p := range changed {
+		c := commits[i].commit
+		if i == 0 {
+			t.str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) VALUES ")
+		}
+		t.comma(i).str("(").int(c.PeriodID).str(",").int(c.LastSeq).str(",").int(c.FirstSeq).str(",").time(c.PrevCommittedAt).str(",")
+		t.time(c.CommittedAt).str(",").int(c.EntryCount).str(",").hexBytes(encodeChanges(nil, p.ref.Rules, c.Changes)).str(")")
+	}
+	if len(changed) > 0 {
+		t.str(";")
+	}
 }
 
 // appendKeys stores the answers of requests that came with a key, also those that changed nothing.
@@ -62,23 +79,35 @@ func appendReopenings(t *text, p *period) {
 	}
 }
 
-// appendAdvance moves the periods to their new states.
-func appendAdvance(t *text, commits []notice, changed []*period) {
-	for i, p := range changed {
-		c := commits[i].commit
-		t.str("UPDATE periods SET last_seq = ").int(p.lastSeq).str(", last_created_time = ").time(p.lastCreated)
-		t.str(", committed_at = ").time(c.CommittedAt).str(", entry_count = ").int(p.count)
-		t.str(" WHERE id = ").int(p.ref.ID).str(" AND last_seq = ").int(c.FromSeq()).str(";")
+// appendAdvance moves the periods to their new states, all in one statement.
+func appendAdvance(t *text, changed []*period, commits []notice) {
+	byID := func(column string, value func(i int)) {
+		t.str(column).str(" = CASE id")
+		for i, p := range changed {
+			t.str(" WHEN ").int(p.ref.ID).str(" THEN ")
+			value(i)
+		}
+		t.str(" END")
 	}
+	t.str("UPDATE periods SET ")
+	byID("last_created_time", func(i int) { t.time(changed[i].lastCreated) })
+	byID(", committed_at", func(i int) { t.time(commits[i].commit.CommittedAt) })
+	byID(", entry_count", func(i int) { t.int(changed[i].count) })
+	byID(", last_seq", func(i int) { t.int(changed[i].lastSeq) })
+	t.str(" WHERE id IN (")
+	for i, p := range changed {
+		t.comma(i).int(p.ref.ID)
+	}
+	byID(") AND last_seq", func(i int) { t.int(commits[i].commit.FromSeq()) })
+	t.str(";")
 }
 
 // checkAdvance checks that the periods were where the lock had found them, which nothing but a fault can change. The
 // driver tells the count of the last statement of a packet.
 func checkAdvance(result sql.Result, changed []*period) error {
 	n, err := result.RowsAffected()
-	if err == nil && n != 1 {
-		p := changed[len(changed)-1]
-		err = fmt.Errorf("period %d moved though it is locked (%d rows): %w", p.ref.ID, n, leaderboard.ErrUnavailable)
+	if err == nil && n != int64(len(changed)) {
+		err = fmt.Errorf("of %d periods that are locked %d were where they had been: %w", len(changed), n, leaderboard.ErrUnavailable)
 	}
 	return err
 }

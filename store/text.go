@@ -38,6 +38,14 @@ func (t *text) hexes(list []string) *text {
 	return t
 }
 
+// ints is a list of numbers.
+func (t *text) ints(list []int64) *text {
+	for i, v := range list {
+		t.comma(i).int(v)
+	}
+	return t
+}
+
 func (t *text) hexBytes(b []byte) *text {
 	t.b = append(t.b, "x'"...)
 	t.b = hex.AppendEncode(t.b, b)
