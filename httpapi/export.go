@@ -59,7 +59,7 @@ func export(c *call) error {
 		return err
 	}
 	defer c.api.exports.leave()
-	out := exportWriter{call: c, ref: &ref, format: format}
+	out := exportWriter{call: c, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak}}
 	err = c.api.cfg.Export(c.ctx, ref, out.begin, out.entries)
 	switch {
 	case errors.Is(err, errHeadersOnly):
@@ -111,7 +111,7 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 		return errHeadersOnly
 	}
 	if w.format == formatCSV {
-		return w.send([]byte(csvHead))
+		return w.send(w.row.appendHead(nil))
 	}
 	return nil
 }

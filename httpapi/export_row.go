@@ -13,7 +13,7 @@ const (
 	formatCSV   = "csv"
 	formatJSONL = "jsonl"
 
-	csvHead = "strict_rank,tied_rank,member,score,tiebreak,created_time\n"
+	csvHead = "strict_rank,tied_rank,member,score,tiebreak,created_time"
 )
 
 func exportType(format string) string {
@@ -25,8 +25,18 @@ func exportType(format string) string {
 
 // exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
 type exportRow struct {
+	tiebreak     *leaderboard.Tiebreak // of the board
 	strict, tied int64
 	entry        leaderboard.Entry
+}
+
+// appendHead appends the names of the columns: one per tiebreak field behind the others.
+func (r *exportRow) appendHead(b []byte) []byte {
+	b = append(b, csvHead...)
+	for i := range r.tiebreak.Fields {
+		b = append(append(b, ",fields."...), r.tiebreak.Fields[i].Name...)
+	}
+	return append(b, '\n')
 }
 
 func (r *exportRow) next(e *leaderboard.Entry) {
@@ -44,7 +54,11 @@ func (r *exportRow) appendCSV(b []byte) []byte {
 	b = append(appendCSVField(b, r.entry.Member), ',')
 	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')
 	b = append(strconv.AppendInt(b, r.entry.Tiebreak, 10), ',')
-	return append(r.entry.CreatedTime.AppendTo(b), '\n')
+	b = r.entry.CreatedTime.AppendTo(b)
+	for _, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
+		b = strconv.AppendInt(append(b, ','), f.Value, 10)
+	}
+	return append(b, '\n')
 }
 
 // appendCSVField quotes what has a meaning in CSV, or is likely to be lost on the way: control characters, spaces at
@@ -68,6 +82,16 @@ func appendCSVField(b []byte, s string) []byte {
 func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
-	b = appendEntry(append(b, ','), &r.entry)
+	b = appendString(append(b, `,"member":`...), r.entry.Member)
+	b = strconv.AppendInt(append(b, `,"score":`...), r.entry.Score, 10)
+	b = strconv.AppendInt(append(b, `,"tiebreak":`...), r.entry.Tiebreak, 10)
+	for i, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
+		b = append(appendString(append(b, [...]string{`,"fields":{`, `,`}[min(i, 1)]...), f.Name), ':')
+		b = strconv.AppendInt(b, f.Value, 10)
+	}
+	if len(r.tiebreak.Fields) > 0 {
+		b = append(b, '}')
+	}
+	b = appendTime(append(b, `,"created_time":`...), r.entry.CreatedTime)
 	return append(b, "}\n"...)
 }

@@ -46,8 +46,26 @@ func TestExportCSV(t *testing.T) {
 		t.Errorf("HEAD: %q %v", head.body, head.header)
 	}
 	e.board("empty", leaderboard.Rules{})
-	if r := e.get(adminKey, "/v1/boards/empty/export?format=csv"); string(r.want(200).body) != csvHead {
+	if r := e.get(adminKey, "/v1/boards/empty/export?format=csv"); string(r.want(200).body) != csvHead+"\n" {
 		t.Errorf("an empty board: %q", r.body)
+	}
+}
+
+// Fields of the tiebreak are shown unpacked, as their own columns.
+func TestExportFields(t *testing.T) {
+	e := newEnv(t)
+	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.Asc}}}}
+	e.board("game", rules,
+		leaderboard.Submission{Member: "a", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 15}},
+		leaderboard.Submission{Member: "b", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 0}})
+	want := csvHead + ",fields.level,fields.deaths\n" +
+		"1,1,b,5,127,2023-11-14T22:13:20.000001Z,7,0\n2,2,a,5,112,2023-11-14T22:13:20.000000Z,7,15\n"
+	if got := string(e.get(adminKey, "/v1/boards/game/export").want(200).body); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	want = `{"strict_rank":1,"tied_rank":1,"member":"b","score":5,"tiebreak":127,"fields":{"level":7,"deaths":0},"created_time":"2023-11-14T22:13:20.000001Z"}`
+	if got, _, _ := strings.Cut(string(e.get(adminKey, "/v1/boards/game/export?format=jsonl").want(200).body), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -173,7 +191,7 @@ func TestExportsAreBounded(t *testing.T) {
 		return res
 	}
 	first, second := begin(), begin()
-	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead {
+	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
 		t.Fatalf("%q, %v", line, err) // it is under way, and what was read has been sent
 	}
 	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, codeOverloaded)
