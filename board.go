@@ -70,11 +70,6 @@ type Limits struct {
 	MaxDelta *int64 `json:"max_delta,omitempty"` // greatest change of a score by one submission
 }
 
-// Tiebreak is the second criterion: its direction.
-type Tiebreak struct {
-	Order Order `json:"order"`
-}
-
 // Defaults and bounds of the rules.
 const (
 	DefaultTopN        = 1000
@@ -100,7 +95,7 @@ func (r Rules) WithDefaults() Rules {
 	setDefault(&r.TopN, DefaultTopN)
 	setDefault(&r.Refresh.Incremental, DefaultIncremental)
 	setDefault(&r.CacheTTL, DefaultCacheTTL)
-	setDefault(&r.Tiebreak.Order, Desc)
+	r.Tiebreak = r.Tiebreak.withDefaults()
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{AllTime}
 	}

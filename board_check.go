@@ -46,7 +46,7 @@ func (r *Rules) Check() *RuleError {
 	checkOneOf(fail, "/policy", r.Policy, Best, Latest, Sum)
 	checkOneOf(fail, "/mode", r.Mode, Strict, Tied, Dense)
 	checkOneOf(fail, "/visibility", r.Visibility, Public, Private)
-	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, Desc, Asc)
+	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
 	}
@@ -172,9 +172,9 @@ func (r *Rules) checkLimits(fail failFunc) {
 	}
 }
 
-// Reorders says whether going from r to other would change the order of entries that exist.
+// Reorders says whether going from r to other would change the order of entries that exist, or what their fields mean.
 func (r *Rules) Reorders(other *Rules) bool {
-	return r.Order != other.Order || r.Tiebreak != other.Tiebreak
+	return r.Order != other.Order || !r.Tiebreak.equal(&other.Tiebreak)
 }
 
 // Recuts says whether going from r to other would move the bounds of periods that exist.
