@@ -69,11 +69,11 @@ func (f *fake) PutBoard(ctx context.Context, name string, rules leaderboard.Rule
 	return b, created, f.wrote(err)
 }
 
-func (f *fake) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+func (f *fake) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	if err := f.enter("Boards"); err != nil {
 		return nil, err
 	}
-	return f.Model.Boards(ctx, after, limit)
+	return f.Model.BoardsLabelled(ctx, labels, after, limit)
 }
 
 func (f *fake) DeleteBoard(ctx context.Context, name string) error {

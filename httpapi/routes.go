@@ -34,7 +34,7 @@ func withCommon(more ...string) []string { return append(append([]string{}, comm
 // routes is the table. Routes under /v1 that do not say otherwise are for admins.
 func routes(metrics bool) []route {
 	table := []route{
-		{method: http.MethodGet, path: "/v1/boards", access: readers, params: []string{"limit", "cursor"}, handle: listBoards},
+		{method: http.MethodGet, path: "/v1/boards", access: readers, params: []string{"labels", "limit", "cursor"}, handle: listBoards},
 		{method: http.MethodGet, path: "/v1/boards/{board}", access: readers, handle: getBoard},
 		{method: http.MethodPut, path: "/v1/boards/{board}", access: admins, handle: putBoard},
 		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
