@@ -57,6 +57,7 @@ type config struct {
 	score          *int64
 	tiebreak       *int64
 	idempotencyKey string
+	format, output string
 	rulesFile      string
 	rules          map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }
