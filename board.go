@@ -45,6 +45,8 @@ type Rules struct {
 	Seasons []SeasonRule `json:"seasons,omitempty"`
 	// Keep is how many closed periods are kept by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
+	// Labels are what boards are selected by.
+	Labels Labels `json:"labels,omitempty"`
 }
 
 // SeasonRule is one period of window season.
@@ -66,11 +68,6 @@ type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`
 	MaxDelta *int64 `json:"max_delta,omitempty"` // greatest change of a score by one submission
-}
-
-// Tiebreak is the second criterion: its direction.
-type Tiebreak struct {
-	Order Order `json:"order"`
 }
 
 // Defaults and bounds of the rules.
@@ -98,7 +95,7 @@ func (r Rules) WithDefaults() Rules {
 	setDefault(&r.TopN, DefaultTopN)
 	setDefault(&r.Refresh.Incremental, DefaultIncremental)
 	setDefault(&r.CacheTTL, DefaultCacheTTL)
-	setDefault(&r.Tiebreak.Order, Desc)
+	r.Tiebreak = r.Tiebreak.withDefaults()
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{AllTime}
 	}

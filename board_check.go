@@ -14,17 +14,22 @@ import (
 // CheckBoardName says whether name can name a board.
 func CheckBoardName(name string) *RuleError {
 	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
-	if name == "" || len(name) > MaxBoardName {
+	if !isName(name) {
 		return &RuleError{Code: CodeInvalidBoard, Detail: form}
 	}
-	for i := range len(name) {
-		c := name[i]
+	return nil
+}
+
+// isName says whether s has the form of the names of boards and labels.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
 		alnum := (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
 		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
-			return &RuleError{Code: CodeInvalidBoard, Detail: form}
+			return false
 		}
 	}
-	return nil
+	return s != "" && len(s) <= MaxBoardName
 }
 
 // Check says what is wrong with rules that have their defaults, nil when nothing is. The cron expression is left to
@@ -41,7 +46,7 @@ func (r *Rules) Check() *RuleError {
 	checkOneOf(fail, "/policy", r.Policy, Best, Latest, Sum)
 	checkOneOf(fail, "/mode", r.Mode, Strict, Tied, Dense)
 	checkOneOf(fail, "/visibility", r.Visibility, Public, Private)
-	checkOneOf(fail, "/tiebreak/order", r.Tiebreak.Order, Desc, Asc)
+	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
 	}
@@ -51,6 +56,7 @@ func (r *Rules) Check() *RuleError {
 	r.checkWindows(fail)
 	r.checkSeasons(fail)
 	r.checkKeep(fail)
+	r.checkLabels(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	if bad == nil {
@@ -166,9 +172,9 @@ func (r *Rules) checkLimits(fail failFunc) {
 	}
 }
 
-// Reorders says whether going from r to other would change the order of entries that exist.
+// Reorders says whether going from r to other would change the order of entries that exist, or what their fields mean.
 func (r *Rules) Reorders(other *Rules) bool {
-	return r.Order != other.Order || r.Tiebreak != other.Tiebreak
+	return r.Order != other.Order || !r.Tiebreak.equal(&other.Tiebreak)
 }
 
 // Recuts says whether going from r to other would move the bounds of periods that exist.

@@ -34,11 +34,13 @@ var (
 
 // Codes of the rules that an input can break; each is the last part of a problem type.
 const (
-	CodeInvalidBoard    = "invalid-board"
-	CodeInvalidMember   = "invalid-member"
-	CodeScoreLimit      = "score-out-of-range"
-	CodeDeltaLimit      = "delta-out-of-range"
-	CodeScoreOverflow   = "score-overflow"
+	CodeInvalidBoard  = "invalid-board"
+	CodeInvalidMember = "invalid-member"
+	CodeScoreLimit    = "score-out-of-range"
+	CodeDeltaLimit    = "delta-out-of-range"
+	CodeScoreOverflow = "score-overflow"
+	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
+	CodeInvalidFields   = "invalid-fields"
 	CodeInvalidTime     = "invalid-created-time"
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"

@@ -25,20 +25,19 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 		return Entry{}, false, broken
 	}
 	next = Entry{Member: sub.Member, Score: sub.Score, CreatedTime: now}
-	if sub.Tiebreak != nil {
-		next.Tiebreak = *sub.Tiebreak
-	}
 	if sub.CreatedTime != nil {
 		next.CreatedTime = *sub.CreatedTime
 	}
+	var kept *int64
 	if r.Policy == Sum && cur != nil {
+		kept = &cur.Tiebreak
 		var ok bool
 		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
 			return Entry{}, false, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
 		}
-		if sub.Tiebreak == nil {
-			next.Tiebreak = cur.Tiebreak
-		}
+	}
+	if next.Tiebreak, broken = r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept); broken != nil {
+		return Entry{}, false, broken
 	}
 	if broken = r.checkScore(cur, next.Score, sub.Score); broken != nil {
 		return Entry{}, false, broken

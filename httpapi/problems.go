@@ -163,6 +163,12 @@ var kinds = []kind{
 		help:   "Scores lie between -9223372036854775808 and 9223372036854775807; a sum is never wrapped around.",
 	},
 	{
+		code: leaderboard.CodeInvalidFields, status: 422,
+		title:  "The tiebreak fields are not valid",
+		detail: "The tiebreak fields are not valid.",
+		help:   "GET /v1/boards/{board} shows the fields of the board's tiebreak. A value is 0 to 2^bits - 1, and every field is needed.",
+	},
+	{
 		code: leaderboard.CodeInvalidTime, status: 422,
 		title:  "The created_time is not valid",
 		detail: "The created_time is not valid.",

@@ -133,6 +133,12 @@ func TestRequestHash(t *testing.T) {
 		"turned":   {{Member: "b"}, {Member: "a"}},
 		"long":     {{Member: "a" + strings.Repeat("\x00", 17) + "\x01b"}},
 		"zeros":    {{Member: "a\x00"}},
+		"no field": {{Member: "a", Fields: map[string]int64{}}},
+		"field":    {{Member: "a", Fields: map[string]int64{"l": 0}}},
+		"value":    {{Member: "a", Fields: map[string]int64{"l": 1}}},
+		"fields":   {{Member: "a", Fields: map[string]int64{"l": 0, "m": 0}}},
+		"second":   {{Member: "a"}, {Member: "b", Fields: map[string]int64{"l": 0}}},
+		"first":    {{Member: "a", Fields: map[string]int64{"l": 0}}, {Member: "b"}},
 		"nothing":  {{}},
 		"nothings": {{}, {}},
 	} {
@@ -144,6 +150,17 @@ func TestRequestHash(t *testing.T) {
 		if again := requestHash(entries); again != h {
 			t.Errorf("%q has two hashes", name)
 		}
+	}
+}
+
+// TestRequestHashGolden: keys outlive the program, so a request of before there were fields has the hash of then.
+func TestRequestHashGolden(t *testing.T) {
+	t.Parallel()
+	tie, created := int64(-3), leaderboard.Micros(9)
+	got := requestHash([]leaderboard.Submission{{Member: "a", Score: 5}, {Member: "bé", Score: -1, Tiebreak: &tie, CreatedTime: &created}})
+	const want = "47e3029127ea3e4ff1122e2816c81442036bf30af69792f5ceaa27f06f180a26"
+	if hex.EncodeToString(got[:]) != want {
+		t.Errorf("hash is %x, want %s", got, want)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"leaderboard"
 )
@@ -20,6 +22,19 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 		b = binary.BigEndian.AppendUint64(b, uint64(e.Score))
 		b = appendOptional(b, e.Tiebreak)
 		b = appendOptional(b, (*int64)(e.CreatedTime))
+	}
+	// Fields come last, so that a request without any has the hash that it always had.
+	for i, e := range entries {
+		if e.Fields == nil {
+			continue
+		}
+		b = binary.BigEndian.AppendUint64(b, uint64(i))
+		b = binary.BigEndian.AppendUint64(b, uint64(len(e.Fields)))
+		for _, name := range slices.Sorted(maps.Keys(e.Fields)) {
+			b = binary.BigEndian.AppendUint64(b, uint64(len(name)))
+			b = append(b, name...)
+			b = binary.BigEndian.AppendUint64(b, uint64(e.Fields[name]))
+		}
 	}
 	return sha256.Sum256(b)
 }
