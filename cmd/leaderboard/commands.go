@@ -42,6 +42,8 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "limit", "offset", "window", "period", "mode", "min-seq")...),
 			p.leaf("rank", "show the rank of members, or of a score", "BOARD MEMBER [MEMBER …] | BOARD --score SCORE", p.rank,
 				append(clientSettings(), "around", "score", "window", "period", "mode", "min-seq")...),
+			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.export,
+				append(clientSettings(), "window", "period", "format", "output")...),
 			p.leaf("health", "ask the server of this machine whether it is ready; status 1 when it is not", "", p.health,
 				"listen", "timeout"),
 			p.leaf("version", "print the version", "", p.version, "json"),

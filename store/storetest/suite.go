@@ -21,6 +21,7 @@ type Truth interface {
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error)
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 	DeleteBoard(ctx context.Context, name string) error
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
@@ -69,7 +70,7 @@ type Subject struct {
 func Run(t *testing.T, truth Truth) {
 	for name, test := range map[string]func(*testing.T, Truth){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
-		"delete board": testDeleteBoard, "periods": testPeriods,
+		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
@@ -88,7 +89,7 @@ func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
 		"members": testMembers, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
-		"member bytes": testMemberBytes, "extreme scores": testExtremes, "seq ahead": testSeqAhead, "no period": testNoPeriod,
+		"member bytes": testMemberBytes, "extreme scores": testExtremes, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
 		"hidden": testHiddenRanks,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s) })
