@@ -61,7 +61,7 @@ func around(c *call) error {
 		Query: v.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return err
+		return c.whyAbsent(member, err)
 	}
 	t := c.tag(&v, &page.State).text(member).int(before).int(after)
 	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, nil) })
