@@ -33,6 +33,10 @@ type Truth interface {
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
 
@@ -69,7 +73,8 @@ func Run(t *testing.T, truth Truth) {
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
-		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"profiles": testProfiles,
+		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, truth) })
 	}
