@@ -13,6 +13,7 @@ var (
 	ErrRunNotFound    = errors.New("run not found")
 	// ErrProfileNotFound: nobody has said anything about the member.
 	ErrProfileNotFound = errors.New("profile not found")
+	ErrNotHidden       = errors.New("member is not hidden")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -49,6 +50,7 @@ const (
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
+	CodeInvalidHiding   = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )

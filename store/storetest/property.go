@@ -35,6 +35,7 @@ func Property(t *testing.T, s Subject) {
 		for _, h.twin = range h.twins {
 			h.compareLogs(rt)
 		}
+		h.end(rt)
 	})
 }
 
@@ -79,6 +80,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 			t.Fatal(err)
 		}
 	}
+	h.showAll(t)
 	h.follow(t)
 	h.twin = h.twins[0]
 	return h
@@ -158,6 +160,8 @@ func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submi
 
 func (h *history) step(t *rapid.T) {
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+	case what == 5:
+		h.hideOrRestore(t)
 	case what == 0:
 		h.remove(t, anyMember().Draw(t, "removed"))
 	case what < 4 && what > 1 && h.SetNow != nil:

@@ -36,6 +36,10 @@ type Truth interface {
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
@@ -75,6 +79,8 @@ func Run(t *testing.T, truth Truth) {
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"profiles": testProfiles,
 		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
+		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, truth) })
 	}
@@ -88,6 +94,7 @@ func RunRankings(t *testing.T, s Subject) {
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
 		"members": testMembers, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
 		"member bytes": testMemberBytes, "extreme scores": testExtremes, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
+		"hidden": testHiddenRanks,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s) })
 	}
