@@ -59,6 +59,9 @@ type config struct {
 	fields         map[string]int64
 	idempotencyKey string
 	format, output string
+	reason, actor  string // of a hiding
+	reopen         bool
+	history        bool
 	rulesFile      string
 	rules          map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }
