@@ -29,6 +29,8 @@ type found struct {
 	keys    map[string]keyRow
 	turned  bool // periods were begun or closed in this transaction
 
+	boards map[string]*found // by name, of a batch across boards; periods are then those of all
+
 	open []*period // all that the lock found
 	turn turn
 }
@@ -44,7 +46,7 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	members := membersOf(reqs)
 	t := &w.text
 	t.reset()
-	t.str("START TRANSACTION;")
+	t.str(tx.opening())
 	appendLock(t, w.board, known)
 	guess := newReading(known.boardID, known.periods, members, reqs)
 	guess.appendTo(t)
