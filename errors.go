@@ -11,6 +11,7 @@ var (
 	ErrPeriodNotFound = errors.New("period not found")
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
+	ErrNotHidden      = errors.New("member is not hidden")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -45,6 +46,7 @@ const (
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
+	CodeInvalidHiding   = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
@@ -60,15 +61,15 @@ func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) (err e
 	}
 	views, failed := []runView{}, 0
 	for _, ref := range refs {
-		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name)
+		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := tools.store.BuildIndex(ctx, ref, store.IndexBuild{
 			Reason: leaderboard.ReasonCommand, Actor: host,
 			Progress: func(counted, total int64) {
-				bar.ChangeMax64(max(1, total))
-				_ = bar.Set64(counted) // a terminal that cannot be drawn on is no reason to stop
+				bar.setTotal(total)
+				bar.set(counted)
 			},
 		})
-		_ = bar.Finish()
+		bar.end()
 		v := viewRun(ref, run)
 		if err != nil {
 			failed++

@@ -40,7 +40,7 @@ type importing struct {
 	done   importProgress
 	reader *importReader
 	report importReport
-	bar    *progressbar.ProgressBar
+	bar    *progress
 	before int64 // entries that earlier runs have dealt with
 }
 
@@ -74,7 +74,8 @@ func (p *program) importFile(ctx context.Context, cfg config, args []string) (er
 	}
 	im.bar = p.progress(max(size-im.done.Offset, -1), "importing into "+args[0], progressbar.OptionShowBytes(true))
 	err = im.run(ctx, progress)
-	if err = errors.Join(err, im.report.close(), im.bar.Finish()); err != nil {
+	im.bar.end()
+	if err = errors.Join(err, im.report.close()); err != nil {
 		if progress != "" {
 			fmt.Fprintf(p.err, "leaderboard: the lines ahead of line %d are dealt with; the same command goes on there\n", im.done.Line)
 		}
@@ -199,9 +200,7 @@ func (im *importing) run(ctx context.Context, progress string) error {
 		if err := im.save(progress); err != nil {
 			return err
 		}
-		if err := im.bar.Add64(im.done.Offset - from); err != nil {
-			return fmt.Errorf("progress bar: %w", err)
-		}
+		im.bar.add(im.done.Offset - from)
 		if batch.end {
 			return nil
 		}
