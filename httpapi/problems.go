@@ -85,6 +85,12 @@ var kinds = []kind{
 		help:   "GET /v1/runs lists the runs; old ones are forgotten.",
 	},
 	{
+		code: "profile-not-found", status: 404, when: leaderboard.ErrProfileNotFound,
+		title:  "The member has no profile",
+		detail: "Nobody has put a profile of this member.",
+		help:   "PUT /v1/members/{member} makes one. A member may be ranked without a profile, and have one without being ranked.",
+	},
+	{
 		code: codeMethod, status: 405,
 		title:  "The method is not allowed here",
 		detail: "The route does not have this method.",
@@ -143,6 +149,12 @@ var kinds = []kind{
 		title:  "The member id is not valid",
 		detail: "The member id is not valid.",
 		help:   "A member id is 1 to 64 bytes of UTF-8.",
+	},
+	{
+		code: leaderboard.CodeInvalidProfile, status: 422,
+		title:  "The profile is not valid",
+		detail: "The profile is not valid.",
+		help:   "Correct what the member errors points at.",
 	},
 	{
 		code: leaderboard.CodeScoreLimit, status: 422,
