@@ -53,6 +53,7 @@ func (r *Rules) Check() *RuleError {
 	r.checkKeep(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
+	r.checkDerive(fail)
 	if bad == nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ var (
 	ErrPeriodNotFound = errors.New("period not found")
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
+	// ErrNotDerived: what was asked for is there for derived boards only.
+	ErrNotDerived = errors.New("board is not derived")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -45,6 +47,8 @@ const (
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
+	// CodeDerivedBoard: nothing can be submitted to a derived board.
+	CodeDerivedBoard = "derived-board"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )
