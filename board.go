@@ -47,6 +47,8 @@ type Rules struct {
 	Derive *Derive `json:"derive,omitempty"`
 	// Keep is how many closed periods are kept by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
+	// Labels are what boards are selected by.
+	Labels Labels `json:"labels,omitempty"`
 }
 
 // SeasonRule is one period of window season.

@@ -14,17 +14,22 @@ import (
 // CheckBoardName says whether name can name a board.
 func CheckBoardName(name string) *RuleError {
 	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
-	if name == "" || len(name) > MaxBoardName {
+	if !isName(name) {
 		return &RuleError{Code: CodeInvalidBoard, Detail: form}
 	}
-	for i := range len(name) {
-		c := name[i]
+	return nil
+}
+
+// isName says whether s has the form of the names of boards and labels.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
 		alnum := (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
 		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
-			return &RuleError{Code: CodeInvalidBoard, Detail: form}
+			return false
 		}
 	}
-	return nil
+	return s != "" && len(s) <= MaxBoardName
 }
 
 // Check says what is wrong with rules that have their defaults, nil when nothing is. The cron expression is left to
@@ -51,6 +56,7 @@ func (r *Rules) Check() *RuleError {
 	r.checkWindows(fail)
 	r.checkSeasons(fail)
 	r.checkKeep(fail)
+	r.checkLabels(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	r.checkDerive(fail)

@@ -13,6 +13,8 @@ type API struct {
 	router *router
 	spec   *spec
 
+	exports exporting
+
 	unknown, wrongMethod route // where requests go that no route takes
 
 	draining atomic.Bool
@@ -27,6 +29,7 @@ func New(cfg Config) *API {
 	a.keys = newKeyring(a.cfg.Keys)
 	a.spec = loadSpec()
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
+	a.exports = make(exporting, a.cfg.MaxExports)
 	a.router = newRouter(routes(a.cfg.Metrics != nil))
 	a.unknown = nowhere(codeNotFound)
 	a.wrongMethod = nowhere(codeMethod)

@@ -97,10 +97,24 @@ const (
 	maxScan = 10
 )
 
-// listBoards answers GET /v1/boards. Private boards are listed to those who may read them; a page may therefore hold
+// labels are the labels that the boards asked about are to have, none when the parameter is not given.
+func (c *call) labels() leaderboard.Labels {
+	text := c.text("labels")
+	if text == "" {
+		return nil
+	}
+	labels, err := leaderboard.ParseLabels(text)
+	if err != nil {
+		c.reject("labels", err.Error())
+	}
+	return labels
+}
+
+// listBoards answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read them; a page may therefore hold
 // fewer boards than limit, and still have a next one.
 func listBoards(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
+	labels := c.labels()
 	of := list{"boards", 0}
 	after, ok := "", true
 	if cursor := c.text("cursor"); cursor != "" {
@@ -117,7 +131,7 @@ func listBoards(c *call) error {
 	}{Boards: []boardJSON{}}
 	for range maxScan {
 		// One more than fits tells whether there is a next page.
-		boards, err := c.api.cfg.Boards.Boards(c.ctx, after, limit+1)
+		boards, err := c.api.cfg.Boards.BoardsLabelled(c.ctx, labels, after, limit+1)
 		if err != nil {
 			return err
 		}

@@ -76,6 +76,35 @@ func TestBoardList(t *testing.T) {
 	}
 }
 
+func TestBoardListByLabels(t *testing.T) {
+	e := newEnv(t)
+	e.put(adminKey, "/v1/boards/a", `{"labels":{"type":"moba","aspect":"sound"}}`).want(201)
+	e.put(adminKey, "/v1/boards/b", `{"labels":{"type":"card","aspect":"sound"}}`).want(201)
+	e.put(adminKey, "/v1/boards/c", `{}`).want(201)
+	for query, want := range map[string]string{
+		"type:moba": "a", "aspect:sound": "a b", "aspect:sound,type:card": "b", "type:chess": "",
+	} {
+		var out struct{ Boards []struct{ Name string } }
+		e.get(noKey, "/v1/boards?labels="+query).want(200).decode(&out)
+		var got []string
+		for _, b := range out.Boards {
+			got = append(got, b.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s lists %v, want %s", query, got, want)
+		}
+	}
+	for _, query := range []string{"", "type", "Type:moba", "type:moba,type:card", "type:moba,"} {
+		if p := e.get(noKey, "/v1/boards?labels="+query).wantProblem(400, codeMalformed); p.Errors[0].Parameter != "labels" {
+			t.Errorf("%q: %+v", query, p.Errors)
+		}
+	}
+	p := e.put(adminKey, "/v1/boards/c", `{"labels":{"type":"Moba"}}`).wantProblem(422, leaderboard.CodeInvalidBoard)
+	if p.Errors[0].Pointer != "/labels/type" {
+		t.Errorf("%+v", p.Errors)
+	}
+}
+
 // walkBoards follows the cursors and checks that no board comes twice.
 func (e *env) walkBoards(key string, limit int) map[string]bool {
 	e.t.Helper()

@@ -94,6 +94,7 @@ func (c *call) fail(err error) {
 func (c *call) finish() {
 	if p := recover(); p != nil {
 		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			c.report()
 			panic(p)
 		}
 		c.log(slog.LevelError, "request panicked", slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
@@ -102,8 +103,11 @@ func (c *call) finish() {
 		}
 		c.status = writeProblem(c.w, refuse(codeInternal, "")).status
 	}
-	took := time.Since(c.start)
-	c.api.cfg.OnRequest(c.route.path, methodLabel(c.r.Method), c.status, took)
+	c.report()
+}
+
+func (c *call) report() {
+	c.api.cfg.OnRequest(c.route.path, methodLabel(c.r.Method), c.status, time.Since(c.start))
 }
 
 func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {

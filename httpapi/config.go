@@ -16,8 +16,8 @@ type Boards interface {
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// Boards lists up to limit boards with names behind after, in the order of their bytes.
-	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	// BoardsLabelled lists up to limit boards that have all labels, with names behind after, in the order of their bytes.
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
 	DeleteBoard(ctx context.Context, name string) error
 }
@@ -71,6 +71,10 @@ type Config struct {
 	Rebuilds Rebuilds
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
+	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,
+	// best first, in parts of at most 1,000. An error of either ends the export and is returned as it is; otherwise
+	// ErrPeriodNotFound, ErrUnavailable, ErrOverloaded.
+	Export func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
 	// Health asks every dependency ("mysql", "redis") whether it answers; nil for yes. The text of an error is shown
 	// only when it is a Reason.
 	Health func(ctx context.Context) map[string]error
@@ -88,6 +92,7 @@ type Config struct {
 
 	MaxBody        int64         // bytes of a request body, default 1 MiB
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
+	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
 }
 
@@ -111,6 +116,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxConcurrent <= 0 {
 		c.MaxConcurrent = 4096
+	}
+	if c.MaxExports <= 0 {
+		c.MaxExports = 2
 	}
 	if c.RequestTimeout <= 0 {
 		c.RequestTimeout = 10 * time.Second

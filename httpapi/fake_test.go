@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,8 @@ type fake struct {
 	verified leaderboard.Verification
 	health   map[string]error
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
+
+	exportGate chan struct{} // an export goes on behind each part when it receives; nil: at once
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
@@ -66,11 +69,11 @@ func (f *fake) PutBoard(ctx context.Context, name string, rules leaderboard.Rule
 	return b, created, f.wrote(err)
 }
 
-func (f *fake) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+func (f *fake) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	if err := f.enter("Boards"); err != nil {
 		return nil, err
 	}
-	return f.Model.Boards(ctx, after, limit)
+	return f.Model.BoardsLabelled(ctx, labels, after, limit)
 }
 
 func (f *fake) DeleteBoard(ctx context.Context, name string) error {
@@ -212,6 +215,41 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 		done.State, done.Took, done.Rows = leaderboard.RunDone, 12500*time.Microsecond, 2
 		return done, f.FinishRun(ctx, done)
 	}, f.wrote(err)
+}
+
+// export gives the entries in parts of partSize, and fails behind the first part when it is told to.
+func (f *fake) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+	if err := f.enter("Export"); err != nil {
+		return err
+	}
+	const partSize = 3
+	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.Strict}})
+	if err != nil {
+		return err
+	}
+	if err := begin(page.State); err != nil {
+		return err
+	}
+	for part := range slices.Chunk(page.Entries, partSize) {
+		var out []leaderboard.Entry
+		for _, e := range part {
+			out = append(out, e.Entry)
+		}
+		if err := entries(out); err != nil {
+			return err
+		}
+		if err := f.enter("Export part"); err != nil {
+			return err
+		}
+		if f.exportGate != nil {
+			select {
+			case <-f.exportGate:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	return nil
 }
 
 func (f *fake) verify(context.Context, leaderboard.PeriodRef) (leaderboard.Verification, error) {

@@ -37,7 +37,7 @@ type env struct {
 func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
-		Boards: f, Catalog: f, Rankings: f, Writer: f, Periods: f, Rebuilds: f, Verify: f.verify,
+		Boards: f, Catalog: f, Rankings: f, Writer: f, Periods: f, Rebuilds: f, Verify: f.verify, Export: f.export,
 		Health:  func(context.Context) map[string]error { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []Key{{ScopeRead, readKey}, {ScopeWrite, writeKey}, {ScopeAdmin, adminKey}},
@@ -54,7 +54,9 @@ var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	if err != nil {
 		panic(err)
 	}
-	openapi3filter.RegisterBodyDecoder("text/html", openapi3filter.PlainBodyDecoder)
+	for _, plain := range []string{"text/html", "text/csv", "application/jsonl"} {
+		openapi3filter.RegisterBodyDecoder(plain, openapi3filter.PlainBodyDecoder)
+	}
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		panic(err)

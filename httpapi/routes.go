@@ -34,7 +34,7 @@ func withCommon(more ...string) []string { return append(append([]string{}, comm
 // routes is the table. Routes under /v1 that do not say otherwise are for admins.
 func routes(metrics bool) []route {
 	table := []route{
-		{method: http.MethodGet, path: "/v1/boards", access: readers, params: []string{"limit", "cursor"}, handle: listBoards},
+		{method: http.MethodGet, path: "/v1/boards", access: readers, params: []string{"labels", "limit", "cursor"}, handle: listBoards},
 		{method: http.MethodGet, path: "/v1/boards/{board}", access: readers, handle: getBoard},
 		{method: http.MethodPut, path: "/v1/boards/{board}", access: admins, handle: putBoard},
 		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
@@ -52,6 +52,7 @@ func routes(metrics bool) []route {
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
 		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period"}, patience: time.Minute, handle: verify},
+		{method: http.MethodGet, path: "/v1/boards/{board}/export", access: admins, params: []string{"window", "period", "format"}, patience: exportLimit, handle: reading(export)},
 		{method: http.MethodGet, path: "/v1/runs", access: admins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
 		{method: http.MethodGet, path: "/v1/runs/{id}", access: admins, handle: getRun},
 

@@ -57,21 +57,7 @@ func getBoard(ctx context.Context, q sqlx.QueryerContext, query, name string) (l
 
 // Boards lists boards in the byte order of their names, behind the name given ("" for the first), at most limit.
 func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
-	var rows []boardRow
-	// The names of boards being deleted begin with a tilde and so come behind all others.
-	query := s.limited("SELECT " + boardColumns + " FROM boards WHERE name > ? AND name < ? AND state = 'open' ORDER BY name LIMIT ?")
-	if err := s.db.SelectContext(ctx, &rows, query, []byte(after), []byte(deletedMark), max(0, limit)); err != nil {
-		return nil, translate(ctx, "boards", err)
-	}
-	boards := make([]leaderboard.Board, 0, len(rows))
-	for i := range rows {
-		b, err := rows[i].board()
-		if err != nil {
-			return nil, err
-		}
-		boards = append(boards, b)
-	}
-	return boards, nil
+	return s.BoardsLabelled(ctx, nil, after, limit)
 }
 
 // PutBoard creates a board or changes its rules; created says which. Missing rules get their defaults. The same rules
@@ -122,6 +108,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	l, err := s.beginIn(ctx, tx, name)
+	if err == nil {
+		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
+	}
 	if err != nil {
 		return b, false, err
 	}

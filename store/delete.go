@@ -78,6 +78,7 @@ func (s *Store) purgeBoard(ctx context.Context, id int64, steps int) (finished b
 	jobs = append(jobs,
 		job{"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?", id},
 		job{"DELETE FROM refresh_runs WHERE board_id = ? ORDER BY id LIMIT ?", id},
+		job{"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?", id},
 		job{"DELETE FROM periods WHERE board_id = ? ORDER BY id LIMIT ?", id},
 		job{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?", id})
 	for _, j := range jobs {

@@ -85,7 +85,9 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO periods (board_id, window_name, starts_at, last_created_time, committed_at) SELECT id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
 		"INSERT INTO entries (period_id, member, score, tiebreak, created_time) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
 		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
-		"ANALYZE TABLE boards, periods, entries, changes",
+		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
+		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
+		"ANALYZE TABLE boards, board_labels, periods, entries, changes",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -132,6 +134,10 @@ func plannedStatements(t *testing.T) map[string]planned {
 	}
 	members := question{members: []string{"m1", "m2", "m77"}}
 	out["members"] = planned{members.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
+	labelled := map[string]string{"l0": "PRIMARY", "l1": "PRIMARY", "b": "PRIMARY"}
+	out["labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1"}, "b2", 10), labelled}
+	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}
+	out["boards"] = planned{labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"}}
 	lock := &text{}
 	appendLock(lock, "b7", &boardRules{})
 	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/pprof"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/httpapi"
 	"leaderboard/migrations"
+	"leaderboard/rank"
 	"leaderboard/store"
 )
 
@@ -38,8 +40,11 @@ func (a *App) onBreaker(open bool) {
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
 		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Writer: writer{a.store}, Periods: a.store,
-		Rebuilds: rebuilds{a.store, a.refresher}, Verify: a.verify, Health: a.health, CheckRules: checkRules,
+		Rebuilds: rebuilds{a.store, a.refresher}, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		OnRequest: a.onRequest, Logger: a.log,
+	}
+	if a.cfg.mysqlMaxConns < 8 {
+		cfg.MaxExports = 1 // each holds a connection of the readers for as long as it lasts
 	}
 	for _, k := range a.cfg.keys {
 		cfg.Keys = append(cfg.Keys, httpapi.Key{Scope: httpapi.Scope(k.scope), Secret: k.secret})
@@ -151,4 +156,21 @@ func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboar
 		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Detail: leaderboard.NoCopy}, err
 	}
 	return a.copies.Verify(ctx, ref)
+}
+
+// export reads all entries of a period in one state.
+func (a *App) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+	codec := rank.CodecOf(ref.Rules)
+	var part []leaderboard.Entry
+	return a.store.Snapshot(ctx, ref, math.MaxInt, begin, func(keys []rank.Key) error {
+		part = part[:0]
+		for _, key := range keys {
+			e, err := codec.Entry(key)
+			if err != nil {
+				return err
+			}
+			part = append(part, e)
+		}
+		return entries(part)
+	})
 }

@@ -18,7 +18,7 @@ func (p *program) boardCommand() *cli.Command {
 		p.leaf("board put", "create a board, or set all its rules; what is left out gets its default", "BOARD", p.boardPut,
 			append(clientSettings(), rulesSettings()...)...),
 		p.leaf("board get", "show a board and its rules", "BOARD", p.boardGet, clientSettings()...),
-		p.leaf("board list", "list the boards", "", p.boardList, clientSettings()...),
+		p.leaf("board list", "list the boards", "", p.boardList, append(clientSettings(), "labels")...),
 		p.leaf("board periods", "list a board's periods, newest first", "BOARD", p.boardPeriods, append(clientSettings(), "window")...),
 		p.leaf("board delete", "delete a board with all its entries", "BOARD", p.boardDelete, clientSettings()...),
 	)
@@ -62,10 +62,10 @@ func (p *program) boardPut(ctx context.Context, cfg config, args []string) error
 // rulesBody is the body of PUT /v1/boards/{board}: the file as it is, or what the options said.
 func (p *program) rulesBody(cfg *config) (any, error) {
 	if cfg.mode != "" {
-		if cfg.rules == nil {
-			cfg.rules = map[string]any{}
-		}
-		cfg.rules["mode"] = cfg.mode
+		cfg.setRule("mode", cfg.mode)
+	}
+	if cfg.labels != nil {
+		cfg.setRule("labels", cfg.labels)
 	}
 	if cfg.rulesFile == "" {
 		if cfg.rules == nil {
@@ -118,6 +118,9 @@ func (p *program) boardList(ctx context.Context, cfg config, _ []string) error {
 		t = newTable(p.out, "BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE")
 	}
 	query := url.Values{"limit": {"1000"}}
+	if cfg.labels != nil {
+		query.Set("labels", cfg.labels.String())
+	}
 	for {
 		answer, _, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/boards", query: query})
 		if err != nil {

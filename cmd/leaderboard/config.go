@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"leaderboard"
 	"leaderboard/cache"
 )
 
@@ -51,6 +52,7 @@ type config struct {
 	offset, minSeq int64
 	mode           string
 	window, period string
+	labels         leaderboard.Labels
 	around         *int
 	score          *int64
 	tiebreak       *int64
@@ -165,12 +167,22 @@ func ruleField(path string, numeric bool) func(*config, string) error {
 // ruleList sets a field of the rules to the parts of a list.
 func ruleList(path string) func(*config, string) error {
 	return func(c *config, v string) error {
-		if c.rules == nil {
-			c.rules = map[string]any{}
-		}
-		c.rules[path] = strings.Split(v, ",")
+		c.setRule(path, strings.Split(v, ","))
 		return nil
 	}
+}
+
+func (c *config) setRule(name string, value any) {
+	if c.rules == nil {
+		c.rules = map[string]any{}
+	}
+	c.rules[name] = value
+}
+
+func setLabels(c *config, v string) error {
+	var err error
+	c.labels, err = leaderboard.ParseLabels(v)
+	return err
 }
 
 // The parsers' own errors quote what they read, passwords included; so the secret settings have errors of their own.

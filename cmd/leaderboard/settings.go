@@ -54,7 +54,7 @@ func clientSettings() []string { return []string{"url", "key", "timeout", "json"
 func rulesSettings() []string {
 	return []string{
 		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "min-score", "max-score",
-		"max-delta", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at",
+		"max-delta", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "labels",
 	}
 }
 

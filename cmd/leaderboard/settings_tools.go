@@ -61,6 +61,10 @@ func clientTable() []setting {
 			set: choice(func(c *config) *string { return &c.mode }, "strict", "tied", "dense"),
 		},
 		{
+			name: "labels", section: secClient, usage: "label:value pairs separated by commas, as in type:moba,aspect:sound: labels to give a board, or that boards must have",
+			set: setLabels,
+		},
+		{
 			name: "window", section: secClient, usage: "which of the board's windows, such as day; empty: its first",
 			set: text(func(c *config) *string { return &c.window }),
 		},

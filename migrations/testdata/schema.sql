@@ -1,5 +1,14 @@
 -- The schema that the migrations lead to, as MySQL tells it. Written by TestSchema.
 
+CREATE TABLE `board_labels` (
+  `label` varbinary(64) NOT NULL,
+  `value` varbinary(64) NOT NULL,
+  `name` varbinary(64) NOT NULL COMMENT 'of the board: what is selected comes in this order',
+  `board_id` bigint NOT NULL,
+  PRIMARY KEY (`label`,`value`,`name`),
+  KEY `board_labels_board` (`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `boards` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `name` varbinary(64) NOT NULL COMMENT 'unique; a board that is being deleted gives its name up',

@@ -171,13 +171,18 @@ func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, erro
 
 // Boards is store.Store.Boards.
 func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+	return m.BoardsLabelled(ctx, nil, after, limit)
+}
+
+// BoardsLabelled is store.Store.BoardsLabelled.
+func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	boards := []leaderboard.Board{}
 	for _, name := range slices.Sorted(maps.Keys(m.boards)) {
-		if name > after && len(boards) < limit {
+		if name > after && len(boards) < limit && m.boards[name].Rules.Labels.Match(labels) {
 			boards = append(boards, m.boards[name].Board)
 		}
 	}

@@ -21,6 +21,7 @@ type Truth interface {
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error)
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 	DeleteBoard(ctx context.Context, name string) error
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
@@ -64,7 +65,7 @@ type Subject struct {
 func Run(t *testing.T, truth Truth) {
 	for name, test := range map[string]func(*testing.T, Truth){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
-		"delete board": testDeleteBoard, "periods": testPeriods,
+		"delete board": testDeleteBoard, "labels": testLabels, "periods": testPeriods,
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,

@@ -1,0 +1,97 @@
+package httpapi
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"leaderboard"
+)
+
+// The forms of an export.
+const (
+	formatCSV   = "csv"
+	formatJSONL = "jsonl"
+
+	csvHead = "strict_rank,tied_rank,member,score,tiebreak,created_time"
+)
+
+func exportType(format string) string {
+	if format == formatCSV {
+		return "text/csv; charset=utf-8; header=present"
+	}
+	return "application/jsonl"
+}
+
+// exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
+type exportRow struct {
+	tiebreak     *leaderboard.Tiebreak // of the board
+	strict, tied int64
+	entry        leaderboard.Entry
+}
+
+// appendHead appends the names of the columns: one per tiebreak field behind the others.
+func (r *exportRow) appendHead(b []byte) []byte {
+	b = append(b, csvHead...)
+	for i := range r.tiebreak.Fields {
+		b = append(append(b, ",fields."...), r.tiebreak.Fields[i].Name...)
+	}
+	return append(b, '\n')
+}
+
+func (r *exportRow) next(e *leaderboard.Entry) {
+	r.strict++
+	if r.strict == 1 || e.Score != r.entry.Score || e.Tiebreak != r.entry.Tiebreak {
+		r.tied = r.strict
+	}
+	r.entry = *e
+}
+
+// appendCSV appends a record of RFC 4180 that ends in a line feed.
+func (r *exportRow) appendCSV(b []byte) []byte {
+	b = append(strconv.AppendInt(b, r.strict, 10), ',')
+	b = append(strconv.AppendInt(b, r.tied, 10), ',')
+	b = append(appendCSVField(b, r.entry.Member), ',')
+	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')
+	b = append(strconv.AppendInt(b, r.entry.Tiebreak, 10), ',')
+	b = r.entry.CreatedTime.AppendTo(b)
+	for _, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
+		b = strconv.AppendInt(append(b, ','), f.Value, 10)
+	}
+	return append(b, '\n')
+}
+
+// appendCSVField quotes what has a meaning in CSV, or is likely to be lost on the way: control characters, spaces at
+// the ends, invisible characters.
+func appendCSVField(b []byte, s string) []byte {
+	odd := func(r rune) bool { return r == '"' || r == ',' || !unicode.IsPrint(r) }
+	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsFunc(s, odd) {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for i := range len(s) {
+		if s[i] == '"' {
+			b = append(b, '"')
+		}
+		b = append(b, s[i])
+	}
+	return append(b, '"')
+}
+
+// appendJSON appends the entry as an object on a line of its own.
+func (r *exportRow) appendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
+	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
+	b = appendString(append(b, `,"member":`...), r.entry.Member)
+	b = strconv.AppendInt(append(b, `,"score":`...), r.entry.Score, 10)
+	b = strconv.AppendInt(append(b, `,"tiebreak":`...), r.entry.Tiebreak, 10)
+	for i, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
+		b = append(appendString(append(b, [...]string{`,"fields":{`, `,`}[min(i, 1)]...), f.Name), ':')
+		b = strconv.AppendInt(b, f.Value, 10)
+	}
+	if len(r.tiebreak.Fields) > 0 {
+		b = append(b, '}')
+	}
+	b = appendTime(append(b, `,"created_time":`...), r.entry.CreatedTime)
+	return append(b, "}\n"...)
+}

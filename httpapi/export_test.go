@@ -1,0 +1,220 @@
+package httpapi
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
+1,1,5,100,0,2018-08-16T14:18:53.000000Z
+2,2,4,96,0,2018-08-16T14:20:43.000000Z
+3,3,1,90,0,2018-08-16T14:31:10.000000Z
+4,4,3,82,0,2018-08-16T09:37:53.000000Z
+5,5,8,80,0,2018-08-16T14:30:01.000000Z
+6,5,2,80,0,2018-08-16T14:31:11.000000Z
+7,7,7,8,0,2018-08-16T14:30:23.000000Z
+8,8,6,5,0,2018-08-16T14:21:13.000000Z
+`
+
+func TestExportCSV(t *testing.T) {
+	e := newEnv(t)
+	e.board("demo", leaderboard.Rules{Visibility: leaderboard.Private}, classic()...)
+	r := e.get(adminKey, "/v1/boards/demo/export").want(200)
+	if string(r.body) != classicCSV {
+		t.Errorf("got\n%s", r.body)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "text/csv; charset=utf-8; header=present", "Cache-Control": "no-store", "Leaderboard-Seq": "8", "Leaderboard-Total": "8",
+		"Leaderboard-As-Of": "2023-11-14T22:13:20.000001Z", "Content-Disposition": `attachment; filename="demo_all_time_all_time.csv"`,
+	} {
+		if got := r.header.Get(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if head := e.do(ask{method: "HEAD", path: "/v1/boards/demo/export", key: adminKey}).want(200); len(head.body) > 0 || head.header.Get("Leaderboard-Total") != "8" {
+		t.Errorf("HEAD: %q %v", head.body, head.header)
+	}
+	e.board("empty", leaderboard.Rules{})
+	if r := e.get(adminKey, "/v1/boards/empty/export?format=csv"); string(r.want(200).body) != csvHead+"\n" {
+		t.Errorf("an empty board: %q", r.body)
+	}
+}
+
+// Fields of the tiebreak are shown unpacked, as their own columns.
+func TestExportFields(t *testing.T) {
+	e := newEnv(t)
+	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.Asc}}}}
+	e.board("game", rules,
+		leaderboard.Submission{Member: "a", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 15}},
+		leaderboard.Submission{Member: "b", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 0}})
+	want := csvHead + ",fields.level,fields.deaths\n" +
+		"1,1,b,5,127,2023-11-14T22:13:20.000001Z,7,0\n2,2,a,5,112,2023-11-14T22:13:20.000000Z,7,15\n"
+	if got := string(e.get(adminKey, "/v1/boards/game/export").want(200).body); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	want = `{"strict_rank":1,"tied_rank":1,"member":"b","score":5,"tiebreak":127,"fields":{"level":7,"deaths":0},"created_time":"2023-11-14T22:13:20.000001Z"}`
+	if got, _, _ := strings.Cut(string(e.get(adminKey, "/v1/boards/game/export?format=jsonl").want(200).body), "\n"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What the lines say is what was stored, whatever the bytes of a member id are.
+func TestExportOddMembers(t *testing.T) {
+	e := newEnv(t)
+	odd := []string{
+		"a,b", `say "hi"`, "line\nfeed", "cr\rlf\r\n", " ends ", "\ufeffbom", "nul\x00", "日本", "\u2028", "\t", `\`, "'", "=1+1", "…", "{", "\u0301e",
+	}
+	var subs []leaderboard.Submission
+	for i, m := range odd {
+		subs = append(subs, leaderboard.Submission{Member: m, Score: int64(-i)})
+	}
+	e.board("odd", leaderboard.Rules{}, subs...)
+	body := string(e.get(adminKey, "/v1/boards/odd/export").want(200).body)
+	// The reader of package csv drops a carriage return ahead of a line feed, also in quotes.
+	records, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(body, "\r\n", "\r\r\n"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(e.get(adminKey, "/v1/boards/odd/export?format=jsonl").want(200).body), "\n"), "\n")
+	if len(records) != len(odd)+1 || len(lines) != len(odd) {
+		t.Fatalf("%d records, %d lines", len(records), len(lines))
+	}
+	for i, m := range odd {
+		var got struct {
+			Strict int64 `json:"strict_rank"`
+			Tied   int64 `json:"tied_rank"`
+			row
+		}
+		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
+			t.Fatal(err)
+		}
+		if records[i+1][2] != m || got.Member != m || got.Strict != int64(i+1) || got.Tied != int64(i+1) || got.Score != int64(-i) || got.CreatedTime == 0 {
+			t.Errorf("want %q, got %q and %+v", m, records[i+1], got)
+		}
+	}
+}
+
+func TestExportRefuses(t *testing.T) {
+	e := newEnv(t)
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.get(noKey, "/v1/boards/demo/export").wantProblem(401, codeUnauthorized)
+	e.get(writeKey, "/v1/boards/demo/export").wantProblem(403, codeForbidden)
+	e.get(adminKey, "/v1/boards/nowhere/export").wantProblem(404, "board-not-found")
+	e.get(adminKey, "/v1/boards/demo/export?window=day").wantProblem(404, "period-not-found")
+	e.get(adminKey, "/v1/boards/demo/export?format=xml").wantProblem(400, codeMalformed)
+	e.get(adminKey, "/v1/boards/demo/export?mode=tied").wantProblem(400, codeMalformed)
+	e.fake.fail["Export"] = leaderboard.ErrUnavailable
+	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, "unavailable")
+}
+
+// A closed period can be exported as it stayed.
+func TestExportOfASeason(t *testing.T) {
+	e := newEnv(t)
+	const day = 24 * 3600 * 1_000_000
+	start := leaderboard.Micros(1_700_000_000_000_000)
+	e.board("cup", leaderboard.Rules{
+		Windows: []leaderboard.Window{leaderboard.Season},
+		Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: start - day, EndsAt: start + day}, {Name: "two", StartsAt: start + day, EndsAt: start + 2*day}},
+	}, leaderboard.Submission{Member: "a", Score: 1})
+	e.fake.SetNow(start + day)
+	e.post(writeKey, "/v1/boards/cup/scores", `{"entries":[{"member":"b","score":2}]}`).want(200)
+	for period, member := range map[string]string{"one": "a", "previous": "a", "current": "b", "two": "b"} {
+		r := e.get(adminKey, "/v1/boards/cup/export?format=jsonl&period="+period).want(200)
+		if !strings.Contains(string(r.body), `"member":"`+member+`"`) || strings.Count(string(r.body), "\n") != 1 {
+			t.Errorf("%s: %s", period, r.body)
+		}
+	}
+}
+
+// An export that fails in the middle does not come to its end: the client hears of it.
+func TestExportBreaksOff(t *testing.T) {
+	var status int
+	e := newEnv(t, func(c *Config) {
+		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+	})
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.fake.fail["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
+	srv := newServer(t, e)
+	for _, format := range []string{formatCSV, formatJSONL} {
+		r := ask{method: "GET", path: "/v1/boards/demo/export?format=" + format, key: adminKey}.request()
+		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+		res, err := srv.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if res.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || len(body) == 0 {
+			t.Errorf("%s: status %d, %q, %v", format, res.StatusCode, body, err)
+		}
+		_ = res.Body.Close()
+	}
+	// Called directly, it is seen that the request was counted as what it was.
+	func() {
+		defer func() {
+			if p := recover(); p != http.ErrAbortHandler {
+				t.Errorf("recovered %v", p)
+			}
+		}()
+		e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
+	}()
+	if status != 503 {
+		t.Errorf("counted as %d", status)
+	}
+}
+
+// Exports are bounded, and end when their client goes.
+func TestExportsAreBounded(t *testing.T) {
+	e := newEnv(t)
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.fake.exportGate = make(chan struct{})
+	srv := newServer(t, e)
+	begin := func() *http.Response {
+		t.Helper()
+		r := ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request()
+		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+		res, err := srv.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res
+	}
+	first, second := begin(), begin()
+	if line, err := bufio.NewReader(first.Body).ReadString('\n'); err != nil || line != csvHead+"\n" {
+		t.Fatalf("%q, %v", line, err) // it is under way, and what was read has been sent
+	}
+	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, codeOverloaded)
+	_ = second.Body.Close() // the client goes
+	eventually(t, "the export has ended", func() bool { return len(e.api.exports) == 1 })
+	close(e.fake.exportGate)
+	if _, err := io.ReadAll(first.Body); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the other one has ended", func() bool { return len(e.api.exports) == 0 })
+}
+
+// eventually polls until cond is true.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	deadline, tick := time.NewTimer(30*time.Second), time.NewTicker(time.Millisecond)
+	defer deadline.Stop()
+	defer tick.Stop()
+	for !cond() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
