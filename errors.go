@@ -13,6 +13,7 @@ var (
 	ErrRunNotFound    = errors.New("run not found")
 	// ErrNotDerived: what was asked for is there for derived boards only.
 	ErrNotDerived = errors.New("board is not derived")
+	ErrNotHidden  = errors.New("member is not hidden")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -48,7 +49,8 @@ const (
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
 	// CodeDerivedBoard: nothing can be submitted to a derived board.
-	CodeDerivedBoard = "derived-board"
+	CodeDerivedBoard  = "derived-board"
+	CodeInvalidHiding = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )

@@ -32,6 +32,9 @@ func TestPackGolden(t *testing.T) {
 			t.Errorf("%s: unpacked as %v", order, back)
 		}
 	}
+	if got := game(Asc).Layout() + (&Tiebreak{Order: Asc}).Layout(); got != "level:20:desc,paid:1:desc,deaths:16:asc" {
+		t.Errorf("layout is %s", got)
+	}
 	whole := &Tiebreak{Order: Desc, Fields: []TiebreakField{{"all", 63, Desc}}}
 	if got, broken := whole.Pack(map[string]int64{"all": math.MaxInt64}); got != math.MaxInt64 || broken != nil {
 		t.Errorf("63 bits: %d, %v", got, broken)

@@ -29,7 +29,7 @@ func top(c *call) error {
 	}
 	t := c.tag(&v, &page.State).int(limit).int(offset).text(q.After)
 	entries := entriesOf(&v.ref)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, &entries) })
+	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, &entries) })
 }
 
 func badCursor() inputError {
@@ -37,9 +37,9 @@ func badCursor() inputError {
 }
 
 // appendPage appends a page, encoded once however often it is served. As a page of a list it says where that continues.
-func appendPage(b []byte, page *leaderboard.Page, of *list) []byte {
+func appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboard.Page, of *list) []byte {
 	return append(b, page.Memo.Do(func() []byte {
-		b := appendEntries(make([]byte, 0, 256+128*len(page.Entries)), page.Entries)
+		b := appendEntries(make([]byte, 0, 256+128*len(page.Entries)), tie, page.Entries)
 		if of != nil && page.Next != "" {
 			b = append(b, `,"next_cursor":"`...)
 			b = append(of.appendCursor(b, page.Next), '"')
@@ -64,5 +64,5 @@ func around(c *call) error {
 		return err
 	}
 	t := c.tag(&v, &page.State).text(member).int(before).int(after)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, nil) })
+	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, nil) })
 }

@@ -46,7 +46,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: reading(member)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after"), handle: reading(around)},
 		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon(), handle: ranks},
-		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak"), handle: reading(scoreRank)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak", "fields"), handle: reading(scoreRank)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
 

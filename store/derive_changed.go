@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/rank"
 )
 
 const (
@@ -41,7 +42,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 			return err
 		}
 		for i, member := range chunk {
-			if err := out.add(ctx, found[i].own, d.combine(member, found[i].entries)); err != nil {
+			if err := out.add(ctx, member, found[i], d.combine(member, found[i].entries)); err != nil {
 				return err
 			}
 		}
@@ -145,8 +146,29 @@ func (d *derivation) scanMembers(ctx context.Context, t *text, fn func(string)) 
 
 // held is what a member has: in the derived board and in its sources.
 type held struct {
-	own     *leaderboard.Entry
+	visible *leaderboard.Entry
+	shadow  *leaderboard.Entry          // of a hidden member, see batch_hidden.go
 	entries map[int64]leaderboard.Entry // by period
+}
+
+// own is what the board has of the member, hidden or not.
+func (h *held) own() *leaderboard.Entry {
+	if h.visible == nil {
+		return h.shadow
+	}
+	return h.visible
+}
+
+// put keeps an entry that a period has.
+func (h *held) put(own, periodID int64, e leaderboard.Entry) {
+	switch periodID {
+	case own:
+		h.visible = &e
+	case -own:
+		h.shadow = &e
+	default:
+		h.entries[periodID] = e
+	}
 }
 
 // lookUp finds what members have, in their order.
@@ -156,7 +178,7 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 		index[m], found[i].entries = i, make(map[int64]leaderboard.Entry, len(d.periods))
 	}
 	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
-	t.int(d.own.ID)
+	t.int(d.own.ID).str(",").int(-d.own.ID)
 	for _, s := range d.desired {
 		if s.periodID != 0 {
 			t.str(",").int(s.periodID)
@@ -177,18 +199,18 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 			return nil, err
 		}
 		e.CreatedTime = micros(created)
-		codec := d.codec
-		if id != d.own.ID {
-			codec = d.periods[id].codec
-		}
-		e.Score, e.Tiebreak = codec.Stored(e.Score, e.Tiebreak)
-		if h := &found[index[e.Member]]; id == d.own.ID {
-			h.own = &e
-		} else {
-			h.entries[id] = e
-		}
+		e.Score, e.Tiebreak = d.codecOf(id).Stored(e.Score, e.Tiebreak)
+		found[index[e.Member]].put(d.own.ID, id, e)
 	}
 	return found, rows.Err()
+}
+
+// codecOf is how a period, the board's own or a source, stores its entries.
+func (d *derivation) codecOf(periodID int64) rank.Codec {
+	if periodID == d.own.ID || periodID == -d.own.ID {
+		return d.codec
+	}
+	return d.periods[periodID].codec
 }
 
 // combine is the entry that a member should have, nil for none.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"leaderboard"
@@ -23,17 +24,16 @@ type stream struct {
 
 // merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in the
 // order of members: all periods are read side by side in the order of the primary key.
-func (d *derivation) merge(ctx context.Context, fn func(member string, own *leaderboard.Entry, entries map[int64]leaderboard.Entry) error) error {
-	streams := []*stream{{periodID: d.own.ID, codec: d.codec}}
-	known := map[int64]bool{0: true}
+func (d *derivation) merge(ctx context.Context, fn func(member string, h held) error) error {
+	ids := []int64{d.own.ID, -d.own.ID}
 	for _, s := range d.desired {
-		if !known[s.periodID] {
-			known[s.periodID] = true
-			streams = append(streams, &stream{periodID: s.periodID, codec: d.periods[s.periodID].codec})
+		if s.periodID != 0 && !slices.Contains(ids, s.periodID) {
+			ids = append(ids, s.periodID)
 		}
 	}
-	for _, s := range streams {
-		s.limit = min(2000, streamRows/len(streams))
+	streams := make([]*stream, len(ids))
+	for i, id := range ids {
+		streams[i] = &stream{periodID: id, codec: d.codecOf(id), limit: min(2000, streamRows/len(ids))}
 	}
 	for {
 		member, any := "", false
@@ -48,20 +48,14 @@ func (d *derivation) merge(ctx context.Context, fn func(member string, own *lead
 		if !any {
 			return nil
 		}
-		var own *leaderboard.Entry
-		entries := make(map[int64]leaderboard.Entry, len(streams))
-		for i, s := range streams {
-			if len(s.rows) == 0 || s.rows[0].Member != member {
-				continue
+		h := held{entries: make(map[int64]leaderboard.Entry, len(streams))}
+		for _, s := range streams {
+			if len(s.rows) > 0 && s.rows[0].Member == member {
+				h.put(d.own.ID, s.periodID, s.rows[0])
+				s.rows = s.rows[1:]
 			}
-			if e := s.rows[0]; i == 0 {
-				own = &e
-			} else {
-				entries[s.periodID] = e
-			}
-			s.rows = s.rows[1:]
 		}
-		if err := fn(member, own, entries); err != nil {
+		if err := fn(member, h); err != nil {
 			return err
 		}
 	}
@@ -94,8 +88,8 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 // computeAll passes every member to out.
 func (d *derivation) computeAll(ctx context.Context, out *output) error {
 	out.step.Members = 0
-	return d.merge(ctx, func(member string, own *leaderboard.Entry, entries map[int64]leaderboard.Entry) error {
+	return d.merge(ctx, func(member string, h held) error {
 		out.step.Members++
-		return out.add(ctx, own, d.combine(member, entries))
+		return out.add(ctx, member, h, d.combine(member, h.entries))
 	})
 }

@@ -84,13 +84,13 @@ func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Ve
 		if v.Equal = true; len(behind) > 0 {
 			v.Detail = fmt.Sprintf("%d members with changes that are not followed yet are left out", len(behind))
 		}
-		err = d.merge(ctx, func(member string, own *leaderboard.Entry, entries map[int64]leaderboard.Entry) error {
+		err = d.merge(ctx, func(member string, h held) error {
 			if behind[member] {
 				return nil
 			}
 			v.Checked++
-			if want := d.combine(member, entries); differ(own, want) {
-				v.Equal, v.Difference = false, &leaderboard.Difference{Copy: own, Truth: want}
+			if want := d.combine(member, h.entries); differ(h.own(), want) {
+				v.Equal, v.Difference = false, &leaderboard.Difference{Copy: h.own(), Truth: want}
 				v.Detail = "the entry of " + member + " is not what the sources make"
 				return errFound
 			}

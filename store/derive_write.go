@@ -19,29 +19,24 @@ const (
 
 // output gathers what a step changes and writes it.
 type output struct {
-	d       *derivation
-	step    *leaderboard.DeriveStep
-	changes []leaderboard.Change // without seq
+	d        *derivation
+	step     *leaderboard.DeriveStep
+	changes  []leaderboard.Change // without seq; from what everybody sees to what should be
+	shadowed bool                 // members of the board may be hidden
 }
 
 // add compares the entry that a member has with the one that it should have. What gathers beyond one transaction is
 // written; until finish the board then is Computing, because its entries are of two states.
-func (o *output) add(ctx context.Context, own, want *leaderboard.Entry) error {
-	if !differ(own, want) {
+func (o *output) add(ctx context.Context, member string, h held, want *leaderboard.Entry) error {
+	if !differ(h.own(), want) {
 		return nil
-	}
-	change := leaderboard.Change{Old: own, New: want}
-	if own != nil {
-		change.Member = own.Member
-	} else {
-		change.Member = want.Member
 	}
 	if len(o.changes) >= stepRows {
 		if err := o.write(ctx, false); err != nil {
 			return err
 		}
 	}
-	o.changes = append(o.changes, change)
+	o.changes = append(o.changes, leaderboard.Change{Member: member, Old: h.visible, New: want})
 	return nil
 }
 
@@ -80,23 +75,17 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 	var commits []notice
 	fromSeq, t := p.lastSeq, &text{}
 	for packet := range slices.Chunk(o.changes, packetChanges) {
-		t.reset()
-		var written []*period
-		first := len(commits)
-		all := *p
-		all.changes = nil
-		for changes := range slices.Chunk(packet, commitChanges) {
-			p.changes = nil
-			for _, c := range changes {
-				p.record(c.Member, c.Old, c.New)
-			}
-			c := p.commit()
-			p.committed = c.CommittedAt
-			commits, written = append(commits, notice{p.ref, c}), append(written, p)
-			all.changes = append(all.changes, p.changes...)
+		if err := o.apply(ctx, tx, p, packet); err != nil {
+			return nil, err
 		}
-		appendEntries(t, []*period{&all})
-		appendLog(t, written, commits[first:])
+		t.reset()
+		appendEntries(t, []*period{p})
+		written := p.commits()
+		appendLog(t, slices.Repeat([]*period{p}, len(written)), written)
+		commits = append(commits, written...)
+		if len(t.b) == 0 {
+			continue
+		}
 		if _, err := tx.conn.ExecContext(ctx, t.String()); err != nil {
 			return nil, err
 		}
@@ -120,6 +109,71 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 	return commits, tx.commit(ctx)
 }
 
+// apply makes changes to the period, of which it knows nothing but the state. A hidden member's go to the shadow.
+func (o *output) apply(ctx context.Context, tx *writeTx, p *period, changes []leaderboard.Change) error {
+	p.changes, p.shadow, p.entries = nil, shadow{}, make(map[string]*leaderboard.Entry, len(changes))
+	members := make([]string, len(changes))
+	for i, c := range changes {
+		if members[i] = c.Member; c.Old != nil {
+			p.entries[c.Member] = c.Old
+		}
+	}
+	if o.shadowed {
+		r := newReading(p.ref.BoardID, []int64{p.ref.ID}, members, nil)
+		r.hidden, r.shadowed = p.hidden, []int64{p.ref.BoardID}
+		t := (&text{}).str("SELECT 1;")
+		r.appendHidden(t)
+		rows, err := tx.conn.QueryContext(ctx, t.String())
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if err := errors.Join(r.scanHidden(rows, []*period{p}), rows.Close()); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		p.settle(c.Member)
+		if old := p.entry(c.Member); differ(old, c.New) {
+			p.record(c.Member, old, c.New)
+		}
+	}
+	return nil
+}
+
+// commits are the changes of the period as rows of the log, several when they are many. The period is behind the last.
+func (p *period) commits() []notice {
+	var out []notice
+	count := p.count
+	for _, c := range p.changes {
+		count -= grown(c)
+	}
+	for changes := range slices.Chunk(p.changes, commitChanges) {
+		for _, c := range changes {
+			count += grown(c)
+		}
+		c := &leaderboard.Commit{
+			PeriodID: p.ref.ID, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
+			PrevCommittedAt: p.committed, CommittedAt: max(p.clock, p.committed+1), EntryCount: count, Changes: changes,
+		}
+		p.committed = c.CommittedAt
+		out = append(out, notice{p.ref, c})
+	}
+	return out
+}
+
+// grown is by how many entries a change makes a period larger.
+func grown(c leaderboard.Change) int64 {
+	switch {
+	case c.Old == nil:
+		return 1
+	case c.New == nil:
+		return -1
+	default:
+		return 0
+	}
+}
+
 // lock takes the locks that every writer of the board takes, and makes sure that nothing has happened since the snapshot.
 func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
 	d := o.d
@@ -134,7 +188,7 @@ func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	w, f := &writer{store: d.store, board: d.board.Name}, &found{rules: known}
+	w, f := &writer{store: d.store, board: d.board.Name}, &found{rules: known, hidden: hiddenMembers{}}
 	if err := w.scanLock(rows, f); err != nil {
 		return nil, err
 	}
@@ -146,6 +200,7 @@ func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
 		f.periods[0].ref.ID != d.own.ID || f.periods[0].lastSeq != d.own.LastSeq {
 		return nil, errMoved
 	}
+	o.shadowed = f.rules.shadowed
 	return f.periods[0], nil
 }
 

@@ -16,7 +16,7 @@ const (
 )
 
 // Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
-// their boards do not keep, and forgets idempotency keys older than KeyTTL,
+// their boards do not keep, finishes to hide and to restore members, and forgets idempotency keys older than KeyTTL,
 // commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods).
 // Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
 // time, and by several processes at once. It reads the database clock only.
@@ -29,6 +29,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
 		translate(ctx, "close periods", s.closePeriods(ctx, now)),
 		translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
+		translate(ctx, "sweep hidden members", s.sweepHidden(ctx)),
 		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
 		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),

@@ -14,6 +14,7 @@ CREATE TABLE `boards` (
   `name` varbinary(64) NOT NULL COMMENT 'unique; a board that is being deleted gives its name up',
   `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each change of the rules',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, deleting',
+  `shadowed` tinyint NOT NULL DEFAULT '0' COMMENT '1: members may be hidden, the writer asks who',
   `rules` json NOT NULL COMMENT 'leaderboard.Rules',
   `created_time` datetime(6) NOT NULL,
   `updated_time` datetime(6) NOT NULL,
@@ -57,6 +58,33 @@ CREATE TABLE `entries` (
   `created_time` datetime(6) NOT NULL COMMENT 'UTC, when this score was reached',
   PRIMARY KEY (`period_id`,`member`),
   KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `hidden_log` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `member` varbinary(64) NOT NULL,
+  `action` varbinary(16) NOT NULL COMMENT 'hide, restore',
+  `reason` varchar(200) NOT NULL DEFAULT '',
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `at` datetime(6) NOT NULL,
+  PRIMARY KEY (`id`),
+  KEY `hidden_log_board` (`board_id`,`id`),
+  KEY `hidden_log_member` (`member`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `hidden_members` (
+  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `member` varbinary(64) NOT NULL,
+  `state` varbinary(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each hiding and restoration',
+  `reopen` tinyint NOT NULL DEFAULT '0' COMMENT 'the entries of closed periods are to be moved too',
+  `reason` varchar(200) NOT NULL,
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `hidden_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`board_id`,`member`),
+  KEY `hidden_members_member` (`member`,`board_id`),
+  KEY `hidden_members_state` (`state`,`board_id`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `idempotency_keys` (

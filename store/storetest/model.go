@@ -26,6 +26,9 @@ type Model struct {
 	runs    []leaderboard.Run // ordered by id
 	lastID  int64
 
+	hidden    []leaderboard.Hiding
+	hiddenLog []leaderboard.HideRecord // ordered by id
+
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 }
@@ -47,6 +50,7 @@ type modelPeriod struct {
 	leaderboard.Period
 	lastCreated leaderboard.Micros
 	entries     map[string]leaderboard.Entry
+	shadow      map[string]leaderboard.Entry // of hidden members
 	log         []leaderboard.Commit
 }
 
@@ -140,7 +144,7 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if reflect.DeepEqual(b.Rules, rules) {
 		return b.Board, false, nil
 	}
-	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
+	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
 	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
@@ -209,6 +213,8 @@ func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 		delete(m.periods, p.ID)
 	}
 	delete(m.boards, name)
+	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.BoardID == b.ID })
+	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Board == name })
 	return nil
 }
 

@@ -64,8 +64,10 @@ func (m *Model) FollowSources(ctx context.Context, board string) (leaderboard.De
 	}
 	step := leaderboard.DeriveStep{State: b.state(sources), Clock: m.clock(), Behind: b.lag(), FromSeq: own.LastSeq}
 	members := map[string]bool{}
-	for member := range own.entries {
-		members[member] = true
+	for _, entries := range []map[string]leaderboard.Entry{own.entries, own.shadow} {
+		for member := range entries {
+			members[member] = true
+		}
 	}
 	now := reflection{rule: *b.Rules.Derive}
 	for _, s := range sources {
@@ -80,7 +82,11 @@ func (m *Model) FollowSources(ctx context.Context, board string) (leaderboard.De
 	}
 	var changes []leaderboard.Change
 	for _, member := range slices.Sorted(maps.Keys(members)) {
-		if c := own.derive(b.Rules.Derive, member, sources); c != nil {
+		entries := own.entries
+		if m.isHidden(b.ID, member) {
+			entries = own.shadow
+		}
+		if c := derive(entries, b.Rules.Derive, member, sources); c != nil && !m.isHidden(b.ID, member) {
 			changes = append(changes, *c)
 		}
 	}
@@ -91,7 +97,7 @@ func (m *Model) FollowSources(ctx context.Context, board string) (leaderboard.De
 }
 
 // derive gives a member the entry that the sources make, and returns the change if there is one.
-func (p *modelPeriod) derive(rule *leaderboard.Derive, member string, sources []modelSource) *leaderboard.Change {
+func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member string, sources []modelSource) *leaderboard.Change {
 	var parts []leaderboard.Part
 	for _, s := range sources {
 		if s.period == nil {
@@ -102,7 +108,7 @@ func (p *modelPeriod) derive(rule *leaderboard.Derive, member string, sources []
 		}
 	}
 	c := leaderboard.Change{Member: member}
-	if old, ok := p.entries[member]; ok {
+	if old, ok := own[member]; ok {
 		c.Old = &old
 	}
 	if e, ok := rule.Combine(member, parts, len(sources)); ok {
@@ -112,9 +118,9 @@ func (p *modelPeriod) derive(rule *leaderboard.Derive, member string, sources []
 		return nil
 	}
 	if c.New == nil {
-		delete(p.entries, member)
+		delete(own, member)
 	} else {
-		p.entries[member] = *c.New
+		own[member] = *c.New
 	}
 	return &c
 }

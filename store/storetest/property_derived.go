@@ -105,7 +105,7 @@ func (h *derivedHistory) putRule(t *rapid.T) {
 }
 
 func (h *derivedHistory) step(t *rapid.T) {
-	switch rapid.IntRange(0, 11).Draw(t, "what") {
+	switch rapid.IntRange(0, 13).Draw(t, "what") {
 	case 0:
 		h.turn(t)
 	case 1:
@@ -124,9 +124,25 @@ func (h *derivedHistory) step(t *rapid.T) {
 		h.putRule(t)
 	case 5, 6, 7:
 		h.follow(t)
+	case 8:
+		h.hideOrRestore(t)
 	default:
 		h.submit(t)
 	}
+}
+
+// hideOrRestore does so to a member, on the derived board or on a source.
+func (h *derivedHistory) hideOrRestore(t *rapid.T) {
+	name := rapid.SampledFrom([]string{h.name, h.name, h.source("a")}).Draw(t, "hidden on")
+	r := hiding(name, anyMember().Draw(t, "hidden"))
+	if rapid.Bool().Draw(t, "restore") {
+		h.both(t, "restore", func(truth Truth) error { return truth.Restore(h.ctx, r) })
+		return
+	}
+	h.both(t, "hide", func(truth Truth) error {
+		_, err := truth.Hide(h.ctx, r)
+		return err
+	})
 }
 
 func (h *derivedHistory) submit(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 func RunDerived(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
-		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "lost source": testDerivedLost,
+		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "hidden": testDerivedHidden, "lost source": testDerivedLost,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -312,4 +312,33 @@ func testDerivedLost(t *testing.T, s Subject) {
 	if _, err := b.Truth.FollowSources(t.Context(), b.name); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("following of a deleted board: %v", err)
 	}
+}
+
+// A member hidden on a source or on the board itself is not there, and is there again with what it has by then.
+func testDerivedHidden(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+	b.submitTo("runs", score("ada", 5), score("bob", 7))
+	b.submitTo("rides", score("ada", 10))
+	b.follow("ada 15", "bob 7")
+	hide := func(board, member string) {
+		t.Helper()
+		if _, err := s.Truth.Hide(t.Context(), hiding(board, member)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hide(b.source("rides"), "ada")
+	b.follow("bob 7", "ada 5")
+	hide(b.name, "ada")
+	b.follow("bob 7")
+	hide(b.name, "eve")
+	b.submitTo("runs", score("ada", 20), score("eve", 1))
+	b.follow("bob 7")
+	if err := s.Truth.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 20", "bob 7")
+	if err := s.Truth.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 20", "bob 7", "eve 1")
 }
