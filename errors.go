@@ -13,7 +13,9 @@ var (
 	ErrRunNotFound    = errors.New("run not found")
 	// ErrNotDerived: what was asked for is there for derived boards only.
 	ErrNotDerived = errors.New("board is not derived")
-	ErrNotHidden  = errors.New("member is not hidden")
+	// ErrProfileNotFound: nobody has said anything about the member.
+	ErrProfileNotFound = errors.New("profile not found")
+	ErrNotHidden       = errors.New("member is not hidden")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -39,9 +41,11 @@ var (
 const (
 	CodeInvalidBoard  = "invalid-board"
 	CodeInvalidMember = "invalid-member"
-	CodeScoreLimit    = "score-out-of-range"
-	CodeDeltaLimit    = "delta-out-of-range"
-	CodeScoreOverflow = "score-overflow"
+	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
+	CodeInvalidProfile = "invalid-profile"
+	CodeScoreLimit     = "score-out-of-range"
+	CodeDeltaLimit     = "delta-out-of-range"
+	CodeScoreOverflow  = "score-overflow"
 	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
 	CodeInvalidFields   = "invalid-fields"
 	CodeInvalidTime     = "invalid-created-time"

@@ -117,6 +117,15 @@ CREATE TABLE `periods` (
   KEY `periods_end` (`state`,`ends_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `profiles` (
+  `member` varbinary(64) NOT NULL,
+  `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',
+  `avatar_url` varbinary(500) NOT NULL COMMENT 'http or https, empty for none',
+  `attributes` varbinary(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
+  `updated_time` datetime(6) NOT NULL,
+  PRIMARY KEY (`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `rank_buckets` (
   `period_id` bigint NOT NULL,
   `chunk` int NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',

@@ -26,6 +26,7 @@ type Model struct {
 	runs    []leaderboard.Run // ordered by id
 	lastID  int64
 
+	profiles  map[string]leaderboard.Profile
 	hidden    []leaderboard.Hiding
 	hiddenLog []leaderboard.HideRecord // ordered by id
 
@@ -56,7 +57,7 @@ type modelPeriod struct {
 
 // NewModel is an empty store.
 func NewModel() *Model {
-	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}}
+	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}}
 }
 
 // SetNow stops the database clock at a moment; 0 lets it run with the machine's again.

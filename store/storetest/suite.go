@@ -33,6 +33,9 @@ type Truth interface {
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
@@ -79,7 +82,8 @@ func Run(t *testing.T, truth Truth) {
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
-		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"profiles": testProfiles,
+		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
 	} {
