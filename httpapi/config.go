@@ -83,6 +83,7 @@ type Config struct {
 	Periods  Periods
 	Profiles Profiles
 	Rebuilds Rebuilds
+	Hidings  Hidings
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,

@@ -18,7 +18,7 @@ func member(c *call) error {
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return leaderboard.ErrNotRanked
+		return c.whyAbsent(id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
 	st := s.State

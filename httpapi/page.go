@@ -68,7 +68,7 @@ func around(c *call) error {
 		Query: v.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return err
+		return c.whyAbsent(member, err)
 	}
 	st := page.State
 	shown := c.profilesOf(v.profiles, &st, page.Entries)

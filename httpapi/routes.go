@@ -42,6 +42,13 @@ func routes(metrics bool) []route {
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
 		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
+		{method: http.MethodPut, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
+		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen", "reason", "actor"}, patience: time.Minute, handle: restore},
+		{method: http.MethodPut, path: "/v1/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
+		{method: http.MethodDelete, path: "/v1/members/{member}/hidden", access: admins, params: []string{"reopen", "reason", "actor"}, patience: time.Minute, handle: restore},
+		{method: http.MethodGet, path: "/v1/hidden", access: admins, params: []string{"board", "member", "limit", "cursor"}, handle: listHidden},
+		{method: http.MethodGet, path: "/v1/hidden/log", access: admins, params: []string{"member", "limit", "cursor"}, handle: listHiddenLog},
+
 		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor", "profiles"), handle: reading(top)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon("profiles"), handle: reading(member)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after", "profiles"), handle: reading(around)},
