@@ -70,6 +70,9 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 	if broken := CheckMember(sub.Member); broken != nil {
 		return broken
 	}
+	if r.Derive != nil {
+		return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
+	}
 	if r.StartsAt != nil && clock < *r.StartsAt {
 		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the board starts at %s", *r.StartsAt)}
 	}

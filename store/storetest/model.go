@@ -38,6 +38,8 @@ type modelBoard struct {
 	leaderboard.Board
 	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
+
+	reflected *reflection // of a derived board, nil before its first step
 }
 
 type modelKey struct {
@@ -132,6 +134,10 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if broken := rules.Check(); broken != nil {
 		return leaderboard.Board{}, false, broken
 	}
+	derived := func(board string) bool { return m.boards[board] != nil && m.boards[board].Rules.Derive != nil }
+	if broken := rules.CheckSources(name, derived); broken != nil {
+		return leaderboard.Board{}, false, broken
+	}
 	b := m.boards[name]
 	if b == nil {
 		return m.create(name, rules), true, nil
@@ -139,7 +145,7 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if reflect.DeepEqual(b.Rules, rules) {
 		return b.Board, false, nil
 	}
-	if b.Rules.Reorders(&rules) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
+	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
 	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {

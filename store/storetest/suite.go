@@ -44,6 +44,11 @@ type Truth interface {
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
 
+	FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 	FinishRun(ctx context.Context, r leaderboard.Run) error
 	Run(ctx context.Context, id int64) (leaderboard.Run, error)
