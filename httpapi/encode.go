@@ -106,13 +106,13 @@ func appendTiebreak(b []byte, tie *leaderboard.Tiebreak, v int64) []byte {
 }
 
 // appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked) []byte {
+func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *beside) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendRanked(append(b, '{'), tie, &entries[i]), '}')
+		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
 	}
 	return append(b, ']')
 }

@@ -18,13 +18,15 @@ func member(c *call) error {
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return leaderboard.ErrNotRanked
+		return c.whyAbsent(id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
-	return c.answer(&v, &s.State, c.tag(&v, &s.State).text(id), func(b []byte) []byte {
+	st := s.State
+	shown := c.profiles(v.profiles, &st, 1, func(int) string { return id })
+	return c.answer(&v, &st, shown.mark(c.tag(&v, &st).text(id)), func(b []byte) []byte {
 		b = appendRanked(b, &v.ref.Rules.Tiebreak, &place.Ranked)
 		b = append(b, `,"percentile":`...)
-		return strconv.AppendFloat(b, leaderboard.Percentile(place.Tied, s.Total), 'f', -1, 64)
+		return shown.appendTo(strconv.AppendFloat(b, leaderboard.Percentile(place.Tied, s.Total), 'f', -1, 64), 0)
 	})
 }
 

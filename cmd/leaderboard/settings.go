@@ -13,6 +13,7 @@ type setting struct {
 	usage    string
 	secret   bool // its value is never shown
 	toggle   bool // a flag without a value
+	repeats  bool // a flag that may be given several times; set gets the values separated by commas
 	hidden   bool // a testing aid
 	set      func(c *config, value string) error
 }
@@ -54,7 +55,7 @@ func clientSettings() []string { return []string{"url", "key", "timeout", "json"
 // rulesSettings describe a board.
 func rulesSettings() []string {
 	return []string{
-		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "min-score", "max-score",
+		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "tiebreak-fields", "min-score", "max-score",
 		"max-delta", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "labels",
 	}
 }

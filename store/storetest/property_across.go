@@ -21,7 +21,7 @@ func PropertyAcross(t *testing.T, s Subject) {
 	var runs atomic.Int64
 	prefix := boardName(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		h := &acrossHistory{Subject: s, t: rt, model: NewModel()}
+		h := &acrossHistory{Subject: s, t: rt, model: NewModel(), ties: map[string]leaderboard.Tiebreak{}}
 		h.now = propertyStart
 		h.passTime(0)
 		h.makeBoards(fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1)))
@@ -40,6 +40,7 @@ type acrossHistory struct {
 	t      *rapid.T
 	model  *Model
 	boards []string
+	ties   map[string]leaderboard.Tiebreak // by board
 	now    leaderboard.Micros
 	sent   []store.AcrossRequest
 }
@@ -52,7 +53,7 @@ func (h *acrossHistory) passTime(by leaderboard.Micros) {
 
 func (h *acrossHistory) makeBoards(prefix string) {
 	for i, policy := range []leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum} {
-		rules := leaderboard.Rules{Policy: policy}
+		rules := leaderboard.Rules{Policy: policy, Tiebreak: anyTiebreak().Draw(h.t, "tiebreak")}
 		rules.Order = rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(h.t, "order")
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
 			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week,
@@ -63,7 +64,7 @@ func (h *acrossHistory) makeBoards(prefix string) {
 				h.t.Fatal(err)
 			}
 		}
-		h.boards = append(h.boards, name)
+		h.boards, h.ties[name] = append(h.boards, name), rules.Tiebreak
 	}
 }
 
@@ -74,17 +75,24 @@ func (h *acrossHistory) step() {
 		h.submit(rapid.SampledFrom(h.sent).Draw(h.t, "again"))
 	case what == 1:
 		name := rapid.SampledFrom(h.boards).Draw(h.t, "board")
-		r := store.SubmitRequest{Board: name, Entries: rapid.SliceOfN(anySubmission(), 0, 5).Draw(h.t, "entries")}
+		r := store.SubmitRequest{Board: name, Entries: rapid.SliceOfN(h.submission(name), 0, 5).Draw(h.t, "entries")}
 		got, err := h.Truth.Submit(h.t.Context(), r)
 		want, _ := h.model.Submit(h.t.Context(), r)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Fatalf("receipt is %+v, %v\nwant %+v", got, err, want)
 		}
+	case what == 2:
+		r := leaderboard.HideRequest{Board: rapid.SampledFrom(h.boards).Draw(h.t, "board"), Member: anyMember().Draw(h.t, "hidden"), Reason: "r"}
+		for _, truth := range []Truth{h.Truth, h.model} {
+			if _, err := truth.Hide(h.t.Context(), r); err != nil {
+				h.t.Fatal(err)
+			}
+		}
 	default:
 		r := store.AcrossRequest{}
 		for range rapid.IntRange(0, 12).Draw(h.t, "entries") {
 			name := rapid.SampledFrom(append([]string{"none", "NONE"}, h.boards...)).Draw(h.t, "board")
-			r.Entries = append(r.Entries, on(name, anySubmission().Draw(h.t, "submission")))
+			r.Entries = append(r.Entries, on(name, h.submission(name).Draw(h.t, "submission")))
 		}
 		if rapid.Bool().Draw(h.t, "has key") {
 			r.Key = fmt.Sprint(h.boards[0], " ", len(h.sent))
@@ -92,6 +100,12 @@ func (h *acrossHistory) step() {
 		}
 		h.submit(r)
 	}
+}
+
+// submission draws one of the kinds that there are for a board.
+func (h *acrossHistory) submission(board string) *rapid.Generator[leaderboard.Submission] {
+	tie := h.ties[board]
+	return anySubmission(&tie)
 }
 
 func (h *acrossHistory) submit(r store.AcrossRequest) {
