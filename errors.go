@@ -11,6 +11,8 @@ var (
 	ErrPeriodNotFound = errors.New("period not found")
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
+	// ErrNotDerived: what was asked for is there for derived boards only.
+	ErrNotDerived = errors.New("board is not derived")
 	// ErrProfileNotFound: nobody has said anything about the member.
 	ErrProfileNotFound = errors.New("profile not found")
 	ErrNotHidden       = errors.New("member is not hidden")
@@ -50,7 +52,9 @@ const (
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
-	CodeInvalidHiding   = "invalid-hiding"
+	// CodeDerivedBoard: nothing can be submitted to a derived board.
+	CodeDerivedBoard  = "derived-board"
+	CodeInvalidHiding = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 )

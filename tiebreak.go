@@ -183,7 +183,7 @@ func (t *Tiebreak) equal(other *Tiebreak) bool {
 // withDefaults fills in what was left out. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {
 	setDefault(&t.Order, Desc)
-	t.Fields = slices.Clone(t.Fields)
+	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
 	for i := range t.Fields {
 		setDefault(&t.Fields[i].Order, Desc)
 	}

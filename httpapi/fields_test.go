@@ -35,6 +35,9 @@ func TestFieldsAreShown(t *testing.T) {
 	paid := entry(1, "paid", 7<<17|1<<16|65532, `"level":7,"paid":1,"deaths":3`)
 	dead := entry(2, "dead", 7<<17|1<<16, `"level":7,"paid":1,"deaths":65535`)
 	free := entry(3, "free", 7<<17|65535, `"level":7,"paid":0,"deaths":0`)
+	if got := string(e.put(adminKey, "/v1/boards/plain", `{"tiebreak":{"fields":[]}}`).want(201).body); !strings.Contains(got, `"tiebreak":{"order":"desc"},`) {
+		t.Errorf("no fields are shown as %s", got)
+	}
 	for path, want := range map[string][]string{
 		"top": {paid, dead, free}, "members/free": {free}, "members/dead/around?before=1&after=0": {paid, dead},
 	} {

@@ -98,6 +98,12 @@ var kinds = []kind{
 		help:   "GET /v1/runs lists the runs; old ones are forgotten.",
 	},
 	{
+		code: "not-derived", status: 404, when: leaderboard.ErrNotDerived,
+		title:  "The board is not derived",
+		detail: "The board has no sources: it is not a derived board.",
+		help:   "GET /v1/boards/{board} shows the rule of a derived board in its member derive.",
+	},
+	{
 		code: "profile-not-found", status: 404, when: leaderboard.ErrProfileNotFound,
 		title:  "The member has no profile",
 		detail: "Nobody has put a profile of this member.",
@@ -222,6 +228,12 @@ var kinds = []kind{
 		title:  "No season is under way",
 		detail: "The board takes submissions during its seasons only.",
 		help:   "GET /v1/boards/{board} shows when the next season starts.",
+	},
+	{
+		code: leaderboard.CodeDerivedBoard, status: 422,
+		title:  "The board is derived",
+		detail: "The entries of a derived board follow those of its sources.",
+		help:   "Submit to the sources; GET /v1/boards/{board}/sources names them.",
 	},
 	{
 		code: leaderboard.CodeInvalidHiding, status: 422,

@@ -91,6 +91,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	if err := checkSources(ctx, tx, name, &rules); err != nil {
+		return b, false, err
+	}
 	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
 	switch {
@@ -113,6 +116,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	l, err := s.beginIn(ctx, tx, name)
 	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
+	}
+	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
+		err = setDerived(ctx, tx, &l.Board)
 	}
 	if err != nil {
 		return b, false, err
@@ -138,7 +144,7 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 		return err == nil, err
 	}
 	// The lock of the board's row keeps writers away until this transaction ends.
-	if b.Rules.Reorders(&rules) {
+	if b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules) {
 		const used = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
 		if err := refuseIf(ctx, tx, used, b.ID); err != nil {
 			return false, err

@@ -68,7 +68,10 @@ func (s *Store) purgeBoard(ctx context.Context, id int64, steps int) (finished b
 		query string
 		id    int64
 	}
-	var jobs []job
+	jobs := []job{
+		{"DELETE FROM derived_sources WHERE board_id = ? ORDER BY position LIMIT ?", id}, // they hold the logs of others
+		{"DELETE FROM derived_boards WHERE board_id = ? LIMIT ?", id},
+	}
 	for _, p := range periods {
 		jobs = append(jobs,
 			job{"DELETE FROM entries WHERE period_id = ? ORDER BY member LIMIT ?", p},

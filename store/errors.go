@@ -107,7 +107,7 @@ func translate(ctx context.Context, doing string, err error) error {
 // isSentinel says whether err has its meaning already.
 func isSentinel(err error) bool {
 	for _, s := range []error{
-		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound, leaderboard.ErrNotHidden,
+		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound, leaderboard.ErrNotHidden, leaderboard.ErrNotDerived,
 		leaderboard.ErrBoardConflict, leaderboard.ErrPeriodClosed, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
 		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned, leaderboard.ErrProfileNotFound,
 	} {

@@ -63,17 +63,31 @@ func (s *Store) sweepKeys(ctx context.Context, now leaderboard.Micros) error {
 
 func before(now leaderboard.Micros, age time.Duration) time.Time { return now.Time().Add(-age) }
 
+// followTTL is how long the log of a source is kept for a derived board that does not get on.
+const followTTL = 24 * time.Hour
+
 func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error {
+	followed, err := s.followedSeqs(ctx)
+	if err != nil {
+		return err
+	}
 	for last := int64(0); ; {
 		var ids []int64
 		if err := s.db.SelectContext(ctx, &ids, "SELECT id FROM periods WHERE id > ? ORDER BY id LIMIT ?", last, purgeRows); err != nil {
 			return err
 		}
 		for _, id := range ids {
-			const oldest = "SELECT last_seq AS id, committed_at AS at FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?"
-			const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
-			if err := s.sweepOldest(ctx, oldest, remove, before(now, s.cfg.ChangeTTL), id); err != nil {
+			upTo, ok := followed[id]
+			if !ok {
+				upTo = math.MaxInt64
+			}
+			if err := s.sweepLog(ctx, id, upTo, before(now, s.cfg.ChangeTTL)); err != nil {
 				return err
+			}
+			if limit := before(now, followTTL); ok && s.cfg.ChangeTTL < followTTL {
+				if err := s.sweepLog(ctx, id, math.MaxInt64, limit); err != nil {
+					return err
+				}
 			}
 		}
 		if len(ids) < purgeRows {
@@ -81,6 +95,30 @@ func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error 
 		}
 		last = ids[len(ids)-1]
 	}
+}
+
+// followedSeqs is by source how far all derived boards have followed it.
+func (s *Store) followedSeqs(ctx context.Context) (map[int64]int64, error) {
+	var rows []struct {
+		ID  int64 `db:"source_period_id"`
+		Seq int64 `db:"seq"`
+	}
+	const query = "SELECT source_period_id, MIN(seq) AS seq FROM derived_sources GROUP BY source_period_id"
+	if err := s.db.SelectContext(ctx, &rows, query); err != nil {
+		return nil, err
+	}
+	followed := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		followed[r.ID] = r.Seq
+	}
+	return followed, nil
+}
+
+// sweepLog deletes commits of a period up to a seq that were made before a time.
+func (s *Store) sweepLog(ctx context.Context, id, upTo int64, limit time.Time) error {
+	const oldest = "SELECT last_seq AS id, committed_at AS at FROM changes WHERE period_id = ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq <= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	return s.sweepOldest(ctx, oldest, remove, limit, id, upTo)
 }
 
 func (s *Store) sweepRuns(ctx context.Context, now leaderboard.Micros) error {

@@ -44,6 +44,8 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "around", "score", "tiebreak", "field", "window", "period", "mode", "min-seq")...),
 			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.export,
 				append(clientSettings(), "window", "period", "format", "output")...),
+			p.leaf("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", p.importFile,
+				append(clientSettings(), "format", "batch", "refused", "progress", "restart", "retry-for", "idempotency-key")...),
 			p.leaf("hide", "hide a member on one board, or everywhere; the entries are kept", "MEMBER", p.hide,
 				append(clientSettings(), "board", "reason", "actor", "reopen")...),
 			p.leaf("restore", "show a hidden member again", "MEMBER", p.restore,

@@ -59,11 +59,17 @@ type config struct {
 	fields         map[string]int64
 	idempotencyKey string
 	format, output string
-	reason, actor  string // of a hiding
-	reopen         bool
-	history        bool
-	rulesFile      string
-	rules          map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
+
+	batch             int
+	refused, progress string
+	restart           bool
+	retryFor          time.Duration
+
+	reason, actor   string // of a hiding
+	reopen, history bool
+
+	rulesFile string
+	rules     map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }
 
 // String hides the secrets from whoever prints a configuration.

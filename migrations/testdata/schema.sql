@@ -33,6 +33,23 @@ CREATE TABLE `changes` (
   PRIMARY KEY (`period_id`,`last_seq`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `derived_boards` (
+  `board_id` bigint NOT NULL,
+  `step` bigint NOT NULL DEFAULT '0' COMMENT 'grows by one whenever the entries follow the sources',
+  `spec` varbinary(32) NOT NULL DEFAULT '' COMMENT 'SHA-256 of the rule that the entries follow; empty: they are to be computed',
+  PRIMARY KEY (`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `derived_sources` (
+  `board_id` bigint NOT NULL COMMENT 'the derived board',
+  `position` int NOT NULL COMMENT 'as the rule lists them, the newest period of each first',
+  `source_period_id` bigint NOT NULL COMMENT '0: there is no such period',
+  `weight` bigint NOT NULL,
+  `seq` bigint NOT NULL COMMENT 'the state of the source that the entries reflect',
+  PRIMARY KEY (`board_id`,`position`),
+  KEY `derived_sources_period` (`source_period_id`,`seq`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `entries` (
   `period_id` bigint NOT NULL,
   `member` varbinary(64) NOT NULL,

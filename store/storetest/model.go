@@ -23,7 +23,8 @@ type Model struct {
 	failure error
 	boards  map[string]*modelBoard
 	periods map[int64]*modelPeriod
-	runs    []leaderboard.Run // ordered by id
+	across  map[string]acrossKey // idempotency keys of requests across boards
+	runs    []leaderboard.Run    // ordered by id
 	lastID  int64
 
 	profiles  map[string]leaderboard.Profile
@@ -38,6 +39,8 @@ type modelBoard struct {
 	leaderboard.Board
 	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
+
+	reflected *reflection // of a derived board, nil before its first step
 }
 
 type modelKey struct {
@@ -55,7 +58,10 @@ type modelPeriod struct {
 
 // NewModel is an empty store.
 func NewModel() *Model {
-	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}}
+	return &Model{
+		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
+		profiles: map[string]leaderboard.Profile{},
+	}
 }
 
 // SetNow stops the database clock at a moment; 0 lets it run with the machine's again.
@@ -132,6 +138,10 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if broken := rules.Check(); broken != nil {
 		return leaderboard.Board{}, false, broken
 	}
+	derived := func(board string) bool { return m.boards[board] != nil && m.boards[board].Rules.Derive != nil }
+	if broken := rules.CheckSources(name, derived); broken != nil {
+		return leaderboard.Board{}, false, broken
+	}
 	b := m.boards[name]
 	if b == nil {
 		return m.create(name, rules), true, nil
@@ -139,7 +149,7 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if reflect.DeepEqual(b.Rules, rules) {
 		return b.Board, false, nil
 	}
-	if b.Rules.Reorders(&rules) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
+	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
 	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
