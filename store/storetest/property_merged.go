@@ -101,7 +101,10 @@ func (h *mergedHistory) compare(t *rapid.T) {
 	member := anyMember().Draw(t, "asked")
 	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
 		for _, q := range []leaderboard.MergedQuery{
-			{Limit: 100}, {Limit: limit, Offset: offset}, {Limit: limit, Offset: 2000}, {Limit: limit, After: after, AfterBoard: behind},
+			{Limit: 100},
+			{Limit: limit, Offset: offset},
+			{Limit: limit, Offset: 2000},
+			{Limit: limit, After: after, AfterBoard: behind},
 			{Limit: limit, Around: member, Before: rapid.IntRange(0, 6).Draw(t, "before")},
 		} {
 			q.Mode = mode
