@@ -43,6 +43,8 @@ type Rules struct {
 
 	// Seasons are the periods of window season, in order.
 	Seasons []SeasonRule `json:"seasons,omitempty"`
+	// Derive makes it a derived board.
+	Derive *Derive `json:"derive,omitempty"`
 	// Keep is how many closed periods are kept by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
 	// Labels are what boards are selected by.
@@ -96,6 +98,7 @@ func (r Rules) WithDefaults() Rules {
 	setDefault(&r.Refresh.Incremental, DefaultIncremental)
 	setDefault(&r.CacheTTL, DefaultCacheTTL)
 	r.Tiebreak = r.Tiebreak.withDefaults()
+	r.Derive = r.Derive.withDefaults()
 	if len(r.Windows) == 0 {
 		r.Windows = []Window{AllTime}
 	}

@@ -59,6 +59,7 @@ func (r *Rules) Check() *RuleError {
 	r.checkLabels(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
+	r.checkDerive(fail)
 	if bad == nil {
 		return nil
 	}

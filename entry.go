@@ -20,7 +20,7 @@ type Entry struct {
 type Submission struct {
 	Member   string
 	Score    int64  // with policy sum: the amount to add
-	Tiebreak *int64 // nil: 0 for best and latest, unchanged for sum; a board with fields wants them then, see Fields
+	Tiebreak *int64 // nil: 0 for best and latest, unchanged for sum; a board with fields wants it or Fields
 	// Fields are the values of the board's tiebreak fields, instead of Tiebreak; nil when they are not given.
 	Fields      map[string]int64
 	CreatedTime *Micros // nil: assigned at commit; given only by admins, for imports and corrections

@@ -11,6 +11,11 @@ var (
 	ErrPeriodNotFound = errors.New("period not found")
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
+	// ErrNotDerived: what was asked for is there for derived boards only.
+	ErrNotDerived = errors.New("board is not derived")
+	// ErrProfileNotFound: nobody has said anything about the member.
+	ErrProfileNotFound = errors.New("profile not found")
+	ErrNotHidden       = errors.New("member is not hidden")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
@@ -36,15 +41,20 @@ var (
 const (
 	CodeInvalidBoard  = "invalid-board"
 	CodeInvalidMember = "invalid-member"
-	CodeScoreLimit    = "score-out-of-range"
-	CodeDeltaLimit    = "delta-out-of-range"
-	CodeScoreOverflow = "score-overflow"
+	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
+	CodeInvalidProfile = "invalid-profile"
+	CodeScoreLimit     = "score-out-of-range"
+	CodeDeltaLimit     = "delta-out-of-range"
+	CodeScoreOverflow  = "score-overflow"
 	// CodeInvalidFields: the tiebreak fields are not those of the board, or a value of one is out of range.
 	CodeInvalidFields   = "invalid-fields"
 	CodeInvalidTime     = "invalid-created-time"
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
+	// CodeDerivedBoard: nothing can be submitted to a derived board.
+	CodeDerivedBoard  = "derived-board"
+	CodeInvalidHiding = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.

@@ -30,7 +30,9 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 	}
 	var kept *int64
 	if r.Policy == Sum && cur != nil {
-		kept = &cur.Tiebreak
+		if len(r.Tiebreak.Fields) == 0 || len(r.Windows) == 1 {
+			kept = &cur.Tiebreak // the fields of one window are not those of another: all windows take a submission, or none
+		}
 		var ok bool
 		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
 			return Entry{}, false, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
@@ -67,6 +69,9 @@ func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
 func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 	if broken := CheckMember(sub.Member); broken != nil {
 		return broken
+	}
+	if r.Derive != nil {
+		return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
 	}
 	if r.StartsAt != nil && clock < *r.StartsAt {
 		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the board starts at %s", *r.StartsAt)}

@@ -135,6 +135,23 @@ func (t *Tiebreak) checkPacked(packed int64) *RuleError {
 	return nil
 }
 
+// Layout names the fields, their bits and directions on one line, as in "level:20:desc,deaths:16:asc"; "" without fields.
+// Two tiebreaks of one order with the same layout mean the same values.
+func (t *Tiebreak) Layout() string {
+	if len(t.Fields) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(f.Name + ":" + strconv.Itoa(f.Bits) + ":" + string(f.Order))
+	}
+	return b.String()
+}
+
 // form says what the fields are, for people.
 func (t *Tiebreak) form() string {
 	parts := make([]string, len(t.Fields))
@@ -166,7 +183,7 @@ func (t *Tiebreak) equal(other *Tiebreak) bool {
 // withDefaults fills in what was left out. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {
 	setDefault(&t.Order, Desc)
-	t.Fields = slices.Clone(t.Fields)
+	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
 	for i := range t.Fields {
 		setDefault(&t.Fields[i].Order, Desc)
 	}

@@ -32,6 +32,9 @@ func TestPackGolden(t *testing.T) {
 			t.Errorf("%s: unpacked as %v", order, back)
 		}
 	}
+	if got := game(Asc).Layout() + (&Tiebreak{Order: Asc}).Layout(); got != "level:20:desc,paid:1:desc,deaths:16:asc" {
+		t.Errorf("layout is %s", got)
+	}
 	whole := &Tiebreak{Order: Desc, Fields: []TiebreakField{{"all", 63, Desc}}}
 	if got, broken := whole.Pack(map[string]int64{"all": math.MaxInt64}); got != math.MaxInt64 || broken != nil {
 		t.Errorf("63 bits: %d, %v", got, broken)
@@ -208,6 +211,25 @@ func TestResolve(t *testing.T) {
 				t.Errorf("%v\nwant %s", broken, c.detail)
 			}
 		})
+	}
+}
+
+// A sum without fields keeps those of the entry, unless another window, whose period may be new, has none to keep.
+func TestSumKeepsFields(t *testing.T) {
+	for _, windows := range [][]Window{{AllTime}, {Day}, {Day, AllTime}} {
+		rules := Rules{Policy: Sum, Windows: windows, Tiebreak: *game(Desc)}.WithDefaults()
+		sub := Submission{Member: "m", Score: 2}
+		if _, _, broken := rules.Apply(nil, sub, tNow, tClock); broken == nil || broken.Code != CodeInvalidFields {
+			t.Errorf("%v: the first one without fields: %v", windows, broken)
+		}
+		got, changed, broken := rules.Apply(entry(5, 9, 1), sub, tNow, tClock)
+		if kept := broken == nil && changed && got == *entry(7, 9, tNow); kept != (len(windows) == 1) {
+			t.Errorf("%v: %+v, %v", windows, got, broken)
+		}
+		sub.Fields = map[string]int64{"level": 0, "paid": 0, "deaths": 65535}
+		if got, _, broken := rules.Apply(entry(5, 9, 1), sub, tNow, tClock); broken != nil || got != *entry(7, 0, tNow) {
+			t.Errorf("%v, given: %+v, %v", windows, got, broken)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (w *world) measureField(ctx context.Context, rep *report, log io.Writer) er
 	result := load{addr: w.addr, conns: fieldConns, length: w.seconds(fieldSeconds), request: func(_, _ int, buf []byte) []byte {
 		switch n := rand.IntN(10); {
 		case n == 0:
-			return w.appendSubmit(buf, 1)
+			return appendSubmit(buf, boardPath, w.members, 1)
 		case n < 4:
 			return fmt.Appendf(buf, bareTemplate, boardPath+"/members/"+randomMember(w.members))
 		default:

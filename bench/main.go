@@ -98,6 +98,7 @@ func steps() []step {
 		{"rebuild", true, (*world).measureRebuild},
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
+		{"windows", true, (*world).measureWindows},
 		{"index", false, (*world).measureIndex},
 	}
 }

@@ -48,9 +48,13 @@ func (w *world) measureWrites(ctx context.Context, rep *report, _ io.Writer) err
 
 // submits is a load of submits with n entries each, members at random.
 func (w *world) submits(conns, n int) func() (float64, error) {
+	return w.submitsTo(boardPath, w.members, conns, n)
+}
+
+func (w *world) submitsTo(path string, members, conns, n int) func() (float64, error) {
 	return func() (float64, error) {
 		result := load{addr: w.addr, conns: conns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
-			return w.appendSubmit(buf, n)
+			return appendSubmit(buf, path, members, n)
 		}}.run()
 		if result.failed > 0 {
 			return 0, fmt.Errorf("%d of %d failed: %s", result.failed, result.answers, result.firstFail)
@@ -59,18 +63,18 @@ func (w *world) submits(conns, n int) func() (float64, error) {
 	}
 }
 
-func (w *world) appendSubmit(buf []byte, n int) []byte {
+func appendSubmit(buf []byte, path string, members, n int) []byte {
 	var body bytes.Buffer
 	body.WriteString(`{"entries":[`)
 	for i := range n {
 		if i > 0 {
 			body.WriteByte(',')
 		}
-		fmt.Fprintf(&body, `{"member":"%s","score":%d}`, randomMember(w.members), randomScore())
+		fmt.Fprintf(&body, `{"member":"%s","score":%d}`, randomMember(members), randomScore())
 	}
 	body.WriteString(`]}`)
 	buf = fmt.Appendf(buf, "POST %s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		boardPath, benchKey, body.Len())
+		path, benchKey, body.Len())
 	return append(buf, body.Bytes()...)
 }
 

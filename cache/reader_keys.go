@@ -12,6 +12,8 @@ type (
 	periodKey struct {
 		id    int64
 		codec rank.Codec // while a board has no entries its order may change
+
+		fields string // and so may the fields that an encoded answer shows
 	}
 	pageKey struct {
 		periodKey
@@ -33,7 +35,7 @@ type (
 )
 
 func periodKeyOf(p leaderboard.PeriodRef) periodKey {
-	return periodKey{p.ID, rank.CodecOf(p.Rules)}
+	return periodKey{p.ID, rank.CodecOf(p.Rules), p.Rules.Tiebreak.Layout()}
 }
 
 func pageKeyOf(p leaderboard.PeriodRef, q leaderboard.PageQuery) pageKey {

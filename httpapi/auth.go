@@ -39,6 +39,7 @@ type access int
 const (
 	admins  access = iota
 	writers        // keys with write or admin
+	holders        // any key
 	readers        // anyone for a public board, any key for a private one
 	anyone         // no key is looked at
 )
@@ -61,6 +62,8 @@ func (a access) needs() Scope {
 	switch a {
 	case anyone, readers:
 		return ""
+	case holders:
+		return ScopeRead
 	case writers:
 		return ScopeWrite
 	default:

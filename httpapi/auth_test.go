@@ -42,6 +42,12 @@ func TestEveryRouteDenies(t *testing.T) {
 			continue
 		}
 		with(noKey).wantProblem(401, codeUnauthorized)
+		if rt.access == holders {
+			if r := with(readKey); r.status == 401 || r.status == 403 {
+				t.Errorf("%s %s: any key, %d", rt.method, rt.path, r.status)
+			}
+			continue
+		}
 		with(readKey).wantProblem(403, codeForbidden)
 		if rt.access == admins {
 			with(writeKey).wantProblem(403, codeForbidden)

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+
 	"leaderboard"
 )
 
@@ -42,7 +44,7 @@ func putBoard(c *call) error {
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
 	rules := leaderboard.Rules{}.WithDefaults()
-	if err := c.decode(&rules, false); err != nil {
+	if err := c.decode(&rules, false, json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
 		return err
 	}
 	if err := c.checkRules(rules); err != nil {

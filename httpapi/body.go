@@ -19,7 +19,7 @@ import (
 
 // decode reads the body, one JSON value and nothing behind it, into dst. Unknown and repeated members, invalid UTF-8
 // and other cases of a member's name are refused. An empty body is an error unless optional.
-func (c *call) decode(dst any, optional bool) error {
+func (c *call) decode(dst any, optional bool, options ...json.Options) error {
 	if n := c.r.ContentLength; n > c.api.cfg.MaxBody {
 		return &http.MaxBytesError{Limit: c.api.cfg.MaxBody}
 	}
@@ -42,7 +42,7 @@ func (c *call) decode(dst any, optional bool) error {
 	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
 		return malformed(inputError{Detail: "want an object, not null"})
 	}
-	if err := json.Unmarshal(body, dst, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(body, dst, append(options, json.RejectUnknownMembers(true))...); err != nil {
 		return malformed(describe(err))
 	}
 	return nil
@@ -160,7 +160,7 @@ func wanted(e *json.SemanticError) string {
 		return "want a string"
 	case reflect.Slice:
 		return "want an array"
-	case reflect.Struct:
+	case reflect.Struct, reflect.Map:
 		return "want an object"
 	}
 	return "is not of the documented form"

@@ -49,6 +49,19 @@ type Periods interface {
 	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 }
 
+// Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends and
+// may be called concurrently.
+type Profiles interface {
+	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
+	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
+	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	// Profile is the profile of a member as it is now; ErrProfileNotFound.
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
+	// except for what was put here. With an error they are those at hand, however old.
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+}
+
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
 	// Start begins a run, or joins one that is asked for already, and returns at once with its id. wait blocks until the
@@ -68,7 +81,9 @@ type Config struct {
 	Rankings leaderboard.Rankings
 	Writer   Writer
 	Periods  Periods
+	Profiles Profiles
 	Rebuilds Rebuilds
+	Hidings  Hidings
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,

@@ -24,6 +24,7 @@ func FuzzSubmit(f *testing.F) {
 	}
 	f.Add([]byte(`{"entries":[{"member":"m","score":-0},{"score":9223372036854775807,"member":"\u00e9\ud83d\ude00","tiebreak":-9223372036854775808}]}`))
 	f.Add([]byte(`{"entries":[{"member":"m","score":1,"tiebreak":null,"created_time":"2020-01-01T00:00:00Z"}]}`))
+	f.Add([]byte(`{"entries":[{"member":"m","score":1,"fields":{"level":7,"":-1,"~/":9223372036854775807}}]}`))
 	e := newEnv(f)
 	w := &recordingWriter{}
 	e.api.cfg.Writer = w
@@ -47,6 +48,7 @@ func FuzzSubmit(f *testing.F) {
 			Entries []struct {
 				Member          string
 				Score, Tiebreak json.Number
+				Fields          map[string]json.Number
 			}
 		}
 		dec := json.NewDecoder(bytes.NewReader(body))
@@ -57,6 +59,14 @@ func FuzzSubmit(f *testing.F) {
 		for i, got := range w.entries {
 			if score, err := want.Entries[i].Score.Int64(); err != nil || score != got.Score || want.Entries[i].Member != got.Member {
 				t.Fatalf("entry %d is %+v, want %+v", i, got, want.Entries[i])
+			}
+			if len(got.Fields) != len(want.Entries[i].Fields) {
+				t.Fatalf("entry %d has the fields %v, want %v", i, got.Fields, want.Entries[i].Fields)
+			}
+			for name, v := range got.Fields {
+				if n, err := want.Entries[i].Fields[name].Int64(); err != nil || n != v {
+					t.Fatalf("entry %d has %q %d", i, name, v)
+				}
 			}
 			if got.Tiebreak != nil {
 				if tiebreak, err := want.Entries[i].Tiebreak.Int64(); err != nil || tiebreak != *got.Tiebreak {

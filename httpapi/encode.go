@@ -76,27 +76,43 @@ func appendOptTime(b []byte, t *leaderboard.Micros) []byte {
 	return appendTime(b, *t)
 }
 
-// appendRanked appends the members of an entry's object, without the braces.
-func appendRanked(b []byte, r *leaderboard.Ranked) []byte {
+// appendRanked appends the members of an entry's object, without the braces. tie is that of the board.
+func appendRanked(b []byte, tie *leaderboard.Tiebreak, r *leaderboard.Ranked) []byte {
 	b = strconv.AppendInt(append(b, `"rank":`...), r.Rank, 10)
-	return appendEntry(append(b, ','), &r.Entry)
+	return appendEntry(append(b, ','), tie, &r.Entry)
 }
 
-func appendEntry(b []byte, e *leaderboard.Entry) []byte {
+func appendEntry(b []byte, tie *leaderboard.Tiebreak, e *leaderboard.Entry) []byte {
 	b = appendString(append(b, `"member":`...), e.Member)
 	b = strconv.AppendInt(append(b, `,"score":`...), e.Score, 10)
-	b = strconv.AppendInt(append(b, `,"tiebreak":`...), e.Tiebreak, 10)
+	b = appendTiebreak(append(b, ','), tie, e.Tiebreak)
 	return appendTime(append(b, `,"created_time":`...), e.CreatedTime)
 }
 
+// appendTiebreak appends the member tiebreak, and fields when the board has any.
+func appendTiebreak(b []byte, tie *leaderboard.Tiebreak, v int64) []byte {
+	b = strconv.AppendInt(append(b, `"tiebreak":`...), v, 10)
+	if len(tie.Fields) == 0 {
+		return b
+	}
+	b = append(b, `,"fields":{`...)
+	for i, f := range tie.Unpack(v) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(appendString(b, f.Name), ':'), f.Value, 10)
+	}
+	return append(b, '}')
+}
+
 // appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, entries []leaderboard.Ranked) []byte {
+func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *beside) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendRanked(append(b, '{'), &entries[i]), '}')
+		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
 	}
 	return append(b, ']')
 }

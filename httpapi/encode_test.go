@@ -69,7 +69,7 @@ func TestAppendEntries(t *testing.T) {
 		if err := json.Unmarshal(text, &a); err != nil {
 			t.Fatal(err)
 		}
-		got := "{" + string(appendEntries(nil, in)) + "}"
+		got := "{" + string(appendEntries(nil, &leaderboard.Tiebreak{}, in, &beside{})) + "}"
 		if err := json.Unmarshal([]byte(got), &b); err != nil {
 			t.Fatalf("%s: %s", err, got)
 		}
@@ -88,9 +88,9 @@ func TestAppendEntries(t *testing.T) {
 // The entries of a shared page are encoded once, and so is where it continues.
 func TestMemo(t *testing.T) {
 	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Rank: 1, Entry: leaderboard.Entry{Member: "a"}}}}
-	first := string(appendPage(nil, page, &list{"entries", 1}))
+	first := string(appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &beside{}))
 	page.Entries[0].Member, page.Next = "b", ""
-	if second := string(appendPage(nil, page, &list{"entries", 1})); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
+	if second := string(appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &beside{})); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
 		t.Errorf("got %s, then %s", first, second)
 	}
 }

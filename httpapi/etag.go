@@ -15,7 +15,11 @@ type tag uint64
 const tagFormat = 1
 
 func newTag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) tag {
-	return tag(14695981039346656037).int(tagFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+	t := tag(14695981039346656037).int(tagFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+	if len(ref.Rules.Tiebreak.Fields) > 0 { // while a board has no entries they may change
+		t = t.text(ref.Rules.Tiebreak.Layout())
+	}
+	return t
 }
 
 func (t tag) int(v int64) tag {

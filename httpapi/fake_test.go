@@ -30,6 +30,7 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
+	lookUps  int // of profiles beside entries
 }
 
 func newFake() *fake {
@@ -173,6 +174,19 @@ func (f *fake) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	if err == nil {
 		out.Source, out.Stale = f.source, f.stale
 	}
+	return out, err
+}
+
+func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+	found, err := f.Profiles(ctx, members)
+	if err == nil {
+		err = f.enter("ProfilesOf")
+	}
+	out := make([]*leaderboard.Profile, len(members))
+	for i := range found {
+		out[slices.Index(members, found[i].Member)] = &found[i]
+	}
+	f.lookUps++
 	return out, err
 }
 

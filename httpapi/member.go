@@ -18,13 +18,15 @@ func member(c *call) error {
 		return err
 	}
 	if len(s.Entries) == 0 {
-		return leaderboard.ErrNotRanked
+		return c.whyAbsent(id, leaderboard.ErrNotRanked)
 	}
 	place := &s.Entries[0]
-	return c.answer(&v, &s.State, c.tag(&v, &s.State).text(id), func(b []byte) []byte {
-		b = appendRanked(b, &place.Ranked)
+	st := s.State
+	shown := c.profiles(v.profiles, &st, 1, func(int) string { return id })
+	return c.answer(&v, &st, shown.mark(c.tag(&v, &st).text(id)), func(b []byte) []byte {
+		b = appendRanked(b, &v.ref.Rules.Tiebreak, &place.Ranked)
 		b = append(b, `,"percentile":`...)
-		return strconv.AppendFloat(b, leaderboard.Percentile(place.Tied, s.Total), 'f', -1, 64)
+		return shown.appendTo(strconv.AppendFloat(b, leaderboard.Percentile(place.Tied, s.Total), 'f', -1, 64), 0)
 	})
 }
 
@@ -34,10 +36,20 @@ func scoreRank(c *call) error {
 	if !ok {
 		c.reject("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
 	}
-	tiebreak := c.integer("tiebreak", 0, -maxInt64-1, maxInt64)
+	var given *int64
+	if c.query.has("tiebreak") {
+		tiebreak := c.integer("tiebreak", 0, -maxInt64-1, maxInt64)
+		given = &tiebreak
+	}
+	fields := c.fields()
 	v, err := c.view()
 	if err != nil {
 		return err
+	}
+	tie := &v.ref.Rules.Tiebreak
+	tiebreak, broken := tie.Resolve(given, fields, nil)
+	if broken != nil {
+		return refuse(broken.Code, broken.Detail)
 	}
 	s, err := c.api.cfg.Rankings.ScoreRank(c.ctx, v.ref, leaderboard.ScoreQuery{MinSeq: v.query.MinSeq, Score: score, Tiebreak: tiebreak})
 	if err != nil {
@@ -45,7 +57,7 @@ func scoreRank(c *call) error {
 	}
 	return c.answer(&v, &s.State, c.tag(&v, &s.State).int(score).int(tiebreak), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"score":`...), score, 10)
-		b = strconv.AppendInt(append(b, `,"tiebreak":`...), tiebreak, 10)
+		b = appendTiebreak(append(b, ','), tie, tiebreak)
 		b = strconv.AppendInt(append(b, `,"strict_rank":`...), s.Strict, 10)
 		return strconv.AppendInt(append(b, `,"tied_rank":`...), s.Tied, 10)
 	})

@@ -27,25 +27,32 @@ func top(c *call) error {
 	if err != nil {
 		return err
 	}
-	t := c.tag(&v, &page.State).int(limit).int(offset).text(q.After)
+	st := page.State
+	shown := c.profilesOf(v.profiles, &st, page.Entries)
+	t := shown.mark(c.tag(&v, &st).int(limit).int(offset).text(q.After))
 	entries := entriesOf(&v.ref)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, &entries) })
+	return c.answer(&v, &st, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, &entries, &shown) })
 }
 
 func badCursor() inputError {
 	return inputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
 }
 
-// appendPage appends a page, encoded once however often it is served. As a page of a list it says where that continues.
-func appendPage(b []byte, page *leaderboard.Page, of *list) []byte {
-	return append(b, page.Memo.Do(func() []byte {
-		b := appendEntries(make([]byte, 0, 256+128*len(page.Entries)), page.Entries)
+// appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says where
+// that continues.
+func appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboard.Page, of *list, shown *beside) []byte {
+	encode := func(b []byte) []byte {
+		b = appendEntries(b, tie, page.Entries, shown)
 		if of != nil && page.Next != "" {
 			b = append(b, `,"next_cursor":"`...)
 			b = append(of.appendCursor(b, page.Next), '"')
 		}
 		return b
-	})...)
+	}
+	if shown.asked {
+		return encode(b)
+	}
+	return append(b, page.Memo.Do(func() []byte { return encode(make([]byte, 0, 256+128*len(page.Entries))) })...)
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.
@@ -61,8 +68,10 @@ func around(c *call) error {
 		Query: v.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return err
+		return c.whyAbsent(member, err)
 	}
-	t := c.tag(&v, &page.State).text(member).int(before).int(after)
-	return c.answer(&v, &page.State, t, func(b []byte) []byte { return appendPage(b, page, nil) })
+	st := page.State
+	shown := c.profilesOf(v.profiles, &st, page.Entries)
+	t := shown.mark(c.tag(&v, &st).text(member).int(before).int(after))
+	return c.answer(&v, &st, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, nil, &shown) })
 }

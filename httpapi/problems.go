@@ -20,6 +20,7 @@ const (
 	codeOverloaded   = "overloaded"
 	codeTimeout      = "timeout"
 	codeClientGone   = "client-closed"
+	codeMemberHidden = "member-hidden"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -79,10 +80,34 @@ var kinds = []kind{
 		help:   "Submit a score for the member first. Ids are compared as bytes: case and spaces matter.",
 	},
 	{
+		code: codeMemberHidden, status: 404,
+		title:  "The member is hidden",
+		detail: "The member is hidden.",
+		help:   "Only admins are told; to everybody else the member is not ranked. DELETE …/members/{member}/hidden shows the member again.",
+	},
+	{
+		code: "not-hidden", status: 404, when: leaderboard.ErrNotHidden,
+		title:  "The member is not hidden",
+		detail: "The member is not hidden there.",
+		help:   "GET /v1/hidden lists who is hidden where: on one board and everywhere are restored one by one.",
+	},
+	{
 		code: "run-not-found", status: 404, when: leaderboard.ErrRunNotFound,
 		title:  "Run not found",
 		detail: "No run has this id.",
 		help:   "GET /v1/runs lists the runs; old ones are forgotten.",
+	},
+	{
+		code: "not-derived", status: 404, when: leaderboard.ErrNotDerived,
+		title:  "The board is not derived",
+		detail: "The board has no sources: it is not a derived board.",
+		help:   "GET /v1/boards/{board} shows the rule of a derived board in its member derive.",
+	},
+	{
+		code: "profile-not-found", status: 404, when: leaderboard.ErrProfileNotFound,
+		title:  "The member has no profile",
+		detail: "Nobody has put a profile of this member.",
+		help:   "PUT /v1/members/{member} makes one. A member may be ranked without a profile, and have one without being ranked.",
 	},
 	{
 		code: codeMethod, status: 405,
@@ -143,6 +168,12 @@ var kinds = []kind{
 		title:  "The member id is not valid",
 		detail: "The member id is not valid.",
 		help:   "A member id is 1 to 64 bytes of UTF-8.",
+	},
+	{
+		code: leaderboard.CodeInvalidProfile, status: 422,
+		title:  "The profile is not valid",
+		detail: "The profile is not valid.",
+		help:   "Correct what the member errors points at.",
 	},
 	{
 		code: leaderboard.CodeScoreLimit, status: 422,
@@ -209,6 +240,18 @@ var kinds = []kind{
 		title:  "No season is under way",
 		detail: "The board takes submissions during its seasons only.",
 		help:   "GET /v1/boards/{board} shows when the next season starts.",
+	},
+	{
+		code: leaderboard.CodeDerivedBoard, status: 422,
+		title:  "The board is derived",
+		detail: "The entries of a derived board follow those of its sources.",
+		help:   "Submit to the sources; GET /v1/boards/{board}/sources names them.",
+	},
+	{
+		code: leaderboard.CodeInvalidHiding, status: 422,
+		title:  "The reason or the actor is not valid",
+		detail: "The reason or the actor is not valid.",
+		help:   "A reason has 1 to 200 bytes of UTF-8, an actor up to 128.",
 	},
 	{
 		code: codeClientGone, status: 499,

@@ -32,7 +32,9 @@ func sendRanks(c *call, members []string) error {
 	}
 	c.w.Header()["Cache-Control"] = []string{"no-store"}
 	buf := c.api.buffers.Get().(*[]byte)
-	b := appendStandings(appendCommon((*buf)[:0], &v, &s.State), v.query.Mode, s)
+	st := s.State
+	shown := c.profiles(v.profiles, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
+	b := appendStandings(appendCommon((*buf)[:0], &v, &st), &v, s, &shown)
 	b = append(b, '}', '\n')
 	c.send(200, typeJSON, b)
 	*buf = b
@@ -63,7 +65,8 @@ func checkMembers(members []string) error {
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked. Positions tie as ranks
 // do in the mode.
-func appendStandings(b []byte, mode leaderboard.Mode, s *leaderboard.Standings) []byte {
+func appendStandings(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
+	mode, tie := v.query.Mode, &v.ref.Rules.Tiebreak
 	b = append(b, `"entries":[`...)
 	position := int64(0)
 	for i := range s.Entries {
@@ -78,8 +81,8 @@ func appendStandings(b []byte, mode leaderboard.Mode, s *leaderboard.Standings) 
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendRanked(append(b, '{'), &e.Ranked)
-		b = append(strconv.AppendInt(append(b, `,"position":`...), position, 10), '}')
+		b = appendRanked(append(b, '{'), tie, &e.Ranked)
+		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), position, 10), i), '}')
 	}
 	b = append(b, `],"not_ranked":[`...)
 	for i, m := range s.NotRanked {

@@ -42,11 +42,18 @@ func routes(metrics bool) []route {
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
 		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
-		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor"), handle: reading(top)},
-		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon(), handle: reading(member)},
-		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after"), handle: reading(around)},
-		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon(), handle: ranks},
-		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak"), handle: reading(scoreRank)},
+		{method: http.MethodPut, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
+		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen", "reason", "actor"}, patience: time.Minute, handle: restore},
+		{method: http.MethodPut, path: "/v1/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
+		{method: http.MethodDelete, path: "/v1/members/{member}/hidden", access: admins, params: []string{"reopen", "reason", "actor"}, patience: time.Minute, handle: restore},
+		{method: http.MethodGet, path: "/v1/hidden", access: admins, params: []string{"board", "member", "limit", "cursor"}, handle: listHidden},
+		{method: http.MethodGet, path: "/v1/hidden/log", access: admins, params: []string{"member", "limit", "cursor"}, handle: listHiddenLog},
+
+		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor", "profiles"), handle: reading(top)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon("profiles"), handle: reading(member)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after", "profiles"), handle: reading(around)},
+		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon("profiles"), handle: ranks},
+		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak", "fields"), handle: reading(scoreRank)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
 
@@ -55,6 +62,9 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/export", access: admins, params: []string{"window", "period", "format"}, patience: exportLimit, handle: reading(export)},
 		{method: http.MethodGet, path: "/v1/runs", access: admins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
 		{method: http.MethodGet, path: "/v1/runs/{id}", access: admins, handle: getRun},
+
+		{method: http.MethodGet, path: "/v1/members/{member}", access: holders, handle: getProfile},
+		{method: http.MethodPut, path: "/v1/members/{member}", access: writers, handle: putProfile},
 
 		{method: http.MethodGet, path: "/livez", access: anyone, ops: true, anyQuery: true, handle: livez},
 		{method: http.MethodGet, path: "/readyz", access: anyone, ops: true, anyQuery: true, handle: readyz},

@@ -21,6 +21,7 @@ type submitEntry struct {
 	Member      *string             `json:"member"`
 	Score       *int64              `json:"score"`
 	Tiebreak    *int64              `json:"tiebreak"`
+	Fields      map[string]*int64   `json:"fields"`
 	CreatedTime *leaderboard.Micros `json:"created_time"`
 }
 
@@ -81,6 +82,7 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 			out[i].Score = *e.Score
 		}
 		out[i].Tiebreak, out[i].CreatedTime = e.Tiebreak, e.CreatedTime
+		out[i].Fields = fieldValues(e.Fields, &bad, i)
 	}
 	if err := bad.err(); err != nil {
 		return nil, err

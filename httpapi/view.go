@@ -15,6 +15,8 @@ type view struct {
 	private bool
 	// final: the period is closed and was asked for by its own name, so the same question has this answer for good.
 	final bool
+	// profiles: they are shown beside the entries, and change when the entries do not.
+	profiles bool
 }
 
 // view resolves the board of the path with the common parameters, and lets only those see it who may. It tells of
@@ -27,7 +29,7 @@ func (c *call) view() (view, error) {
 	default:
 		c.reject("mode", "want one of strict, tied, dense")
 	}
-	minSeq := c.integer("min_seq", 0, 0, maxInt64)
+	minSeq, profiles := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles")
 	if err := c.badInput(); err != nil {
 		return view{}, err
 	}
@@ -41,9 +43,9 @@ func (c *call) view() (view, error) {
 		mode = ref.Rules.Mode
 	}
 	private := board.Rules.Visibility != leaderboard.Public
-	v := view{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private}
+	v := view{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
 	if ref.Closed {
-		v.final = period == ref.Name
+		v.final = period == ref.Name && !profiles
 		v.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}
 	return v, nil

@@ -27,6 +27,8 @@ type period struct {
 
 	entries map[string]*leaderboard.Entry // current entries of the members concerned
 	changes []leaderboard.Change
+	hidden  hiddenMembers // of the board and everywhere; shared with other periods
+	shadow  shadow        // entries of members who are hidden, or were
 }
 
 // reopening is a correction of a closed period.
@@ -40,7 +42,7 @@ func (p *period) submit(sub leaderboard.Submission) leaderboard.Result {
 	if p.outside != nil {
 		return leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: p.outside}
 	}
-	cur := p.entries[sub.Member]
+	cur := p.entry(sub.Member)
 	now := max(p.clock, p.lastCreated+1)
 	next, changed, broken := p.ref.Rules.Apply(cur, sub, now, p.clock)
 	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
@@ -62,17 +64,34 @@ func (p *period) submit(sub leaderboard.Submission) leaderboard.Result {
 	return res
 }
 
-// remove takes a member's entry away; ok is false when there is none.
+// remove takes a member's entry away, a hidden one too; ok is false when there is none.
 func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
-	cur := p.entries[member]
-	if cur == nil {
-		return leaderboard.Result{}, false
+	for _, cur := range []*leaderboard.Entry{p.shadow.entries[member], p.entries[member]} {
+		if cur != nil {
+			res, ok = leaderboard.Result{Member: member, Status: leaderboard.Applied, Previous: &cur.Score}, true
+		}
 	}
-	p.record(member, cur, nil)
-	return leaderboard.Result{Member: member, Status: leaderboard.Applied, Previous: &cur.Score}, true
+	if p.shadow.entries[member] != nil {
+		p.shadow.set(member, nil)
+	}
+	if cur := p.entries[member]; cur != nil {
+		p.log(member, cur, nil)
+	}
+	return res, ok
 }
 
+// record makes next the member's entry, nil for none. Of a hidden member that is the one in the shadow, and nothing that
+// anybody sees; old is what entry said.
 func (p *period) record(member string, old, next *leaderboard.Entry) {
+	if p.hidden.on(p.ref.BoardID, member) {
+		p.shadow.set(member, next)
+		return
+	}
+	p.log(member, old, next)
+}
+
+// log changes what everybody sees.
+func (p *period) log(member string, old, next *leaderboard.Entry) {
 	if old == nil {
 		p.count++
 	}
@@ -147,8 +166,11 @@ func receipts(periods []*period, reqs []*request, stored map[string]keyRow) (ans
 
 // apply carries one request out on the periods concerned, the board's first window first.
 func (r *request) apply(periods []*period) (leaderboard.Receipt, error) {
-	if r.remove != "" {
+	switch {
+	case r.remove != "":
 		return r.applyRemove(periods)
+	case r.settle != "":
+		return r.applySettle(periods)
 	}
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(r.entries))}
 	for _, sub := range r.entries {
@@ -176,8 +198,9 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 			return receipt, leaderboard.ErrPeriodClosed
 		}
 		known = true
+		before := p.lastSeq
 		res, ok := p.remove(r.remove)
-		if ok && p.closed {
+		if p.closed && p.lastSeq > before {
 			p.actors = append(p.actors, reopening{r.actor, p.lastSeq})
 		}
 		if ok && len(receipt.Results) == 0 {

@@ -17,6 +17,7 @@ const upsertRows = 500
 type batch struct {
 	answers []answer // one per request
 	commits []notice
+	shadows bool // entries of hidden members are to be committed
 }
 
 // notice is a commit that followers are told about.
@@ -57,7 +58,7 @@ func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*b
 	if err := w.write(ctx, tx, found, keys, b); err != nil {
 		return nil, err
 	}
-	if len(b.commits) == 0 && len(keys) == 0 && !found.turned {
+	if len(b.commits) == 0 && len(keys) == 0 && !b.shadows && !found.turned {
 		return b, nil // nothing to commit
 	}
 	return b, tx.commit(ctx)
@@ -71,7 +72,8 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 		return err
 	}
 	changed := slices.DeleteFunc(slices.Clone(f.periods), func(p *period) bool { return len(p.changes) == 0 })
-	appendEntries(t, changed)
+	appendEntries(t, f.periods)
+	b.shadows = appendShadowTimes(t, f.periods)
 	for _, p := range changed {
 		b.commits = append(b.commits, notice{p.ref, p.commit()})
 		appendReopenings(t, p)

@@ -19,6 +19,7 @@ type boardRules struct {
 	rules            *leaderboard.Rules
 	calendar         leaderboard.Calendar
 	periods          []int64
+	shadowed         bool // members may be hidden
 }
 
 // found is what a batch starts from.
@@ -28,6 +29,7 @@ type found struct {
 	periods []*period          // the current ones, in the order of the board's windows
 	keys    map[string]keyRow
 	turned  bool // periods were begun or closed in this transaction
+	hidden  hiddenMembers
 
 	open []*period // all that the lock found
 	turn turn
@@ -46,18 +48,19 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	t.reset()
 	t.str("START TRANSACTION;")
 	appendLock(t, w.board, known)
-	guess := newReading(known.boardID, known.periods, members, reqs)
+	f := &found{rules: known, hidden: hiddenMembers{}}
+	guess := known.reading(f, members, reqs)
 	guess.appendTo(t)
 	rows, err := tx.conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	f := &found{rules: known}
 	if err = w.scanLock(rows, f); err != nil {
 		return nil, err
 	}
-	if ids, whole := f.turn.ids(); whole && len(f.turn.ended) == 0 && f.rules.boardID == known.boardID && slices.Equal(ids, known.periods) {
+	if ids, whole := f.turn.ids(); whole && len(f.turn.ended) == 0 && f.rules.boardID == known.boardID && f.rules.shadowed == known.shadowed &&
+		slices.Equal(ids, known.periods) {
 		f.choose(w.board)
 		f.keys, err = guess.scan(rows, f.periods)
 		err = errors.Join(err, rows.Close())
@@ -70,7 +73,17 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	if err == nil {
 		err = w.readPast(ctx, tx, f, reqs)
 	}
+	f.settle(members)
 	return f, err
+}
+
+// reading is what a batch reads on a board with these rules.
+func (b *boardRules) reading(f *found, members []string, reqs []*request) *reading {
+	r := newReading(b.boardID, b.periods, members, reqs)
+	if r.hidden = f.hidden; b.shadowed {
+		r.shadowed = []int64{b.boardID}
+	}
+	return r
 }
 
 // readAgain brings the periods up to date and reads what the guess had not asked for.
@@ -86,7 +99,7 @@ func (w *writer) readAgain(ctx context.Context, tx *writeTx, f *found, members [
 	fresh.periods, _ = f.turn.ids()
 	f.rules = &fresh
 	w.store.rules.Store(w.board, f.rules)
-	r := newReading(fresh.boardID, fresh.periods, members, reqs)
+	r := fresh.reading(f, members, reqs)
 	t := &w.text
 	t.reset()
 	t.str("SELECT 1;")
@@ -121,7 +134,7 @@ func (f *found) choose(board string) {
 		p.ref = leaderboard.PeriodRef{
 			ID: c.ID, BoardID: c.BoardID, Board: board, Window: c.Window, Name: c.Name(), Rules: f.rules.rules,
 		}
-		p.codec, p.clock, p.entries = rank.CodecOf(f.rules.rules), f.clock, map[string]*leaderboard.Entry{}
+		p.codec, p.clock, p.entries, p.hidden = rank.CodecOf(f.rules.rules), f.clock, map[string]*leaderboard.Entry{}, f.hidden
 		f.periods = append(f.periods, p)
 	}
 }
@@ -130,7 +143,7 @@ func (f *found) choose(board string) {
 // the time before the wait. The board's rules come along only when they are not the ones known. The index is named
 // because the order of locking follows from it, and because closed periods are many.
 func appendLock(t *text, board string, known *boardRules) {
-	t.str("SELECT b.id, b.version, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
+	t.str("SELECT b.id, b.version, b.shadowed, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
 	t.str(", NULL, b.rules), SYSDATE(6), p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
 	t.str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' FOR UPDATE;")
@@ -141,6 +154,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 	var (
 		open             []leaderboard.Period
 		boardID, version int64
+		shadowed         bool
 		text             []byte
 	)
 	for rows.Next() {
@@ -149,7 +163,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 			lastCreated sql.NullTime
 			sysdate     time.Time
 		)
-		if err := rows.Scan(append([]any{&boardID, &version, &text, &sysdate, &lastCreated}, row.dest()...)...); err != nil {
+		if err := rows.Scan(append([]any{&boardID, &version, &shadowed, &text, &sysdate, &lastCreated}, row.dest()...)...); err != nil {
 			return err
 		}
 		// The row of the board is locked first: the latest reading is one with all locks held.
@@ -176,6 +190,11 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 		if f.rules, err = w.newRules(boardID, version, text); err != nil {
 			return err
 		}
+	}
+	if f.rules.shadowed != shadowed {
+		fresh := *f.rules
+		fresh.shadowed = shadowed
+		f.rules = &fresh
 	}
 	f.turn = turnOf(f.rules.calendar, boardID, f.rules.rules.Windows, open, f.clock)
 	return nil

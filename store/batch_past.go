@@ -10,28 +10,13 @@ import (
 	"leaderboard/rank"
 )
 
-// readPast locks and reads the periods that removals name and that are not current, with the entries of the members to
-// remove. They come behind the current ones. Nearly every batch has none.
+// readPast locks and reads the periods that requests name and that are not current, with the entries of the members
+// concerned. They come behind the current ones. Nearly every batch has none.
 func (w *writer) readPast(ctx context.Context, tx *writeTx, f *found, reqs []*request) error {
 	for _, r := range reqs {
-		known := func(p *period) bool { return p.ref.ID == r.periodID }
-		if r.remove == "" || r.periodID == 0 {
-			continue
-		}
-		i := slices.IndexFunc(f.periods, known)
-		if i < 0 {
-			p, err := w.lockPast(ctx, tx, f, r.periodID)
-			if errors.Is(err, sql.ErrNoRows) {
-				continue // the request is told so
-			}
-			if err != nil {
-				return err
-			}
-			f.periods = append(f.periods, p)
-			i = len(f.periods) - 1
-		}
-		if p := f.periods[i]; p.past {
-			if err := w.readMember(ctx, tx, p, r.remove); err != nil {
+		ids, member := r.past()
+		for _, id := range ids {
+			if err := w.readPastMember(ctx, tx, f, id, member); err != nil {
 				return err
 			}
 		}
@@ -39,10 +24,29 @@ func (w *writer) readPast(ctx context.Context, tx *writeTx, f *found, reqs []*re
 	return nil
 }
 
+func (w *writer) readPastMember(ctx context.Context, tx *writeTx, f *found, id int64, member string) error {
+	i := slices.IndexFunc(f.periods, func(p *period) bool { return p.ref.ID == id })
+	if i < 0 {
+		p, err := w.lockPast(ctx, tx, f, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // a removal is told so
+		}
+		if err != nil {
+			return err
+		}
+		f.periods = append(f.periods, p)
+		i = len(f.periods) - 1
+	}
+	if p := f.periods[i]; p.past {
+		return w.readMember(ctx, tx, p, member)
+	}
+	return nil
+}
+
 // lockPast locks a period of the board whose row is locked already, in the order in which sweeping does it. One that has
 // ended is closed by now: the turn came first.
 func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, id int64) (*period, error) {
-	p := &period{clock: f.clock, past: true, codec: rank.CodecOf(f.rules.rules), entries: map[string]*leaderboard.Entry{}}
+	p := &period{clock: f.clock, past: true, codec: rank.CodecOf(f.rules.rules), entries: map[string]*leaderboard.Entry{}, hidden: f.hidden}
 	var (
 		row         optionalPeriod
 		lastCreated sql.NullTime
@@ -62,9 +66,11 @@ func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, id int64) 
 	return p, nil
 }
 
+// readMember reads a member's entry in a past period, and the one in its shadow: there may be one that nobody is hidden
+// for any more, see Restore.
 func (w *writer) readMember(ctx context.Context, tx *writeTx, p *period, member string) error {
 	t := &text{}
-	newReading(p.ref.BoardID, []int64{p.ref.ID}, []string{member}, nil).appendTo(t)
+	newReading(p.ref.BoardID, []int64{p.ref.ID, -p.ref.ID}, []string{member}, nil).appendTo(t)
 	rows, err := tx.conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return err

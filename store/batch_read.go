@@ -18,6 +18,9 @@ type reading struct {
 	periods []int64
 	members []string
 	keys    []string
+
+	shadowed []int64       // the boards that may have hidden members
+	hidden   hiddenMembers // found
 }
 
 func newReading(boardID int64, periods []int64, members []string, reqs []*request) *reading {
@@ -40,6 +43,7 @@ func (r *reading) appendTo(t *text) {
 		t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(r.boardID)
 		t.str(" AND idempotency_key IN (").hexes(chunk).str(");")
 	}
+	r.appendHidden(t)
 	if len(r.periods) == 0 {
 		return
 	}
@@ -60,8 +64,8 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 			return nil, err
 		}
 	}
-	if len(r.periods) == 0 {
-		return keys, nil
+	if err := r.scanHidden(rows, periods); err != nil || len(r.periods) == 0 {
+		return keys, err
 	}
 	for range slices.Chunk(r.members, upsertRows) {
 		if err := nextResult(rows); err != nil {
@@ -75,7 +79,7 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 }
 
 // scanPeriods reads rows of period_id, member, score, tiebreak, created_time to the end of one answer into the periods
-// that they are of.
+// that they are of, or into their shadows.
 func scanPeriods(rows *sql.Rows, periods []*period) error {
 	byID := make(map[int64]*period, len(periods))
 	for _, p := range periods {
@@ -91,14 +95,18 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 		if err := rows.Scan(&id, &e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
 			return err
 		}
-		if last == nil || last.ref.ID != id {
-			if last = byID[id]; last == nil {
+		if last == nil || last.ref.ID != max(id, -id) {
+			if last = byID[max(id, -id)]; last == nil {
 				return fmt.Errorf("an entry of period %d, which was not asked for", id)
 			}
 		}
 		e.Score, e.Tiebreak = last.codec.Stored(e.Score, e.Tiebreak)
 		e.CreatedTime = micros(created)
-		last.entries[e.Member] = e
+		if id < 0 {
+			last.shadow.put(e.Member, e)
+		} else {
+			last.entries[e.Member] = e
+		}
 	}
 	return rows.Err()
 }
@@ -135,8 +143,8 @@ func scanKeys(rows *sql.Rows, keys map[string]keyRow) error {
 func membersOf(reqs []*request) []string {
 	var members []string
 	for _, r := range reqs {
-		if r.remove != "" {
-			members = append(members, r.remove)
+		if named := r.remove + r.settle; named != "" { // it is one of them
+			members = append(members, named)
 		}
 		for _, e := range r.entries {
 			if leaderboard.CheckMember(e.Member) == nil {

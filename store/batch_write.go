@@ -14,19 +14,26 @@ import (
 // rows, in the order of the primary key, so that neighbours are written together.
 func appendEntries(t *text, periods []*period) {
 	var rows []entryRow
-	for _, p := range periods {
-		upserts, gone := p.outcome()
+	add := func(id int64, p *period, upserts []*leaderboard.Entry, gone []string) {
 		for _, e := range upserts {
-			rows = append(rows, entryRow{p, e})
+			rows = append(rows, entryRow{id, p, e})
 		}
 		for chunk := range slices.Chunk(gone, upsertRows) {
-			t.str("DELETE FROM entries WHERE period_id = ").int(p.ref.ID).str(" AND member IN (").hexes(chunk).str(");")
+			t.str("DELETE FROM entries WHERE period_id = ").int(id).str(" AND member IN (").hexes(chunk).str(");")
 		}
+	}
+	for _, p := range periods {
+		upserts, gone := p.shadow.outcome()
+		add(-p.ref.ID, p, upserts, gone)
+	}
+	for _, p := range periods {
+		upserts, gone := p.outcome()
+		add(p.ref.ID, p, upserts, gone)
 	}
 	for chunk := range slices.Chunk(rows, upsertRows) {
 		t.str("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
 		for i, r := range chunk {
-			t.comma(i).row(r.period.ref.ID, r.period.codec, *r.entry)
+			t.comma(i).row(r.periodID, r.period.codec, *r.entry)
 		}
 		t.str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time);")
 	}
@@ -34,8 +41,9 @@ func appendEntries(t *text, periods []*period) {
 
 // entryRow is a row of entries to write.
 type entryRow struct {
-	period *period
-	entry  *leaderboard.Entry
+	periodID int64 // negative: a shadow
+	period   *period
+	entry    *leaderboard.Entry
 }
 
 // appendLog writes one row of the change log per period; commits are those of changed.

@@ -91,6 +91,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	if err := checkSources(ctx, tx, name, &rules); err != nil {
+		return b, false, err
+	}
 	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
 	switch {
@@ -98,6 +101,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		created = true
 		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, NOW(6), NOW(6))",
 			[]byte(name), string(text))
+		if err == nil {
+			err = shadowNew(ctx, tx, name)
+		}
 	case err == nil:
 		var same bool
 		if same, err = changeBoard(ctx, tx, b, rules, text); same {
@@ -111,10 +117,24 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
 	}
+	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
+		err = setDerived(ctx, tx, &l.Board)
+	}
 	if err != nil {
 		return b, false, err
 	}
 	return l.Board, created, commit(tx)
+}
+
+// shadowNew has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is there
+// already: either this sees the row of a hiding that comes at the same time, or that one waits for this row, see barrier.
+func shadowNew(ctx context.Context, tx *sqlx.Tx, name string) error {
+	var hidden bool
+	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
+	if err == nil && hidden {
+		_, err = tx.ExecContext(ctx, "UPDATE boards SET shadowed = 1 WHERE name = ?", []byte(name))
+	}
+	return err
 }
 
 // changeBoard gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
@@ -124,9 +144,12 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 		return err == nil, err
 	}
 	// The lock of the board's row keeps writers away until this transaction ends.
-	if b.Rules.Reorders(&rules) {
+	if b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules) {
 		const used = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
 		if err := refuseIf(ctx, tx, used, b.ID); err != nil {
+			return false, err
+		}
+		if err := refuseIf(ctx, tx, hasShadows+")", b.ID); err != nil {
 			return false, err
 		}
 	}
@@ -141,6 +164,10 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = NOW(6) WHERE id = ?", string(text), b.ID)
 	return false, err
 }
+
+// hasShadows asks whether a board keeps entries of hidden members. They are stored by the board's order like all others;
+// a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
+const hasShadows = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
 func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, boardID int64) error {
 	var yes bool
@@ -157,6 +184,9 @@ func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, boardID int64) 
 func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64) error {
 	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
 	if err := refuseIf(ctx, tx, used, boardID); err != nil {
+		return err
+	}
+	if err := refuseIf(ctx, tx, hasShadows+" AND p.window_name NOT IN ('all_time', 'season'))", boardID); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season')", boardID)
@@ -178,6 +208,9 @@ func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []lead
 		}
 		if p.LastSeq > 0 {
 			return leaderboard.ErrBoardConflict
+		}
+		if err := refuseIf(ctx, tx, "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id = -?)", p.ID); err != nil {
+			return err
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE id = ?", p.ID); err != nil {
 			return err

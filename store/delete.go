@@ -68,15 +68,21 @@ func (s *Store) purgeBoard(ctx context.Context, id int64, steps int) (finished b
 		query string
 		id    int64
 	}
-	var jobs []job
+	jobs := []job{
+		{"DELETE FROM derived_sources WHERE board_id = ? ORDER BY position LIMIT ?", id}, // they hold the logs of others
+		{"DELETE FROM derived_boards WHERE board_id = ? LIMIT ?", id},
+	}
 	for _, p := range periods {
 		jobs = append(jobs,
 			job{"DELETE FROM entries WHERE period_id = ? ORDER BY member LIMIT ?", p},
+			job{"DELETE FROM entries WHERE period_id = -? ORDER BY member LIMIT ?", p},
 			job{"DELETE FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?", p},
 			job{"DELETE FROM rank_buckets WHERE period_id = ? ORDER BY chunk LIMIT ?", p})
 	}
 	jobs = append(jobs,
 		job{"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?", id},
+		job{"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?", id},
+		job{"DELETE FROM hidden_log WHERE board_id = ? ORDER BY id LIMIT ?", id},
 		job{"DELETE FROM refresh_runs WHERE board_id = ? ORDER BY id LIMIT ?", id},
 		job{"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?", id},
 		job{"DELETE FROM periods WHERE board_id = ? ORDER BY id LIMIT ?", id},

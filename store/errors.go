@@ -107,9 +107,9 @@ func translate(ctx context.Context, doing string, err error) error {
 // isSentinel says whether err has its meaning already.
 func isSentinel(err error) bool {
 	for _, s := range []error{
-		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound,
+		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound, leaderboard.ErrNotHidden, leaderboard.ErrNotDerived,
 		leaderboard.ErrBoardConflict, leaderboard.ErrPeriodClosed, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
-		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned,
+		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned, leaderboard.ErrProfileNotFound,
 	} {
 		if errors.Is(err, s) {
 			return true

@@ -22,7 +22,7 @@ type SubmitRequest struct {
 // maxKey is the length of the column of idempotency keys in bytes.
 const maxKey = 128
 
-// request waits in the queue of its board: entries to submit, or a member to remove.
+// request waits in the queue of its board: entries to submit, a member to remove, or one to settle.
 type request struct {
 	key     string
 	hash    [sha256.Size]byte
@@ -33,6 +33,9 @@ type request struct {
 	reopen   bool  // also when the period is closed
 	actor    string
 
+	settle    string  // a member who was hidden or restored
+	periodIDs []int64 // of a settlement, besides the current periods
+
 	done chan answer // buffered: the writer never waits for a caller
 }
 
@@ -42,6 +45,17 @@ type answer struct {
 }
 
 func (r *request) rows() int { return max(1, len(r.entries)) }
+
+// past are the periods that the request names, whether current or not, and the member whose entry it is about there.
+func (r *request) past() (periodIDs []int64, member string) {
+	switch {
+	case r.settle != "":
+		return r.periodIDs, r.settle
+	case r.remove != "" && r.periodID != 0:
+		return []int64{r.periodID}, r.remove
+	}
+	return nil, ""
+}
 
 // queue is the work that waits for one board.
 type queue struct {
@@ -120,7 +134,7 @@ func (s *Store) push(board string, r *request) error {
 		s.queues[board] = q
 		s.writers.Go(func() { s.drain(q) })
 	}
-	if q.rows > 0 && q.rows+r.rows() > s.cfg.QueueLimit {
+	if q.rows > 0 && q.rows+r.rows() > s.cfg.QueueLimit && r.settle == "" { // these come one at a time
 		return fmt.Errorf("%w: %d entries wait for board %q", leaderboard.ErrOverloaded, q.rows, board)
 	}
 	q.waiting = append(q.waiting, r)

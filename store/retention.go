@@ -122,6 +122,7 @@ func (s *Store) purgePeriod(ctx context.Context, id int64, progress func(rows in
 	reported := int64(0)
 	for _, query := range []string{
 		"DELETE FROM entries WHERE period_id = ? ORDER BY member LIMIT ?",
+		"DELETE FROM entries WHERE period_id = -? ORDER BY member LIMIT ?",
 		"DELETE FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?",
 		"DELETE FROM rank_buckets WHERE period_id = ? ORDER BY chunk LIMIT ?",
 		"DELETE FROM periods WHERE id = ? AND state = 'deleting' LIMIT ?",

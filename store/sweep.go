@@ -16,7 +16,7 @@ const (
 )
 
 // Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
-// their boards do not keep, and forgets idempotency keys older than KeyTTL,
+// their boards do not keep, finishes to hide and to restore members, and forgets idempotency keys older than KeyTTL,
 // commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods).
 // Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
 // time, and by several processes at once. It reads the database clock only.
@@ -29,6 +29,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
 		translate(ctx, "close periods", s.closePeriods(ctx, now)),
 		translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
+		translate(ctx, "sweep hidden members", s.sweepHidden(ctx)),
 		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
 		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
@@ -62,17 +63,31 @@ func (s *Store) sweepKeys(ctx context.Context, now leaderboard.Micros) error {
 
 func before(now leaderboard.Micros, age time.Duration) time.Time { return now.Time().Add(-age) }
 
+// followTTL is how long the log of a source is kept for a derived board that does not get on.
+const followTTL = 24 * time.Hour
+
 func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error {
+	followed, err := s.followedSeqs(ctx)
+	if err != nil {
+		return err
+	}
 	for last := int64(0); ; {
 		var ids []int64
 		if err := s.db.SelectContext(ctx, &ids, "SELECT id FROM periods WHERE id > ? ORDER BY id LIMIT ?", last, purgeRows); err != nil {
 			return err
 		}
 		for _, id := range ids {
-			const oldest = "SELECT last_seq AS id, committed_at AS at FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?"
-			const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
-			if err := s.sweepOldest(ctx, oldest, remove, before(now, s.cfg.ChangeTTL), id); err != nil {
+			upTo, ok := followed[id]
+			if !ok {
+				upTo = math.MaxInt64
+			}
+			if err := s.sweepLog(ctx, id, upTo, before(now, s.cfg.ChangeTTL)); err != nil {
 				return err
+			}
+			if limit := before(now, followTTL); ok && s.cfg.ChangeTTL < followTTL {
+				if err := s.sweepLog(ctx, id, math.MaxInt64, limit); err != nil {
+					return err
+				}
 			}
 		}
 		if len(ids) < purgeRows {
@@ -80,6 +95,30 @@ func (s *Store) sweepChanges(ctx context.Context, now leaderboard.Micros) error 
 		}
 		last = ids[len(ids)-1]
 	}
+}
+
+// followedSeqs is by source how far all derived boards have followed it.
+func (s *Store) followedSeqs(ctx context.Context) (map[int64]int64, error) {
+	var rows []struct {
+		ID  int64 `db:"source_period_id"`
+		Seq int64 `db:"seq"`
+	}
+	const query = "SELECT source_period_id, MIN(seq) AS seq FROM derived_sources GROUP BY source_period_id"
+	if err := s.db.SelectContext(ctx, &rows, query); err != nil {
+		return nil, err
+	}
+	followed := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		followed[r.ID] = r.Seq
+	}
+	return followed, nil
+}
+
+// sweepLog deletes commits of a period up to a seq that were made before a time.
+func (s *Store) sweepLog(ctx context.Context, id, upTo int64, limit time.Time) error {
+	const oldest = "SELECT last_seq AS id, committed_at AS at FROM changes WHERE period_id = ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq <= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	return s.sweepOldest(ctx, oldest, remove, limit, id, upTo)
 }
 
 func (s *Store) sweepRuns(ctx context.Context, now leaderboard.Micros) error {

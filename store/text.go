@@ -38,6 +38,19 @@ func (t *text) hexes(list []string) *text {
 	return t
 }
 
+// among is the condition that a column has one of the values, in lists of upsertRows: MariaDB makes a table to join with
+// of a list of a thousand and more.
+func (t *text) among(column string, list []string) *text {
+	t.str("(")
+	for from := 0; from < len(list); from += upsertRows {
+		if from > 0 {
+			t.str(" OR ")
+		}
+		t.str(column).str(" IN (").hexes(list[from:min(from+upsertRows, len(list))]).str(")")
+	}
+	return t.str(")")
+}
+
 // ints is a list of numbers.
 func (t *text) ints(list []int64) *text {
 	for i, v := range list {

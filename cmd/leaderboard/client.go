@@ -77,11 +77,45 @@ func (p *problem) Error() string {
 
 // do calls the server and returns the body of a 2xx answer and its status. Any other answer is a *problem.
 func (c *client) do(ctx context.Context, r request) ([]byte, int, error) {
+	resp, err := c.send(ctx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, 0, c.explain(err)
+	}
+	return answer, resp.StatusCode, nil
+}
+
+// send calls the server and returns a 2xx answer, whose body the caller closes. Any other answer is a *problem.
+func (c *client) send(ctx context.Context, r request) (*http.Response, error) {
+	req, err := c.newRequest(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	if resp.StatusCode < 300 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return nil, readProblem(resp, answer)
+}
+
+func (c *client) newRequest(ctx context.Context, r request) (*http.Request, error) {
 	var body io.Reader
 	if r.body != nil {
 		encoded, err := json.Marshal(r.body)
 		if err != nil {
-			return nil, 0, fmt.Errorf("encode the request: %w", err)
+			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 		body = bytes.NewReader(encoded)
 	}
@@ -91,7 +125,7 @@ func (c *client) do(ctx context.Context, r request) ([]byte, int, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, target, body)
 	if err != nil {
-		return nil, 0, fmt.Errorf("make the request: %w", err)
+		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -102,19 +136,7 @@ func (c *client) do(ctx context.Context, r request) ([]byte, int, error) {
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, 0, c.explain(err)
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, 0, c.explain(err)
-	}
-	if resp.StatusCode >= 300 {
-		return nil, resp.StatusCode, readProblem(resp, answer)
-	}
-	return answer, resp.StatusCode, nil
+	return req, nil
 }
 
 // explain says what to do when the server could not be asked.

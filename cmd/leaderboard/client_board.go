@@ -111,54 +111,21 @@ func (p *program) boardGet(ctx context.Context, cfg config, args []string) error
 	return passJSON(p.out, indented)
 }
 
-// boardList walks all pages. With --json it prints a line for each.
 func (p *program) boardList(ctx context.Context, cfg config, _ []string) error {
-	c, t := newClient(&cfg), newTable(io.Discard)
-	if !cfg.json {
-		t = newTable(p.out, "BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE")
-	}
-	query := url.Values{"limit": {"1000"}}
+	query := url.Values{}
 	if cfg.labels != nil {
 		query.Set("labels", cfg.labels.String())
 	}
-	for {
-		answer, _, err := c.do(ctx, request{method: http.MethodGet, path: "/v1/boards", query: query})
-		if err != nil {
-			return err
+	return showList(ctx, p, &cfg, listing{
+		path: "/v1/boards", query: query, member: "boards",
+		head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE"},
+	}, func(t *table, b *boardView) {
+		title := ""
+		if b.Title != "" {
+			title = printable(b.Title)
 		}
-		var page struct {
-			Boards []json.RawMessage `json:"boards"`
-			Next   string            `json:"next_cursor"`
-		}
-		if err := json.Unmarshal(answer, &page); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
-		}
-		for _, raw := range page.Boards {
-			if err := p.boardLine(&cfg, t, raw); err != nil {
-				return err
-			}
-		}
-		if page.Next == "" {
-			return t.flush()
-		}
-		query.Set("cursor", page.Next)
-	}
-}
-
-func (p *program) boardLine(cfg *config, t *table, raw json.RawMessage) error {
-	if cfg.json {
-		return passJSON(p.out, raw)
-	}
-	var b boardView
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	title := ""
-	if b.Title != "" {
-		title = printable(b.Title)
-	}
-	t.line([]string{b.Name, b.Order, b.Policy, b.Mode, b.Visibility, fmt.Sprint(b.TopN), b.CreatedTime, title})
-	return nil
+		t.line([]string{b.Name, b.Order, b.Policy, b.Mode, b.Visibility, fmt.Sprint(b.TopN), b.CreatedTime, title})
+	})
 }
 
 func (p *program) boardDelete(ctx context.Context, cfg config, args []string) error {

@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 )
 
@@ -20,58 +16,25 @@ type periodView struct {
 	Total    int64   `json:"total"`
 }
 
-// boardPeriods walks all pages. With --json it prints a line for each period.
 func (p *program) boardPeriods(ctx context.Context, cfg config, args []string) error {
 	if len(args) != 1 {
 		return usagef("want one board, as in: leaderboard board periods demo")
 	}
-	c, t := newClient(&cfg), newTable(io.Discard)
-	if !cfg.json {
-		t = newTable(p.out, "WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO")
-	}
-	query := url.Values{"limit": {"1000"}}
+	query := url.Values{}
 	if cfg.window != "" {
 		query.Set("window", cfg.window)
 	}
-	for {
-		answer, _, err := c.do(ctx, request{method: http.MethodGet, path: boardPath(args[0], "periods"), query: query})
-		if err != nil {
-			return err
+	return showList(ctx, p, &cfg, listing{
+		path: boardPath(args[0], "periods"), query: query, member: "periods",
+		head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
+	}, func(t *table, v *periodView) {
+		from, to := "-", "-"
+		if v.StartsAt != nil {
+			from = *v.StartsAt
 		}
-		var page struct {
-			Periods []json.RawMessage `json:"periods"`
-			Next    string            `json:"next_cursor"`
+		if v.EndsAt != nil {
+			to = *v.EndsAt
 		}
-		if err := json.Unmarshal(answer, &page); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
-		}
-		for _, raw := range page.Periods {
-			if err := p.periodLine(&cfg, t, raw); err != nil {
-				return err
-			}
-		}
-		if page.Next == "" {
-			return t.flush()
-		}
-		query.Set("cursor", page.Next)
-	}
-}
-
-func (p *program) periodLine(cfg *config, t *table, raw json.RawMessage) error {
-	if cfg.json {
-		return passJSON(p.out, raw)
-	}
-	var v periodView
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	from, to := "-", "-"
-	if v.StartsAt != nil {
-		from = *v.StartsAt
-	}
-	if v.EndsAt != nil {
-		to = *v.EndsAt
-	}
-	t.row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
-	return nil
+		t.row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
+	})
 }

@@ -41,6 +41,19 @@ type entryView struct {
 	Tiebreak    int64   `json:"tiebreak"`
 	CreatedTime string  `json:"created_time"`
 	Percentile  float64 `json:"percentile"`
+
+	Fields fieldsView `json:"fields"`
+}
+
+// cells are those of a table with entryHead; more come behind them.
+func (e *entryView) cells(more ...any) []any {
+	cells := append([]any{e.Rank, e.Member, e.Score}, e.Fields.cells(e.Tiebreak)...)
+	return append(append(cells, e.CreatedTime), more...)
+}
+
+// entryHead are the columns of a table of entries that have these fields.
+func entryHead(fields fieldsView, more ...string) []string {
+	return append(append(append([]string{"RANK", "MEMBER", "SCORE"}, fields.head()...), "CREATED"), more...)
 }
 
 type pageView struct {
@@ -72,7 +85,10 @@ func (p *program) rank(ctx context.Context, cfg config, args []string) error {
 		return usagef("--score asks for the rank of a score: give no members and no --around")
 	case cfg.score != nil:
 		query.Del("mode") // the answer has them all
+		tiebreakQuery(&cfg, query)
 		return p.scoreRank(ctx, &cfg, args[0], query)
+	case cfg.tiebreak != nil || cfg.fields != nil:
+		return usagef("--tiebreak and --field go with --score")
 	case len(args) == 1:
 		return usagef("want members after the board, or --score, as in: leaderboard rank %s alice bob", args[0])
 	case cfg.around != nil && len(args) > 2:
@@ -118,12 +134,20 @@ func (p *program) showPage(ctx context.Context, cfg *config, r request) error {
 	if err := json.Unmarshal(body, &page); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	t := newTable(p.out, "RANK", "MEMBER", "SCORE", "TIEBREAK", "CREATED")
-	for _, e := range page.Entries {
-		t.row(e.Rank, e.Member, e.Score, e.Tiebreak, e.CreatedTime)
+	var fields fieldsView // all entries of a board have the same ones
+	if len(page.Entries) > 0 {
+		fields = page.Entries[0].Fields
+	}
+	t := newTable(p.out, entryHead(fields)...)
+	for i := range page.Entries {
+		t.row(page.Entries[i].cells()...)
 	}
 	for _, member := range page.NotRanked {
-		t.row("-", member, "-", "-", "not ranked")
+		cells := []any{"-", member, "-"}
+		for range fields.head() {
+			cells = append(cells, "-")
+		}
+		t.row(append(cells, "not ranked")...)
 	}
 	return p.endTable(t, &page.stateView)
 }
@@ -155,8 +179,8 @@ func (p *program) memberRank(ctx context.Context, cfg *config, board, member str
 	if err := json.Unmarshal(body, &one); err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	t := newTable(p.out, "RANK", "MEMBER", "SCORE", "TIEBREAK", "CREATED", "PERCENTILE")
-	t.row(one.Rank, one.Member, one.Score, one.Tiebreak, one.CreatedTime, one.Percentile)
+	t := newTable(p.out, entryHead(one.Fields, "PERCENTILE")...)
+	t.row(one.cells(one.Percentile)...)
 	return p.endTable(t, &one.stateView)
 }
 

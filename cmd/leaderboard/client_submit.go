@@ -19,6 +19,8 @@ type entryBody struct {
 	Member   string `json:"member"`
 	Score    int64  `json:"score"`
 	Tiebreak *int64 `json:"tiebreak,omitempty"`
+
+	Fields map[string]int64 `json:"fields,omitempty"`
 }
 
 // submitView is the answer to it.
@@ -83,7 +85,7 @@ func parseEntries(cfg *config, args []string) ([]entryBody, error) {
 		if err != nil {
 			return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
 		}
-		entries = append(entries, entryBody{Member: arg[:at], Score: score, Tiebreak: cfg.tiebreak})
+		entries = append(entries, entryBody{Member: arg[:at], Score: score, Tiebreak: cfg.tiebreak, Fields: cfg.fields})
 	}
 	return entries, nil
 }

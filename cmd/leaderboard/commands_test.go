@@ -36,6 +36,10 @@ func TestExitStatus(t *testing.T) {
 		"submit b a":                         exitUsage,
 		"top b --limit 1001":                 exitUsage,
 		"rank b":                             exitUsage,
+		"export":                             exitUsage,
+		"export b --format xml":              exitUsage,
+		"export b --json":                    exitUsage,
+		"export b":                           exitFailed,
 		"health --listen nowhere":            exitUsage,
 		"version --json=perhaps":             exitUsage,
 		"migrate up":                         exitFailed,
@@ -91,7 +95,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("no command takes --%s", s.name)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "health", "version"}
 	var got []string
 	for _, c := range p.command().Commands {
 		got = append(got, c.Name)

@@ -56,7 +56,9 @@ type config struct {
 	around         *int
 	score          *int64
 	tiebreak       *int64
+	fields         map[string]int64
 	idempotencyKey string
+	format, output string
 	rulesFile      string
 	rules          map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }
@@ -148,18 +150,7 @@ func ruleField(path string, numeric bool) func(*config, string) error {
 			}
 			value = json.Number(v)
 		}
-		if c.rules == nil {
-			c.rules = map[string]any{}
-		}
-		at := c.rules
-		outer, inner, nested := strings.Cut(path, ".")
-		if nested {
-			if _, ok := at[outer]; !ok {
-				at[outer] = map[string]any{}
-			}
-			at, outer = at[outer].(map[string]any), inner
-		}
-		at[outer] = value
+		c.setRule(path, value)
 		return nil
 	}
 }
@@ -172,11 +163,20 @@ func ruleList(path string) func(*config, string) error {
 	}
 }
 
-func (c *config) setRule(name string, value any) {
+// setRule sets a member of the body of PUT /v1/boards/{board}, or with outer.inner a member of one of its objects.
+func (c *config) setRule(path string, value any) {
 	if c.rules == nil {
 		c.rules = map[string]any{}
 	}
-	c.rules[name] = value
+	at := c.rules
+	outer, inner, nested := strings.Cut(path, ".")
+	if nested {
+		if _, ok := at[outer]; !ok {
+			at[outer] = map[string]any{}
+		}
+		at, outer = at[outer].(map[string]any), inner
+	}
+	at[outer] = value
 }
 
 func setLabels(c *config, v string) error {

@@ -3,14 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"leaderboard"
 	"leaderboard/store"
@@ -40,7 +37,7 @@ func (p *program) loadDemo(ctx context.Context, s *store.Store, members int) err
 	if err != nil {
 		return err
 	}
-	bar := p.progress(members, "loading the demo board")
+	bar := p.progress(int64(members), "loading the demo board", progressbar.OptionShowCount())
 	for from := 0; from < members; from += demoBatch {
 		entries := demoEntries(from, min(from+demoBatch, members), now)
 		if _, err := s.Submit(ctx, store.SubmitRequest{Board: demoBoard, Entries: entries}); err != nil {
@@ -51,18 +48,6 @@ func (p *program) loadDemo(ctx context.Context, s *store.Store, members int) err
 		}
 	}
 	return bar.Finish()
-}
-
-// progress is a bar on a terminal and nothing elsewhere.
-func (p *program) progress(total int, what string) *progressbar.ProgressBar {
-	out := io.Discard
-	if f, ok := p.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		out = p.err
-	}
-	return progressbar.NewOptions(
-		total, progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(out), progressbar.OptionShowCount(),
-		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65*time.Millisecond),
-	)
 }
 
 // demoEntries are the members from to to-1. Scores follow a log-normal law, as those of games do: most are modest, few

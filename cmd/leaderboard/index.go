@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
-	"leaderboard/cache"
 	"leaderboard/store"
 )
 
@@ -23,46 +21,13 @@ func (p *program) indexCommand() *cli.Command {
 	)
 }
 
-// openIndexes opens what the index commands work with: MySQL alone.
-func (p *program) openIndexes(ctx context.Context, cfg *config) (*copyTools, []leaderboard.PeriodRef, error) {
-	if err := oneOrAll(cfg); err != nil {
-		return nil, nil, err
-	}
-	if err := cfg.needMySQL(); err != nil {
-		return nil, nil, err
-	}
-	s, err := store.Open(ctx, store.Config{DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, Logger: newLogger(p.err, cfg)})
-	if err != nil {
-		return nil, nil, err
-	}
-	tools := &copyTools{store: s, catalog: cache.NewCatalog(s), close: s.Close}
-	err = mysqlReady(ctx, s, cfg.mysqlDSN)
-	var refs []leaderboard.PeriodRef
-	if err == nil {
-		refs, err = tools.periods(ctx, cfg)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
-	}
-	return tools, refs, nil
-}
-
 // indexBuild builds the indexes one after another. It goes on after a failure.
-func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) (err error) {
-	tools, refs, err := p.openIndexes(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tools.close()) }()
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
+func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
 	views, failed := []runView{}, 0
-	for _, ref := range refs {
+	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
 		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name)
-		run, err := tools.store.BuildIndex(ctx, ref, store.IndexBuild{
-			Reason: leaderboard.ReasonCommand, Actor: host,
+		run, err := t.store.BuildIndex(ctx, ref, store.IndexBuild{
+			Reason: leaderboard.ReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
 				bar.ChangeMax64(max(1, total))
 				_ = bar.Set64(counted) // a terminal that cannot be drawn on is no reason to stop
@@ -75,6 +40,10 @@ func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) (err e
 			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
 		}
 		views = append(views, v)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := p.showRuns(&cfg, views); err != nil {
 		return err
@@ -121,22 +90,21 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 }
 
 // indexStatus shows what is saved; what servers have in memory is newer.
-func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) (err error) {
-	tools, refs, err := p.openIndexes(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tools.close()) }()
+func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) error {
 	views := []indexView{}
-	for _, ref := range refs {
-		st, err := tools.store.IndexStatus(ctx, ref)
+	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
+		st, err := t.store.IndexStatus(ctx, ref)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-			continue // deleted in the meantime
+			return nil // deleted in the meantime
 		}
 		if err != nil {
 			return err
 		}
 		views = append(views, viewIndex(ref, st))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return p.showIndexes(&cfg, views)
 }

@@ -13,6 +13,7 @@ type setting struct {
 	usage    string
 	secret   bool // its value is never shown
 	toggle   bool // a flag without a value
+	repeats  bool // a flag that may be given several times; set gets the values separated by commas
 	hidden   bool // a testing aid
 	set      func(c *config, value string) error
 }
@@ -24,15 +25,16 @@ func (s *setting) variable() string {
 
 // The sections of docs/settings.md.
 const (
-	secServers = "MySQL and Redis"
-	secServing = "Serving"
-	secWriting = "Writing"
-	secReading = "Reading"
-	secLogging = "Logging"
-	secDev     = "The dev command"
-	secRefresh = "Refresh and verify"
-	secClient  = "Talking to a server (board, submit, top, rank)"
-	secRules   = "Rules of a board (board put)"
+	secServers  = "MySQL and Redis"
+	secServing  = "Serving"
+	secWriting  = "Writing"
+	secReading  = "Reading"
+	secLogging  = "Logging"
+	secDev      = "The dev command"
+	secRefresh  = "Refresh and verify"
+	secClient   = "Talking to a server (board, submit, top, rank)"
+	secTransfer = "Moving data (export, import)"
+	secRules    = "Rules of a board (board put)"
 )
 
 // serverSettings are those of a process that serves.
@@ -53,7 +55,7 @@ func clientSettings() []string { return []string{"url", "key", "timeout", "json"
 // rulesSettings describe a board.
 func rulesSettings() []string {
 	return []string{
-		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "min-score", "max-score",
+		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "tiebreak-fields", "min-score", "max-score",
 		"max-delta", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "labels",
 	}
 }
@@ -62,7 +64,7 @@ func rulesSettings() []string {
 func settings() []setting {
 	var all []setting
 	for _, part := range [][]setting{
-		serversTable(), servingTable(), writingTable(), readingTable(), loggingTable(), toolsTable(), clientTable(), rulesTable(),
+		serversTable(), servingTable(), writingTable(), readingTable(), loggingTable(), toolsTable(), clientTable(), transferTable(), rulesTable(),
 	} {
 		all = append(all, part...)
 	}

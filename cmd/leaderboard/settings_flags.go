@@ -21,6 +21,10 @@ func (p *program) flags(names []string) []cli.Flag {
 			flags = append(flags, &cli.BoolFlag{Name: s.name, Usage: s.usage, Sources: sources, Hidden: s.hidden, HideDefault: true})
 			continue
 		}
+		if s.repeats {
+			flags = append(flags, &cli.StringSliceFlag{Name: s.name, Usage: s.usage, Sources: sources, HideDefault: true})
+			continue
+		}
 		flags = append(flags, &cli.StringFlag{
 			Name: s.name, Usage: s.usage, Sources: sources, Hidden: s.hidden,
 			DefaultText: s.fallback, HideDefault: s.fallback == "",
@@ -60,8 +64,13 @@ func (p *program) readConfig(cmd *cli.Command, names []string) (config, error) {
 		}
 		if cmd.IsSet(s.name) {
 			origin = "--" + s.name
-			if value = cmd.String(s.name); s.toggle {
+			switch {
+			case s.toggle:
 				value = strconv.FormatBool(cmd.Bool(s.name))
+			case s.repeats:
+				value = strings.Join(cmd.StringSlice(s.name), ",")
+			default:
+				value = cmd.String(s.name)
 			}
 		}
 		if value == "" {

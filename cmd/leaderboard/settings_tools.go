@@ -85,8 +85,12 @@ func clientTable() []setting {
 			set: optional(func(c *config) **int64 { return &c.score }, math.MinInt64, math.MaxInt64),
 		},
 		{
-			name: "tiebreak", section: secClient, usage: "tiebreak of the entries",
+			name: "tiebreak", section: secClient, usage: "tiebreak of the entries, or of the score",
 			set: optional(func(c *config) **int64 { return &c.tiebreak }, math.MinInt64, math.MaxInt64),
+		},
+		{
+			name: "field", section: secClient, repeats: true, set: setFields,
+			usage: "a tiebreak field of the entries, or of the score, as in level=7; once for each field of the board",
 		},
 		{
 			name: "idempotency-key", section: secClient, usage: "repeat a submit under the same key and it counts once; empty: a random one",
@@ -129,5 +133,8 @@ func rulesTable() []setting {
 		}
 		rows = append(rows, setting{name: r.name, section: secRules, usage: r.usage, set: set})
 	}
-	return rows
+	return append(rows, setting{
+		name: "tiebreak-fields", section: secRules, set: setTiebreakFields,
+		usage: "fields of the tiebreak, the first decides first, as NAME:BITS or NAME:BITS:ORDER separated by commas: level:20,paid:1,deaths:16:asc",
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"leaderboard"
@@ -35,19 +34,10 @@ type placeView struct {
 }
 
 // verify compares copies with MySQL. It goes on after a difference, and fails at the end.
-func (p *program) verify(ctx context.Context, cfg config, _ []string) (err error) {
-	tools, err := p.openCopies(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, tools.close()) }()
-	refs, err := tools.periods(ctx, &cfg)
-	if err != nil {
-		return err
-	}
+func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	views, wrong := []verificationView{}, 0
-	for _, ref := range refs {
-		v, err := tools.copies.Verify(ctx, ref)
+	err := p.eachPeriod(ctx, &cfg, withCopies, func(t *tools, ref leaderboard.PeriodRef) error {
+		v, err := t.copies.Verify(ctx, ref)
 		view := viewVerification(ref, v)
 		if err != nil {
 			view.Equal, view.Error = false, err.Error()
@@ -56,6 +46,10 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) (err error
 			wrong++
 		}
 		views = append(views, view)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := p.showVerifications(&cfg, views); err != nil {
 		return err

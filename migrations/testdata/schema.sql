@@ -14,6 +14,7 @@ CREATE TABLE `boards` (
   `name` varbinary(64) NOT NULL COMMENT 'unique; a board that is being deleted gives its name up',
   `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each change of the rules',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, deleting',
+  `shadowed` tinyint NOT NULL DEFAULT '0' COMMENT '1: members may be hidden, the writer asks who',
   `rules` json NOT NULL COMMENT 'leaderboard.Rules',
   `created_time` datetime(6) NOT NULL,
   `updated_time` datetime(6) NOT NULL,
@@ -32,6 +33,23 @@ CREATE TABLE `changes` (
   PRIMARY KEY (`period_id`,`last_seq`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `derived_boards` (
+  `board_id` bigint NOT NULL,
+  `step` bigint NOT NULL DEFAULT '0' COMMENT 'grows by one whenever the entries follow the sources',
+  `spec` varbinary(32) NOT NULL DEFAULT '' COMMENT 'SHA-256 of the rule that the entries follow; empty: they are to be computed',
+  PRIMARY KEY (`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `derived_sources` (
+  `board_id` bigint NOT NULL COMMENT 'the derived board',
+  `position` int NOT NULL COMMENT 'as the rule lists them, the newest period of each first',
+  `source_period_id` bigint NOT NULL COMMENT '0: there is no such period',
+  `weight` bigint NOT NULL,
+  `seq` bigint NOT NULL COMMENT 'the state of the source that the entries reflect',
+  PRIMARY KEY (`board_id`,`position`),
+  KEY `derived_sources_period` (`source_period_id`,`seq`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `entries` (
   `period_id` bigint NOT NULL,
   `member` varbinary(64) NOT NULL,
@@ -40,6 +58,33 @@ CREATE TABLE `entries` (
   `created_time` datetime(6) NOT NULL COMMENT 'UTC, when this score was reached',
   PRIMARY KEY (`period_id`,`member`),
   KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `hidden_log` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `member` varbinary(64) NOT NULL,
+  `action` varbinary(16) NOT NULL COMMENT 'hide, restore',
+  `reason` varchar(200) NOT NULL DEFAULT '',
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `at` datetime(6) NOT NULL,
+  PRIMARY KEY (`id`),
+  KEY `hidden_log_board` (`board_id`,`id`),
+  KEY `hidden_log_member` (`member`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `hidden_members` (
+  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `member` varbinary(64) NOT NULL,
+  `state` varbinary(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each hiding and restoration',
+  `reopen` tinyint NOT NULL DEFAULT '0' COMMENT 'the entries of closed periods are to be moved too',
+  `reason` varchar(200) NOT NULL,
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `hidden_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`board_id`,`member`),
+  KEY `hidden_members_member` (`member`,`board_id`),
+  KEY `hidden_members_state` (`state`,`board_id`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `idempotency_keys` (
@@ -70,6 +115,15 @@ CREATE TABLE `periods` (
   KEY `periods_open` (`board_id`,`state`,`id`),
   KEY `periods_name` (`board_id`,`window_name`,`name`),
   KEY `periods_end` (`state`,`ends_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `profiles` (
+  `member` varbinary(64) NOT NULL,
+  `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',
+  `avatar_url` varbinary(500) NOT NULL COMMENT 'http or https, empty for none',
+  `attributes` varbinary(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
+  `updated_time` datetime(6) NOT NULL,
+  PRIMARY KEY (`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `rank_buckets` (

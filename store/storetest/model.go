@@ -26,6 +26,10 @@ type Model struct {
 	runs    []leaderboard.Run // ordered by id
 	lastID  int64
 
+	profiles  map[string]leaderboard.Profile
+	hidden    []leaderboard.Hiding
+	hiddenLog []leaderboard.HideRecord // ordered by id
+
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
 }
@@ -34,6 +38,8 @@ type modelBoard struct {
 	leaderboard.Board
 	periods []*modelPeriod // in the order in which they were made
 	keys    map[string]modelKey
+
+	reflected *reflection // of a derived board, nil before its first step
 }
 
 type modelKey struct {
@@ -45,12 +51,13 @@ type modelPeriod struct {
 	leaderboard.Period
 	lastCreated leaderboard.Micros
 	entries     map[string]leaderboard.Entry
+	shadow      map[string]leaderboard.Entry // of hidden members
 	log         []leaderboard.Commit
 }
 
 // NewModel is an empty store.
 func NewModel() *Model {
-	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}}
+	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}}
 }
 
 // SetNow stops the database clock at a moment; 0 lets it run with the machine's again.
@@ -127,6 +134,10 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if broken := rules.Check(); broken != nil {
 		return leaderboard.Board{}, false, broken
 	}
+	derived := func(board string) bool { return m.boards[board] != nil && m.boards[board].Rules.Derive != nil }
+	if broken := rules.CheckSources(name, derived); broken != nil {
+		return leaderboard.Board{}, false, broken
+	}
 	b := m.boards[name]
 	if b == nil {
 		return m.create(name, rules), true, nil
@@ -134,7 +145,7 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if reflect.DeepEqual(b.Rules, rules) {
 		return b.Board, false, nil
 	}
-	if b.Rules.Reorders(&rules) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
+	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
 		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
 	}
 	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
@@ -203,6 +214,8 @@ func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 		delete(m.periods, p.ID)
 	}
 	delete(m.boards, name)
+	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.BoardID == b.ID })
+	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Board == name })
 	return nil
 }
 

@@ -12,11 +12,7 @@ import (
 // those that are missing.
 func (m *Model) current(b *modelBoard) []*modelPeriod {
 	now := m.clock()
-	for _, p := range b.periods {
-		if p.EndsAt <= now {
-			p.State = leaderboard.PeriodClosed
-		}
-	}
+	m.closeEnded(b)
 	var current []*modelPeriod
 	for _, w := range b.Rules.Windows {
 		p := b.open(w)
@@ -28,6 +24,14 @@ func (m *Model) current(b *modelBoard) []*modelPeriod {
 		}
 	}
 	return current
+}
+
+func (m *Model) closeEnded(b *modelBoard) {
+	for _, p := range b.periods {
+		if p.EndsAt <= m.clock() {
+			p.State = leaderboard.PeriodClosed
+		}
+	}
 }
 
 // open is the latest open period of a window, nil when there is none.
@@ -50,7 +54,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	if !ok {
 		return nil
 	}
-	p := &modelPeriod{entries: map[string]leaderboard.Entry{}}
+	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, shadow: map[string]leaderboard.Entry{}}
 	p.Period = leaderboard.Period{
 		ID: m.nextID(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 		State: leaderboard.PeriodOpen, Committed: now,
@@ -76,7 +80,7 @@ func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) boo
 
 // drop takes periods away, none of them when one was used.
 func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) bool {
-	if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return which(p) && p.LastSeq > 0 }) {
+	if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return which(p) && (p.LastSeq > 0 || len(p.shadow) > 0) }) {
 		return false
 	}
 	for _, p := range b.periods {

@@ -15,4 +15,5 @@ func TestModelWindows(t *testing.T) {
 	t.Parallel()
 	m := storetest.NewModel()
 	storetest.RunWindows(t, storetest.Subject{Truth: m, Rankings: m, SetNow: m.SetNow})
+	storetest.RunDerived(t, storetest.Subject{Truth: m, Rankings: m, SetNow: m.SetNow})
 }

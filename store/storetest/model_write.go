@@ -36,7 +36,7 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 	for i, p := range periods {
 		var changes []leaderboard.Change
 		for j, sub := range r.Entries {
-			res, change := p.submit(&b.Rules, sub, m.clock())
+			res, change := p.submit(&b.Rules, sub, m.clock(), m.isHidden(b.ID, sub.Member))
 			if change != nil {
 				changes = append(changes, *change)
 			}
@@ -86,19 +86,22 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 	}
 	receipt := leaderboard.Receipt{}
 	for _, p := range from {
-		old, ok := p.entries[member]
-		if !ok {
+		old, visible := p.entries[member]
+		if kept, ok := p.shadow[member]; ok && !visible {
+			old = kept
+		} else if !visible {
 			continue
 		}
+		delete(p.shadow, member)
 		if delete(p.entries, member); len(receipt.Results) == 0 {
 			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}
 		}
+		if !visible {
+			continue
+		}
 		m.commit(b, p, []leaderboard.Change{{Seq: p.LastSeq + 1, Member: member, Old: &old}})
 		if p.State == leaderboard.PeriodClosed {
-			m.runs = append(m.runs, leaderboard.Run{
-				ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.Reopen, Reason: leaderboard.ReasonAdmin, Actor: *reopener,
-				State: leaderboard.RunDone, FromSeq: p.LastSeq - 1, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
-			})
+			m.recordReopening(b, p, *reopener)
 		}
 	}
 	if len(receipt.Results) == 0 {
@@ -123,10 +126,14 @@ func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	}
 }
 
-func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros) (leaderboard.Result, *leaderboard.Change) {
+func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros, hidden bool) (leaderboard.Result, *leaderboard.Change) {
+	entries := p.entries
+	if hidden {
+		entries = p.shadow
+	}
 	var cur *leaderboard.Entry
 	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
-	if e, ok := p.entries[sub.Member]; ok {
+	if e, ok := entries[sub.Member]; ok {
 		cur = &e
 		res.Score, res.Previous, res.CreatedTime = &e.Score, &e.Score, &e.CreatedTime
 	}
@@ -141,8 +148,11 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	if sub.CreatedTime == nil {
 		p.lastCreated = now
 	}
-	p.entries[sub.Member] = next
+	entries[sub.Member] = next
 	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
+	if hidden {
+		return res, nil
+	}
 	return res, &leaderboard.Change{Member: sub.Member, Old: cur, New: &next}
 }
 

@@ -35,6 +35,7 @@ func Property(t *testing.T, s Subject) {
 		for _, h.twin = range h.twins {
 			h.compareLogs(rt)
 		}
+		h.end(rt)
 	})
 }
 
@@ -61,7 +62,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 	h := &history{Subject: s, ctx: ctx, model: NewModel(), name: name, now: propertyStart}
 	rules := leaderboard.Rules{
 		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
-		Tiebreak: leaderboard.Tiebreak{Order: rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "tiebreak order")},
+		Tiebreak: anyTiebreak().Draw(t, "tiebreak"),
 		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy"),
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
 		Windows:  []leaderboard.Window{leaderboard.AllTime},
@@ -79,6 +80,7 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 			t.Fatal(err)
 		}
 	}
+	h.showAll(t)
 	h.follow(t)
 	h.twin = h.twins[0]
 	return h
@@ -144,13 +146,10 @@ func anyMember() *rapid.Generator[string] {
 	return rapid.SampledFrom([]string{"a", "A", "a ", "b", "é", "\x00", "m1", "m2", "m3", "m4", "m5", "m6"})
 }
 
-func anySubmission() *rapid.Generator[leaderboard.Submission] {
+func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submission] {
 	return rapid.Custom(func(t *rapid.T) leaderboard.Submission {
 		sub := leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: anyScore().Draw(t, "score")}
-		if rapid.IntRange(0, 3).Draw(t, "has tiebreak") == 0 {
-			tie := anyScore().Draw(t, "tiebreak")
-			sub.Tiebreak = &tie
-		}
+		drawTiebreak(t, tie, &sub)
 		if rapid.IntRange(0, 3).Draw(t, "has time") == 0 {
 			created := leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "time"))
 			sub.CreatedTime = &created
@@ -161,6 +160,8 @@ func anySubmission() *rapid.Generator[leaderboard.Submission] {
 
 func (h *history) step(t *rapid.T) {
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
+	case what == 5:
+		h.hideOrRestore(t)
 	case what == 0:
 		h.remove(t, anyMember().Draw(t, "removed"))
 	case what < 4 && what > 1 && h.SetNow != nil:
@@ -173,7 +174,7 @@ func (h *history) step(t *rapid.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	default:
-		r := store.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(), 0, 12).Draw(t, "entries")}
+		r := store.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")}
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
 			h.sent = append(h.sent, r)

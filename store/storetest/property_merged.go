@@ -43,7 +43,7 @@ type mergedHistory struct {
 
 func newMergedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *mergedHistory {
 	orders := rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc})
-	rules := leaderboard.Rules{Order: orders.Draw(t, "order"), Tiebreak: leaderboard.Tiebreak{Order: orders.Draw(t, "tiebreak order")}, TopN: 1000}
+	rules := leaderboard.Rules{Order: orders.Draw(t, "order"), Tiebreak: anyTiebreak().Draw(t, "tiebreak"), TopN: 1000}
 	h, model := &mergedHistory{}, NewModel()
 	for i := range rapid.IntRange(1, 4).Draw(t, "boards") {
 		rules.Policy = rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy")
@@ -74,7 +74,7 @@ func (h *mergedHistory) step(t *rapid.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	case what < 5: // the same on several boards, with keys that are the same
-		entries := rapid.SliceOfN(anySubmission(), 0, 8).Draw(t, "entries of several")
+		entries := rapid.SliceOfN(anySubmission(&one.ref.Rules.Tiebreak), 0, 8).Draw(t, "entries of several")
 		for i := range entries {
 			created := leaderboard.Micros(rapid.Int64Range(0, 2).Draw(t, "time of several"))
 			entries[i].CreatedTime = &created
@@ -85,7 +85,7 @@ func (h *mergedHistory) step(t *rapid.T) {
 			}
 		}
 	default:
-		one.submit(t, store.SubmitRequest{Board: one.name, Entries: rapid.SliceOfN(anySubmission(), 0, 12).Draw(t, "entries")})
+		one.submit(t, store.SubmitRequest{Board: one.name, Entries: rapid.SliceOfN(anySubmission(&one.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")})
 	}
 }
 

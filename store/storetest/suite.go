@@ -34,8 +34,21 @@ type Truth interface {
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
+
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
+
+	FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 	FinishRun(ctx context.Context, r leaderboard.Run) error
@@ -66,11 +79,15 @@ type Subject struct {
 func Run(t *testing.T, truth Truth) {
 	for name, test := range map[string]func(*testing.T, Truth){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
-		"delete board": testDeleteBoard, "labels": testLabels, "merged": func(t *testing.T, truth Truth) { RunMerged(t, Subject{Truth: truth, Rankings: truth}, truth) }, "periods": testPeriods,
+		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
+		"merged":   func(t *testing.T, truth Truth) { RunMerged(t, Subject{Truth: truth, Rankings: truth}, truth) },
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
-		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"profiles": testProfiles,
+		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
+		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, truth) })
 	}
@@ -83,7 +100,8 @@ func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
 		"members": testMembers, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
-		"member bytes": testMemberBytes, "extreme scores": testExtremes, "seq ahead": testSeqAhead, "no period": testNoPeriod,
+		"member bytes": testMemberBytes, "extreme scores": testExtremes, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
+		"hidden": testHiddenRanks,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s) })
 	}

@@ -1,0 +1,104 @@
+package leaderboard
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Part is what one source has for a member.
+type Part struct {
+	Weight      int64
+	Score       int64
+	CreatedTime Micros
+}
+
+// Combine makes the entry of a derived board from the parts that a member has in the sources, of which there are
+// sources; ok is false when the member is not in the board. It is pure and does not depend on the order of the parts, so
+// the entries of a derived board are a function of those of its sources, however they came about.
+//
+// The score is the aggregate of weight × score, exact: it is computed in 128 bits, which MaxSources times MaxWeight times
+// any score cannot fill, and a result beyond int64 is the nearest int64. A weight of 0 makes a part count as 0, and for
+// the membership. The created_time is when this score was reached: of a sum, the latest of the parts that have a weight
+// (of all parts when none has); of a minimum or maximum, the earliest of the parts that give it.
+func (d *Derive) Combine(member string, parts []Part, sources int) (e Entry, ok bool) {
+	if len(parts) == 0 || (d.Op == Intersect && len(parts) < sources) {
+		return Entry{}, false
+	}
+	if d.Aggregate == AggregateSum {
+		score, created := sumOf(parts)
+		return Entry{Member: member, Score: score, CreatedTime: created}, true
+	}
+	best, created := product(parts[0].Weight, parts[0].Score), parts[0].CreatedTime
+	for _, p := range parts[1:] {
+		v := product(p.Weight, p.Score)
+		switch c := v.compare(best); {
+		case c == 0:
+			created = min(created, p.CreatedTime)
+		case (c > 0) == (d.Aggregate == AggregateMax):
+			best, created = v, p.CreatedTime
+		}
+	}
+	return Entry{Member: member, Score: best.clamped(), CreatedTime: created}, true
+}
+
+func sumOf(parts []Part) (int64, Micros) {
+	var (
+		total               int128
+		weighed, weightless Micros
+		any                 bool
+	)
+	for _, p := range parts {
+		weightless = max(weightless, p.CreatedTime)
+		if p.Weight != 0 {
+			weighed, any = max(weighed, p.CreatedTime), true
+			total = total.plus(product(p.Weight, p.Score))
+		}
+	}
+	if !any {
+		weighed = weightless
+	}
+	return total.clamped(), weighed
+}
+
+// int128 is a number in two's complement.
+type int128 struct {
+	hi int64
+	lo uint64
+}
+
+func product(a, b int64) int128 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	// The product of the bit patterns counts a sign bit as 2^63 instead of -2^63, twice 2^63 too much.
+	return int128{int64(hi) - (a>>63)&b - (b>>63)&a, lo}
+}
+
+func (x int128) plus(y int128) int128 {
+	lo, carry := bits.Add64(x.lo, y.lo, 0)
+	return int128{x.hi + y.hi + int64(carry), lo}
+}
+
+func (x int128) compare(y int128) int {
+	switch {
+	case x == y:
+		return 0
+	case x.hi < y.hi || (x.hi == y.hi && x.lo < y.lo):
+		return -1
+	default:
+		return 1
+	}
+}
+
+// clamped is the nearest int64.
+func (x int128) clamped() int64 {
+	switch {
+	case x.hi == upper(x.lo):
+		return int64(x.lo)
+	case x.hi < 0:
+		return math.MinInt64
+	default:
+		return math.MaxInt64
+	}
+}
+
+// upper is the upper half of a number whose lower half is lo, when it fits into an int64.
+func upper(lo uint64) int64 { return int64(lo) >> 63 }

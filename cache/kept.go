@@ -1,0 +1,167 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"leaderboard"
+)
+
+// KeptOptions adjust what is kept of members; the zero value is fit for production.
+type KeptOptions struct {
+	TTL     time.Duration // how old an answer may be, so how long another process's change may go unseen; 30 s
+	Entries int           // members kept, 65,536
+	Bytes   int           // and their approximate size, 16 MiB
+	Timeout time.Duration // for one look-up, 1 s
+	Now     func() time.Time
+}
+
+// Kept keeps what the truth says of members (a profile, a list of friends), also that it says nothing, in the process.
+// What is missing is looked up in one statement for all members of a question, together with whoever asks at the same
+// time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is at hand is told,
+// however old it is. All methods may be called concurrently.
+type Kept[V any] struct {
+	fetch   func(ctx context.Context, members []string) (map[string]V, error)
+	size    func(V) int
+	ttl     time.Duration
+	timeout time.Duration
+	now     func() time.Time
+
+	values  *lru[string, keptValue[V]]
+	lookUps gatherer[struct{}, lookUp[V]]
+	truth   breaker
+}
+
+// keptValue is what is known of one member.
+type keptValue[V any] struct {
+	value V
+	at    time.Time // when the question was put to the truth
+	known bool      // false: it changed at that time, earlier answers are of no use
+}
+
+// lookUp is a question that waits for what was not at hand.
+type lookUp[V any] struct {
+	members []string
+	since   time.Time
+	done    chan found[V] // buffered
+}
+
+// found answers a batch of questions; who has no value is there with the zero value.
+type found[V any] struct {
+	values map[string]V
+	err    error
+}
+
+// keptPatience is how long a look-up waits behind another.
+const keptPatience = 100 * time.Millisecond
+
+// keptBytes is the size of what is kept of a member besides its value, roughly.
+const keptBytes = 200
+
+// NewKept keeps what fetch says: the values of those of the members that have one. size is that of a value in bytes,
+// roughly.
+func NewKept[V any](fetch func(ctx context.Context, members []string) (map[string]V, error), size func(V) int, o KeptOptions) *Kept[V] {
+	k := &Kept[V]{
+		fetch: fetch, size: size, ttl: orDefault(o.TTL, 30*time.Second), timeout: orDefault(o.Timeout, time.Second), now: o.Now,
+		values: newLRU[string, keptValue[V]](orDefault(o.Entries, 65_536), orDefault(o.Bytes, 16<<20)),
+	}
+	k.lookUps.most, k.lookUps.patience, k.lookUps.run = leaderboard.MaxLimit, keptPatience, k.answer
+	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
+	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
+	if k.now == nil {
+		k.now = time.Now
+	}
+	k.truth.now, k.truth.onChange = k.now, func(bool) {}
+	return k
+}
+
+// Of are the values of members, in their order, the zero value for those that have none. When the truth does not answer
+// there is an error, and the values are those at hand, however old.
+func (k *Kept[V]) Of(ctx context.Context, members []string) ([]V, error) {
+	out := make([]V, len(members))
+	now := k.now()
+	var missing []int
+	for i, m := range members {
+		v, ok := k.values.get(m)
+		if out[i] = v.value; !ok || !v.known || now.Sub(v.at) > k.ttl {
+			missing = append(missing, i)
+		}
+	}
+	if missing == nil {
+		return out, nil
+	}
+	l := lookUp[V]{since: now, done: make(chan found[V], 1)}
+	for _, i := range missing {
+		l.members = append(l.members, members[i])
+	}
+	k.lookUps.add(struct{}{}, l)
+	select {
+	case f := <-l.done:
+		if f.err != nil {
+			return out, f.err
+		}
+		for _, i := range missing {
+			out[i] = f.values[members[i]]
+		}
+		return out, nil
+	case <-ctx.Done():
+		return out, fmt.Errorf("cache: look up members: %w", ctx.Err())
+	}
+}
+
+// Forget makes the next question about a member go to the truth, and answers that are under way not be kept.
+func (k *Kept[V]) Forget(member string) {
+	now := k.now()
+	k.values.update(member, keptBytes, func(keptValue[V], bool) keptValue[V] { return keptValue[V]{at: now} })
+}
+
+// answer looks up what a batch asks for and nobody has looked up since.
+func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
+	values := map[string]V{}
+	var missing []string
+	for _, l := range batch {
+		for _, m := range l.members {
+			if _, twice := values[m]; twice {
+				continue
+			}
+			v, ok := k.values.get(m)
+			if values[m] = v.value; !ok || !v.known || v.at.Before(l.since) {
+				missing = append(missing, m)
+			}
+		}
+	}
+	f := found[V]{values: values}
+	if missing != nil {
+		f.err = k.ask(missing, values)
+	}
+	for _, l := range batch {
+		l.done <- f
+	}
+}
+
+// ask puts what the truth says of the members into values, and keeps it.
+func (k *Kept[V]) ask(members []string, values map[string]V) error {
+	if !k.truth.allow() {
+		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
+	}
+	start := k.now()
+	ctx, cancel := context.WithTimeout(context.Background(), k.timeout)
+	defer cancel()
+	found, err := k.fetch(ctx, members)
+	k.truth.done(err == nil)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		next := keptValue[V]{value: found[m], at: start, known: true}
+		values[m] = next.value
+		k.values.update(m, keptBytes+len(m)+k.size(next.value), func(old keptValue[V], ok bool) keptValue[V] {
+			if ok && !old.at.Before(start) {
+				return old
+			}
+			return next
+		})
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package leaderboard
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Derive is the rule of a derived board: its entries are computed from those of other boards' periods, its sources, and
+// follow them. It takes no submissions.
+type Derive struct {
+	From      []DeriveFrom `json:"from"`
+	Last      string       `json:"last,omitempty"` // "7d", "48h", "4w": of each of From the current period and those before it
+	Op        DeriveOp     `json:"op"`
+	Aggregate Aggregate    `json:"aggregate"`
+	Weights   []int64      `json:"weights,omitempty"` // another way to write the weights of From; WithDefaults moves them there
+}
+
+// DeriveFrom names a source.
+type DeriveFrom struct {
+	Board  string `json:"board"`
+	Window Window `json:"window,omitempty"` // "": the first of the board
+	Period string `json:"period,omitempty"` // "" is current; with Last there is none but current
+	Weight *int64 `json:"weight,omitempty"` // nil is 1
+}
+
+// DeriveOp says which members a derived board has.
+type DeriveOp string
+
+// Union has who is in any source, Intersect who is in all of them.
+const (
+	Union     DeriveOp = "union"
+	Intersect DeriveOp = "intersect"
+)
+
+// Aggregate says what the score of a derived entry is, of weight × score in the sources that the member is in.
+type Aggregate string
+
+// The aggregates.
+const (
+	AggregateSum Aggregate = "sum"
+	AggregateMin Aggregate = "min"
+	AggregateMax Aggregate = "max"
+)
+
+// Bounds of a derivation.
+const (
+	MaxSources = 100           // once Last is written out
+	MaxWeight  = 1_000_000_000 // to either side of 0
+)
+
+// withDefaults is a copy with what was left out. Weights that fit go to From.
+func (d *Derive) withDefaults() *Derive {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.From = slices.Clone(d.From)
+	setDefault(&out.Op, Union)
+	setDefault(&out.Aggregate, AggregateSum)
+	given := slices.ContainsFunc(d.From, func(f DeriveFrom) bool { return f.Weight != nil })
+	if len(d.Weights) == len(d.From) && !given {
+		for i := range out.From {
+			out.From[i].Weight = &d.Weights[i]
+		}
+		out.Weights = nil
+	}
+	for i := range out.From {
+		f := &out.From[i]
+		setDefault(&f.Period, CurrentPeriod)
+		if f.Weight == nil && out.Weights == nil {
+			one := int64(1)
+			f.Weight = &one
+		}
+	}
+	return &out
+}
+
+// units reads Last: how many periods of which window; 1 of any window without it.
+func (d *Derive) units() (n int, w Window, err error) {
+	if d.Last == "" {
+		return 1, "", nil
+	}
+	digits, unit := d.Last[:len(d.Last)-1], d.Last[len(d.Last)-1]
+	switch unit {
+	case 'h':
+		w = Hour
+	case 'd':
+		w = Day
+	case 'w':
+		w = Week
+	}
+	n, err = strconv.Atoi(digits)
+	if err != nil || w == "" || n < 1 || n > MaxSources || strconv.Itoa(n) != digits {
+		return 0, "", fmt.Errorf("want 1 to %d hours, days or weeks, such as 48h, 7d or 4w", MaxSources)
+	}
+	return n, w, nil
+}
+
+// SourceSpan is a source as a moment makes it: one period of a board.
+type SourceSpan struct {
+	Board  string
+	Window Window
+	Weight int64
+	Span
+	Found bool // false: the board, the window or the period does not exist; only Board and Weight are certain then
+}
+
+// SourceBoard is what must be known of the board of a source.
+type SourceBoard struct {
+	Windows  []Window
+	Calendar Calendar
+}
+
+// Spans are the sources at the moment now, in the order of From and, with Last, from the current period backwards. find
+// is asked for the boards; false is for one that is not there, or cannot be a source because it is derived itself.
+func (d *Derive) Spans(now Micros, find func(board string) (SourceBoard, bool)) []SourceSpan {
+	n, unit, err := d.units()
+	if err != nil {
+		return nil // the rules were checked
+	}
+	spans := make([]SourceSpan, 0, n*len(d.From))
+	for _, f := range d.From {
+		source := SourceSpan{Board: f.Board, Window: f.Window, Weight: 1}
+		if f.Weight != nil {
+			source.Weight = *f.Weight
+		}
+		b, ok := find(f.Board)
+		switch {
+		case unit != "":
+			source.Window = unit
+		case source.Window == "" && ok:
+			source.Window = b.Windows[0]
+		}
+		for i := range n {
+			if i == 0 {
+				source.Span, source.Found = b.named(source.Window, f.Period, now, ok)
+			} else if source.Found {
+				source.Span, source.Found = b.Calendar.Before(source.Window, source.StartsAt)
+			}
+			spans = append(spans, source)
+		}
+	}
+	return spans
+}
+
+// named is the period of a window that a request would call so at the moment now, none of a board that is not known.
+func (b SourceBoard) named(w Window, name string, now Micros, known bool) (Span, bool) {
+	if !known {
+		return Span{}, false
+	}
+	if name != "" && name != CurrentPeriod && name != PreviousPeriod {
+		span, err := b.Calendar.Named(w, name)
+		return span, err == nil
+	}
+	span, ok := b.Calendar.Latest(w, now)
+	if ok && name == PreviousPeriod {
+		return b.Calendar.Before(w, span.StartsAt)
+	}
+	return span, ok
+}

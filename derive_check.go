@@ -1,0 +1,114 @@
+package leaderboard
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// checkDerive finds what is wrong with the rule of a derived board, with or without its defaults.
+func (r *Rules) checkDerive(fail failFunc) {
+	d := r.Derive
+	if d == nil {
+		return
+	}
+	if len(r.Windows) != 1 || r.Windows[0] != AllTime {
+		fail("/windows", "a derived board has window %s only", AllTime)
+	}
+	if len(r.Tiebreak.Fields) > 0 {
+		fail("/tiebreak/fields", "the entries of a derived board have tiebreak 0")
+	}
+	if r.StartsAt != nil || r.EndsAt != nil {
+		fail("/derive", "a derived board has no starts_at and no ends_at")
+	}
+	if d.Op != "" {
+		checkOneOf(fail, "/derive/op", d.Op, Union, Intersect)
+	}
+	if d.Aggregate != "" {
+		checkOneOf(fail, "/derive/aggregate", d.Aggregate, AggregateSum, AggregateMin, AggregateMax)
+	}
+	units, window, err := d.units()
+	if err != nil {
+		fail("/derive/last", "%s", err)
+		units = 1
+	}
+	if n := units * len(d.From); n < 1 || n > MaxSources {
+		fail("/derive/from", "want 1 to %d sources, not %d × %d = %d", MaxSources, len(d.From), units, n)
+	}
+	d.checkFrom(window, fail)
+	d.checkWeights(fail)
+}
+
+// checkFrom checks the sources one by one; window is that of Last, "" without.
+func (d *Derive) checkFrom(window Window, fail failFunc) {
+	seen := map[string]bool{}
+	for i, f := range d.From {
+		pointer := "/derive/from/" + strconv.Itoa(i)
+		if CheckBoardName(f.Board) != nil {
+			fail(pointer+"/board", "a board name is [a-z0-9][a-z0-9._-]{0,63}")
+		}
+		if f.Window != "" {
+			checkOneOf(fail, pointer+"/window", f.Window, calendarWindows()...)
+		}
+		if window != "" && f.Window != "" && f.Window != window {
+			fail(pointer+"/window", "last %s is of window %s", d.Last, window)
+		}
+		if window != "" && f.Period != "" && f.Period != CurrentPeriod {
+			fail(pointer+"/period", "with last it is %s", CurrentPeriod)
+		}
+		if len(f.Period) > MaxBoardName {
+			fail(pointer+"/period", "want the name of a period, %s or %s", CurrentPeriod, PreviousPeriod)
+		}
+		if f.Weight != nil && magnitude(*f.Weight, 0) > MaxWeight {
+			fail(pointer+"/weight", "want %d to %d", -MaxWeight, MaxWeight)
+		}
+		period := f.Period
+		setDefault(&period, CurrentPeriod)
+		name := fmt.Sprintf("%s %s %s", f.Board, f.Window, period)
+		if seen[name] {
+			fail(pointer, "the source is listed twice")
+		}
+		seen[name] = true
+	}
+}
+
+func (d *Derive) checkWeights(fail failFunc) {
+	if d.Weights == nil {
+		return
+	}
+	if len(d.Weights) != len(d.From) {
+		fail("/derive/weights", "want one for each of from, %d", len(d.From))
+	}
+	for i, f := range d.From {
+		if f.Weight != nil {
+			fail("/derive/from/"+strconv.Itoa(i)+"/weight", "want weights or weight, not both")
+		}
+	}
+	for i, w := range d.Weights {
+		if magnitude(w, 0) > MaxWeight {
+			fail("/derive/weights/"+strconv.Itoa(i), "want %d to %d", -MaxWeight, MaxWeight)
+		}
+	}
+}
+
+// CheckSources finds the sources that a board of this name cannot have: itself, and boards that derived says are derived
+// themselves.
+func (r *Rules) CheckSources(name string, derived func(board string) bool) *RuleError {
+	if r.Derive == nil {
+		return nil
+	}
+	var bad []FieldError
+	for i, f := range r.Derive.From {
+		if f.Board == name || derived(f.Board) {
+			bad = append(bad, FieldError{
+				Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: fmt.Sprintf("%s is a derived board, which cannot be a source", f.Board),
+			})
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
+}
+
+// Rederives says whether going from r to other would make a board with entries derived, or a derived one no more so.
+func (r *Rules) Rederives(other *Rules) bool { return (r.Derive == nil) != (other.Derive == nil) }

@@ -1,0 +1,232 @@
+package leaderboard_test
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+
+	"pgregory.net/rapid"
+)
+
+func weighted(board string, weight int64) leaderboard.DeriveFrom {
+	return leaderboard.DeriveFrom{Board: board, Weight: &weight}
+}
+
+// TestDeriveCheck has the places of what is wrong with a rule.
+func TestDeriveCheck(t *testing.T) {
+	t.Parallel()
+	many := make([]leaderboard.DeriveFrom, 101)
+	for i := range many {
+		many[i].Board = "b" + strings.Repeat("x", i%50) + string(rune('a'+i/50))
+	}
+	start := leaderboard.Micros(1)
+	for name, c := range map[string]struct {
+		change func(*leaderboard.Rules)
+		want   string // pointers
+	}{
+		"plain":            {func(*leaderboard.Rules) {}, ""},
+		"two windows":      {func(r *leaderboard.Rules) { r.Windows = append(r.Windows, leaderboard.Day) }, "/windows"},
+		"another window":   {func(r *leaderboard.Rules) { r.Windows = []leaderboard.Window{leaderboard.Day} }, "/windows"},
+		"no source":        {func(r *leaderboard.Rules) { r.Derive.From = nil }, "/derive/from"},
+		"101 sources":      {func(r *leaderboard.Rules) { r.Derive.From = many }, "/derive/from"},
+		"2 × 51 sources":   {func(r *leaderboard.Rules) { r.Derive.Last = "51d" }, "/derive/from"},
+		"2 × 50 sources":   {func(r *leaderboard.Rules) { r.Derive.Last = "50h" }, ""},
+		"last in months":   {func(r *leaderboard.Rules) { r.Derive.Last = "3m" }, "/derive/last"},
+		"last 0":           {func(r *leaderboard.Rules) { r.Derive.Last = "0d" }, "/derive/last"},
+		"last without":     {func(r *leaderboard.Rules) { r.Derive.Last = "d" }, "/derive/last"},
+		"last with a sign": {func(r *leaderboard.Rules) { r.Derive.Last = "+7d" }, "/derive/last"},
+		"last and window": {func(r *leaderboard.Rules) {
+			r.Derive.Last, r.Derive.From[0].Window, r.Derive.From[1].Window = "7d", leaderboard.Week, leaderboard.Day
+		}, "/derive/from/0/window"},
+		"last and period":  {func(r *leaderboard.Rules) { r.Derive.Last, r.Derive.From[1].Period = "7d", "2026-11-20" }, "/derive/from/1/period"},
+		"op":               {func(r *leaderboard.Rules) { r.Derive.Op = "both" }, "/derive/op"},
+		"aggregate":        {func(r *leaderboard.Rules) { r.Derive.Aggregate = "avg" }, "/derive/aggregate"},
+		"twice":            {func(r *leaderboard.Rules) { r.Derive.From[1] = r.Derive.From[0] }, "/derive/from/1"},
+		"unlike periods":   {func(r *leaderboard.Rules) { r.Derive.From[1] = r.Derive.From[0]; r.Derive.From[1].Period = "previous" }, ""},
+		"name":             {func(r *leaderboard.Rules) { r.Derive.From[1].Board = "~" }, "/derive/from/1/board"},
+		"window":           {func(r *leaderboard.Rules) { r.Derive.From[1].Window = "decade" }, "/derive/from/1/window"},
+		"heavy":            {func(r *leaderboard.Rules) { r.Derive.From[1] = weighted("b", -leaderboard.MaxWeight-1) }, "/derive/from/1/weight"},
+		"heaviest":         {func(r *leaderboard.Rules) { r.Derive.From[1] = weighted("b", -leaderboard.MaxWeight) }, ""},
+		"weights":          {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{0, -1} }, ""},
+		"too few weights":  {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1} }, "/derive/weights"},
+		"weights twice":    {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, 2}; r.Derive.From[0] = weighted("a", 1) }, "/derive/from/0/weight"},
+		"heavy in weights": {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, math.MinInt64} }, "/derive/weights/1"},
+		"start":            {func(r *leaderboard.Rules) { r.StartsAt = &start }, "/derive"},
+		"fields": {func(r *leaderboard.Rules) {
+			r.Tiebreak.Fields = []leaderboard.TiebreakField{{Name: "level", Bits: 3, Order: leaderboard.Desc}}
+		}, "/tiebreak/fields"},
+	} {
+		rules := leaderboard.Rules{}.WithDefaults()
+		rules.Derive = &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}, {Board: "b"}}}
+		c.change(&rules)
+		before := slices.Clone(rules.Derive.From)
+		full := rules.WithDefaults()
+		if !slices.Equal(before, rules.Derive.From) {
+			t.Errorf("%s: WithDefaults writes to what it was given", name)
+		}
+		given, defaulted := pointers(rules.Check()), pointers(full.Check())
+		if given != c.want || (defaulted != c.want && !strings.HasPrefix(c.want, "/derive/weights/")) {
+			t.Errorf("%s: faults at %q, with defaults at %q, want %q", name, given, defaulted, c.want)
+		}
+	}
+}
+
+func pointers(broken *leaderboard.RuleError) string {
+	if broken == nil {
+		return ""
+	}
+	var list []string
+	for _, f := range broken.Fields {
+		list = append(list, f.Pointer)
+	}
+	return strings.Join(list, " ")
+}
+
+// TestDeriveDefaults: weights are shown where they belong, and defaults of defaults are the same.
+func TestDeriveDefaults(t *testing.T) {
+	t.Parallel()
+	rules := leaderboard.Rules{Derive: &leaderboard.Derive{
+		From: []leaderboard.DeriveFrom{{Board: "a"}, {Board: "b", Period: "2026"}}, Weights: []int64{0, -2},
+	}}.WithDefaults()
+	d := rules.Derive
+	if d.Op != leaderboard.Union || d.Aggregate != leaderboard.AggregateSum || d.Weights != nil ||
+		*d.From[0].Weight != 0 || *d.From[1].Weight != -2 || d.From[0].Period != "current" || d.From[1].Period != "2026" {
+		t.Errorf("defaults are %+v", d)
+	}
+	again := rules.WithDefaults()
+	if broken := again.Check(); broken != nil || *again.Derive.From[1].Weight != -2 {
+		t.Errorf("defaults of defaults: %+v, %v", again.Derive, broken)
+	}
+	_, _, broken := again.Apply(nil, leaderboard.Submission{Member: "m", Score: 1}, 5, 5)
+	if broken == nil || broken.Code != leaderboard.CodeDerivedBoard {
+		t.Errorf("a submission to a derived board: %v", broken)
+	}
+	broken = again.CheckSources("self", func(board string) bool { return board == "b" })
+	if pointers(broken) != "/derive/from/1/board" {
+		t.Errorf("derived sources: %v", broken)
+	}
+	if pointers(again.CheckSources("a", func(string) bool { return false })) != "/derive/from/0/board" {
+		t.Error("a board derives from itself")
+	}
+}
+
+// TestDeriveSpans walks over the end of a day that has 23 hours, in two zones.
+func TestDeriveSpans(t *testing.T) {
+	t.Parallel()
+	find := func(name string) (leaderboard.SourceBoard, bool) {
+		rules := leaderboard.Rules{TimeZone: name}
+		cal, err := rules.Calendar()
+		return leaderboard.SourceBoard{Windows: []leaderboard.Window{leaderboard.Day, leaderboard.Hour}, Calendar: cal}, err == nil
+	}
+	names := func(d leaderboard.Derive, now string) string {
+		moment, err := time.Parse(time.RFC3339, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, s := range d.Spans(leaderboard.MicrosOf(moment), find) {
+			if !s.Found {
+				s.Name = "-"
+			}
+			list = append(list, string(s.Window)+" "+s.Name)
+		}
+		return strings.Join(list, ", ")
+	}
+	days := leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "Europe/Berlin"}, {Board: "UTC"}, {Board: "Nowhere"}}}
+	for now, want := range map[string]string{
+		"2026-03-29T21:59:59Z": "day 2026-03-29, day 2026-03-28, day 2026-03-27, day 2026-03-29, day 2026-03-28, day 2026-03-27, day -, day -, day -",
+		"2026-03-29T22:00:00Z": "day 2026-03-30, day 2026-03-29, day 2026-03-28, day 2026-03-29, day 2026-03-28, day 2026-03-27, day -, day -, day -",
+	} {
+		if got := names(days, now); got != want {
+			t.Errorf("at %s: %s\nwant %s", now, got, want)
+		}
+	}
+	single := leaderboard.Derive{From: []leaderboard.DeriveFrom{
+		{Board: "UTC"},
+		{Board: "UTC", Window: leaderboard.Hour},
+		{Board: "UTC", Period: "previous"},
+		{Board: "UTC", Period: "2026-01-02"},
+		{Board: "UTC", Window: leaderboard.AllTime},
+		{Board: "UTC", Period: "2026-W01"},
+		{Board: "UTC", Window: leaderboard.AllTime, Period: "previous"},
+	}}
+	want := "day 2026-11-20, hour 2026-11-20T13, day 2026-11-19, day 2026-01-02, all_time all_time, day -, all_time -"
+	if got := names(single, "2026-11-20T13:00:00Z"); got != want {
+		t.Errorf("single periods: %s\nwant %s", got, want)
+	}
+}
+
+// TestCombine holds the aggregates against arithmetic without bounds.
+func TestCombine(t *testing.T) {
+	t.Parallel()
+	score := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64}))
+	weight := rapid.OneOf(rapid.Int64Range(-2, 2), rapid.Int64Range(-leaderboard.MaxWeight, leaderboard.MaxWeight),
+		rapid.SampledFrom([]int64{-leaderboard.MaxWeight, leaderboard.MaxWeight}))
+	part := rapid.Custom(func(t *rapid.T) leaderboard.Part {
+		return leaderboard.Part{
+			Weight: weight.Draw(t, "weight"), Score: score.Draw(t, "score"),
+			CreatedTime: leaderboard.Micros(rapid.Int64Range(0, 9).Draw(t, "created")),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		d := leaderboard.Derive{
+			Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.Union, leaderboard.Intersect}).Draw(t, "op"),
+			Aggregate: rapid.SampledFrom([]leaderboard.Aggregate{leaderboard.AggregateSum, leaderboard.AggregateMin, leaderboard.AggregateMax}).Draw(t, "aggregate"),
+		}
+		parts := rapid.SliceOfN(part, 0, leaderboard.MaxSources).Draw(t, "parts")
+		sources := len(parts) + rapid.IntRange(0, 1).Draw(t, "missing")
+		got, ok := d.Combine("m", parts, sources)
+		if want := len(parts) > 0 && (d.Op == leaderboard.Union || len(parts) == sources); ok != want {
+			t.Fatalf("a member of %d of %d sources is in: %t, %s", len(parts), sources, ok, d.Op)
+		}
+		if !ok {
+			return
+		}
+		if want := naive(d.Aggregate, parts); got != want {
+			t.Fatalf("%s of %+v is %+v, want %+v", d.Aggregate, parts, got, want)
+		}
+		slices.Reverse(parts)
+		if again, _ := d.Combine("m", parts, sources); again != got {
+			t.Fatalf("another order of the parts gives %+v, not %+v", again, got)
+		}
+	})
+}
+
+// naive is Combine for a member that is in.
+func naive(aggregate leaderboard.Aggregate, parts []leaderboard.Part) leaderboard.Entry {
+	e := leaderboard.Entry{Member: "m"}
+	value := func(p leaderboard.Part) *big.Int { return new(big.Int).Mul(big.NewInt(p.Weight), big.NewInt(p.Score)) }
+	total := new(big.Int)
+	if aggregate == leaderboard.AggregateSum {
+		allWeightless := !slices.ContainsFunc(parts, func(p leaderboard.Part) bool { return p.Weight != 0 })
+		for _, p := range parts {
+			total.Add(total, value(p))
+			if p.Weight != 0 || allWeightless {
+				e.CreatedTime = max(e.CreatedTime, p.CreatedTime)
+			}
+		}
+	} else {
+		sign := map[leaderboard.Aggregate]int{leaderboard.AggregateMin: 1, leaderboard.AggregateMax: -1}[aggregate]
+		first := slices.MinFunc(parts, func(a, b leaderboard.Part) int {
+			if c := sign * value(a).Cmp(value(b)); c != 0 {
+				return c
+			}
+			return int(a.CreatedTime - b.CreatedTime)
+		})
+		total, e.CreatedTime = value(first), first.CreatedTime
+	}
+	switch {
+	case total.IsInt64():
+		e.Score = total.Int64()
+	case total.Sign() < 0:
+		e.Score = math.MinInt64
+	default:
+		e.Score = math.MaxInt64
+	}
+	return e
+}

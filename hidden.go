@@ -1,0 +1,95 @@
+package leaderboard
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Bounds of what is recorded about a hiding, in bytes of UTF-8.
+const (
+	MaxHideReason = 200
+	MaxHideActor  = 128
+)
+
+// HideRequest asks to hide a member, or to show a hidden one again. A hidden member's entries are kept and go on taking
+// submissions, but no answer shows them or counts them.
+type HideRequest struct {
+	Board  string // name; "" is everywhere, boards that are made later included
+	Member string
+	Reason string // 1 to MaxHideReason bytes; a restoration may have none
+	Actor  string // who did it, up to MaxHideActor bytes
+	// Reopen is also about closed periods, which otherwise stay as they are. Each that changes is recorded as a run of
+	// kind Reopen.
+	Reopen bool
+}
+
+// Check says what is wrong with a request to hide, nil when nothing is.
+func (r *HideRequest) Check() *RuleError {
+	if r.Reason == "" {
+		return &RuleError{
+			Code: CodeInvalidHiding, Detail: "a member is hidden for a reason",
+			Fields: []FieldError{{Pointer: "/reason", Detail: "want 1 byte at least"}},
+		}
+	}
+	return r.CheckRestore()
+}
+
+// CheckRestore says what is wrong with a request to restore, nil when nothing is.
+func (r *HideRequest) CheckRestore() *RuleError {
+	if broken := CheckMember(r.Member); broken != nil {
+		return broken
+	}
+	var bad []FieldError
+	for _, f := range []struct {
+		pointer, value string
+		most           int
+	}{{"/reason", r.Reason, MaxHideReason}, {"/actor", r.Actor, MaxHideActor}} {
+		if len(f.value) > f.most || !utf8.ValidString(f.value) {
+			bad = append(bad, FieldError{Pointer: f.pointer, Detail: fmt.Sprintf("want at most %d bytes of UTF-8", f.most)})
+		}
+	}
+	if bad == nil {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidHiding, Detail: "reason or actor is not valid", Fields: bad}
+}
+
+// Hiding is a member who is hidden, on one board or everywhere.
+type Hiding struct {
+	BoardID  int64  // 0: everywhere
+	Board    string // name, "" everywhere
+	Member   string
+	Reason   string
+	Actor    string
+	HiddenAt Micros // database clock; a second request that changes reason or actor leaves it as it is
+}
+
+// HidingsQuery asks who is hidden. The answer is ordered by board id, everywhere first, then member bytes.
+type HidingsQuery struct {
+	Board  string // name: hidden on this board or everywhere; "": hidden anywhere
+	Member string // "": any
+
+	AfterBoard  int64 // continue behind the hiding with this BoardID and Member
+	AfterMember string
+	Limit       int // 0 to MaxLimit
+}
+
+// HideAction is what an entry of the record of hidings says was done.
+type HideAction string
+
+// The actions that are recorded.
+const (
+	ActionHide    HideAction = "hide"
+	ActionRestore HideAction = "restore"
+)
+
+// HideRecord is one action on a member. The record outlives the hiding.
+type HideRecord struct {
+	ID     int64
+	Board  string // "" everywhere
+	Member string
+	Action HideAction
+	Reason string
+	Actor  string
+	At     Micros // database clock
+}

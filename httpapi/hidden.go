@@ -1,0 +1,206 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"leaderboard"
+)
+
+// Hidings hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be called
+// concurrently.
+type Hidings interface {
+	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
+	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
+	// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	// Restore takes that back. ErrNotHidden, otherwise the errors of Hide.
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	// Hidden lists who is hidden; ErrBoardNotFound.
+	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	// HiddenLog lists what was done, newest first: about one member ("": all), with an id below before (0: all).
+	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
+}
+
+// hidingJSON is a hiding as it is shown; without a board it is one everywhere.
+type hidingJSON struct {
+	Member   string             `json:"member"`
+	Board    string             `json:"board,omitempty"`
+	Reason   string             `json:"reason"`
+	Actor    string             `json:"actor"`
+	HiddenAt leaderboard.Micros `json:"hidden_at"`
+}
+
+func showHiding(h *leaderboard.Hiding) hidingJSON {
+	return hidingJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
+}
+
+// hideRequest is what the path and the parameters say; the member everywhere when the path has no board.
+func (c *call) hideRequest() (leaderboard.HideRequest, error) {
+	r := leaderboard.HideRequest{Member: c.member(), Reopen: c.boolean("reopen")}
+	if err := c.badInput(); err != nil {
+		return r, err
+	}
+	var err error
+	if strings.Contains(c.route.path, "{board}") {
+		r.Board, err = c.boardName()
+	}
+	return r, err
+}
+
+// hide answers PUT …/members/{member}/hidden and PUT /v1/members/{member}/hidden.
+func hide(c *call) error {
+	r, err := c.hideRequest()
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Reason string `json:"reason"`
+		Actor  string `json:"actor"`
+	}
+	if err := c.decode(&body, false); err != nil {
+		return err
+	}
+	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, string(c.scope))
+	h, err := c.api.cfg.Hidings.Hide(c.ctx, r)
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendJSON(http.StatusOK, showHiding(&h))
+}
+
+// restore answers DELETE of the same paths.
+func restore(c *call) error {
+	reason, actor := c.text("reason"), c.text("actor")
+	r, err := c.hideRequest()
+	if err != nil {
+		return err
+	}
+	r.Reason, r.Actor = reason, cmp.Or(actor, string(c.scope))
+	if err := c.api.cfg.Hidings.Restore(c.ctx, r); err != nil {
+		return writeError(err)
+	}
+	c.status = http.StatusNoContent
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// optionalMember is the parameter member, "" when it is not given.
+func (c *call) optionalMember() string {
+	id := c.text("member")
+	if id != "" && leaderboard.CheckMember(id) != nil {
+		c.reject("member", leaderboard.CheckMember(id).Detail)
+	}
+	return id
+}
+
+// listHidden answers GET /v1/hidden: who is hidden everywhere, then by board.
+func listHidden(c *call) error {
+	q := leaderboard.HidingsQuery{Board: c.text("board"), Member: c.optionalMember()}
+	q.Limit = int(c.integer("limit", defaultList, 1, maxList))
+	of := list{name: "hidden " + q.Board}
+	if cursor := c.text("cursor"); cursor != "" {
+		after, ok := of.after(cursor)
+		id, member, _ := strings.Cut(after, " ")
+		if q.AfterBoard, ok = positive(id, ok); !ok || leaderboard.CheckMember(member) != nil {
+			c.bad = append(c.bad, badCursor())
+		}
+		q.AfterMember = member
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	if q.Board != "" && leaderboard.CheckBoardName(q.Board) != nil {
+		return leaderboard.ErrBoardNotFound
+	}
+	limit := q.Limit
+	q.Limit++
+	hidings, err := c.api.cfg.Hidings.Hidden(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Hidden []hidingJSON `json:"hidden"`
+		Next   string       `json:"next_cursor,omitempty"`
+	}{Hidden: []hidingJSON{}}
+	for i := range hidings {
+		if i == limit {
+			last := &hidings[i-1]
+			out.Next = of.cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
+			break
+		}
+		out.Hidden = append(out.Hidden, showHiding(&hidings[i]))
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// positive reads a number that is not negative, unless something was wrong before.
+func positive(s string, ok bool) (int64, bool) {
+	n, isNumber := parseInteger(s)
+	return n, ok && isNumber && n >= 0
+}
+
+// listHiddenLog answers GET /v1/hidden/log: newest first.
+func listHiddenLog(c *call) error {
+	member := c.optionalMember()
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	of := list{name: "hidden log"}
+	before, ok := int64(0), true
+	if cursor := c.text("cursor"); cursor != "" {
+		if before, ok = of.afterID(cursor); !ok {
+			c.bad = append(c.bad, badCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	records, err := c.api.cfg.Hidings.HiddenLog(c.ctx, member, before, limit+1)
+	if err != nil {
+		return err
+	}
+	type recordJSON struct {
+		Member string                 `json:"member"`
+		Board  string                 `json:"board,omitempty"`
+		Action leaderboard.HideAction `json:"action"`
+		Reason string                 `json:"reason"`
+		Actor  string                 `json:"actor"`
+		At     leaderboard.Micros     `json:"at"`
+	}
+	out := struct {
+		Records []recordJSON `json:"records"`
+		Next    string       `json:"next_cursor,omitempty"`
+	}{Records: []recordJSON{}}
+	for i, r := range records {
+		if i == limit {
+			out.Next = of.cursorID(records[i-1].ID)
+			break
+		}
+		out.Records = append(out.Records, recordJSON{r.Member, r.Board, r.Action, r.Reason, r.Actor, r.At})
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden.
+func (c *call) whyAbsent(member string, err error) error {
+	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
+		return err
+	}
+	hidings, listErr := c.api.cfg.Hidings.Hidden(c.ctx, leaderboard.HidingsQuery{Board: c.pathValue("board"), Member: member, Limit: 2})
+	if listErr != nil || len(hidings) == 0 {
+		return err // that the member is not ranked is true in any case
+	}
+	var told []string
+	for i := range hidings {
+		h, where := &hidings[i], "everywhere"
+		if h.Board != "" {
+			where = "on this board"
+		}
+		told = append(told, fmt.Sprintf("Hidden %s since %s by %s: %s.", where, h.HiddenAt, h.Actor, h.Reason))
+	}
+	return refuse(codeMemberHidden, strings.Join(told, " "))
+}

@@ -1,0 +1,149 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+func TestProfile(t *testing.T) {
+	e := newEnv(t)
+	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found")
+	const body = `{"display_name":"Ada \"A\"","avatar_url":"https://example.org/u1.png","attributes":{"b":1.50,"a":"é","c":true}}`
+	first := e.put(writeKey, "/v1/members/u1", body).want(201)
+	const shown = `{"member":"u1","display_name":"Ada \"A\"","avatar_url":"https://example.org/u1.png","attributes":{"a":"é","b":1.50,"c":true},"updated_time":"2023-11-14T22:13:20.000000Z"}`
+	if string(first.body) != shown {
+		t.Errorf("got %s", first.body)
+	}
+	e.fake.SetNow(1_700_000_001_000_000)
+	for _, r := range []reply{e.put(writeKey, "/v1/members/u1", body), e.get(readKey, "/v1/members/u1")} {
+		if r.want(200); string(r.body) != shown {
+			t.Errorf("got %s", r.body)
+		}
+	}
+	// A PUT sets all of it.
+	if got := e.put(writeKey, "/v1/members/u1", `{}`).want(200); !strings.Contains(string(got.body), `"display_name":"","avatar_url":"","attributes":{}`) {
+		t.Errorf("got %s", got.body)
+	}
+	e.put(writeKey, "/v1/members/a%2Fb%20", `{"display_name":"slash and space"}`).want(201)
+	e.get(readKey, "/v1/members/a%2Fb%20").want(200)
+}
+
+func TestProfileRefusals(t *testing.T) {
+	e := newEnv(t)
+	many := make([]string, 21)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"a%d":1`, i)
+	}
+	for body, want := range map[string]string{
+		`{"display_name":"` + strings.Repeat("é", 51) + `"}`:                    "/display_name",
+		`{"display_name":"a\nb"}`:                                               "/display_name",
+		`{"avatar_url":"javascript:alert(1)"}`:                                  "/avatar_url",
+		`{"avatar_url":"//example.org/x"}`:                                      "/avatar_url",
+		`{"avatar_url":"https://"}`:                                             "/avatar_url",
+		`{"avatar_url":"https://user:pw@example.org/"}`:                         "/avatar_url",
+		`{"avatar_url":"https://example.org/a b"}`:                              "/avatar_url",
+		`{"avatar_url":"https://example.org/` + strings.Repeat("x", 500) + `"}`: "/avatar_url",
+		`{"attributes":{` + strings.Join(many, ",") + `}}`:                      "/attributes",
+		`{"attributes":{"a":null}}`:                                             "/attributes/a",
+		`{"attributes":{"a/~":[1]}}`:                                            "/attributes/a~1~0",
+		`{"attributes":{"a":{}}}`:                                               "/attributes/a",
+		`{"attributes":{"":1}}`:                                                 "/attributes/",
+		`{"attributes":{"a":1e999}}`:                                            "/attributes/a",
+		`{"attributes":[]}`:                                                     "/attributes",
+		`{"attributes":{"a":"` + strings.Repeat("x", 1200) + `","b":"` + strings.Repeat("y", 1000) + `"}}`: "/attributes",
+	} {
+		r := e.do(ask{method: http.MethodPut, path: "/v1/members/u1", key: writeKey, body: body})
+		if p := r.wantProblem(422, "invalid-profile"); len(p.Errors) == 0 || p.Errors[0].Pointer != want {
+			t.Errorf("%s: %+v, want %s", clip(body), p.Errors, want)
+		}
+	}
+	for _, body := range []string{`[]`, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"display_name":"\ud800"}`, `null`} {
+		e.put(writeKey, "/v1/members/u1", body).wantProblem(400, codeMalformed)
+	}
+	e.put(writeKey, "/v1/members/"+strings.Repeat("x", 65), `{}`).wantProblem(400, codeMalformed)
+	e.put(readKey, "/v1/members/u1", `{}`).wantProblem(403, codeForbidden)
+	e.get(noKey, "/v1/members/u1").wantProblem(401, codeUnauthorized)
+	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found") // nothing was stored
+}
+
+// With profiles=true every reading answer shows them, looked up once, and is another answer than without.
+func TestProfilesBesideEntries(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.put(writeKey, "/v1/members/4", `{"display_name":"Four","attributes":{"country":"DE"}}`).want(201)
+	const shown = `"profile":{"display_name":"Four","avatar_url":"","attributes":{"country":"DE"}}`
+	ranks := func(query string) reply {
+		return e.post(noKey, "/v1/boards/classic/ranks"+query, `{"members":["4","5","nobody"]}`)
+	}
+	read := func(path string) func(string) reply {
+		return func(query string) reply { return e.get(noKey, "/v1/boards/classic/"+path+query) }
+	}
+	for name, ask := range map[string]func(query string) reply{
+		"top": read("top"), "member": read("members/4"), "around": read("members/5/around"), "ranks": ranks,
+	} {
+		without := ask("").want(200)
+		e.fake.lookUps = 0
+		with := ask("?profiles=true").want(200)
+		if n := strings.Count(string(with.body), `"profile":`); n != 1 || !strings.Contains(string(with.body), shown) {
+			t.Errorf("%s shows %d profiles: %s", name, n, with.body)
+		}
+		if strings.Contains(string(without.body), "profile") || e.fake.lookUps != 1 {
+			t.Errorf("%s: %d look-ups; without profiles it is %s", name, e.fake.lookUps, without.body)
+		}
+		if bare := strings.Replace(string(with.body), ","+shown, "", 1); bare != string(without.body) {
+			t.Errorf("%s differs in more than the profile:\n%s\n%s", name, with.body, without.body)
+		}
+		if again := ask("?profiles=false").want(200); string(again.body) != string(without.body) {
+			t.Errorf("%s: profiles=false is %s", name, again.body)
+		}
+		ask("?profiles=yes").wantProblem(400, codeMalformed)
+	}
+}
+
+// The ETag names the profiles too, and nothing with profiles is kept for good.
+func TestProfilesETag(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}}, leaderboard.Submission{Member: "4", Score: 1})
+	const path = "/v1/boards/classic/members/4?profiles=true"
+	etag := func(path string) string { return e.get(noKey, path).want(200).header.Get("Etag") }
+	seen := map[string]string{etag("/v1/boards/classic/members/4"): "without", etag(path): "no profile"}
+	for _, body := range []string{`{}`, `{"display_name":"x"}`, `{"avatar_url":"http://x"}`, `{"attributes":{"a":1}}`} {
+		e.put(writeKey, "/v1/members/4", body)
+		tag := etag(path)
+		if old := seen[tag]; old != "" {
+			t.Errorf("%s and %s have the same ETag", body, old)
+		}
+		seen[tag] = body
+		e.do(ask{method: http.MethodGet, path: path, header: http.Header{"If-None-Match": {tag}}}).want(304)
+	}
+	e.fake.SetNow(1_700_000_000_000_000 + 86400_000_000)
+	e.get(noKey, "/v1/boards/classic/top").want(200)
+	const closed = "/v1/boards/classic/top?period=2023-11-14"
+	if cc := e.get(noKey, closed).want(200).header.Get("Cache-Control"); !strings.Contains(cc, "immutable") {
+		t.Errorf("a closed period has %q", cc)
+	}
+	if cc := e.get(noKey, closed+"&profiles=true").want(200).header.Get("Cache-Control"); cc != "public, no-cache" {
+		t.Errorf("a closed period with profiles has %q", cc)
+	}
+}
+
+// When profiles cannot be looked up the ranking is told all the same, marked stale.
+func TestProfilesAway(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{}, classic()...)
+	e.put(writeKey, "/v1/members/4", `{"display_name":"Four"}`).want(201)
+	e.fake.fail["ProfilesOf"] = leaderboard.ErrUnavailable
+	for _, path := range []string{"top", "members/4", "members/4/around"} {
+		r := e.get(noKey, "/v1/boards/classic/"+path+"?profiles=true").want(200)
+		if !r.rows().Stale || r.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: stale %t, %s", path, r.rows().Stale, r.header.Get("Cache-Control"))
+		}
+		if e.get(noKey, "/v1/boards/classic/"+path).rows().Stale {
+			t.Errorf("%s: without profiles it is stale too", path)
+		}
+	}
+}

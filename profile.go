@@ -1,0 +1,144 @@
+package leaderboard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a profile.
+const (
+	MaxDisplayName   = 100  // bytes
+	MaxAvatarURL     = 500  // bytes
+	MaxAttributes    = 20   // of one profile
+	MaxAttributeName = 64   // bytes
+	MaxAttributeText = 2048 // bytes of all attributes, as JSON
+)
+
+// Profile is what is shown of a member beside its entries. It decides no rank.
+type Profile struct {
+	Member      string
+	DisplayName string     // at most MaxDisplayName bytes of UTF-8, "" for none
+	AvatarURL   string     // http or https, "" for none
+	Attributes  Attributes // "{}" for none
+	UpdatedTime Micros     // when it was last changed
+}
+
+// Attributes are the members of a JSON object in their one canonical form: names in byte order, no spaces, numbers as
+// they were written. So two that say the same are equal.
+type Attributes string
+
+// NoAttributes is an empty object.
+const NoAttributes Attributes = "{}"
+
+// ParseAttributes reads a JSON object whose values are strings, numbers and booleans; nil is none. The pointers of the
+// error are into a profile.
+func ParseAttributes(object []byte) (Attributes, *RuleError) {
+	if len(object) == 0 {
+		return NoAttributes, nil
+	}
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(object, &values); err != nil || values == nil {
+		return "", invalidProfile(FieldError{"/attributes", "want an object"})
+	}
+	if len(values) > MaxAttributes {
+		return "", invalidProfile(FieldError{"/attributes", fmt.Sprintf("want at most %d, these are %d", MaxAttributes, len(values))})
+	}
+	var bad []FieldError
+	out := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(values)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		value, problem := canonical(values[name])
+		if problem == "" && (name == "" || len(name) > MaxAttributeName || !utf8.ValidString(name)) {
+			problem = fmt.Sprintf("want a name of 1 to %d bytes", MaxAttributeName)
+		}
+		if problem != "" {
+			bad = append(bad, FieldError{"/attributes/" + pointerEscape(name), problem})
+		}
+		out = append(append(appendText(out, name), ':'), value...)
+	}
+	if out = append(out, '}'); len(out) > MaxAttributeText && bad == nil {
+		bad = append(bad, FieldError{"/attributes", fmt.Sprintf("want at most %d bytes of JSON, these are %d", MaxAttributeText, len(out))})
+	}
+	if bad != nil {
+		return "", invalidProfile(bad...)
+	}
+	return Attributes(out), nil
+}
+
+// canonical is the one form of a string, number or boolean, or why value is none that can be kept.
+func canonical(value json.RawMessage) ([]byte, string) {
+	switch value[0] {
+	case 't', 'f':
+		return value, ""
+	case '"':
+		var s string
+		if err := json.Unmarshal(value, &s); err != nil {
+			return nil, "want valid JSON"
+		}
+		return appendText(nil, s), ""
+	case 'n', '[', '{':
+		return nil, "want a string, a number or a boolean"
+	default:
+		if _, err := strconv.ParseFloat(string(value), 64); err != nil {
+			return nil, "want a number that a double can hold"
+		}
+		return value, ""
+	}
+}
+
+// appendText appends a JSON string, escaping no more than JSON and JavaScript need.
+func appendText(b []byte, s string) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return append(b, `""`...) // no string fails
+	}
+	return append(b, bytes.TrimSuffix(out.Bytes(), []byte{'\n'})...)
+}
+
+func pointerEscape(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
+// Check says what is wrong with a profile, nil when nothing is. Its attributes come from ParseAttributes.
+func (p *Profile) Check() *RuleError {
+	if broken := CheckMember(p.Member); broken != nil {
+		return broken
+	}
+	var bad []FieldError
+	control := strings.ContainsFunc(p.DisplayName, unicode.IsControl)
+	if len(p.DisplayName) > MaxDisplayName || !utf8.ValidString(p.DisplayName) || control {
+		bad = append(bad, FieldError{"/display_name", fmt.Sprintf("want at most %d bytes of UTF-8 without control characters", MaxDisplayName)})
+	}
+	if !validAvatar(p.AvatarURL) {
+		bad = append(bad, FieldError{"/avatar_url", fmt.Sprintf("want an http or https URL of at most %d bytes, such as https://example.org/u1.png", MaxAvatarURL)})
+	}
+	if bad == nil {
+		return nil
+	}
+	return invalidProfile(bad...)
+}
+
+func validAvatar(s string) bool {
+	if s == "" {
+		return true
+	}
+	u, err := url.Parse(s)
+	plain := utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	return err == nil && plain && len(s) <= MaxAvatarURL && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+func invalidProfile(fields ...FieldError) *RuleError {
+	return &RuleError{Code: CodeInvalidProfile, Detail: "the profile is not valid", Fields: fields}
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"leaderboard"
+)
+
+// Bounds of a step.
+const (
+	// stepRows is how many differences one transaction writes. A step with more takes several, and until the last one
+	// the board is Computing.
+	stepRows = 200_000
+	// stepMembers is how many members a step looks up one by one; with more of them everything is computed anew.
+	stepMembers = 1_000_000
+	// stepAttempts is how often a step starts over that somebody else was faster than.
+	stepAttempts = 3
+)
+
+// errNeedsCompute: the changes since the reflected state cannot be known any more.
+var errNeedsCompute = errors.New("store: the derived board must be computed anew")
+
+// FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
+// present one, in one transaction. Nothing is written when nothing has changed. Everybody may call it at any time; of
+// two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
+// ErrUnavailable, ErrOutcomeUnknown.
+//
+// How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
+// the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
+// changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
+// only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So the
+// entries go from one exact combination of the sources' states to the next, whoever takes the steps.
+func (s *Store) FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	var (
+		step leaderboard.DeriveStep
+		err  error
+	)
+	for range stepAttempts {
+		if step, err = s.followOnce(ctx, board); !errors.Is(err, errMoved) {
+			return step, translate(ctx, "follow sources", err)
+		}
+	}
+	return step, translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
+}
+
+func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	var step leaderboard.DeriveStep
+	err := s.derivation(ctx, board, func(d *derivation) (err error) {
+		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
+		out := &output{d: d, step: &step}
+		switch {
+		case step.State == leaderboard.Computing:
+			err = d.computeAll(ctx, out)
+		case step.State == leaderboard.Following && step.Behind == 0:
+			return nil
+		default:
+			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
+				s.cfg.Logger.Info("a derived board is computed anew", "board", board, "reason", err)
+				step.State = leaderboard.Computing
+				err = d.computeAll(ctx, out)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return out.finish(ctx)
+	})
+	return step, err
+}
+
+// Recompute computes all entries of a derived board anew from its sources and writes those that differ. The returned step
+// is the one that did so. Errors as of FollowSources.
+func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	b, err := s.Board(ctx, board)
+	if err == nil && b.Rules.Derive == nil {
+		err = leaderboard.ErrNotDerived
+	}
+	if err != nil {
+		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
+	}
+	// From now on the entries follow no rule: whoever takes the next step computes all of them.
+	const forget = "UPDATE derived_boards SET spec = '', step = step + 1 WHERE board_id = ?"
+	if _, err := s.db.ExecContext(ctx, forget, b.ID); err != nil {
+		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
+	}
+	return s.FollowSources(ctx, board)
+}
+
+// DerivedBoards lists derived boards in the order of their ids, behind the id given (0 for the first), at most limit.
+func (s *Store) DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error) {
+	var rows []boardRow
+	query := s.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time FROM derived_boards d" +
+		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ? ORDER BY d.board_id LIMIT ?")
+	if err := s.db.SelectContext(ctx, &rows, query, after, max(0, limit)); err != nil {
+		return nil, translate(ctx, "derived boards", err)
+	}
+	boards := make([]leaderboard.Board, len(rows))
+	for i := range rows {
+		var err error
+		if boards[i], err = rows[i].board(); err != nil {
+			return nil, err
+		}
+	}
+	return boards, nil
+}
+
+// state is how the board stands to its sources.
+func (d *derivation) state() leaderboard.DerivationState {
+	switch spec := specOf(d.board.Rules.Derive); {
+	case !slices.Equal(spec, d.spec):
+		return leaderboard.Computing
+	case len(d.leaving())+len(d.arriving()) > 0:
+		return leaderboard.Rolling
+	default:
+		return leaderboard.Following
+	}
+}
+
+// specOf names a rule. It has its defaults.
+func specOf(d *leaderboard.Derive) []byte {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil // it came from JSON
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// lag is how many changes of the reflected sources are not reflected.
+func (d *derivation) lag() int64 {
+	n := int64(0)
+	for _, r := range d.reflected {
+		n += max(0, d.periods[r.periodID].lastSeq-r.seq)
+	}
+	return n
+}
+
+// pacer keeps a long step from taking the server for itself: after each piece of work it rests for as long again, so
+// that half of the time is left to others.
+type pacer struct{ rested time.Duration }
+
+// rest waits, in proportion to the time that the piece of work took.
+func (p *pacer) rest(ctx context.Context, took time.Duration) error {
+	timer := time.NewTimer(took)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		p.rested += took
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// streamRows bounds the rows that the streams of a merge hold together.
+const streamRows = 20_000
+
+// stream is the entries of one period in the order of their members, read in pieces.
+type stream struct {
+	periodID int64
+	codec    rank.Codec
+	limit    int
+	rows     []leaderboard.Entry // read and not passed yet
+	last     string              // member read last
+	ended    bool                // nothing is left to read
+}
+
+// merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in the
+// order of members: all periods are read side by side in the order of the primary key.
+func (d *derivation) merge(ctx context.Context, fn func(member string, h held) error) error {
+	ids := []int64{d.own.ID, -d.own.ID}
+	for _, s := range d.desired {
+		if s.periodID != 0 && !slices.Contains(ids, s.periodID) {
+			ids = append(ids, s.periodID)
+		}
+	}
+	streams := make([]*stream, len(ids))
+	for i, id := range ids {
+		streams[i] = &stream{periodID: id, codec: d.codecOf(id), limit: min(2000, streamRows/len(ids))}
+	}
+	for {
+		member, any := "", false
+		for _, s := range streams {
+			if err := d.fill(ctx, s); err != nil {
+				return err
+			}
+			if len(s.rows) > 0 && (!any || s.rows[0].Member < member) {
+				member, any = s.rows[0].Member, true
+			}
+		}
+		if !any {
+			return nil
+		}
+		h := held{entries: make(map[int64]leaderboard.Entry, len(streams))}
+		for _, s := range streams {
+			if len(s.rows) > 0 && s.rows[0].Member == member {
+				h.put(d.own.ID, s.periodID, s.rows[0])
+				s.rows = s.rows[1:]
+			}
+		}
+		if err := fn(member, h); err != nil {
+			return err
+		}
+	}
+}
+
+// fill reads on when all that was read is passed.
+func (d *derivation) fill(ctx context.Context, s *stream) error {
+	if len(s.rows) > 0 || s.ended {
+		return nil
+	}
+	start := time.Now()
+	t := (&text{}).str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(s.periodID)
+	t.str(" AND member > ").hex(s.last).str(" ORDER BY member LIMIT ").int(int64(s.limit))
+	rows, err := d.q.QueryContext(ctx, d.store.limited(t.String()))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	s.rows = make([]leaderboard.Entry, 0, s.limit)
+	if err := scanEntries(rows, s.codec, func(e leaderboard.Entry) { s.rows = append(s.rows, e) }); err != nil {
+		return err
+	}
+	if s.ended = len(s.rows) < s.limit; s.ended {
+		return nil
+	}
+	s.last = s.rows[len(s.rows)-1].Member
+	return d.pace.rest(ctx, time.Since(start))
+}
+
+// computeAll passes every member to out.
+func (d *derivation) computeAll(ctx context.Context, out *output) error {
+	out.step.Members = 0
+	return d.merge(ctx, func(member string, h held) error {
+		out.step.Members++
+		return out.add(ctx, member, h, d.combine(member, h.entries))
+	})
+}

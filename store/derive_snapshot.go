@@ -1,0 +1,279 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// derivation is a derived board and the states of its sources in one snapshot.
+type derivation struct {
+	store *Store
+	q     *sql.Tx
+	clock leaderboard.Micros
+	pace  pacer
+
+	board leaderboard.Board
+	own   leaderboard.Period
+	codec rank.Codec // of own
+	step  int64
+	spec  []byte // what the entries follow, empty when they are to be computed
+
+	reflected []reflected     // what the entries reflect, by position
+	desired   []desired       // what they should reflect, by position
+	periods   map[int64]state // of the sources that exist
+}
+
+// reflected is a row of derived_sources.
+type reflected struct {
+	periodID, weight, seq int64
+}
+
+// desired is a source as the clock and the rule make it.
+type desired struct {
+	leaderboard.SourceSpan
+	periodID int64 // 0: there is no such period
+}
+
+// state is a period that is a source.
+type state struct {
+	lastSeq, entries int64
+	codec            rank.Codec
+}
+
+// derivation runs fn in a snapshot.
+func (s *Store) derivation(ctx context.Context, board string, fn func(*derivation) error) error {
+	tx, err := s.db.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written in it
+	d := &derivation{store: s, q: tx, periods: map[int64]state{}}
+	if err := d.readBoard(ctx, board); err != nil {
+		return err
+	}
+	if err := d.readReflected(ctx); err != nil {
+		return err
+	}
+	if err := d.readDesired(ctx); err != nil {
+		return err
+	}
+	return fn(d)
+}
+
+func (d *derivation) readBoard(ctx context.Context, name string) error {
+	var (
+		b      boardRow
+		p      optionalPeriod
+		now    time.Time
+		step   sql.NullInt64
+		window = leaderboard.AllTime
+	)
+	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, SYSDATE(6), d.step, d.spec," +
+		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
+		" FROM boards b LEFT JOIN derived_boards d ON d.board_id = b.id" +
+		" LEFT JOIN periods p ON p.board_id = b.id AND p.window_name = ? AND p.starts_at = '1970-01-01' WHERE b.name = ? AND b.state = 'open'")
+	dest := []any{&b.ID, &b.Name, &b.Version, &b.Rules, &b.Created, &b.Updated, &now, &step, &d.spec}
+	err := d.q.QueryRowContext(ctx, query, []byte(window), []byte(name)).Scan(append(dest, p.dest()...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.ErrBoardNotFound
+	}
+	if err != nil {
+		return err
+	}
+	if d.board, err = b.board(); err != nil {
+		return err
+	}
+	if d.board.Rules.Derive == nil || !step.Valid || !p.id.Valid {
+		return leaderboard.ErrNotDerived
+	}
+	d.clock, d.step, d.own, d.codec = d.store.clock(now), step.Int64, p.period(b.ID), rank.CodecOf(&d.board.Rules)
+	return nil
+}
+
+func (d *derivation) readReflected(ctx context.Context) error {
+	rows, err := d.q.QueryContext(ctx, d.store.limited("SELECT source_period_id, weight, seq FROM derived_sources WHERE board_id = ?"+
+		" ORDER BY position LIMIT ?"), d.board.ID, leaderboard.MaxSources)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r reflected
+		if err := rows.Scan(&r.periodID, &r.weight, &r.seq); err != nil {
+			return err
+		}
+		d.reflected = append(d.reflected, r)
+	}
+	return rows.Err()
+}
+
+// readDesired finds the sources' boards and periods, and the periods that are reflected besides.
+func (d *derivation) readDesired(ctx context.Context) error {
+	boards, err := d.sourceBoards(ctx)
+	if err != nil {
+		return err
+	}
+	byID := map[int64]leaderboard.Board{}
+	calendars := map[string]leaderboard.SourceBoard{}
+	for _, b := range boards {
+		if b.Rules.Derive != nil {
+			d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+			continue
+		}
+		cal, err := d.store.calendar(&b)
+		if err != nil {
+			return err
+		}
+		byID[b.ID], calendars[b.Name] = b, leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: cal}
+	}
+	for _, span := range d.board.Rules.Derive.Spans(d.clock, func(name string) (leaderboard.SourceBoard, bool) {
+		b, ok := calendars[name]
+		return b, ok
+	}) {
+		d.desired = append(d.desired, desired{SourceSpan: span})
+	}
+	return d.readPeriods(ctx, byID)
+}
+
+func (d *derivation) sourceBoards(ctx context.Context) ([]leaderboard.Board, error) {
+	t := (&text{}).str("SELECT " + boardColumns + " FROM boards WHERE state = 'open' AND name IN (")
+	for i, f := range d.board.Rules.Derive.From {
+		t.comma(i).hex(f.Board)
+	}
+	rows, err := d.q.QueryContext(ctx, d.store.limited(t.str(")").String()))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var boards []leaderboard.Board
+	for rows.Next() {
+		var r boardRow
+		if err := rows.Scan(&r.ID, &r.Name, &r.Version, &r.Rules, &r.Created, &r.Updated); err != nil {
+			return nil, err
+		}
+		b, err := r.board()
+		if err != nil {
+			return nil, err
+		}
+		boards = append(boards, b)
+	}
+	return boards, rows.Err()
+}
+
+// place is what a period is found by.
+type place struct {
+	board    int64
+	window   leaderboard.Window
+	startsAt leaderboard.Micros
+}
+
+// readPeriods finds the periods by their places, and the reflected ones by their ids.
+func (d *derivation) readPeriods(ctx context.Context, boards map[int64]leaderboard.Board) error {
+	const columns = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
+	ids := map[string]int64{}
+	for id, b := range boards {
+		ids[b.Name] = id
+	}
+	t, places := (&text{}).str(columns+" FORCE INDEX (periods_start) WHERE state <> 'deleting' AND ("), map[place]bool{}
+	for _, s := range d.desired {
+		at := place{ids[s.Board], s.Window, s.StartsAt}
+		if !s.Found || places[at] {
+			continue
+		}
+		if len(places) > 0 {
+			t.str(" OR ")
+		}
+		places[at] = true
+		t.str("(board_id = ").int(at.board).str(" AND window_name = ").hex(string(at.window)).str(" AND starts_at = ").time(at.startsAt).str(")")
+	}
+	found := map[place]int64{}
+	if len(places) > 0 {
+		if err := d.scanStates(ctx, t.str(")").String(), boards, found); err != nil {
+			return err
+		}
+	}
+	for i := range d.desired {
+		if s := &d.desired[i]; s.Found {
+			s.periodID = found[place{ids[s.Board], s.Window, s.StartsAt}]
+		}
+	}
+	t.reset()
+	for _, r := range d.reflected {
+		if _, ok := d.periods[r.periodID]; !ok && r.periodID != 0 {
+			t.comma(len(t.b)).int(r.periodID)
+		}
+	}
+	if len(t.b) == 0 {
+		return nil
+	}
+	return d.scanStates(ctx, columns+" WHERE state <> 'deleting' AND id IN ("+t.String()+")", boards, found)
+}
+
+func (d *derivation) scanStates(ctx context.Context, query string, boards map[int64]leaderboard.Board, found map[place]int64) error {
+	rows, err := d.q.QueryContext(ctx, d.store.limited(query))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			id, board, lastSeq, entries int64
+			window                      string
+			starts                      time.Time
+		)
+		if err := rows.Scan(&id, &board, &window, &starts, &lastSeq, &entries); err != nil {
+			return err
+		}
+		b, ok := boards[board]
+		if !ok {
+			continue // of a board that was deleted, or is derived now
+		}
+		found[place{board, leaderboard.Window(window), micros(starts)}] = id
+		d.periods[id] = state{lastSeq: lastSeq, entries: entries, codec: rank.CodecOf(&b.Rules)}
+	}
+	return rows.Err()
+}
+
+// part is a source that counts with a weight.
+type part struct{ periodID, weight int64 }
+
+// leaving are the reflected sources that are not desired, arriving the desired ones that are not reflected.
+func (d *derivation) leaving() []part { return without(d.reflectedParts(), d.desiredParts()) }
+
+func (d *derivation) arriving() []part { return without(d.desiredParts(), d.reflectedParts()) }
+
+func (d *derivation) reflectedParts() []part {
+	var parts []part
+	for _, r := range d.reflected {
+		parts = append(parts, part{r.periodID, r.weight})
+	}
+	return parts
+}
+
+func (d *derivation) desiredParts() []part {
+	var parts []part
+	for _, s := range d.desired {
+		parts = append(parts, part{s.periodID, s.Weight})
+	}
+	return parts
+}
+
+// without is a without b, both as multisets.
+func without(a, b []part) []part {
+	count := map[part]int{}
+	for _, p := range b {
+		count[p]++
+	}
+	var rest []part
+	for _, p := range a {
+		if count[p]--; count[p] < 0 {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}

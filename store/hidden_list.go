@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+)
+
+// Hidden lists who is hidden, in the order of HidingsQuery. ErrBoardNotFound when there is no such board.
+func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error) {
+	query := "SELECT " + hiddenColumns + ", COALESCE(b.name, '') AS board FROM hidden_members h LEFT JOIN boards b ON b.id = h.board_id" +
+		" WHERE h.state <> 'restoring' AND (h.board_id = 0 OR b.state = 'open') AND (h.board_id > ? OR h.board_id = ? AND h.member > ?)"
+	args := []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
+	if q.Board != "" {
+		b, err := s.Board(ctx, q.Board)
+		if err != nil {
+			return nil, err
+		}
+		query, args = query+" AND h.board_id IN (0, ?)", append(args, b.ID)
+	}
+	if q.Member != "" {
+		query, args = query+" AND h.member = ?", append(args, []byte(q.Member))
+	}
+	var rows []hiddenRow
+	query += " ORDER BY h.board_id, h.member LIMIT ?"
+	if err := s.db.SelectContext(ctx, &rows, s.limited(query), append(args, max(0, q.Limit))...); err != nil {
+		return nil, translate(ctx, "hidden", err)
+	}
+	hidings := make([]leaderboard.Hiding, len(rows))
+	for i := range rows {
+		hidings[i] = rows[i].hiding()
+	}
+	return hidings, nil
+}
+
+// HiddenLog lists what was done to hide and to restore members, newest first: records with an id below before (0: from
+// the newest on), about one member ("": all), at most limit. Those of deleted boards are gone.
+func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
+	query := "SELECT l.id, COALESCE(b.name, '') AS board, l.member, l.action, l.reason, l.actor, l.at FROM hidden_log l" +
+		" LEFT JOIN boards b ON b.id = l.board_id WHERE (l.board_id = 0 OR b.state = 'open')"
+	var args []any
+	if member != "" {
+		query, args = query+" AND l.member = ?", append(args, []byte(member))
+	}
+	if before > 0 {
+		query, args = query+" AND l.id < ?", append(args, before)
+	}
+	var rows []struct {
+		ID     int64     `db:"id"`
+		Board  []byte    `db:"board"`
+		Member []byte    `db:"member"`
+		Action string    `db:"action"`
+		Reason string    `db:"reason"`
+		Actor  string    `db:"actor"`
+		At     time.Time `db:"at"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, translate(ctx, "hidden log", err)
+	}
+	records := make([]leaderboard.HideRecord, len(rows))
+	for i, r := range rows {
+		records[i] = leaderboard.HideRecord{
+			ID: r.ID, Board: string(r.Board), Member: string(r.Member), Action: leaderboard.HideAction(r.Action),
+			Reason: r.Reason, Actor: r.Actor, At: micros(r.At),
+		}
+	}
+	return records, nil
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// profileRow is a row of profiles.
+type profileRow struct {
+	Member      []byte    `db:"member"`
+	DisplayName []byte    `db:"display_name"`
+	AvatarURL   []byte    `db:"avatar_url"`
+	Attributes  []byte    `db:"attributes"`
+	Updated     time.Time `db:"updated_time"`
+}
+
+const profileColumns = "member, display_name, avatar_url, attributes, updated_time"
+
+func (r *profileRow) profile() leaderboard.Profile {
+	return leaderboard.Profile{
+		Member: string(r.Member), DisplayName: string(r.DisplayName), AvatarURL: string(r.AvatarURL),
+		Attributes: leaderboard.Attributes(r.Attributes), UpdatedTime: micros(r.Updated),
+	}
+}
+
+// PutProfile sets the whole profile of a member and returns what is stored; created says whether there was none. The same
+// profile again changes nothing, its updated_time, which the database gives, included. Errors: a *leaderboard.RuleError,
+// ErrUnavailable.
+func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
+	if broken := p.Check(); broken != nil {
+		return p, false, wrap("put profile", broken)
+	}
+	if p.Attributes == "" {
+		p.Attributes = leaderboard.NoAttributes
+	}
+	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
+	const put = "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, SYSDATE(6)) ON DUPLICATE KEY UPDATE" +
+		" updated_time = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
+		" updated_time, VALUES(updated_time)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
+	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
+		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes))
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return err
+		}
+		created = n == 1 // 2 for a row that was changed, 0 for one that was not
+		var row profileRow
+		err = tx.GetContext(ctx, &row, "SELECT "+profileColumns+" FROM profiles WHERE member = ?", []byte(p.Member))
+		out = row.profile()
+		return err
+	})
+	return out, created, translate(ctx, "put profile", err)
+}
+
+// Profile is the profile of a member, or ErrProfileNotFound.
+func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
+	found, err := s.Profiles(ctx, []string{member})
+	if err == nil && len(found) == 0 {
+		err = wrap("profile", leaderboard.ErrProfileNotFound)
+	}
+	if err != nil {
+		return leaderboard.Profile{}, err
+	}
+	return found[0], nil
+}
+
+// Profiles are the profiles of those of the members that have one, in no particular order: one statement.
+func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	var rows []profileRow
+	t := (&text{}).str("SELECT " + profileColumns + " FROM profiles WHERE ")
+	t.among("member", members)
+	if err := s.db.SelectContext(ctx, &rows, s.limited(t.String())); err != nil {
+		return nil, translate(ctx, "profiles", err)
+	}
+	out := make([]leaderboard.Profile, len(rows))
+	for i := range rows {
+		out[i] = rows[i].profile()
+	}
+	return out, nil
+}
+
+// repeat runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
+func (s *Store) repeat(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	for attempt := 1; ; attempt++ {
+		err := s.once(ctx, fn)
+		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry {
+			return err
+		}
+	}
+}
+
+func (s *Store) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	tx, err := s.db.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return commit(tx)
+}

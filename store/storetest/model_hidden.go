@@ -1,0 +1,168 @@
+package storetest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"leaderboard"
+)
+
+// Hide is store.Store.Hide.
+func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Hiding{}, err
+	}
+	if broken := r.Check(); broken != nil {
+		return leaderboard.Hiding{}, broken
+	}
+	boards, id, err := m.boardsOf(r.Board)
+	if err != nil {
+		return leaderboard.Hiding{}, err
+	}
+	i := m.hiding(id, r.Member)
+	if i < 0 {
+		m.hidden = append(m.hidden, leaderboard.Hiding{BoardID: id, Board: r.Board, Member: r.Member, HiddenAt: m.clock()})
+		i = len(m.hidden) - 1
+	}
+	if h := &m.hidden[i]; h.Reason != r.Reason || h.Actor != r.Actor || r.Reopen {
+		h.Reason, h.Actor = r.Reason, r.Actor
+		m.recordHiding(leaderboard.ActionHide, r)
+	}
+	h := m.hidden[i]
+	m.settle(boards, r)
+	return h, nil
+}
+
+// Restore is store.Store.Restore.
+func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	if broken := r.CheckRestore(); broken != nil {
+		return broken
+	}
+	boards, id, err := m.boardsOf(r.Board)
+	if err != nil {
+		return err
+	}
+	i := m.hiding(id, r.Member)
+	if i < 0 {
+		return leaderboard.ErrNotHidden
+	}
+	m.hidden = slices.Delete(m.hidden, i, i+1)
+	m.recordHiding(leaderboard.ActionRestore, r)
+	m.settle(boards, r)
+	return nil
+}
+
+// boardsOf are the boards that a hiding is about: one, or all.
+func (m *Model) boardsOf(name string) (boards []*modelBoard, id int64, err error) {
+	if name != "" {
+		b := m.boards[name]
+		if b == nil {
+			return nil, 0, leaderboard.ErrBoardNotFound
+		}
+		return []*modelBoard{b}, b.ID, nil
+	}
+	for _, b := range m.boards {
+		boards = append(boards, b)
+	}
+	return boards, 0, nil
+}
+
+func (m *Model) hiding(boardID int64, member string) int {
+	return slices.IndexFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.BoardID == boardID && h.Member == member })
+}
+
+func (m *Model) isHidden(boardID int64, member string) bool {
+	return m.hiding(0, member) >= 0 || m.hiding(boardID, member) >= 0
+}
+
+func (m *Model) recordHiding(action leaderboard.HideAction, r leaderboard.HideRequest) {
+	m.hiddenLog = append(m.hiddenLog, leaderboard.HideRecord{
+		ID: m.nextID(), Board: r.Board, Member: r.Member, Action: action, Reason: r.Reason, Actor: r.Actor, At: m.clock(),
+	})
+}
+
+// settle puts the entries of a member where they belong: on every board, in every open period, in closed ones if asked.
+func (m *Model) settle(boards []*modelBoard, r leaderboard.HideRequest) {
+	for _, b := range boards {
+		m.closeEnded(b)
+		for _, p := range b.periods {
+			if closed := p.State == leaderboard.PeriodClosed; !closed || r.Reopen {
+				m.settlePeriod(b, p, r)
+			}
+		}
+	}
+}
+
+func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRequest) {
+	hidden := m.isHidden(b.ID, r.Member)
+	from, to := p.shadow, p.entries
+	if hidden {
+		from, to = p.entries, p.shadow
+	}
+	e, ok := from[r.Member]
+	if !ok {
+		return
+	}
+	delete(from, r.Member)
+	to[r.Member] = e
+	change := leaderboard.Change{Member: r.Member, New: &e}
+	if hidden {
+		change.Old, change.New = &e, nil
+	}
+	m.commit(b, p, []leaderboard.Change{change})
+	if p.State == leaderboard.PeriodClosed {
+		m.recordReopening(b, p, r.Actor)
+	}
+}
+
+func (m *Model) recordReopening(b *modelBoard, p *modelPeriod, actor string) {
+	m.runs = append(m.runs, leaderboard.Run{
+		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.Reopen, Reason: leaderboard.ReasonAdmin, Actor: actor,
+		State: leaderboard.RunDone, FromSeq: p.LastSeq - 1, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
+	})
+}
+
+// Hidden is store.Store.Hidden.
+func (m *Model) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	_, id, err := m.boardsOf(q.Board)
+	if err != nil {
+		return nil, err
+	}
+	compare := func(a, b leaderboard.Hiding) int {
+		return cmp.Or(cmp.Compare(a.BoardID, b.BoardID), cmp.Compare(a.Member, b.Member))
+	}
+	hidings := []leaderboard.Hiding{}
+	for _, h := range m.hidden {
+		if (q.Board == "" || h.BoardID == 0 || h.BoardID == id) && (q.Member == "" || h.Member == q.Member) &&
+			compare(h, leaderboard.Hiding{BoardID: q.AfterBoard, Member: q.AfterMember}) > 0 {
+			hidings = append(hidings, h)
+		}
+	}
+	slices.SortFunc(hidings, compare)
+	return hidings[:min(q.Limit, len(hidings))], nil
+}
+
+// HiddenLog is store.Store.HiddenLog.
+func (m *Model) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	records := []leaderboard.HideRecord{}
+	for _, r := range slices.Backward(m.hiddenLog) {
+		if (member == "" || r.Member == member) && (before == 0 || r.ID < before) && len(records) < limit {
+			records = append(records, r)
+		}
+	}
+	return records, nil
+}

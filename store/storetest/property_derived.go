@@ -1,0 +1,217 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+
+	"pgregory.net/rapid"
+)
+
+// PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes
+// everything anew in each step: unions and intersections, sums and extremes, weights of all kinds, days that turn,
+// removals, sources that come late, go and come back, rules that change. After every step of following, entries, log and
+// status must be the same. The subject needs a clock that can be set.
+func PropertyDerived(t *testing.T, s Subject) {
+	var boards atomic.Int64
+	prefix := boardName(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		h := &derivedHistory{
+			Subject: s, ctx: t.Context(), model: NewModel(), now: propertyStart,
+			name: fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], boards.Add(1)),
+		}
+		h.turn(rt)
+		h.putSource(rt, "a")
+		h.putSource(rt, "b")
+		h.putRule(rt)
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			h.step(rt)
+		}
+		h.follow(rt)
+		h.compareLogs(rt)
+	})
+}
+
+// derivedHistory is a derived board and up to three sources, in the subject and in the model.
+type derivedHistory struct {
+	Subject
+	ctx   context.Context
+	model *Model
+	name  string
+	now   leaderboard.Micros
+}
+
+// both does the same to both sides, whose errors must have the same meaning.
+func (h *derivedHistory) both(t *rapid.T, what string, do func(Truth) error) {
+	got, want := do(h.Truth), do(h.model)
+	if (got == nil) != (want == nil) {
+		t.Fatalf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func (h *derivedHistory) turn(t *rapid.T) {
+	const hour = leaderboard.Micros(3_600_000_000)
+	h.now += rapid.SampledFrom([]leaderboard.Micros{1, hour, 24 * hour, 50 * hour}).Draw(t, "time passed")
+	h.SetNow(h.now)
+	h.model.SetNow(h.now)
+}
+
+func (h *derivedHistory) source(name string) string { return h.name + "." + name }
+
+func anySource() *rapid.Generator[string] { return rapid.SampledFrom([]string{"a", "b", "late"}) }
+
+func (h *derivedHistory) putSource(t *rapid.T, name string) {
+	rules := leaderboard.Rules{
+		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
+		Policy:   leaderboard.Latest,
+		Windows:  []leaderboard.Window{leaderboard.Day, leaderboard.AllTime, leaderboard.Hour},
+		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
+	}
+	h.both(t, "put source", func(truth Truth) error {
+		_, _, err := truth.PutBoard(h.ctx, h.source(name), rules)
+		return err
+	})
+}
+
+// putRule gives the derived board a rule.
+func (h *derivedHistory) putRule(t *rapid.T) {
+	from := rapid.Custom(func(t *rapid.T) leaderboard.DeriveFrom {
+		weight := rapid.SampledFrom([]int64{1, 1, 1, 0, -1, 2, -leaderboard.MaxWeight, leaderboard.MaxWeight}).Draw(t, "weight")
+		return leaderboard.DeriveFrom{Board: h.source(anySource().Draw(t, "source")), Weight: &weight}
+	})
+	d := &leaderboard.Derive{
+		Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.Union, leaderboard.Intersect}).Draw(t, "op"),
+		Aggregate: rapid.SampledFrom([]leaderboard.Aggregate{leaderboard.AggregateSum, leaderboard.AggregateMin, leaderboard.AggregateMax}).Draw(t, "aggregate"),
+		From:      rapid.SliceOfNDistinct(from, 1, 3, func(f leaderboard.DeriveFrom) string { return f.Board }).Draw(t, "from"),
+	}
+	if d.Last = rapid.SampledFrom([]string{"", "2d", "3d", "4h"}).Draw(t, "last"); d.Last == "" {
+		for i := range d.From {
+			d.From[i].Window = rapid.SampledFrom([]leaderboard.Window{"", leaderboard.AllTime, leaderboard.Day}).Draw(t, "window")
+			if d.From[i].Window == leaderboard.Day {
+				d.From[i].Period = rapid.SampledFrom([]string{"", "previous", "2026-03-29"}).Draw(t, "period")
+			}
+		}
+	}
+	h.both(t, "put rule", func(truth Truth) error {
+		_, _, err := truth.PutBoard(h.ctx, h.name, leaderboard.Rules{Derive: d})
+		return err
+	})
+}
+
+func (h *derivedHistory) step(t *rapid.T) {
+	switch rapid.IntRange(0, 13).Draw(t, "what") {
+	case 0:
+		h.turn(t)
+	case 1:
+		name := h.source(anySource().Draw(t, "removed from"))
+		member := anyMember().Draw(t, "removed")
+		h.both(t, "remove", func(truth Truth) error {
+			_, err := truth.Remove(h.ctx, name, 0, member)
+			return err
+		})
+	case 2:
+		h.putSource(t, "late")
+	case 3:
+		name := h.source(anySource().Draw(t, "deleted"))
+		h.both(t, "delete", func(truth Truth) error { return truth.DeleteBoard(h.ctx, name) })
+	case 4:
+		h.putRule(t)
+	case 5, 6, 7:
+		h.follow(t)
+	case 8:
+		h.hideOrRestore(t)
+	default:
+		h.submit(t)
+	}
+}
+
+// hideOrRestore does so to a member, on the derived board or on a source.
+func (h *derivedHistory) hideOrRestore(t *rapid.T) {
+	name := rapid.SampledFrom([]string{h.name, h.name, h.source("a")}).Draw(t, "hidden on")
+	r := hiding(name, anyMember().Draw(t, "hidden"))
+	if rapid.Bool().Draw(t, "restore") {
+		h.both(t, "restore", func(truth Truth) error { return truth.Restore(h.ctx, r) })
+		return
+	}
+	h.both(t, "hide", func(truth Truth) error {
+		_, err := truth.Hide(h.ctx, r)
+		return err
+	})
+}
+
+func (h *derivedHistory) submit(t *rapid.T) {
+	submission := rapid.Custom(func(t *rapid.T) leaderboard.Submission {
+		score := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 53}))
+		return leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: score.Draw(t, "score")}
+	})
+	r := store.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
+	h.both(t, "submit", func(truth Truth) error {
+		_, err := truth.Submit(h.ctx, r)
+		return err
+	})
+}
+
+// follow takes a step on both sides and compares what they have then.
+func (h *derivedHistory) follow(t *rapid.T) {
+	h.compareStatus(t)
+	again := rapid.IntRange(0, 5).Draw(t, "recompute") == 0
+	h.both(t, "follow", func(truth Truth) error {
+		if again {
+			_, err := truth.Recompute(h.ctx, h.name)
+			return err
+		}
+		_, err := truth.FollowSources(h.ctx, h.name)
+		return err
+	})
+	h.compareStatus(t)
+	q := leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.Strict}}
+	got, err := h.Rankings.Page(h.ctx, h.ref(t, h.Truth), q)
+	want, wantErr := h.model.Page(h.ctx, h.ref(t, h.model), q)
+	if err != nil || wantErr != nil {
+		t.Fatal(err, wantErr)
+	}
+	if !reflect.DeepEqual(append([]leaderboard.Ranked{}, got.Entries...), append([]leaderboard.Ranked{}, want.Entries...)) || got.Seq != want.Seq {
+		t.Fatalf("entries at %d are\n%+v\nwant at %d\n%+v", got.Seq, got.Entries, want.Seq, want.Entries)
+	}
+	if v, err := h.Truth.VerifySources(h.ctx, h.name); err != nil || !v.Equal || v.Checked < int64(len(want.Entries)) {
+		t.Fatalf("verify: %+v, %v", v, err)
+	}
+}
+
+func (h *derivedHistory) ref(t *rapid.T, truth Truth) leaderboard.PeriodRef {
+	l, err := truth.Current(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Ref(l.Board, l.Periods[0])
+}
+
+func (h *derivedHistory) compareStatus(t *rapid.T) {
+	got, err := h.Truth.Derivation(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := h.model.Derivation(h.ctx, h.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Sources) < len(want.Sources) || got.Seq != want.Seq || got.State != want.State {
+		t.Fatalf("status is %+v\nwant %+v", got, want)
+	}
+	for i, source := range want.Sources {
+		if got.Sources[i].LastSeq != source.LastSeq || got.Sources[i].Period != source.Period {
+			t.Fatalf("source %d is %+v, want %+v", i, got.Sources[i], source)
+		}
+	}
+}
+
+func (h *derivedHistory) compareLogs(t *rapid.T) {
+	tw := history{Subject: h.Subject, ctx: h.ctx, model: h.model, twin: &twin{ref: h.ref(t, h.Truth), modelRef: h.ref(t, h.model)}}
+	tw.compareLogs(t)
+}

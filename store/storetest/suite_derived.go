@@ -1,0 +1,344 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests run
+// one after another.
+func RunDerived(t *testing.T, s Subject) {
+	for name, test := range map[string]func(*testing.T, Subject){
+		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
+		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "hidden": testDerivedHidden, "lost source": testDerivedLost,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
+}
+
+// derived is a derived board of one test with sources that are named after it.
+type derived struct {
+	*timed
+	sources []string
+}
+
+// newDerived makes a derived board; its sources are made by the test.
+func newDerived(t *testing.T, s Subject, now string, d leaderboard.Derive, sources ...string) *derived {
+	t.Helper()
+	b := &derived{timed: &timed{Subject: s, t: t, name: boardName(t)}}
+	b.at(now)
+	for i := range d.From {
+		d.From[i].Board = b.source(d.From[i].Board)
+	}
+	for _, name := range sources {
+		b.putSource(name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}})
+	}
+	b.put(leaderboard.Rules{Derive: &d})
+	return b
+}
+
+func (b *derived) source(name string) string {
+	return b.name[max(0, len(b.name)-50):] + "." + name
+}
+
+func (b *derived) putSource(name string, rules leaderboard.Rules) {
+	b.t.Helper()
+	if _, _, err := b.Truth.PutBoard(b.t.Context(), b.source(name), rules); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
+	b.t.Helper()
+	if _, err := b.Truth.Submit(b.t.Context(), store.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// follow takes a step, and holds what the board has then against the entries wanted: "member score", best first.
+func (b *derived) follow(want ...string) leaderboard.DeriveStep {
+	b.t.Helper()
+	step, err := b.Truth.FollowSources(b.t.Context(), b.name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	l, err := b.Truth.Current(b.t.Context(), b.name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	page, err := b.Rankings.Page(b.t.Context(), Ref(l.Board, l.Periods[0]), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.Strict, MinSeq: step.ToSeq}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var got []string
+	for _, e := range page.Entries {
+		got = append(got, fmt.Sprint(e.Member, " ", e.Score))
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		b.t.Errorf("entries are %q, want %q", got, want)
+	}
+	if v, err := b.Truth.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
+		b.t.Errorf("verify: %+v, %v", v, err)
+	}
+	return step
+}
+
+// A union adds up what members have in any of the sources, and a removal takes it away again.
+func testDerivedUnion(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+	b.follow()
+	b.submitTo("runs", score("ada", 5), score("bob", 7))
+	b.submitTo("rides", score("ada", 10), score("eve", 1))
+	if step := b.follow("ada 15", "bob 7", "eve 1"); step.Behind != 4 || step.Rows != 3 || step.ToSeq != step.FromSeq+3 {
+		t.Errorf("step is %+v", step)
+	}
+	if step := b.follow("ada 15", "bob 7", "eve 1"); step.Behind != 0 || step.Rows != 0 || step.ToSeq != step.FromSeq {
+		t.Errorf("step is %+v though nothing has changed", step)
+	}
+	if _, err := b.Truth.Remove(t.Context(), b.source("rides"), 0, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Truth.Remove(t.Context(), b.source("runs"), 0, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 5", "eve 1")
+	step, err := b.Truth.Recompute(t.Context(), b.name)
+	if err != nil || step.Rows != 0 {
+		t.Errorf("computing anew changes %+v, %v", step, err)
+	}
+}
+
+// The last days: a member that played on some of them only, and a day that nobody played.
+func testDerivedRolling(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-18T12:00:00Z", leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	b.submitTo("runs", score("ada", 1), score("bob", 20))
+	b.follow("bob 20", "ada 1")
+	b.at("2026-11-19T00:00:01Z")
+	b.follow("bob 20", "ada 1")
+	b.submitTo("runs", score("ada", 300))
+	b.follow("ada 301", "bob 20")
+	b.at("2026-11-20T23:59:59Z")
+	b.follow("ada 301", "bob 20")
+	b.at("2026-11-21T00:00:00Z")
+	if step := b.follow("ada 300"); step.State != leaderboard.Rolling || step.Rows != 2 {
+		t.Errorf("the roll was %+v", step)
+	}
+	b.submitTo("runs", score("bob", 4000))
+	b.follow("bob 4000", "ada 300")
+	b.at("2026-11-22T00:00:00Z")
+	b.follow("bob 4000")
+	b.at("2027-01-01T00:00:00Z")
+	b.follow()
+}
+
+// An intersection has who is in every source, each day.
+func testDerivedIntersect(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-18T12:00:00Z",
+		leaderboard.Derive{Last: "2d", Op: leaderboard.Intersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	b.submitTo("runs", score("ada", 1), score("bob", 20))
+	b.follow()
+	b.at("2026-11-19T12:00:00Z")
+	b.submitTo("runs", score("ada", 300))
+	b.follow("ada 301")
+	b.submitTo("runs", score("bob", 4000))
+	b.follow("bob 4020", "ada 301")
+	b.at("2026-11-20T12:00:00Z")
+	b.submitTo("runs", score("bob", 50000))
+	b.follow("bob 54000")
+	b.at("2026-11-22T12:00:00Z")
+	b.follow()
+}
+
+// A source that is made after the board is followed from then on.
+func testDerivedLate(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{
+		{Board: "runs"}, {Board: "late", Window: leaderboard.AllTime}, {Board: "runs", Period: "2026-11-21"},
+	}}, "runs")
+	b.submitTo("runs", score("ada", 1))
+	b.follow("ada 1")
+	b.putSource("late", leaderboard.Rules{})
+	b.submitTo("late", score("bob", 2), score("ada", 20))
+	b.follow("ada 21", "bob 2")
+	b.at("2026-11-21T12:00:00Z")
+	b.follow("ada 20", "bob 2")
+	b.submitTo("runs", score("ada", 300)) // it counts as the current day, and as the one named
+	b.follow("ada 620", "bob 2")
+	b.at("2026-11-22T12:00:00Z")
+	b.follow("ada 320", "bob 2")
+}
+
+// Weights of 0 and below it, each aggregate, and when a total was reached.
+func testDerivedWeights(t *testing.T, s Subject) {
+	for _, c := range []struct {
+		op        leaderboard.DeriveOp
+		aggregate leaderboard.Aggregate
+		weights   []int64
+		want      string
+	}{
+		{leaderboard.Union, leaderboard.AggregateSum, []int64{1, 0}, "eve 9, ada 5, bob 0"},
+		{leaderboard.Union, leaderboard.AggregateSum, []int64{1, -2}, "eve 9, ada 3, bob -8"},
+		{leaderboard.Union, leaderboard.AggregateMax, []int64{1, -2}, "eve 9, ada 5, bob -8"},
+		{leaderboard.Union, leaderboard.AggregateMin, []int64{1, -2}, "eve 9, ada -2, bob -8"},
+		{leaderboard.Intersect, leaderboard.AggregateSum, []int64{0, 3}, "ada 3"},
+		{leaderboard.Intersect, leaderboard.AggregateMax, []int64{0, -1}, "ada 0"},
+	} {
+		t.Run(fmt.Sprintf("%s %s %v", c.op, c.aggregate, c.weights), func(t *testing.T) {
+			b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
+				Op: c.op, Aggregate: c.aggregate, Weights: c.weights, From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}},
+			}, "runs", "rides")
+			b.submitTo("runs", score("ada", 5), score("eve", 9))
+			b.submitTo("rides", score("ada", 1), score("bob", 4))
+			b.follow(strings.Split(c.want, ", ")...)
+		})
+	}
+}
+
+// What a derived board cannot be, and what cannot become one.
+func testDerivedRules(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	r := b.submit(score("ada", 1))
+	if len(r.Results) != 1 || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard {
+		t.Errorf("a submission to a derived board: %+v", r.Results)
+	}
+	var broken *leaderboard.RuleError
+	of := func(name string) leaderboard.Rules {
+		return leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: name}}}}
+	}
+	if _, _, err := b.Truth.PutBoard(t.Context(), b.source("second"), of(b.name)); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
+		t.Errorf("a derived board as a source: %v", err)
+	}
+	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.name)); !errors.As(err, &broken) {
+		t.Errorf("a board as its own source: %v", err)
+	}
+	b.put(leaderboard.Rules{}) // without entries both ways are open
+	if _, err := b.Truth.FollowSources(t.Context(), b.name); !errors.Is(err, leaderboard.ErrNotDerived) {
+		t.Errorf("following of a plain board: %v", err)
+	}
+	b.submit(score("ada", 1))
+	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.source("runs"))); !errors.Is(err, leaderboard.ErrBoardConflict) {
+		t.Errorf("a board with entries becomes derived: %v", err)
+	}
+	if _, err := b.Truth.Remove(t.Context(), b.name, 0, "ada"); err != nil {
+		t.Fatal(err)
+	}
+	b.put(of(b.source("runs")))
+	b.submitTo("runs", score("bob", 2))
+	b.follow("bob 2")
+	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, leaderboard.Rules{}); !errors.Is(err, leaderboard.ErrBoardConflict) {
+		t.Errorf("a derived board with entries becomes plain: %v", err)
+	}
+	// A source that becomes derived later is none any more.
+	b.putSource("other", leaderboard.Rules{})
+	both := of(b.source("runs"))
+	both.Derive.From = append(both.Derive.From, leaderboard.DeriveFrom{Board: b.source("other")})
+	b.put(both)
+	b.follow("bob 2")
+	b.putSource("other", of(b.source("runs")))
+	if _, err := b.Truth.FollowSources(t.Context(), b.source("other")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("bob 2")
+	if _, err := b.Truth.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("derivation of nothing: %v", err)
+	}
+}
+
+// The status tells what the entries reflect.
+func testDerivedStates(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
+		Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}, Weights: []int64{1, 5},
+	}, "runs")
+	status := func() string {
+		t.Helper()
+		d, err := b.Truth.Derivation(t.Context(), b.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []string
+		for _, source := range d.Sources[:4] {
+			list = append(list, fmt.Sprintf("%s×%d %d/%d", source.Period, source.Weight, source.Seq, source.LastSeq))
+		}
+		return fmt.Sprintf("%s %d: %s", d.State, d.Lag, strings.Join(list, ", "))
+	}
+	b.submitTo("runs", score("ada", 1), score("bob", 2))
+	check := func(want string) {
+		t.Helper()
+		if got := status(); got != want {
+			t.Errorf("status is %q\nwant %q", got, want)
+		}
+	}
+	check("computing 0: 2026-11-20×1 0/2, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
+	b.follow("bob 2", "ada 1")
+	check("following 0: 2026-11-20×1 2/2, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
+	b.submitTo("runs", score("ada", 9))
+	check("following 1: 2026-11-20×1 2/3, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
+	b.follow("ada 9", "bob 2")
+	b.at("2026-11-21T12:00:00Z")
+	check("following 0: 2026-11-21×1 0/0, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
+	b.submitTo("runs", score("ada", 2))
+	check("rolling 0: 2026-11-21×1 0/1, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
+	b.follow("ada 11", "bob 2")
+	check("following 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
+	rules := leaderboard.Rules{Derive: &leaderboard.Derive{
+		Aggregate: leaderboard.AggregateMax, Last: "2d", From: []leaderboard.DeriveFrom{{Board: b.source("runs")}, {Board: b.source("rides")}},
+	}}
+	b.put(rules)
+	check("computing 0: 2026-11-21×1 0/1, 2026-11-20×1 0/3, ×1 0/0, ×1 0/0")
+	b.follow("ada 9", "bob 2")
+	check("following 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×1 0/0, ×1 0/0")
+}
+
+// A source that is deleted takes its part away, also when another board gets its name.
+func testDerivedLost(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+	b.submitTo("runs", score("ada", 1))
+	b.submitTo("rides", score("ada", 20), score("bob", 4000))
+	b.follow("bob 4000", "ada 21")
+	if err := b.Truth.DeleteBoard(t.Context(), b.source("rides")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 1")
+	b.putSource("rides", leaderboard.Rules{Order: leaderboard.Asc})
+	b.submitTo("rides", score("eve", 300))
+	b.follow("eve 300", "ada 1")
+	if err := b.Truth.DeleteBoard(t.Context(), b.name); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Truth.FollowSources(t.Context(), b.name); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("following of a deleted board: %v", err)
+	}
+}
+
+// A member hidden on a source or on the board itself is not there, and is there again with what it has by then.
+func testDerivedHidden(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
+	b.submitTo("runs", score("ada", 5), score("bob", 7))
+	b.submitTo("rides", score("ada", 10))
+	b.follow("ada 15", "bob 7")
+	hide := func(board, member string) {
+		t.Helper()
+		if _, err := s.Truth.Hide(t.Context(), hiding(board, member)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hide(b.source("rides"), "ada")
+	b.follow("bob 7", "ada 5")
+	hide(b.name, "ada")
+	b.follow("bob 7")
+	hide(b.name, "eve")
+	b.submitTo("runs", score("ada", 20), score("eve", 1))
+	b.follow("bob 7")
+	if err := s.Truth.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 20", "bob 7")
+	if err := s.Truth.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
+		t.Fatal(err)
+	}
+	b.follow("ada 20", "bob 7", "eve 1")
+}
