@@ -210,6 +210,8 @@ func mergedMemberOps() keepOps[*leaderboard.MergedStandings] {
 	}
 	return keepOps[*leaderboard.MergedStandings]{
 		seq: func(*leaderboard.MergedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
-		bytes: func(s *leaderboard.MergedStandings) int { return answerBytes + entryBytes*(len(s.Entries)+len(s.States)) },
+		bytes: func(s *leaderboard.MergedStandings) int {
+			return answerBytes + entryBytes*(len(s.Entries)+len(s.States))
+		},
 	}
 }
