@@ -13,6 +13,7 @@ import (
 // Truth is all that store.Store and Model do.
 type Truth interface {
 	leaderboard.Rankings
+	leaderboard.MergedRankings
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)
@@ -80,6 +81,7 @@ func Run(t *testing.T, truth Truth) {
 	for name, test := range map[string]func(*testing.T, Truth){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
 		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
+		"merged":   func(t *testing.T, truth Truth) { RunMerged(t, Subject{Truth: truth, Rankings: truth}, truth) },
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
