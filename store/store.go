@@ -22,6 +22,8 @@ type Store struct {
 	flavour *flavour
 	indexes *indexes
 
+	derivers derivers
+
 	rules sync.Map // board name → *boardRules, checked under the lock of each batch
 
 	mu      sync.Mutex // guards the fields below
@@ -55,7 +57,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.writers.Wait()
 	s.indexes.close()
-	return errors.Join(s.batches.Close(), s.db.Close())
+	return errors.Join(s.derivers.close(), s.batches.Close(), s.db.Close())
 }
 
 // Ping says whether MySQL answers.

@@ -64,6 +64,7 @@ func (a *App) startBackground(ctx context.Context) {
 			}
 		}
 		a.background.Go(func() { a.sweep(ctx) })
+		a.background.Go(func() { a.deriver.Run(ctx) })
 		if a.refresher == nil {
 			return
 		}
