@@ -106,6 +106,9 @@ func (f *follower) step(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-r.slots }()
+	if r.recomputing(f.id) {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, r.opts.StepTimeout)
 	defer cancel()
 	start := time.Now()

@@ -19,6 +19,8 @@ type Truth interface {
 	YieldDerived(ctx context.Context, boardID int64) error
 	// FollowSources takes one step. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
 	FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	// Recompute computes all entries anew. Errors as of FollowSources.
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 
 // Options adjust a Runner; the zero value works. Durations that are 0 get the default named beside them.
@@ -41,17 +43,23 @@ const (
 
 // Runner follows the sources of all derived boards. Run is called once, the other methods by anybody.
 type Runner struct {
-	truth Truth
-	opts  Options
-	slots chan struct{} // one for each step under way
-	wg    sync.WaitGroup
+	truth   Truth
+	history History
+	opts    Options
+	slots   chan struct{}   // one for each step under way
+	wg      sync.WaitGroup  // one per follower and recomputation
+	ctx     context.Context // of recomputations, ended by Close
+	cancel  context.CancelFunc
+
+	mu   sync.Mutex
+	jobs map[int64]*job // by board id, guarded by mu
 
 	followers map[int64]*follower // by board id; Run's goroutine alone
 	bySource  atomic.Pointer[map[string][]*follower]
 }
 
 // New does no I/O and starts nothing.
-func New(truth Truth, opts Options) *Runner {
+func New(truth Truth, history History, opts Options) *Runner {
 	setDefault(&opts.Poll, time.Second)
 	setDefault(&opts.Gap, 50*time.Millisecond)
 	setDefault(&opts.StepTimeout, 30*time.Minute)
@@ -62,7 +70,11 @@ func New(truth Truth, opts Options) *Runner {
 	if opts.OnStep == nil {
 		opts.OnStep = func(leaderboard.DeriveStep, time.Duration, error) {}
 	}
-	r := &Runner{truth: truth, opts: opts, slots: make(chan struct{}, opts.Parallel), followers: map[int64]*follower{}}
+	r := &Runner{
+		truth: truth, history: history, opts: opts, slots: make(chan struct{}, opts.Parallel),
+		jobs: map[int64]*job{}, followers: map[int64]*follower{},
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.bySource.Store(&map[string][]*follower{})
 	return r
 }
@@ -98,7 +110,7 @@ func (r *Runner) Lag() (changes int64, behind time.Duration) {
 	return changes, behind
 }
 
-// Run follows until ctx ends, and returns when all steps under way have ended.
+// Run follows until ctx ends, and returns when all work under way has ended: Close ends recomputations.
 func (r *Runner) Run(ctx context.Context) {
 	for {
 		if err := r.list(ctx); err != nil && ctx.Err() == nil {

@@ -64,7 +64,8 @@ type Profiles interface {
 
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
-	// Start begins a run, or joins one that is asked for already, and returns at once with its id. wait blocks until the
+	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
+	// Incremental, or for derived boards Recompute. wait blocks until the
 	// run is finished or its ctx ends; the run goes on without a waiter.
 	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
 		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
@@ -72,6 +73,13 @@ type Rebuilds interface {
 	Run(ctx context.Context, id int64) (leaderboard.Run, error)
 	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
 	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+// Derived knows how derived boards stand to their sources. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable.
+type Derived interface {
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	// VerifySources compares the entries with those that the sources make, at one state.
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
@@ -84,6 +92,7 @@ type Config struct {
 	Profiles Profiles
 	Rebuilds Rebuilds
 	Hidings  Hidings
+	Derived  Derived
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,

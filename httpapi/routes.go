@@ -57,8 +57,10 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
 
+		{method: http.MethodGet, path: "/v1/boards/{board}/sources", access: readers, handle: sources},
+
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
-		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period"}, patience: time.Minute, handle: verify},
+		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period", "against"}, patience: verifyPatience, handle: verify},
 		{method: http.MethodGet, path: "/v1/boards/{board}/export", access: admins, params: []string{"window", "period", "format"}, patience: exportLimit, handle: reading(export)},
 		{method: http.MethodGet, path: "/v1/runs", access: admins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
 		{method: http.MethodGet, path: "/v1/runs/{id}", access: admins, handle: getRun},

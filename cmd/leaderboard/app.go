@@ -62,7 +62,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 		}
 	}
 	a.catalog = cache.NewCatalog(a.store)
-	a.deriver = derive.New(a.store, derive.Options{Logger: log, OnStep: a.metrics.derived})
+	a.deriver = derive.New(a.store, a.store, derive.Options{Logger: log, OnStep: a.metrics.derived})
 	a.metrics.watchDerived(a.deriver.Lag)
 	a.wireReader()
 	a.wireAPI()
@@ -143,6 +143,7 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.cancel != nil {
 		a.cancel()
 	}
+	a.deriver.Close()
 	a.background.Wait()
 	errs = append(errs, a.stopRedisWork(ctx), a.store.Close())
 	if a.redis != nil {

@@ -40,7 +40,7 @@ func (a *App) onBreaker(open bool) {
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
 		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Writer: writer{a.store}, Periods: a.store, Profiles: newPeople(a.store),
-		Rebuilds: rebuilds{a.store, a.refresher}, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
+		Rebuilds: rebuilds{a.store, a.refresher, a.deriver}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		Hidings:   a.store,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
