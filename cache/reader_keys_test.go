@@ -11,7 +11,9 @@ func TestKeysKnowTheRules(t *testing.T) {
 	t.Parallel()
 	seen := map[pageKey]int{}
 	for i, rules := range []leaderboard.Rules{
-		{}, {Order: leaderboard.Asc}, {Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}},
+		{},
+		{Order: leaderboard.Asc},
+		{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}}}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 21}}}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "lives", Bits: 21}}}},

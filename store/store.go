@@ -23,8 +23,8 @@ type Store struct {
 	indexes *indexes
 
 	derivers derivers
-
-	rules sync.Map // board name → *boardRules, checked under the lock of each batch
+	gates    gates
+	rules    sync.Map // board name → *boardRules, checked under the lock of each batch
 
 	mu      sync.Mutex // guards the fields below
 	queues  map[string]*queue

@@ -44,6 +44,8 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "around", "score", "tiebreak", "field", "window", "period", "mode", "min-seq")...),
 			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.export,
 				append(clientSettings(), "window", "period", "format", "output")...),
+			p.leaf("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", p.importFile,
+				append(clientSettings(), "format", "batch", "refused", "progress", "restart", "retry-for", "idempotency-key")...),
 			p.leaf("health", "ask the server of this machine whether it is ready; status 1 when it is not", "", p.health,
 				"listen", "timeout"),
 			p.leaf("version", "print the version", "", p.version, "json"),

@@ -40,6 +40,9 @@ func TestExitStatus(t *testing.T) {
 		"export b --format xml":              exitUsage,
 		"export b --json":                    exitUsage,
 		"export b":                           exitFailed,
+		"import b":                           exitUsage,
+		"import b f --batch 0":               exitUsage,
+		"import b f":                         exitFailed,
 		"health --listen nowhere":            exitUsage,
 		"version --json=perhaps":             exitUsage,
 		"migrate up":                         exitFailed,
@@ -95,7 +98,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("no command takes --%s", s.name)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "import", "health", "version"}
 	var got []string
 	for _, c := range p.command().Commands {
 		got = append(got, c.Name)

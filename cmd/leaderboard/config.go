@@ -59,8 +59,14 @@ type config struct {
 	fields         map[string]int64
 	idempotencyKey string
 	format, output string
-	rulesFile      string
-	rules          map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
+
+	batch             int
+	refused, progress string
+	restart           bool
+	retryFor          time.Duration
+
+	rulesFile string
+	rules     map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }
 
 // String hides the secrets from whoever prints a configuration.

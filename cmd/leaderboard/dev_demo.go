@@ -43,11 +43,10 @@ func (p *program) loadDemo(ctx context.Context, s *store.Store, members int) err
 		if _, err := s.Submit(ctx, store.SubmitRequest{Board: demoBoard, Entries: entries}); err != nil {
 			return err
 		}
-		if err := bar.Add(len(entries)); err != nil {
-			return fmt.Errorf("progress bar: %w", err)
-		}
+		bar.add(int64(len(entries)))
 	}
-	return bar.Finish()
+	bar.end()
+	return nil
 }
 
 // demoEntries are the members from to to-1. Scores follow a log-normal law, as those of games do: most are modest, few

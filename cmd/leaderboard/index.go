@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
@@ -25,15 +26,15 @@ func (p *program) indexCommand() *cli.Command {
 func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
 	views, failed := []runView{}, 0
 	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
-		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name)
+		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := t.store.BuildIndex(ctx, ref, store.IndexBuild{
 			Reason: leaderboard.ReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
-				bar.ChangeMax64(max(1, total))
-				_ = bar.Set64(counted) // a terminal that cannot be drawn on is no reason to stop
+				bar.setTotal(total)
+				bar.set(counted)
 			},
 		})
-		_ = bar.Finish()
+		bar.end()
 		v := viewRun(ref, run)
 		if err != nil {
 			failed++

@@ -4,7 +4,7 @@
 //
 // This package is the only one that knows all the others: it reads the configuration (settings.go, one table), wires
 // store, cache, refresher and httpapi into an app (app.go), and turns errors into exit statuses: 0 done, 1 failed,
-// 2 wrong usage.
+// 2 wrong usage, 3 done but for lines that an import refused.
 package main
 
 import (
@@ -22,9 +22,10 @@ import (
 
 // The exit statuses.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitRefused = 3
 )
 
 func main() {
@@ -62,6 +63,8 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(std.err, "leaderboard: interrupted")
 		return exitFailed
+	case errors.Is(err, errRefused):
+		return exitRefused
 	case errors.Is(err, errQuiet):
 		return exitFailed
 	default:
@@ -77,6 +80,9 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 
 // errQuiet is a failure that the command has reported already, in its answer.
 var errQuiet = errors.New("reported")
+
+// errRefused is an import that is complete but for lines that were refused; it has said which.
+var errRefused = errors.New("lines were refused")
 
 // failure marks an error that is not about usage: the command was understood and did not work.
 type failure struct{ err error }

@@ -93,7 +93,7 @@ func clientTable() []setting {
 			usage: "a tiebreak field of the entries, or of the score, as in level=7; once for each field of the board",
 		},
 		{
-			name: "idempotency-key", section: secClient, usage: "repeat a submit under the same key and it counts once; empty: a random one",
+			name: "idempotency-key", section: secClient, usage: "repeat a submit under the same key and it counts once; empty: a random one. The same file imported under another key counts again",
 			set: text(func(c *config) *string { return &c.idempotencyKey }),
 		},
 	}

@@ -105,6 +105,7 @@ func (p *program) exportFile(from io.Reader, v *exportView) (err error) {
 // exportTo copies the entries and checks that all of them have come.
 func (p *program) exportTo(to io.Writer, from io.Reader, v *exportView) error {
 	bar := p.progress(v.Entries, "exporting "+v.Board, inEntries()...)
+	defer bar.end()
 	count := recordCounter{quotes: v.Format == formatCSV}
 	if count.quotes {
 		count.records = -1 // the line of names
@@ -117,13 +118,11 @@ func (p *program) exportTo(to io.Writer, from io.Reader, v *exportView) error {
 				return fmt.Errorf("write the entries: %w", err)
 			}
 			count.add(buf[:n])
-			if err := bar.Set64(min(max(count.records, 0), v.Entries)); err != nil {
-				return fmt.Errorf("progress bar: %w", err)
-			}
+			bar.set(min(max(count.records, 0), v.Entries))
 		}
 		switch {
 		case errors.Is(rerr, io.EOF) && count.records == v.Entries:
-			return bar.Finish()
+			return nil
 		case errors.Is(rerr, io.EOF):
 			rerr = io.ErrUnexpectedEOF
 			fallthrough

@@ -74,8 +74,14 @@ func TestExportStalls(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ given, file, want string }{
-		{"", "", formatCSV}, {"", "-", formatCSV}, {"", "a.csv", formatCSV}, {"", "a.txt", formatCSV}, {"", "a.JSONL", formatJSONL},
-		{"", "a.ndjson", formatJSONL}, {"csv", "a.jsonl", formatCSV}, {"jsonl", "a.csv", formatJSONL},
+		{"", "", formatCSV},
+		{"", "-", formatCSV},
+		{"", "a.csv", formatCSV},
+		{"", "a.txt", formatCSV},
+		{"", "a.JSONL", formatJSONL},
+		{"", "a.ndjson", formatJSONL},
+		{"csv", "a.jsonl", formatCSV},
+		{"jsonl", "a.csv", formatJSONL},
 	} {
 		if got := formatOf(c.given, c.file); got != c.want {
 			t.Errorf("%q of %q is %s, want %s", c.given, c.file, got, c.want)

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"leaderboard/internal/testenv"
+)
+
+// transferring is an app and a folder for files, with the command line pointed at both.
+type transferring struct {
+	*testApp
+	dir string
+}
+
+func startTransferring(t *testing.T) *transferring {
+	t.Helper()
+	return &transferring{startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)}), t.TempDir()}
+}
+
+// file is the path of a file in the folder, with this content unless it is "".
+func (tr *transferring) file(name, content string) string {
+	tr.t.Helper()
+	path := filepath.Join(tr.dir, name)
+	if content != "" {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// read is the content of a file in the folder, "" when there is none.
+func (tr *transferring) read(name string) string {
+	tr.t.Helper()
+	content, err := os.ReadFile(filepath.Join(tr.dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		tr.t.Fatal(err)
+	}
+	return string(content)
+}
+
+// run runs a command as an admin and wants an exit status.
+func (tr *transferring) run(want int, args ...string) (out, errOut string) {
+	tr.t.Helper()
+	status, out, errOut := runWith(tr.t, map[string]string{"LEADERBOARD_URL": "http://" + tr.Addr(), "LEADERBOARD_KEY": adminTestKey}, args...)
+	if status != want {
+		tr.t.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, errOut)
+	}
+	return out, errOut
+}
+
+// imported runs an import and returns what it says.
+func (tr *transferring) imported(want int, args ...string) importView {
+	tr.t.Helper()
+	out, _ := tr.run(want, append([]string{"import", "--json"}, args...)...)
+	var view importView
+	if err := json.Unmarshal([]byte(out), &view); err != nil {
+		tr.t.Fatal(err)
+	}
+	return view
+}
+
+// scores are the entries of a board in MySQL, best first.
+func (tr *transferring) scores(board string) string {
+	tr.t.Helper()
+	out, _ := tr.run(exitOK, "export", board)
+	var all []string
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+		columns := strings.Split(line, ",")
+		all = append(all, columns[2]+"="+columns[3])
+	}
+	return strings.Join(all, " ")
+}
+
+// TestExportImportExport: what was exported and imported into a new board is exported as the same bytes, in both forms,
+// with members that are hard to write, ties, tiebreaks and fields.
+func TestExportImportExport(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	for name, rules := range map[string]string{
+		"plain":  `{"order":"asc","policy":"sum","tiebreak":{"order":"asc"}}`,
+		"fields": `{"tiebreak":{"fields":[{"name":"level","bits":20},{"name":"deaths","bits":16,"order":"asc"}]}}`,
+	} {
+		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+name, rules)
+		var in bytes.Buffer
+		encoder := json.NewEncoder(&in)
+		odd := []string{"a,b", `"`, `""`, "line\nfeed", "cr\r\nlf", "\r", " ", byteOrder, "\x00", "日本", "\u2028", strings.Repeat("\x01", 64), "=1", "<&>"}
+		for i := range 2500 {
+			e := importEntry{Member: fmt.Sprintf("m%04d", i), Score: int64(i * 7919 % 100)}
+			if i < len(odd) {
+				e.Member, e.Score = odd[i], -e.Score<<40
+			}
+			if name == "fields" {
+				e.Fields = map[string]int64{"level": int64(i % 5), "deaths": int64(i % 7)}
+			} else {
+				tiebreak := int64(-i % 3)
+				e.Tiebreak = &tiebreak
+			}
+			if err := encoder.Encode(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if v := tr.imported(exitOK, name, tr.file(name+".jsonl", in.String())); v.Applied != 2500 || v.Entries != 2500 || v.Sent != 2500 {
+			t.Fatalf("%+v", v)
+		}
+		for _, format := range []string{formatCSV, formatJSONL} {
+			again := name + "-" + format
+			tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+again, rules)
+			first, second := tr.file("1."+again+"."+format, ""), tr.file("2."+again+"."+format, "")
+			tr.run(exitOK, "export", name, "--output", first)
+			if v := tr.imported(exitOK, again, first); v.Applied != 2500 {
+				t.Errorf("%+v", v)
+			}
+			tr.run(exitOK, "export", again, "--output", second)
+			one, two := tr.read(filepath.Base(first)), tr.read(filepath.Base(second))
+			if one != two || strings.Count(one, "\n") < 2500 {
+				t.Errorf("%s: exported\n%.500s\nand again\n%.500s", again, one, two)
+			}
+		}
+	}
+}
+
+// TestImportTwice: an import that is repeated changes nothing, with its progress and without it.
+func TestImportTwice(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum","limits":{"max_score":50}}`)
+	content := "member,score\na,1\nb,2\na,3\nbad,x\nc,51\na,5\n"
+	file := tr.file("scores.csv", content)
+	sums := func(want string) {
+		t.Helper()
+		if got := tr.scores("sums"); got != want {
+			t.Fatalf("%v, want %s", got, want)
+		}
+	}
+	report := "line,code,detail\n5,malformed-line,\"score \"\"x\"\": want a whole number from -9223372036854775808 to 9223372036854775807, without fraction or exponent\"\n" +
+		"6,score-out-of-range,score 51 is above the board's max_score 50\n"
+	first := tr.imported(exitRefused, "sums", file, "--batch", "2")
+	if first.Applied != 4 || first.Refused != 2 || first.Sent != 6 || first.Report != file+".refused" || tr.read("scores.csv.refused") != report {
+		t.Fatalf("%+v\n%s", first, tr.read("scores.csv.refused"))
+	}
+	sums("a=9 b=2")
+	// With its progress: nothing is sent, and the batches are as large as they were.
+	if v := tr.imported(exitRefused, "sums", file); v.Sent != 0 || v.Applied != 4 || tr.read("scores.csv.refused") != report {
+		t.Errorf("%+v", v)
+	}
+	// Without it everything is sent again, under the same keys.
+	if err := os.Remove(file + ".progress"); err != nil {
+		t.Fatal(err)
+	}
+	if v := tr.imported(exitRefused, "sums", file, "--batch", "2"); v.Sent != 6 || v.Applied != 4 || v.Seq != first.Seq || tr.read("scores.csv.refused") != report {
+		t.Errorf("%+v", v)
+	}
+	if v := tr.imported(exitRefused, "sums", file, "--batch", "2", "--restart"); v.Sent != 6 {
+		t.Errorf("%+v", v)
+	}
+	sums("a=9 b=2")
+	// From standard input it is the same.
+	for range 2 {
+		p := &program{stdio{strings.NewReader(content), &bytes.Buffer{}, &bytes.Buffer{}}, func(string) string { return "" }}
+		cfg, err := readWith(t, map[string]string{"LEADERBOARD_URL": "http://" + tr.Addr(), "LEADERBOARD_KEY": adminTestKey}, append(clientSettings(), "batch", "retry-for"), "--batch", "2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.importFile(t.Context(), cfg, []string{"sums", "-"}); err != errRefused || !strings.Contains(fmt.Sprint(p.err), "line 6: score 51") {
+			t.Errorf("%v %s", err, p.err)
+		}
+	}
+	sums("a=9 b=2")
+	// Under another key it is another import, on purpose.
+	if v := tr.imported(exitRefused, "sums", file, "--restart", "--idempotency-key", "again"); v.Sent != 6 {
+		t.Errorf("%+v", v)
+	}
+	sums("a=18 b=4")
+}
+
+// TestImportGoesOn: lines that were put behind an import that is complete are imported alone.
+func TestImportGoesOn(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
+	content := "member,score\na,1\nb,x\n"
+	file := tr.file("scores.csv", content)
+	tr.imported(exitRefused, "sums", file)
+	tr.file("scores.csv", content+"a,2\nb,y\n")
+	if v := tr.imported(exitRefused, "sums", file); v.Sent != 2 || v.Applied != 2 || v.Refused != 2 || strings.Count(tr.read("scores.csv.refused"), "\n") != 3 {
+		t.Errorf("%+v\n%s", v, tr.read("scores.csv.refused"))
+	}
+	if got := tr.scores("sums"); got != "a=3" {
+		t.Error(got)
+	}
+	// A last line without its end may be a line that is not finished.
+	tr.file("scores.csv", content+"a,2\nb,y\na,5")
+	tr.imported(exitRefused, "sums", file)
+	tr.file("scores.csv", content+"a,2\nb,y\na,50\n")
+	_, errOut := tr.run(exitFailed, "import", "sums", file)
+	if !strings.Contains(errOut, "has changed in what was imported already, which is the part ahead of line 6") || !strings.Contains(errOut, "--restart") {
+		t.Errorf("%s", errOut)
+	}
+}
+
+// TestImportRefusesToGoOn: where going on would count something twice or not at all.
+func TestImportRefusesToGoOn(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	for _, board := range []string{"one", "two"} {
+		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
+	}
+	content := "member,score\na,1\nb,2\n"
+	file := tr.file("scores.csv", content)
+	tr.imported(exitOK, "one", file)
+	refused := func(want string, args ...string) {
+		t.Helper()
+		if _, errOut := tr.run(exitFailed, append([]string{"import"}, args...)...); !strings.Contains(errOut, want) {
+			t.Errorf("%v: %s", args, errOut)
+		}
+	}
+	refused("is the progress of an import into one; name another file with --progress", "two", file)
+	tr.imported(exitOK, "two", file, "--progress", tr.file("two.progress", ""))
+	refused("another --format or --idempotency-key", "one", file, "--idempotency-key", "k")
+	refused("another --format or --idempotency-key", "one", file, "--format", "jsonl")
+	for name, changed := range map[string]string{"changed": "member,score\na,2\nb,2\n", "shorter": "member,score\na,1\n", "other columns": "score,member\na,1\nb,2\n"} {
+		tr.file("scores.csv", changed)
+		refused("has changed in what was imported already", "one", file)
+		if got := tr.scores("one"); got != "b=2 a=1" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	tr.file("scores.csv", content)
+	tr.ask(http.StatusNoContent, "DELETE", "/v1/boards/one", "")
+	refused("Board not found", "one", file)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/one", `{"policy":"sum"}`)
+	refused("into a board one that was made at", "one", file)
+	if v := tr.imported(exitOK, "one", file, "--restart"); v.Applied != 2 {
+		t.Errorf("%+v", v)
+	}
+	for _, broken := range []string{"{", "{}", `{"version":2}`} {
+		tr.file("scores.csv.progress", broken)
+		refused("is not the progress of an import", "one", file)
+	}
+	refused("open the file", "one", tr.file("nowhere.csv", ""))
+	refused("it is empty", "one", "--progress", tr.file("p", ""), os.DevNull)
+}

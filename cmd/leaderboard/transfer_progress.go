@@ -1,0 +1,99 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+)
+
+// importProgress is how far an import has come: a state that is true behind each batch that was answered. It is written
+// without waiting for the disk: an older one is as good, since the batches behind it are sent again under the same keys,
+// and counted once as long as the server remembers those.
+type importProgress struct {
+	Version int    `json:"version"`
+	Board   string `json:"board"`
+	Created string `json:"board_created_time"` // a board made anew under the same name is another one
+	Format  string `json:"format"`
+	Batch   int    `json:"batch"`
+	Key     string `json:"idempotency_key,omitempty"`
+
+	Offset    int64  `json:"offset"` // bytes of the file that are dealt with
+	Line      int64  `json:"line"`   // number of the next line
+	Hash      string `json:"hash"`   // of what makes the keys, up to Offset
+	Applied   int64  `json:"applied"`
+	Unchanged int64  `json:"unchanged"`
+	Refused   int64  `json:"refused"`
+	Report    int64  `json:"report_bytes"`
+	Seq       int64  `json:"seq"` // of the board's first window, of the last answer
+	Complete  bool   `json:"complete"`
+}
+
+const importVersion = 1
+
+// seed begins the hash that the keys of the batches are made from: what an import is besides the content of its file.
+func (p *importProgress) seed() hash.Hash {
+	h := sha256.New()
+	fmt.Fprintf(h, "leaderboard import %d\n%s\n%s\n%d\n%q\n", importVersion, p.Board, p.Format, p.Batch, p.Key)
+	return h
+}
+
+func hashOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+
+func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Refused }
+
+// loadProgress reads the progress of an earlier run, nil when there is none.
+func loadProgress(file string) (*importProgress, error) {
+	if file == "" {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	content, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the progress: %w", err)
+	}
+	p := &importProgress{}
+	if err := json.Unmarshal(content, p); err != nil || p.Version != importVersion || p.Batch < 1 {
+		return nil, fmt.Errorf("%s is not the progress of an import that this version can go on with; %s", file, restartHint)
+	}
+	return p, nil
+}
+
+const restartHint = "--restart begins at the first line (what the server remembers of the same file, for 24 hours, is not counted again)"
+
+// checkSame says why a run cannot go on where another one stopped.
+func (p *importProgress) checkSame(now *importProgress, file string) error {
+	switch {
+	case p.Board != now.Board:
+		return fmt.Errorf("%s is the progress of an import into %s; name another file with --progress to import into %s too", file, p.Board, now.Board)
+	case p.Created != now.Created:
+		return fmt.Errorf("%s is the progress of an import into a board %s that was made at %s, this one was made at %s; %s", file, p.Board, p.Created, now.Created, restartHint)
+	case p.Format != now.Format || p.Key != now.Key:
+		return fmt.Errorf("%s is the progress of an import with another --format or --idempotency-key; %s", file, restartHint)
+	}
+	return nil
+}
+
+// save puts the progress in the place of the one before, "" for no file.
+func (p *importProgress) save(file string) error {
+	if file == "" {
+		return nil
+	}
+	content, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("save the progress: %w", err)
+	}
+	if err := os.WriteFile(file+".part", append(content, '\n'), 0o666); err != nil {
+		return fmt.Errorf("save the progress: %w", err)
+	}
+	if err := os.Rename(file+".part", file); err != nil {
+		return fmt.Errorf("save the progress: %w", err)
+	}
+	return nil
+}

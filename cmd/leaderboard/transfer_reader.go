@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// importReader reads the entries of a file, one after another, in little memory.
+type importReader struct {
+	*source
+	format  string
+	columns []string // of a CSV
+	fields  [][]byte // of the last record, to be used again
+	began   int64    // line that the last record began at
+}
+
+// newImportReader begins to read; of a CSV it takes the names of the columns.
+func newImportReader(src *source, format string) (*importReader, error) {
+	r := &importReader{source: src, format: format}
+	if format != formatCSV {
+		return r, nil
+	}
+	fields, fault, err := r.csv()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty: its first line has to name the columns, such as member,score")
+	case err != nil:
+		return nil, err
+	case fault != "":
+		return nil, errors.New("its first line, the names of the columns, " + fault)
+	}
+	for _, name := range fields {
+		r.columns = append(r.columns, string(name))
+	}
+	return r, checkColumns(r.columns)
+}
+
+// next reads an entry, which begins at a line of this number. A fault says why it is none. The error is io.EOF at the
+// end.
+func (r *importReader) next() (e importEntry, line int64, fault string, err error) {
+	if r.format == formatJSONL {
+		return r.jsonl()
+	}
+	fields, fault, err := r.csv()
+	if fault == "" && err == nil {
+		e, fault = entryOfRecord(r.columns, fields)
+	}
+	return e, r.began, fault, err
+}
+
+// jsonl reads the next line that is not blank.
+func (r *importReader) jsonl() (e importEntry, line int64, fault string, err error) {
+	for {
+		b, err := r.window()
+		if err == nil && len(b) == 0 {
+			err = io.EOF
+		}
+		if err != nil {
+			return e, 0, "", err
+		}
+		line = r.line
+		size := bytes.IndexByte(b, '\n') + 1
+		if size == 0 {
+			size = len(b)
+		}
+		if size > maxRecord {
+			return e, line, faultTooLong, r.takeLine()
+		}
+		text := bytes.TrimSpace(b[:size])
+		if len(text) > 0 {
+			e, fault = entryOfLine(text)
+		}
+		r.take(size)
+		if len(text) > 0 {
+			return e, line, fault, nil
+		}
+	}
+}
+
+// csv reads the next record that is not an empty line. Of one whose quotes are wrong only the first line is taken: where
+// it ends cannot be known, and the lines behind it are not to be lost with it.
+func (r *importReader) csv() (fields [][]byte, fault string, err error) {
+	for {
+		b, err := r.window()
+		if err == nil && len(b) == 0 {
+			err = io.EOF
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		r.began = r.line
+		if n := emptyLine(b); n > 0 {
+			r.take(n)
+			continue
+		}
+		if bytes.HasPrefix(b, []byte(byteOrder)) {
+			return nil, "begins with a byte order mark, in the middle of the file", r.takeLine()
+		}
+		fields, size, fault := csvRecord(b, len(b) <= maxRecord, r.fields)
+		if fault == "" && size > maxRecord {
+			fault = faultTooLong
+		}
+		if fault != "" {
+			return nil, fault, r.takeLine()
+		}
+		r.fields = fields
+		r.take(size)
+		return fields, "", nil
+	}
+}
+
+// emptyLine is the length of the line end that b begins with, 0 when it begins with something else.
+func emptyLine(b []byte) int {
+	switch {
+	case b[0] == '\n', string(b) == "\r":
+		return 1
+	case bytes.HasPrefix(b, []byte("\r\n")):
+		return 2
+	}
+	return 0
+}

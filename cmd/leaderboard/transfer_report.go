@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+)
+
+// refusal is a line that was not imported, and why.
+type refusal struct {
+	line   int64
+	code   string // of the problem, malformed-line when the line was not sent
+	detail string
+}
+
+const codeMalformedLine = "malformed-line"
+
+// importReport is where refused lines are told: a CSV of line, code and detail, or for people on w. The file appears
+// with the first of them.
+type importReport struct {
+	name string // "" for w
+	w    io.Writer
+	file *os.File
+	size int64 // bytes of the file that are true
+}
+
+// open begins the report anew (size 0), or behind the first size bytes of the one that is there.
+func (r *importReport) open(size int64) error {
+	if r.name == "" {
+		return nil
+	}
+	info, err := os.Stat(r.name)
+	if err != nil || size == 0 {
+		if err := os.Remove(r.name); err != nil && !os.IsNotExist(err) {
+			return fmt.Errorf("begin the report of refused lines: %w", err)
+		}
+		return nil
+	}
+	r.size = min(size, info.Size())
+	return nil
+}
+
+// add tells of refused lines.
+func (r *importReport) add(refused []refusal) error {
+	if len(refused) == 0 {
+		return nil
+	}
+	if r.name == "" {
+		for _, x := range refused {
+			fmt.Fprintf(r.w, "line %d: %s\n", x.line, printable(x.detail))
+		}
+		return nil
+	}
+	if err := r.write(refused); err != nil {
+		return fmt.Errorf("write the report of refused lines: %w", err)
+	}
+	return nil
+}
+
+func (r *importReport) write(refused []refusal) (err error) {
+	if r.file == nil {
+		if r.file, err = os.OpenFile(r.name, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+			return err
+		}
+		if err := r.file.Truncate(r.size); err != nil {
+			return err
+		}
+		if _, err := r.file.Seek(r.size, io.SeekStart); err != nil {
+			return err
+		}
+	}
+	w := csv.NewWriter(r.file)
+	if r.size == 0 {
+		_ = w.Write([]string{"line", "code", "detail"}) // Error says it
+	}
+	for _, x := range refused {
+		_ = w.Write([]string{strconv.FormatInt(x.line, 10), x.code, x.detail})
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return err
+	}
+	r.size, err = r.file.Seek(0, io.SeekCurrent)
+	return err
+}
+
+func (r *importReport) close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

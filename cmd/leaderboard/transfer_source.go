@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+const (
+	// maxRecord bounds a record of an import, in bytes; one with nothing too long in it has less than 2 KiB.
+	maxRecord = 64 << 10
+	byteOrder = "\ufeff" // the mark that some programs put ahead of UTF-8
+)
+
+// source is an input that is read once, a window at a time: what was taken is hashed, counted and forgotten.
+type source struct {
+	in         io.Reader
+	hash       hash.Hash // of the seed and all that was taken
+	buf        []byte
+	start, end int // of what is in buf and was not taken
+	eof        bool
+	offset     int64 // bytes taken
+	line       int64 // number of the next line, from 1
+	whole      bool  // what was taken ends with a line feed, or is nothing
+}
+
+// newSource begins to read and takes a byte order mark.
+func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
+	s := &source{in: in, hash: seeded, buf: make([]byte, 4*maxRecord), line: 1, whole: true}
+	head, err := s.window()
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return nil, errors.New("it is UTF-16, want UTF-8")
+	}
+	if bytes.HasPrefix(head, []byte(byteOrder)) {
+		s.take(len(byteOrder))
+		s.whole = true
+	}
+	return s, nil
+}
+
+// window is what follows: one byte more than the longest record, less only at the end of the input.
+func (s *source) window() ([]byte, error) {
+	const want = maxRecord + 1
+	if !s.eof && s.end-s.start < want {
+		s.end = copy(s.buf, s.buf[s.start:s.end])
+		s.start = 0
+		for !s.eof && s.end < want {
+			n, err := s.in.Read(s.buf[s.end:])
+			s.end += n
+			if s.eof = errors.Is(err, io.EOF); err != nil && !s.eof {
+				return nil, fmt.Errorf("read it: %w", err)
+			}
+		}
+	}
+	return s.buf[s.start:min(s.end, s.start+want)], nil
+}
+
+// take is done with the first n bytes of the window.
+func (s *source) take(n int) {
+	if n == 0 {
+		return
+	}
+	b := s.buf[s.start : s.start+n]
+	s.hash.Write(b)
+	s.line += int64(bytes.Count(b, []byte{'\n'}))
+	s.offset += int64(n)
+	s.whole = b[n-1] == '\n'
+	s.start += n
+}
+
+// takeLine is done with everything to the end of the line.
+func (s *source) takeLine() error {
+	for {
+		b, err := s.window()
+		if err != nil || len(b) == 0 {
+			return err
+		}
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			s.take(i + 1)
+			return nil
+		}
+		s.take(len(b))
+	}
+}
+
+// takeTo is done with everything ahead of offset; false when the input ends before.
+func (s *source) takeTo(offset int64) (bool, error) {
+	for s.offset < offset {
+		b, err := s.window()
+		if err != nil || len(b) == 0 {
+			return false, err
+		}
+		s.take(int(min(int64(len(b)), offset-s.offset)))
+	}
+	return s.offset == offset, nil
+}
+
+// atEnd says whether nothing follows.
+func (s *source) atEnd() (bool, error) {
+	b, err := s.window()
+	return len(b) == 0, err
+}
