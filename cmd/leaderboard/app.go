@@ -34,6 +34,7 @@ type App struct {
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
 	reader    *cache.Reader
+	people    people
 	schema    schemaState
 	api       *httpapi.API
 
@@ -60,6 +61,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 		}
 	}
 	a.catalog = cache.NewCatalog(a.store)
+	a.people = newPeople(a.store)
 	a.wireReader()
 	a.wireAPI()
 	return a, nil

@@ -27,6 +27,7 @@ type Model struct {
 	lastID  int64
 
 	profiles  map[string]leaderboard.Profile
+	friends   map[string]map[string]bool
 	hidden    []leaderboard.Hiding
 	hiddenLog []leaderboard.HideRecord // ordered by id
 
@@ -57,7 +58,7 @@ type modelPeriod struct {
 
 // NewModel is an empty store.
 func NewModel() *Model {
-	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}}
+	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{}}
 }
 
 // SetNow stops the database clock at a moment; 0 lets it run with the machine's again.
