@@ -65,6 +65,21 @@ type Profiles interface {
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
+// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and may
+// be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
+type Friends interface {
+	// PutFriends makes a list the one given, durably, and returns its length; AddFriends adds to it, all or nothing.
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	// RemoveFriend takes a friend off the list; it may be none.
+	RemoveFriend(ctx context.Context, member, friend string) error
+	// Friends lists up to limit friends behind after, in the order of their bytes, as they are now.
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	// FriendsOf are all friends of a member in the order of their bytes. The list may be a second old unless it was
+	// changed here. With an error it is the one at hand, however old. Nobody writes to it.
+	FriendsOf(ctx context.Context, member string) ([]string, error)
+}
+
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
 	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
@@ -94,6 +109,7 @@ type Config struct {
 	Writer   Writer
 	Periods  Periods
 	Profiles Profiles
+	Friends  Friends
 	Rebuilds Rebuilds
 	Hidings  Hidings
 	Derived  Derived

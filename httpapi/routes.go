@@ -57,6 +57,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor", "profiles"), handle: reading(top)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon("profiles"), handle: reading(member)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after", "profiles"), handle: reading(around)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/friends", access: holders, params: withCommon("limit", "offset", "profiles"), handle: reading(boardFriends)},
 		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon("profiles"), handle: ranks},
 		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak", "fields"), handle: reading(scoreRank)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
@@ -75,6 +76,10 @@ func routes(metrics bool) []route {
 
 		{method: http.MethodGet, path: "/v1/members/{member}", access: holders, handle: getProfile},
 		{method: http.MethodPut, path: "/v1/members/{member}", access: writers, handle: putProfile},
+		{method: http.MethodGet, path: "/v1/members/{member}/friends", access: holders, params: []string{"limit", "cursor"}, handle: listFriends},
+		{method: http.MethodPut, path: "/v1/members/{member}/friends", access: writers, handle: putFriends},
+		{method: http.MethodPost, path: "/v1/members/{member}/friends", access: writers, handle: addFriends},
+		{method: http.MethodDelete, path: "/v1/members/{member}/friends/{friend}", access: writers, handle: removeFriend},
 
 		{method: http.MethodGet, path: "/livez", access: anyone, ops: true, anyQuery: true, handle: livez},
 		{method: http.MethodGet, path: "/readyz", access: anyone, ops: true, anyQuery: true, handle: readyz},

@@ -36,6 +36,7 @@ type App struct {
 	deriver   *derive.Runner
 	catalog   *cache.Catalog
 	reader    *cache.Reader
+	people    people
 	schema    schemaState
 	api       *httpapi.API
 
@@ -64,6 +65,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 	a.catalog = cache.NewCatalog(a.store)
 	a.deriver = derive.New(a.store, a.store, derive.Options{Logger: log, OnStep: a.metrics.derived})
 	a.metrics.watchDerived(a.deriver.Lag)
+	a.people = newPeople(a.store)
 	a.wireReader()
 	a.wireAPI()
 	return a, nil
