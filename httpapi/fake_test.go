@@ -223,6 +223,20 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 	return out, err
 }
 
+// friendsOf are the lists of the model, which knows many at once.
+type friendsOf struct {
+	*storetest.Model
+	fake *fake
+}
+
+func (f friendsOf) FriendsOf(ctx context.Context, member string) ([]string, error) {
+	lists, err := f.Model.FriendsOf(ctx, []string{member})
+	if err == nil {
+		err = f.fake.enter("FriendsOf")
+	}
+	return lists[member], err
+}
+
 func (f *fake) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	out, err := f.Model.ScoreRank(ctx, p, q)
 	if err == nil {

@@ -134,6 +134,9 @@ func removeMember(c *call) error {
 	if err != nil {
 		return err
 	}
+	if _, b, err := c.resolve("", ""); err == nil && b.Rules.Derive != nil {
+		return refuse(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
+	}
 	var periodID int64
 	if window != "" || period != "" {
 		ref, _, err := c.resolve(window, period)
