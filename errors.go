@@ -43,6 +43,10 @@ const (
 	CodeInvalidMember = "invalid-member"
 	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
 	CodeInvalidProfile = "invalid-profile"
+	// CodeInvalidFriends: a list of friends names somebody twice, the member itself, or nobody who can be a member.
+	CodeInvalidFriends = "invalid-friends"
+	// CodeTooManyFriends: the list would be longer than MaxFriends.
+	CodeTooManyFriends = "too-many-friends"
 	CodeScoreLimit     = "score-out-of-range"
 	CodeDeltaLimit     = "delta-out-of-range"
 	CodeScoreOverflow  = "score-overflow"
@@ -57,6 +61,10 @@ const (
 	CodeInvalidHiding = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
+	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.
+	CodeBoardsDiffer = "boards-differ"
+	// CodeTooManyBoards: more boards than are ranked as one.
+	CodeTooManyBoards = "too-many-boards"
 )
 
 // FieldError names one place in the input and says what is wrong with it.

@@ -109,6 +109,23 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	return ref, l.Board, err
 }
 
+func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
+	boards, err := f.BoardsLabelled(ctx, labels, "", 1000)
+	var names []string
+	for _, b := range boards {
+		names = append(names, b.Name)
+	}
+	return names, err
+}
+
+func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	out, err := f.Model.MergedPage(ctx, p, q)
+	if err == nil {
+		out.States[len(out.States)-1].Source, out.States[len(out.States)-1].Stale = f.source, f.stale
+	}
+	return out, err
+}
+
 func (f *fake) Renew(_ context.Context, board string) error {
 	f.renewed++
 	delete(f.outdated, board)
@@ -148,6 +165,20 @@ func submitTo[R ~struct {
 	return do(ctx, R{Board: board, Key: key, Entries: entries})
 }
 
+func (f *fake) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	receipt, err := acrossTo(f.Model.SubmitAcross, ctx, key, entries)
+	return receipt, f.wrote(err)
+}
+
+// acrossTo is submitTo for SubmitAcross.
+func acrossTo[R ~struct {
+	Key     string
+	Entries []leaderboard.BoardSubmission
+}](do func(context.Context, R) (leaderboard.AcrossReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
+) (leaderboard.AcrossReceipt, error) {
+	return do(ctx, R{Key: key, Entries: entries})
+}
+
 func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	receipt, err := f.Model.Remove(ctx, board, periodID, member)
 	return receipt, f.wrote(err)
@@ -183,11 +214,27 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 		err = f.enter("ProfilesOf")
 	}
 	out := make([]*leaderboard.Profile, len(members))
-	for i := range found {
-		out[slices.Index(members, found[i].Member)] = &found[i]
+	for i, member := range members { // one may be there several times, with entries on several boards
+		if at := slices.IndexFunc(found, func(p leaderboard.Profile) bool { return p.Member == member }); at >= 0 {
+			out[i] = &found[at]
+		}
 	}
 	f.lookUps++
 	return out, err
+}
+
+// friendsOf are the lists of the model, which knows many at once.
+type friendsOf struct {
+	*storetest.Model
+	fake *fake
+}
+
+func (f friendsOf) FriendsOf(ctx context.Context, member string) ([]string, error) {
+	lists, err := f.Model.FriendsOf(ctx, []string{member})
+	if err == nil {
+		err = f.fake.enter("FriendsOf")
+	}
+	return lists[member], err
 }
 
 func (f *fake) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {

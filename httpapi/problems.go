@@ -176,6 +176,18 @@ var kinds = []kind{
 		help:   "Correct what the member errors points at.",
 	},
 	{
+		code: leaderboard.CodeInvalidFriends, status: 422,
+		title:  "The list of friends is not valid",
+		detail: "The list of friends is not valid.",
+		help:   "Give each friend once, as an id of 1 to 64 bytes, and not the member itself. Nothing was changed.",
+	},
+	{
+		code: leaderboard.CodeTooManyFriends, status: 422,
+		title:  "The member would have too many friends",
+		detail: "A member has at most 5,000 friends.",
+		help:   "Remove some first, or PUT a shorter list. Nothing was changed.",
+	},
+	{
 		code: leaderboard.CodeScoreLimit, status: 422,
 		title:  "The score is outside of the board's limits",
 		detail: "The score is outside of the board's limits.",
@@ -222,6 +234,18 @@ var kinds = []kind{
 		title:  "Ranks in this mode are not available here",
 		detail: "Ranks in this mode are not available at this depth.",
 		help:   "Ask for mode=strict or mode=tied, which are exact at any depth; dense ranks are known for the first 100,000 entries.",
+	},
+	{
+		code: leaderboard.CodeBoardsDiffer, status: 422,
+		title:  "The boards cannot be ranked as one",
+		detail: "The boards have different orders or tiebreaks.",
+		help:   "Ask for boards whose order and tiebreak are the same: GET /v1/boards/{board} shows them.",
+	},
+	{
+		code: leaderboard.CodeTooManyBoards, status: 422,
+		title:  "Too many boards",
+		detail: "More boards than can be ranked as one.",
+		help:   "Ask for at most 50 boards, or for labels that fewer boards have.",
 	},
 	{
 		code: leaderboard.CodeBetweenSeasons, status: 422,

@@ -89,7 +89,9 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
 		"INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) SELECT 7 * (n MOD 3), CONCAT('m', n), 'hidden', 'r', NOW(6) FROM " + numbers,
 		"INSERT INTO hidden_log (board_id, member, action, at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
-		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes",
+		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
+		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
+		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -136,10 +138,16 @@ func plannedStatements(t *testing.T) map[string]planned {
 	}
 	members := question{members: []string{"m1", "m2", "m77"}}
 	out["members"] = planned{members.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
+	several := &merged{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
+	part := scan{iv: interval{here, later}, limit: 10}
+	out["parts of several"] = planned{several.rowsText([]scan{part, part}), map[string]string{"entries": "entries_order"}}
+	out["member of several"] = planned{several.entriesText("m2"), map[string]string{"entries": "PRIMARY"}}
+	out["states of several"] = planned{several.lookText(), map[string]string{"p": "PRIMARY"}}
 	labelled := map[string]string{"l0": "PRIMARY", "l1": "PRIMARY", "b": "PRIMARY"}
 	out["labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1"}, "b2", 10), labelled}
 	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}
 	out["boards"] = planned{labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"}}
+	peoplePlans(out)
 	lock := &text{}
 	appendLock(lock, "b7", &boardRules{})
 	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
