@@ -57,6 +57,10 @@ const (
 	CodeInvalidHiding = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
+	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.
+	CodeBoardsDiffer = "boards-differ"
+	// CodeTooManyBoards: more boards than are ranked as one.
+	CodeTooManyBoards = "too-many-boards"
 )
 
 // FieldError names one place in the input and says what is wrong with it.

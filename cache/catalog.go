@@ -17,6 +17,8 @@ type Boards interface {
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	// PeriodNamed finds a period that there is.
 	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
+	// BoardsLabelled lists the boards that have all labels, by name, behind the name given, at most limit.
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 }
 
 const (
@@ -38,6 +40,8 @@ type Catalog struct {
 	now    func() time.Time
 	kept   *keeper[string, *listed]
 	named  *keeper[periodName, *leaderboard.Period]
+	chosen *keeper[selection, *[]string]
+	forgot atomic.Int64 // how often Forget was called
 	away   atomic.Bool
 }
 
@@ -101,6 +105,7 @@ func newCatalog(boards Boards, now func() time.Time) *Catalog {
 			seq: func(*leaderboard.Period) int64 { return 0 }, local: samePeriod, stale: samePeriod,
 			bytes: func(*leaderboard.Period) int { return 400 },
 		}, catalogTimeout, catalogBoards, catalogBytes),
+		chosen: newKeeper[selection](rules, selectionOps(), catalogTimeout, catalogBoards, catalogBytes),
 	}
 }
 
@@ -174,7 +179,10 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 }
 
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
-func (c *Catalog) Forget(name string) { c.kept.forget(name) }
+func (c *Catalog) Forget(name string) {
+	c.forgot.Add(1)
+	c.kept.forget(name)
+}
 
 // Committed tells of a commit that this process has made to a period of a board. When another process has changed the
 // board, or made it anew, the writer knows first: what is known here is forgotten then, so that the caller who is told

@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,6 +45,19 @@ func (s *shelf) Current(ctx context.Context, name string) (leaderboard.Listing, 
 
 func (s *shelf) PeriodNamed(context.Context, int64, leaderboard.Window, string) (leaderboard.Period, error) {
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
+func (s *shelf) BoardsLabelled(_ context.Context, labels leaderboard.Labels, _ string, limit int) ([]leaderboard.Board, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	var found []leaderboard.Board
+	for _, name := range slices.Sorted(maps.Keys(s.boards)) {
+		if b := s.boards[name]; b.Rules.Labels.Match(labels) && len(found) < limit {
+			found = append(found, b)
+		}
+	}
+	return found, s.err
 }
 
 func (s *shelf) put(version int64, err error, slow time.Duration) {

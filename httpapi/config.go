@@ -30,6 +30,9 @@ type Catalog interface {
 	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
 	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound, ErrUnavailable.
 	Renew(ctx context.Context, board string) error
+	// Labelled are the names of the boards that have all labels, private ones included, in the order of their bytes.
+	// Errors: ErrUnavailable, a *leaderboard.RuleError when they are too many.
+	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
 }
 
 // Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
@@ -79,6 +82,7 @@ type Config struct {
 	Boards   Boards
 	Catalog  Catalog
 	Rankings leaderboard.Rankings
+	Merged   leaderboard.MergedRankings
 	Writer   Writer
 	Periods  Periods
 	Profiles Profiles

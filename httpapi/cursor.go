@@ -63,11 +63,15 @@ func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.ID}
 // tiebreak and created_time in 24 bytes, then the member), whoever made it.
 func afterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
 	key, ok := entriesOf(ref).after(cursor)
-	if !ok || len(key) <= 24 || len(key) > 24+leaderboard.MaxMember || !utf8.ValidString(key[24:]) {
-		return "", false
+	return key, ok && isKey(key)
+}
+
+func isKey(key string) bool {
+	if len(key) <= 24 || len(key) > 24+leaderboard.MaxMember || !utf8.ValidString(key[24:]) {
+		return false
 	}
 	created := leaderboard.Micros(binary.BigEndian.Uint64([]byte(key[16:24])) ^ 1<<63)
-	return key, created >= leaderboard.MinTime && created <= leaderboard.MaxTime
+	return created >= leaderboard.MinTime && created <= leaderboard.MaxTime
 }
 
 // afterID takes a cursor of a list that continues after ids apart.

@@ -14,8 +14,11 @@ type tag uint64
 // tagFormat changes with the form of the answers.
 const tagFormat = 1
 
+// emptyTag is where the hash begins.
+const emptyTag = tag(14695981039346656037)
+
 func newTag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) tag {
-	t := tag(14695981039346656037).int(tagFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+	t := emptyTag.int(tagFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
 	if len(ref.Rules.Tiebreak.Fields) > 0 { // while a board has no entries they may change
 		t = t.text(ref.Rules.Tiebreak.Layout())
 	}

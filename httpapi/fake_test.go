@@ -109,6 +109,23 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	return ref, l.Board, err
 }
 
+func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
+	boards, err := f.BoardsLabelled(ctx, labels, "", 1000)
+	var names []string
+	for _, b := range boards {
+		names = append(names, b.Name)
+	}
+	return names, err
+}
+
+func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	out, err := f.Model.MergedPage(ctx, p, q)
+	if err == nil {
+		out.States[len(out.States)-1].Source, out.States[len(out.States)-1].Stale = f.source, f.stale
+	}
+	return out, err
+}
+
 func (f *fake) Renew(_ context.Context, board string) error {
 	f.renewed++
 	delete(f.outdated, board)
@@ -183,8 +200,10 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 		err = f.enter("ProfilesOf")
 	}
 	out := make([]*leaderboard.Profile, len(members))
-	for i := range found {
-		out[slices.Index(members, found[i].Member)] = &found[i]
+	for i, member := range members { // one may be there several times, with entries on several boards
+		if at := slices.IndexFunc(found, func(p leaderboard.Profile) bool { return p.Member == member }); at >= 0 {
+			out[i] = &found[at]
+		}
 	}
 	f.lookUps++
 	return out, err

@@ -6,12 +6,7 @@ import (
 
 // top answers GET …/top: a page from the best entry, from an offset, or behind a cursor.
 func top(c *call) error {
-	limit := c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
-	offset := c.integer("offset", 0, 0, maxInt64)
-	cursor := c.text("cursor")
-	if cursor != "" && c.query.has("offset") {
-		c.reject("cursor", "cursor and offset exclude each other")
-	}
+	limit, offset, cursor := c.pageParams()
 	v, err := c.view()
 	if err != nil {
 		return err
@@ -32,6 +27,17 @@ func top(c *call) error {
 	t := shown.mark(c.tag(&v, &st).int(limit).int(offset).text(q.After))
 	entries := entriesOf(&v.ref)
 	return c.answer(&v, &st, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, &entries, &shown) })
+}
+
+// pageParams are the parameters of a page.
+func (c *call) pageParams() (limit, offset int64, cursor string) {
+	limit = c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
+	offset = c.integer("offset", 0, 0, maxInt64)
+	cursor = c.text("cursor")
+	if cursor != "" && c.query.has("offset") {
+		c.reject("cursor", "cursor and offset exclude each other")
+	}
+	return limit, offset, cursor
 }
 
 func badCursor() inputError {
@@ -58,8 +64,7 @@ func appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboard.Page, of 
 // around answers GET …/members/{member}/around: the slice around a member.
 func around(c *call) error {
 	member := c.member()
-	before := c.integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
-	after := c.integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
+	before, after := c.aroundParams()
 	v, err := c.view()
 	if err != nil {
 		return err
@@ -74,4 +79,10 @@ func around(c *call) error {
 	shown := c.profilesOf(v.profiles, &st, page.Entries)
 	t := shown.mark(c.tag(&v, &st).text(member).int(before).int(after))
 	return c.answer(&v, &st, t, func(b []byte) []byte { return appendPage(b, &v.ref.Rules.Tiebreak, page, nil, &shown) })
+}
+
+// aroundParams are how many entries a slice is to have on either side.
+func (c *call) aroundParams() (before, after int64) {
+	return c.integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide),
+		c.integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
 }

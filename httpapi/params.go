@@ -12,7 +12,7 @@ import (
 )
 
 // maxParams is the greatest number of query parameters that a route has.
-const maxParams = 8
+const maxParams = 10
 
 // query holds the parameters of a request, each known to the route and given once.
 type query struct {

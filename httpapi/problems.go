@@ -224,6 +224,18 @@ var kinds = []kind{
 		help:   "Ask for mode=strict or mode=tied, which are exact at any depth; dense ranks are known for the first 100,000 entries.",
 	},
 	{
+		code: leaderboard.CodeBoardsDiffer, status: 422,
+		title:  "The boards cannot be ranked as one",
+		detail: "The boards have different orders or tiebreaks.",
+		help:   "Ask for boards whose order and tiebreak are the same: GET /v1/boards/{board} shows them.",
+	},
+	{
+		code: leaderboard.CodeTooManyBoards, status: 422,
+		title:  "Too many boards",
+		detail: "More boards than can be ranked as one.",
+		help:   "Ask for at most 50 boards, or for labels that fewer boards have.",
+	},
+	{
 		code: leaderboard.CodeBetweenSeasons, status: 422,
 		title:  "No season is under way",
 		detail: "The board takes submissions during its seasons only.",

@@ -31,6 +31,11 @@ var common = []string{"window", "period", "mode", "min_seq"}
 
 func withCommon(more ...string) []string { return append(append([]string{}, common...), more...) }
 
+// withBoards are those of the routes that are about several boards.
+func withBoards(more ...string) []string {
+	return append([]string{"boards", "labels", "window", "period", "mode", "profiles"}, more...)
+}
+
 // routes is the table. Routes under /v1 that do not say otherwise are for admins.
 func routes(metrics bool) []route {
 	table := []route{
@@ -56,6 +61,10 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak", "fields"), handle: reading(scoreRank)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
+
+		{method: http.MethodGet, path: "/v1/rankings/top", access: readers, params: withBoards("limit", "offset", "cursor"), handle: mergedTop},
+		{method: http.MethodGet, path: "/v1/rankings/members/{member}", access: readers, params: withBoards(), handle: mergedMember},
+		{method: http.MethodGet, path: "/v1/rankings/members/{member}/around", access: readers, params: withBoards("before", "after"), handle: mergedAround},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
 		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period"}, patience: time.Minute, handle: verify},

@@ -23,12 +23,7 @@ type view struct {
 // everything that was wrong with the parameters so far.
 func (c *call) view() (view, error) {
 	window, period := c.text("window"), c.text("period")
-	mode := leaderboard.Mode(c.text("mode"))
-	switch mode {
-	case "", leaderboard.Strict, leaderboard.Tied, leaderboard.Dense:
-	default:
-		c.reject("mode", "want one of strict, tied, dense")
-	}
+	mode := c.mode()
 	minSeq, profiles := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles")
 	if err := c.badInput(); err != nil {
 		return view{}, err
@@ -53,9 +48,24 @@ func (c *call) view() (view, error) {
 
 const maxInt64 = 1<<63 - 1
 
+// mode is the mode asked for, "" when that is left to the board.
+func (c *call) mode() leaderboard.Mode {
+	mode := leaderboard.Mode(c.text("mode"))
+	switch mode {
+	case "", leaderboard.Strict, leaderboard.Tied, leaderboard.Dense:
+	default:
+		c.reject("mode", "want one of strict, tied, dense")
+	}
+	return mode
+}
+
 // resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
 func (c *call) resolve(window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
-	name := c.pathValue("board")
+	return c.resolveOn(c.pathValue("board"), window, period)
+}
+
+// resolveOn does so for any board.
+func (c *call) resolveOn(name, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
 	if leaderboard.CheckBoardName(name) != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
 	}
@@ -90,6 +100,11 @@ func (c *call) tag(v *view, st *leaderboard.State) tag {
 // answer sends a reading answer: the common fields, then what body appends. A client that has this state of it
 // already is told so, unless the answer is stale: that has to be seen.
 func (c *call) answer(v *view, st *leaderboard.State, t tag, body func([]byte) []byte) error {
+	return c.respond(v, st, t, func(b []byte) []byte { return body(appendCommon(b, v, st)) })
+}
+
+// respond sends what body appends, without the brace at the end, as answer does.
+func (c *call) respond(v *view, st *leaderboard.State, t tag, body func([]byte) []byte) error {
 	etag := t.etag(st.Seq)
 	h := c.w.Header()
 	values := [...]string{etag, cacheControl(v, st)}
@@ -101,7 +116,7 @@ func (c *call) answer(v *view, st *leaderboard.State, t tag, body func([]byte) [
 		return nil
 	}
 	buf := c.api.buffers.Get().(*[]byte)
-	b := body(appendCommon((*buf)[:0], v, st))
+	b := body((*buf)[:0])
 	b = append(b, '}', '\n')
 	c.send(http.StatusOK, typeJSON, b)
 	*buf = b

@@ -137,31 +137,39 @@ func (p *period) commit() *leaderboard.Commit {
 	}
 }
 
-// receipts applies the requests of a batch in order of arrival and gives each its answer. stored are the rows of
-// idempotency keys found; the ones to add come back in the order of their requests.
-func receipts(periods []*period, reqs []*request, stored map[string]keyRow) (answers []answer, keys []keyRow) {
+// receipts applies the requests of a batch in order of arrival to what was found and gives each its answer. The rows of
+// idempotency keys to add come back by key, the order in which every batch adds them.
+func receipts(reqs []*request, f *found) (answers []answer, keys []keyRow) {
 	answers = make([]answer, len(reqs))
 	for i, r := range reqs {
 		if r.key == "" {
-			answers[i].receipt, answers[i].err = r.apply(periods)
+			answers[i] = r.answer(f)
 			continue
 		}
-		if row, ok := stored[r.key]; ok {
-			if row.hash != r.hash {
-				answers[i].err = leaderboard.ErrKeyReused
-			} else {
-				answers[i].receipt = row.receipt
+		if row, ok := f.keys[r.key]; ok {
+			if answers[i] = row.answer; row.hash != r.hash {
+				answers[i] = answer{err: leaderboard.ErrKeyReused}
 			}
 			continue
 		}
-		row := keyRow{key: r.key, hash: r.hash}
-		if row.receipt, answers[i].err = r.apply(periods); answers[i].err == nil {
-			answers[i].receipt = row.receipt
-			stored[r.key] = row // for a second request with the key in this very batch
+		if answers[i] = r.answer(f); answers[i].err == nil {
+			row := keyRow{key: r.key, hash: r.hash, answer: answers[i]}
+			f.keys[r.key] = row // for a second request with the key in this very batch
 			keys = append(keys, row)
 		}
 	}
+	slices.SortFunc(keys, func(a, b keyRow) int { return strings.Compare(a.key, b.key) })
 	return answers, keys
+}
+
+// answer applies one request to what was found.
+func (r *request) answer(f *found) (a answer) {
+	if f.boards != nil {
+		a.across = r.applyAcross(f.boards)
+	} else {
+		a.receipt, a.err = r.apply(f.periods)
+	}
+	return a
 }
 
 // apply carries one request out on the periods concerned, the board's first window first.
@@ -174,17 +182,23 @@ func (r *request) apply(periods []*period) (leaderboard.Receipt, error) {
 	}
 	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(r.entries))}
 	for _, sub := range r.entries {
-		for i, p := range periods {
-			if p.past {
-				break // these stand behind the current ones
-			}
-			if res := p.submit(sub); i == 0 {
-				receipt.Results = append(receipt.Results, res)
-			}
-		}
+		receipt.Results = append(receipt.Results, submitAll(periods, sub))
 	}
 	seqsOf(&receipt, periods)
 	return receipt, nil
+}
+
+// submitAll applies a submission to a board's current periods; the result is that of the first.
+func submitAll(periods []*period, sub leaderboard.Submission) (first leaderboard.Result) {
+	for i, p := range periods {
+		if p.past {
+			break // these stand behind the current ones
+		}
+		if res := p.submit(sub); i == 0 {
+			first = res
+		}
+	}
+	return first
 }
 
 func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {

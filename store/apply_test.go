@@ -74,11 +74,11 @@ func TestKeysInOneBatch(t *testing.T) {
 		entries := []leaderboard.Submission{{Member: "a", Score: score}}
 		return &request{key: key, hash: requestHash(entries), entries: entries}
 	}
-	stored := map[string]keyRow{"old": {key: "old", hash: ask("", 1).hash, receipt: leaderboard.Receipt{Seq: 3}}}
-	answers, keys := receipts([]*period{p}, []*request{
+	stored := map[string]keyRow{"old": {key: "old", hash: ask("", 1).hash, answer: answer{receipt: leaderboard.Receipt{Seq: 3}}}}
+	answers, keys := receipts([]*request{
 		ask("k", 5), ask("k", 5), ask("k", 6), ask("", 1), ask("old", 1), ask("old", 2),
 		{remove: "x"},
-	}, stored)
+	}, &found{periods: []*period{p}, keys: stored})
 	if p.entries["a"].Score != 16 {
 		t.Errorf("the score is %d, want 10 + 5 + 1", p.entries["a"].Score)
 	}

@@ -28,9 +28,9 @@ type notice struct {
 
 // keyRow is a row of idempotency_keys.
 type keyRow struct {
-	key     string
-	hash    [32]byte
-	receipt leaderboard.Receipt
+	key    string
+	hash   [32]byte
+	answer answer // without an error
 }
 
 // try carries a batch out once. An error wraps ErrOutcomeUnknown when COMMIT was sent and no answer came; after every
@@ -48,13 +48,17 @@ func (w *writer) try(ctx context.Context, reqs []*request) (*batch, error) {
 // transact takes three round trips: lock and read, write, commit. COMMIT goes alone, so that an answer to what was
 // written decides that it was not committed.
 func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*batch, error) {
-	found, err := w.lockAndRead(ctx, tx, reqs)
+	find := w.lockAndRead
+	if w.board == acrossQueue {
+		find = w.lockAndReadAcross
+	}
+	found, err := find(ctx, tx, reqs)
 	if err != nil {
 		return nil, err
 	}
 	b := &batch{}
 	var keys []keyRow
-	b.answers, keys = receipts(found.periods, reqs, found.keys)
+	b.answers, keys = receipts(reqs, found)
 	if err := w.write(ctx, tx, found, keys, b); err != nil {
 		return nil, err
 	}
@@ -95,8 +99,18 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 // writeTx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.
 type writeTx struct {
-	conn *sql.Conn
-	over bool // committed: there is nothing to roll back
+	conn  *sql.Conn
+	begun bool
+	over  bool // committed: there is nothing to roll back
+}
+
+// opening is what the first packet of the transaction begins with, and nothing for those that follow.
+func (tx *writeTx) opening() string {
+	if tx.begun {
+		return ""
+	}
+	tx.begun = true
+	return "START TRANSACTION;"
 }
 
 func (tx *writeTx) commit(ctx context.Context) error {

@@ -31,6 +31,8 @@ type found struct {
 	turned  bool // periods were begun or closed in this transaction
 	hidden  hiddenMembers
 
+	boards map[string]*found // by name, of a batch across boards; periods are then those of all
+
 	open []*period // all that the lock found
 	turn turn
 }
@@ -46,7 +48,7 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	members := membersOf(reqs)
 	t := &w.text
 	t.reset()
-	t.str("START TRANSACTION;")
+	t.str(tx.opening())
 	appendLock(t, w.board, known)
 	f := &found{rules: known, hidden: hiddenMembers{}}
 	guess := known.reading(f, members, reqs)

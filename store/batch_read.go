@@ -39,10 +39,7 @@ func (r *reading) appendTo(t *text) {
 	if r.boardID == 0 {
 		return
 	}
-	for chunk := range slices.Chunk(r.keys, upsertRows) {
-		t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(r.boardID)
-		t.str(" AND idempotency_key IN (").hexes(chunk).str(");")
-	}
+	r.appendKeysTo(t)
 	r.appendHidden(t)
 	if len(r.periods) == 0 {
 		return
@@ -53,16 +50,18 @@ func (r *reading) appendTo(t *text) {
 	}
 }
 
+func (r *reading) appendKeysTo(t *text) {
+	for chunk := range slices.Chunk(r.keys, upsertRows) {
+		t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(r.boardID)
+		t.str(" AND idempotency_key IN (").hexes(chunk).str(");")
+	}
+}
+
 // scan reads the answers to appendTo, of which rows stands before the first. The periods are those of the reading.
 func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, error) {
 	keys := map[string]keyRow{}
-	for range slices.Chunk(r.keys, upsertRows) {
-		if err := nextResult(rows); err != nil {
-			return nil, err
-		}
-		if err := scanKeys(rows, keys); err != nil {
-			return nil, err
-		}
+	if err := r.scanKeysOf(rows, keys); err != nil {
+		return nil, err
 	}
 	if err := r.scanHidden(rows, periods); err != nil || len(r.periods) == 0 {
 		return keys, err
@@ -76,6 +75,19 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 		}
 	}
 	return keys, nil
+}
+
+// scanKeysOf reads the answers to appendKeysTo.
+func (r *reading) scanKeysOf(rows *sql.Rows, keys map[string]keyRow) error {
+	for range slices.Chunk(r.keys, upsertRows) {
+		if err := nextResult(rows); err != nil {
+			return err
+		}
+		if err := scanKeys(rows, keys); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scanPeriods reads rows of period_id, member, score, tiebreak, created_time to the end of one answer into the periods
@@ -131,7 +143,7 @@ func scanKeys(rows *sql.Rows, keys map[string]keyRow) error {
 		row := keyRow{key: string(key)}
 		copy(row.hash[:], hash)
 		var err error
-		if row.receipt, err = decodeReceipt(receipt); err != nil {
+		if row.answer, err = decodeAnswer(receipt); err != nil {
 			return err
 		}
 		keys[row.key] = row

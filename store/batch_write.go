@@ -66,7 +66,7 @@ func appendKeys(t *text, boardID int64, now leaderboard.Micros, keys []keyRow) e
 	for chunk := range slices.Chunk(keys, upsertRows) {
 		t.str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_time, receipt) VALUES ")
 		for i, k := range chunk {
-			receipt, err := encodeReceipt(k.receipt)
+			receipt, err := encodeAnswer(k.answer)
 			if err != nil {
 				return err
 			}

@@ -29,3 +29,9 @@ func TestPropertyOfWindows(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })
 }
+
+// TestPropertyAcross runs random requests across boards of several kinds.
+func TestPropertyAcross(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) { storetest.PropertyAcross(t, clocked(t, dsn)) })
+}

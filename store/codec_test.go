@@ -103,15 +103,15 @@ func TestReceiptRoundTrip(t *testing.T) {
 			{Member: "", Status: leaderboard.Unchanged},
 		},
 	}
-	b, err := encodeReceipt(want)
+	b, err := encodeAnswer(answer{receipt: want})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := decodeReceipt(b); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := decodeAnswer(b); err != nil || !reflect.DeepEqual(got, answer{receipt: want}) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, bad := range []string{"", "{", `{"v":2}`, "null"} {
-		if r, err := decodeReceipt([]byte(bad)); err == nil {
+		if r, err := decodeAnswer([]byte(bad)); err == nil {
 			t.Errorf("receipt %q: %+v without an error", bad, r)
 		}
 	}

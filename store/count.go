@@ -75,9 +75,16 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []scan, base r
 	if err != nil {
 		return nil, r, err
 	}
+	ahead, err := v.sumUp(ctx, keys, spans, at, r)
+	return ahead, r, err
+}
+
+// sumUp makes the numbers of entries ahead of each key, at the state of the reply, out of its counts and of what the
+// index said of the buckets.
+func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at rank.Mark, r reply) ([]int64, error) {
 	ahead := sum(keys, spans, r.counts)
 	if v.index == nil {
-		return ahead, r, nil
+		return ahead, nil
 	}
 	froms := make([]rank.Key, len(spans))
 	for i := range spans {
@@ -85,15 +92,15 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []scan, base r
 	}
 	shifts, err := v.follow(ctx, froms, at, r.state)
 	if err != nil {
-		return nil, r, err
+		return nil, err
 	}
 	for i := range ahead {
 		if at == markOf(r.state) && ahead[i]-spans[i].Before > spans[i].Count {
-			return nil, r, fmt.Errorf("%w: %d entries in a bucket of %d", rank.ErrDamaged, ahead[i]-spans[i].Before, spans[i].Count)
+			return nil, fmt.Errorf("%w: %d entries in a bucket of %d", rank.ErrDamaged, ahead[i]-spans[i].Before, spans[i].Count)
 		}
 		ahead[i] += shifts[i]
 	}
-	return ahead, r, nil
+	return ahead, nil
 }
 
 // spans are the buckets of keys and the state at which the index says so.

@@ -134,6 +134,11 @@ func plannedStatements(t *testing.T) map[string]planned {
 	}
 	members := question{members: []string{"m1", "m2", "m77"}}
 	out["members"] = planned{members.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
+	several := &merged{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
+	part := scan{iv: interval{here, later}, limit: 10}
+	out["parts of several"] = planned{several.rowsText([]scan{part, part}), map[string]string{"entries": "entries_order"}}
+	out["member of several"] = planned{several.entriesText("m2"), map[string]string{"entries": "PRIMARY"}}
+	out["states of several"] = planned{several.lookText(), map[string]string{"p": "PRIMARY"}}
 	labelled := map[string]string{"l0": "PRIMARY", "l1": "PRIMARY", "b": "PRIMARY"}
 	out["labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1"}, "b2", 10), labelled}
 	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}

@@ -110,6 +110,20 @@ func (t *tracker) until(n int64) rank.Key {
 	return span.To
 }
 
+// span is the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the state of
+// the index, whichever that is: both are good for choosing where to look.
+func (t *tracker) span(n int64) (rank.Span, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.index.Nth(n)
+}
+
+func (t *tracker) bucket(k rank.Key) rank.Span {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.index.Find(k)
+}
+
 // carry returns by how much the number of entries ahead of each key differs between two states.
 func (t *tracker) carry(keys []rank.Key, from, to rank.Mark) ([]int64, error) {
 	t.mu.RLock()

@@ -27,6 +27,7 @@ type request struct {
 	key     string
 	hash    [sha256.Size]byte
 	entries []leaderboard.Submission
+	boards  []string // of the entries, when they are across boards
 
 	remove   string
 	periodID int64 // of a removal, 0 for all current periods
@@ -39,8 +40,10 @@ type request struct {
 	done chan answer // buffered: the writer never waits for a caller
 }
 
+// answer is what a request gets: a receipt, of the kind that it asked for, or an error.
 type answer struct {
 	receipt leaderboard.Receipt
+	across  leaderboard.AcrossReceipt
 	err     error
 }
 
@@ -57,7 +60,7 @@ func (r *request) past() (periodIDs []int64, member string) {
 	return nil, ""
 }
 
-// queue is the work that waits for one board.
+// queue is the work that waits for one board, or for several at once (acrossQueue).
 type queue struct {
 	board string
 	// guarded by Store.mu
@@ -72,14 +75,15 @@ type queue struct {
 // caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. Errors: ErrBoardNotFound,
 // ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
 func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
-	if len(r.Key) > maxKey {
-		return leaderboard.Receipt{}, wrap("submit", fmt.Errorf("an idempotency key has at most %d bytes", maxKey))
+	if err := checkKey(r.Key); err != nil {
+		return leaderboard.Receipt{}, err
 	}
 	req := &request{key: r.Key, entries: slices.Clone(r.Entries), done: make(chan answer, 1)}
 	if r.Key != "" {
 		req.hash = requestHash(r.Entries)
 	}
-	return s.enqueue(ctx, r.Board, req)
+	a, err := s.enqueue(ctx, r.Board, req)
+	return a.receipt, err
 }
 
 // Remove deletes the entry of a member in one period of the board, or in all current ones (periodID 0). It goes
@@ -100,24 +104,26 @@ func (s *Store) remove(ctx context.Context, board string, r *request) (leaderboa
 		return leaderboard.Receipt{}, wrap("remove", leaderboard.ErrNotRanked)
 	}
 	r.done = make(chan answer, 1)
-	return s.enqueue(ctx, board, r)
+	a, err := s.enqueue(ctx, board, r)
+	return a.receipt, err
 }
 
-func (s *Store) enqueue(ctx context.Context, board string, r *request) (leaderboard.Receipt, error) {
+// enqueue waits for the answer to a request; without an error of its own it is one without an error.
+func (s *Store) enqueue(ctx context.Context, board string, r *request) (answer, error) {
 	if err := ctx.Err(); err != nil {
-		return leaderboard.Receipt{}, wrap("submit", err)
+		return answer{}, wrap("submit", err)
 	}
 	if err := s.push(board, r); err != nil {
-		return leaderboard.Receipt{}, wrap("submit", err)
+		return answer{}, wrap("submit", err)
 	}
 	select {
 	case a := <-r.done:
 		if a.err != nil {
-			return leaderboard.Receipt{}, wrap("submit", a.err)
+			return answer{}, wrap("submit", a.err)
 		}
-		return a.receipt, nil
+		return a, nil
 	case <-ctx.Done():
-		return leaderboard.Receipt{}, fmt.Errorf("store: submit: %w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
+		return answer{}, fmt.Errorf("store: submit: %w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
 	}
 }
 
@@ -135,7 +141,7 @@ func (s *Store) push(board string, r *request) error {
 		s.writers.Go(func() { s.drain(q) })
 	}
 	if q.rows > 0 && q.rows+r.rows() > s.cfg.QueueLimit && r.settle == "" { // these come one at a time
-		return fmt.Errorf("%w: %d entries wait for board %q", leaderboard.ErrOverloaded, q.rows, board)
+		return fmt.Errorf("%w: %d entries wait in the queue of %q", leaderboard.ErrOverloaded, q.rows, board)
 	}
 	q.waiting = append(q.waiting, r)
 	q.rows += r.rows()
@@ -192,14 +198,21 @@ func (s *Store) gather(q *queue, answered int, took time.Duration) {
 	}
 }
 
-// take is the next batch: whole requests, at most BatchRows entries or one request. When nothing waits it removes the
+// take is the next batch: whole requests, at most BatchRows entries on MaxAcrossBoards boards, or one request. When nothing waits it removes the
 // queue and returns nil; the next request then starts a new one.
 func (s *Store) take(q *queue) []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, rows := 0, 0
-	for n < len(q.waiting) && (n == 0 || rows+q.waiting[n].rows() <= s.cfg.BatchRows) {
-		rows += q.waiting[n].rows()
+	n, rows, boards := 0, 0, map[string]bool{}
+	for n < len(q.waiting) {
+		r := q.waiting[n]
+		for _, b := range r.boards {
+			boards[b] = true
+		}
+		if n > 0 && (rows+r.rows() > s.cfg.BatchRows || len(boards) > leaderboard.MaxAcrossBoards) {
+			break
+		}
+		rows += r.rows()
 		n++
 	}
 	if n == 0 {
@@ -228,6 +241,11 @@ func (w *writer) commit(reqs []*request) {
 	s, rows := w.store, 0
 	for _, r := range reqs {
 		rows += r.rows()
+	}
+	if w.board == acrossQueue {
+		defer s.gates.enter(boardsOf(reqs)...)()
+	} else {
+		defer s.gates.enter(w.board)()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), attempts*s.cfg.LockWait+s.cfg.ReadTimeout+s.cfg.WriteTimeout)
 	defer cancel()
@@ -260,6 +278,10 @@ func (w *writer) tryAll(ctx context.Context, reqs []*request) (*batch, error) {
 		}
 		m, _ := meaningOf(number(err))
 		again := m.retry && attempt < attempts
+		if w.board == acrossQueue && number(err) == errDuplicate {
+			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
+			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < attempts
+		}
 		if number(err) == 0 && lost(err) && !reconnected {
 			reconnected, again = true, true
 		}

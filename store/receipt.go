@@ -42,15 +42,23 @@ func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 // receiptFormat is the version of storedReceipt, the content of idempotency_keys.receipt.
 const receiptFormat = 1
 
+// storedReceipt is an answer: of a request to one board, or of one across boards.
 type storedReceipt struct {
 	Format  int                          `json:"v"`
 	Seq     int64                        `json:"seq"`
 	Seqs    map[leaderboard.Window]int64 `json:"seqs,omitempty"`
 	Results []storedResult               `json:"results"`
+	Boards  map[string]storedSeqs        `json:"boards,omitzero"` // of a request across boards, not nil then
 }
 
-// storedResult keeps the member as bytes: a rejected one need not be UTF-8.
+type storedSeqs struct {
+	Seq  int64                        `json:"seq"`
+	Seqs map[leaderboard.Window]int64 `json:"seqs,omitempty"`
+}
+
+// storedResult keeps names as bytes: a rejected one need not be UTF-8.
 type storedResult struct {
+	Board       []byte                 `json:"b,omitempty"`
 	Member      []byte                 `json:"m"`
 	Status      leaderboard.Status     `json:"st"`
 	Score       *int64                 `json:"s,omitempty"`
@@ -59,11 +67,18 @@ type storedResult struct {
 	Rule        *leaderboard.RuleError `json:"rule,omitempty"`
 }
 
-func encodeReceipt(r leaderboard.Receipt) ([]byte, error) {
-	out := storedReceipt{Format: receiptFormat, Seq: r.Seq, Seqs: r.Seqs, Results: make([]storedResult, len(r.Results))}
-	for i, res := range r.Results {
-		out.Results[i] = storedResult{
-			[]byte(res.Member), res.Status, res.Score, res.Previous, (*int64)(res.CreatedTime), res.Rule,
+func encodeAnswer(a answer) ([]byte, error) {
+	out := storedReceipt{Format: receiptFormat, Seq: a.receipt.Seq, Seqs: a.receipt.Seqs, Results: []storedResult{}}
+	for _, r := range a.receipt.Results {
+		out.Results = append(out.Results, storeResult("", r))
+	}
+	for _, r := range a.across.Results {
+		out.Results = append(out.Results, storeResult(r.Board, r.Result))
+	}
+	if a.across.Boards != nil {
+		out.Boards = make(map[string]storedSeqs, len(a.across.Boards))
+		for name, seqs := range a.across.Boards {
+			out.Boards[name] = storedSeqs(seqs)
 		}
 	}
 	b, err := json.Marshal(out)
@@ -73,20 +88,40 @@ func encodeReceipt(r leaderboard.Receipt) ([]byte, error) {
 	return b, nil
 }
 
-func decodeReceipt(b []byte) (leaderboard.Receipt, error) {
+func storeResult(board string, r leaderboard.Result) storedResult {
+	return storedResult{[]byte(board), []byte(r.Member), r.Status, r.Score, r.Previous, (*int64)(r.CreatedTime), r.Rule}
+}
+
+func decodeAnswer(b []byte) (answer, error) {
 	var in storedReceipt
 	if err := json.Unmarshal(b, &in); err != nil {
-		return leaderboard.Receipt{}, wrap("receipt", err)
+		return answer{}, wrap("receipt", err)
 	}
 	if in.Format != receiptFormat {
-		return leaderboard.Receipt{}, wrap("receipt", fmt.Errorf("format %d: %w", in.Format, errors.ErrUnsupported))
+		return answer{}, wrap("receipt", fmt.Errorf("format %d: %w", in.Format, errors.ErrUnsupported))
 	}
-	out := leaderboard.Receipt{Seq: in.Seq, Seqs: in.Seqs, Results: make([]leaderboard.Result, len(in.Results))}
-	for i, res := range in.Results {
-		out.Results[i] = leaderboard.Result{
-			Member: string(res.Member), Status: res.Status, Score: res.Score, Previous: res.Previous,
-			CreatedTime: (*leaderboard.Micros)(res.CreatedTime), Rule: res.Rule,
+	if in.Boards == nil {
+		out := leaderboard.Receipt{Seq: in.Seq, Seqs: in.Seqs, Results: make([]leaderboard.Result, len(in.Results))}
+		for i, r := range in.Results {
+			out.Results[i] = r.result()
 		}
+		return answer{receipt: out}, nil
 	}
-	return out, nil
+	out := leaderboard.AcrossReceipt{
+		Results: make([]leaderboard.BoardResult, len(in.Results)), Boards: make(map[string]leaderboard.BoardSeqs, len(in.Boards)),
+	}
+	for i, r := range in.Results {
+		out.Results[i] = leaderboard.BoardResult{Board: string(r.Board), Result: r.result()}
+	}
+	for name, seqs := range in.Boards {
+		out.Boards[name] = leaderboard.BoardSeqs(seqs)
+	}
+	return answer{across: out}, nil
+}
+
+func (r *storedResult) result() leaderboard.Result {
+	return leaderboard.Result{
+		Member: string(r.Member), Status: r.Status, Score: r.Score, Previous: r.Previous,
+		CreatedTime: (*leaderboard.Micros)(r.CreatedTime), Rule: r.Rule,
+	}
 }

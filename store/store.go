@@ -22,6 +22,7 @@ type Store struct {
 	flavour *flavour
 	indexes *indexes
 
+	gates gates
 	rules sync.Map // board name → *boardRules, checked under the lock of each batch
 
 	mu      sync.Mutex // guards the fields below

@@ -39,7 +39,7 @@ func (a *App) onBreaker(open bool) {
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Writer: writer{a.store}, Periods: a.store, Profiles: newPeople(a.store),
+		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Merged: cache.NewMerger(a.reader, a.store), Writer: writer{a.store}, Periods: a.store, Profiles: newPeople(a.store),
 		Rebuilds: rebuilds{a.store, a.refresher}, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		Hidings:   a.store,
 		OnRequest: a.onRequest, Logger: a.log,

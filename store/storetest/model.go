@@ -23,7 +23,8 @@ type Model struct {
 	failure error
 	boards  map[string]*modelBoard
 	periods map[int64]*modelPeriod
-	runs    []leaderboard.Run // ordered by id
+	across  map[string]acrossKey // idempotency keys of requests across boards
+	runs    []leaderboard.Run    // ordered by id
 	lastID  int64
 
 	profiles  map[string]leaderboard.Profile
@@ -57,7 +58,10 @@ type modelPeriod struct {
 
 // NewModel is an empty store.
 func NewModel() *Model {
-	return &Model{boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, profiles: map[string]leaderboard.Profile{}}
+	return &Model{
+		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
+		profiles: map[string]leaderboard.Profile{},
+	}
 }
 
 // SetNow stops the database clock at a moment; 0 lets it run with the machine's again.

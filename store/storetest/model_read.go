@@ -21,6 +21,11 @@ func (m *Model) look(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
+	return m.lookAt(ref, minSeq)
+}
+
+// lookAt is look for who has entered.
+func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	p := m.periods[ref.ID]
 	if p == nil {
 		return nil, leaderboard.ErrPeriodNotFound

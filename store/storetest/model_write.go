@@ -26,16 +26,25 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 		}
 		return known.receipt, nil
 	}
-	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(r.Entries))}
+	receipt := m.submitTo(b, r.Entries)
+	if r.Key != "" {
+		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
+	}
+	return receipt, nil
+}
+
+// submitTo applies submissions to a board, in one commit per period.
+func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboard.Receipt {
+	receipt := leaderboard.Receipt{Results: make([]leaderboard.Result, len(subs))}
 	periods := m.current(b)
 	if cal, err := b.Rules.Calendar(); err == nil && len(periods) == 0 {
-		for j, sub := range r.Entries {
+		for j, sub := range subs {
 			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: cal.Outside(m.clock())}
 		}
 	}
 	for i, p := range periods {
 		var changes []leaderboard.Change
-		for j, sub := range r.Entries {
+		for j, sub := range subs {
 			res, change := p.submit(&b.Rules, sub, m.clock(), m.isHidden(b.ID, sub.Member))
 			if change != nil {
 				changes = append(changes, *change)
@@ -47,10 +56,7 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 		m.commit(b, p, changes)
 	}
 	tellSeqs(&receipt, periods)
-	if r.Key != "" {
-		b.keys[r.Key] = modelKey{slices.Clone(r.Entries), receipt}
-	}
-	return receipt, nil
+	return receipt
 }
 
 // Remove is store.Store.Remove.

@@ -13,6 +13,7 @@ import (
 // Truth is all that store.Store and Model do.
 type Truth interface {
 	leaderboard.Rankings
+	leaderboard.MergedRankings
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)
@@ -30,6 +31,7 @@ type Truth interface {
 	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 
 	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
+	SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error)
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
@@ -79,9 +81,11 @@ func Run(t *testing.T, truth Truth) {
 	for name, test := range map[string]func(*testing.T, Truth){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
 		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
+		"merged":   func(t *testing.T, truth Truth) { RunMerged(t, Subject{Truth: truth, Rankings: truth}, truth) },
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
+		"across boards": testAcross, "keys across boards": testAcrossKeys,
 		"profiles": testProfiles,
 		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,

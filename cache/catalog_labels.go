@@ -1,0 +1,57 @@
+package cache
+
+import (
+	"context"
+	"fmt"
+
+	"leaderboard"
+)
+
+// maxSelected bounds the boards that labels select; more than are ranked as one, since the caller may not see them all.
+const maxSelected = 4 * leaderboard.MaxMerged
+
+// selection is what boards are selected by. What was selected before this process changed a board counts no more.
+type selection struct {
+	labels string
+	forgot int64
+}
+
+// Labelled are the names of the boards that have all labels, private ones included, in order. Errors: ErrUnavailable, a
+// *leaderboard.RuleError when there are too many of them.
+func (c *Catalog) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
+	key := selection{labels.String(), c.forgot.Load()}
+	names, ok := c.chosen.fresh(key, 0)
+	if !ok {
+		var err error
+		names, err = c.chosen.get(ctx, key, 0, func(ctx context.Context, _ int64) (*[]string, error) { return c.choose(ctx, labels) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return *names, nil
+}
+
+func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) (*[]string, error) {
+	boards, err := c.boards.BoardsLabelled(ctx, labels, "", maxSelected+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(boards) > maxSelected {
+		return nil, &leaderboard.RuleError{
+			Code: leaderboard.CodeTooManyBoards, Detail: fmt.Sprintf("more than %d boards have these labels", maxSelected),
+		}
+	}
+	names := make([]string, len(boards))
+	for i := range boards {
+		names[i] = boards[i].Name
+	}
+	return &names, nil
+}
+
+func selectionOps() keepOps[*[]string] {
+	same := func(names *[]string) *[]string { return names }
+	return keepOps[*[]string]{
+		seq: func(*[]string) int64 { return 0 }, local: same, stale: same,
+		bytes: func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },
+	}
+}

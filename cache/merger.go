@@ -1,0 +1,217 @@
+package cache
+
+import (
+	"context"
+	"encoding/binary"
+
+	"golang.org/x/sync/errgroup"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// Merger ranks several boards as one. It implements leaderboard.MergedRankings. The first entries are merged out of the
+// boards' tops, each from the nearest layer that has it; everything else is counted in MySQL, within the bound of the
+// Reader, and kept in the process as the Reader keeps its answers.
+type Merger struct {
+	reader  *Reader
+	truth   leaderboard.MergedRankings
+	pages   *keeper[mergedPageKey, *leaderboard.MergedPage]
+	members *keeper[mergedMemberKey, *leaderboard.MergedStandings]
+}
+
+// The keys under which merged answers are kept. What is tied and what comes first follows from the codec, which all
+// boards share, and from the order of their periods.
+type (
+	mergedPageKey struct {
+		periods string // ids
+		codec   rank.Codec
+		query   leaderboard.MergedQuery
+	}
+	mergedMemberKey struct {
+		periods string
+		codec   rank.Codec
+		mode    leaderboard.Mode
+		member  string
+	}
+)
+
+// topsAtOnce bounds the tops that one question waits for side by side.
+const topsAtOnce = 8
+
+// NewMerger merges what reader answers, and asks truth where that does not reach.
+func NewMerger(reader *Reader, truth leaderboard.MergedRankings) *Merger {
+	o := reader.opts
+	rules := reader.pages.rules
+	return &Merger{
+		reader: reader, truth: truth,
+		pages:   newKeeper[mergedPageKey](rules, mergedPageOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		members: newKeeper[mergedMemberKey](rules, mergedMemberOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
+	}
+}
+
+// MergedPage implements leaderboard.MergedRankings.
+func (m *Merger) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	if broken := leaderboard.CheckMerged(periods, q.Mode); broken != nil {
+		return nil, broken
+	}
+	if q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
+		return m.top(ctx, periods, q)
+	}
+	key := mergedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
+	page, ok := m.pages.fresh(key, 0)
+	if !ok {
+		var err error
+		page, err = m.pages.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.MergedPage, error) {
+			return fallback(ctx, m.reader, func(ctx context.Context) (*leaderboard.MergedPage, error) {
+				return m.truth.MergedPage(ctx, periods, q)
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	m.reader.opts.OnAnswer(page.States[0].Source, page.States[0].Stale)
+	return page, nil
+}
+
+// MergedMember implements leaderboard.MergedRankings.
+func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+	if broken := leaderboard.CheckMerged(periods, mode); broken != nil {
+		return nil, broken
+	}
+	key := mergedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), mode, member}
+	s, ok := m.members.fresh(key, 0)
+	if !ok {
+		var err error
+		s, err = m.members.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.MergedStandings, error) {
+			return fallback(ctx, m.reader, func(ctx context.Context) (*leaderboard.MergedStandings, error) {
+				return m.truth.MergedMember(ctx, periods, mode, member)
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	m.reader.opts.OnAnswer(s.States[0].Source, s.States[0].Stale)
+	return s, nil
+}
+
+// top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on it
+// can be missing; the tops may be of different moments, and the answer names the state of each.
+func (m *Merger) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	tops, err := m.tops(ctx, periods, topLimit(q))
+	if err != nil {
+		return nil, err
+	}
+	page := &leaderboard.MergedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.MergedRanked, 0, q.Limit)}
+	runs := make([][]leaderboard.Ranked, len(tops))
+	for i, top := range tops {
+		page.States[i], runs[i] = top.State, top.Entries
+	}
+	rules := periods[0].Rules
+	at, strict, tied := make([]int, len(runs)), int64(0), int64(0)
+	var last leaderboard.Entry
+	compare := func(a, b leaderboard.Ranked) int { return rules.Compare(a.Entry, b.Entry) }
+	rank.Merge(runs, compare, func(run int) bool {
+		if strict == q.Offset+int64(q.Limit) {
+			return false
+		}
+		e := runs[run][at[run]].Entry
+		at[run]++
+		if strict++; strict == 1 || rules.Better(last, e) {
+			tied = strict
+		}
+		if last = e; strict > q.Offset {
+			ranks := rank.Ranks{Strict: strict, Tied: tied}
+			page.Entries = append(page.Entries, leaderboard.MergedRanked{
+				Ranked: leaderboard.Ranked{Rank: ranks.In(q.Mode), Entry: e}, Board: periods[run].Board,
+			})
+		}
+		return true
+	})
+	if n := len(page.Entries); n > 0 && strict < leaderboard.Total(page.States) {
+		page.Next, page.NextBoard = string(rank.CodecOf(rules).Key(last)), page.Entries[n-1].Board
+	}
+	return page, nil
+}
+
+// topLimit is how many entries of each board a page takes: the same for many pages, so that they share the tops.
+func topLimit(q leaderboard.MergedQuery) int {
+	const short = 100
+	switch {
+	case q.Offset == 0:
+		return q.Limit
+	case q.Offset+int64(q.Limit) <= short:
+		return short
+	default:
+		return leaderboard.MaxLimit
+	}
+}
+
+// tops reads the first entries of each board, in the board's own mode, which is the one that they are read in most.
+func (m *Merger) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
+	tops := make([]*leaderboard.Page, len(periods))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(topsAtOnce)
+	for i := range periods {
+		p := &periods[i]
+		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode, MinSeq: p.LastSeq}, Limit: limit}
+		key := pageKeyOf(*p, q)
+		if page, ok := m.reader.pages.fresh(key, q.MinSeq); ok {
+			m.reader.opts.OnAnswer(leaderboard.SourceLocal, false)
+			tops[i] = page
+			continue
+		}
+		group.Go(func() (err error) {
+			tops[i], err = m.reader.page(ctx, *p, q, key)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return tops, nil
+}
+
+func periodIDs(periods []leaderboard.PeriodRef) string {
+	b := make([]byte, 0, 4*len(periods))
+	for i := range periods {
+		b = binary.AppendUvarint(b, uint64(periods[i].ID))
+	}
+	return string(b)
+}
+
+func marked(states []leaderboard.State, mark func(leaderboard.State) leaderboard.State) []leaderboard.State {
+	out := make([]leaderboard.State, len(states))
+	for i := range states {
+		out[i] = mark(states[i])
+	}
+	return out
+}
+
+func mergedPageOps() keepOps[*leaderboard.MergedPage] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedPage) *leaderboard.MergedPage {
+		return func(p *leaderboard.MergedPage) *leaderboard.MergedPage {
+			return &leaderboard.MergedPage{States: marked(p.States, mark), Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
+		}
+	}
+	return keepOps[*leaderboard.MergedPage]{
+		seq: func(*leaderboard.MergedPage) int64 { return 0 }, local: with(local), stale: with(stale),
+		bytes: func(p *leaderboard.MergedPage) int { return answerBytes + entryBytes*(len(p.Entries)+len(p.States)) },
+	}
+}
+
+func mergedMemberOps() keepOps[*leaderboard.MergedStandings] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedStandings) *leaderboard.MergedStandings {
+		return func(s *leaderboard.MergedStandings) *leaderboard.MergedStandings {
+			return &leaderboard.MergedStandings{States: marked(s.States, mark), Entries: s.Entries}
+		}
+	}
+	return keepOps[*leaderboard.MergedStandings]{
+		seq: func(*leaderboard.MergedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
+		bytes: func(s *leaderboard.MergedStandings) int {
+			return answerBytes + entryBytes*(len(s.Entries)+len(s.States))
+		},
+	}
+}

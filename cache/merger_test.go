@@ -1,0 +1,140 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/storetest"
+)
+
+func TestMergerConformance(t *testing.T) {
+	t.Parallel()
+	s, m := merging(t)
+	storetest.RunMerged(t, s, m)
+}
+
+// TestMergerProperty: what is merged out of copies of different moments is true at the states that it names.
+func TestMergerProperty(t *testing.T) {
+	t.Parallel()
+	s, m := merging(t)
+	storetest.PropertyMerged(t, s, m, false)
+}
+
+func merging(t *testing.T) (storetest.Subject, *Merger) {
+	t.Helper()
+	s, _ := layered(t)
+	return s, NewMerger(s.Rankings.(*Reader), s.Truth)
+}
+
+// counted counts the questions that reach the truth, and can fail.
+type counted struct {
+	leaderboard.Rankings
+	merged  leaderboard.MergedRankings
+	pages   atomic.Int64
+	asked   atomic.Int64
+	failure atomic.Pointer[error]
+}
+
+func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	c.pages.Add(1)
+	return c.Rankings.Page(ctx, p, q)
+}
+
+func (c *counted) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	c.asked.Add(1)
+	if err := c.failure.Load(); err != nil {
+		return nil, *err
+	}
+	return c.merged.MergedPage(ctx, p, q)
+}
+
+func (c *counted) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+	c.asked.Add(1)
+	return c.merged.MergedMember(ctx, p, mode, member)
+}
+
+// TestMergerLayers: tops are merged in the process, the rest asks the truth once and is kept, and serves as the last
+// good answer while the truth is away.
+func TestMergerLayers(t *testing.T) {
+	t.Parallel()
+	model := storetest.NewModel()
+	c := &counted{Rankings: model, merged: model}
+	var refs []leaderboard.PeriodRef
+	for _, name := range []string{"a", "b"} {
+		b, _, err := model.PutBoard(t.Context(), name, leaderboard.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := model.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, storetest.Ref(b, p))
+	}
+	now := time.Unix(1_900_000_000, 0)
+	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: func() time.Time { return now }})
+	m := NewMerger(reader, c)
+	page := func(q leaderboard.MergedQuery) *leaderboard.MergedPage {
+		t.Helper()
+		q.Mode = leaderboard.Strict
+		p, err := m.MergedPage(t.Context(), refs, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for offset := range int64(90) { // all of them out of the same two tops
+		page(leaderboard.MergedQuery{Limit: 10, Offset: 1 + offset})
+	}
+	if c.pages.Load() != 2 || c.asked.Load() != 0 {
+		t.Errorf("%d pages and %d merged answers were asked for", c.pages.Load(), c.asked.Load())
+	}
+	deep := leaderboard.MergedQuery{Limit: 10, Offset: 991}
+	first, again := page(deep), page(deep)
+	if c.asked.Load() != 1 || first.States[1].Source != leaderboard.SourceMySQL || again.States[1].Source != leaderboard.SourceLocal {
+		t.Errorf("%d merged answers, from %+v and %+v", c.asked.Load(), first.States, again.States)
+	}
+	gone := fmt.Errorf("gone: %w", leaderboard.ErrUnavailable)
+	c.failure.Store(&gone)
+	now = now.Add(5 * time.Second)
+	if last := page(deep); !last.States[0].Stale || !last.States[1].Stale {
+		t.Errorf("while the truth is away: %+v", last.States)
+	}
+	deep.Offset++
+	deep.Mode = leaderboard.Strict
+	if _, err := m.MergedPage(t.Context(), refs, deep); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("an answer that was never given: %v", err)
+	}
+}
+
+// TestMergerIsBounded: merged answers take the same places as others that reach MySQL.
+func TestMergerIsBounded(t *testing.T) {
+	t.Parallel()
+	model := storetest.NewModel()
+	b, _, err := model.PutBoard(t.Context(), "a", leaderboard.Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, FallbackQueue: 1, FallbackWait: time.Millisecond})
+	leave, err := reader.gate.enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{storetest.Ref(b, p)}
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.Tied, "ada"); !errors.Is(err, leaderboard.ErrOverloaded) {
+		t.Errorf("with no place left: %v", err)
+	}
+	leave()
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.Tied, "ada"); err != nil {
+		t.Error(err)
+	}
+}

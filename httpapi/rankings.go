@@ -1,0 +1,217 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leaderboard"
+)
+
+// selected is what a request about several boards looks at: one period of each.
+type selected struct {
+	view   // private and final as for one board, the mode in query
+	refs   []leaderboard.PeriodRef
+	absent []string // boards that have no such window or period
+}
+
+// selected resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
+// named is refused, one among those with the labels is passed over. It tells of everything that was wrong with the
+// parameters so far.
+func (c *call) selected() (selected, error) {
+	boards, labels := c.text("boards"), c.labels()
+	if c.query.has("boards") == c.query.has("labels") {
+		c.reject("boards", "want the names of boards in boards, or what they are about in labels, and not both")
+	}
+	window, period := c.text("window"), c.text("period")
+	mode := c.mode()
+	s := selected{view: view{profiles: c.boolean("profiles")}}
+	names := c.boardNames(boards)
+	if err := c.badInput(); err != nil {
+		return s, err
+	}
+	named := names != nil
+	if !named {
+		var err error
+		if names, err = c.api.cfg.Catalog.Labelled(c.ctx, labels); err != nil {
+			return s, err
+		}
+	}
+	for _, name := range names {
+		ref, board, err := c.resolveOn(name, window, period)
+		switch {
+		case err == nil:
+			s.refs = append(s.refs, ref)
+			s.private = s.private || board.Rules.Visibility != leaderboard.Public
+		case errors.Is(err, leaderboard.ErrPeriodNotFound):
+			s.absent = append(s.absent, name)
+		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
+			return s, refuse("board-not-found", "No board is called "+name+".")
+		case named, !isRefusal(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
+			return s, err
+		}
+	}
+	if len(s.refs) == 0 && len(s.absent) > 0 {
+		return s, leaderboard.ErrPeriodNotFound
+	}
+	if len(s.refs) == 0 {
+		return s, refuse("board-not-found", "No board has these labels.")
+	}
+	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
+	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
+	s.final = named && len(s.absent) == 0 && !s.profiles &&
+		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || period != ref.Name })
+	return s, nil
+}
+
+func isRefusal(err error) bool {
+	var own *refusal
+	return errors.As(err, &own)
+}
+
+// boardNames takes a list of names apart, nil when there is none.
+func (c *call) boardNames(list string) []string {
+	if list == "" {
+		return nil
+	}
+	names := strings.Split(list, ",")
+	slices.Sort(names)
+	valid := len(names) <= leaderboard.MaxMerged && len(slices.Compact(slices.Clone(names))) == len(names)
+	for _, name := range names {
+		valid = valid && leaderboard.CheckBoardName(name) == nil
+	}
+	if !valid {
+		c.reject("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxMerged))
+	}
+	return names
+}
+
+// commonMode is the mode of the boards when they have the same, strict otherwise.
+func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
+	for i := range refs {
+		if refs[i].Rules.Mode != refs[0].Rules.Mode {
+			return leaderboard.Strict
+		}
+	}
+	return refs[0].Rules.Mode
+}
+
+// merging answers a question about several boards. What the catalog knows by heart may be out of date, see reading; then
+// all boards are looked up anew and the question is put once more.
+func (c *call) merging(answer func(*selected) error) error {
+	s, err := c.selected()
+	if err != nil {
+		return err
+	}
+	err = answer(&s)
+	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
+		return err
+	}
+	for i := range s.refs {
+		if renewErr := c.api.cfg.Catalog.Renew(c.ctx, s.refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
+			return err
+		}
+	}
+	if s, err = c.selected(); err != nil {
+		return err
+	}
+	return answer(&s)
+}
+
+// state is that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
+func (s *selected) state(states []leaderboard.State) leaderboard.State {
+	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
+	slowest := map[leaderboard.Source]int{leaderboard.SourceLocal: 0, leaderboard.SourceRedis: 1, leaderboard.SourceMySQL: 2}
+	for i := range states {
+		st := &states[i]
+		all.Seq += st.Seq
+		all.Stale = all.Stale || st.Stale
+		if slowest[st.Source] > slowest[all.Source] {
+			all.Source = st.Source
+		}
+		s.final = s.final && st.Seq >= s.refs[i].LastSeq // what is for good is the last state
+	}
+	return all
+}
+
+// tagOf begins the identity of an answer about several boards.
+func (c *call) tagOf(s *selected, states []leaderboard.State) tag {
+	t := emptyTag.int(tagFormat).text(c.route.path).text(string(s.query.Mode)).text(strings.Join(s.absent, ","))
+	if tie := &s.refs[0].Rules.Tiebreak; len(tie.Fields) > 0 {
+		t = t.text(tie.Layout())
+	}
+	for i := range states {
+		t = t.int(s.refs[i].ID).int(states[i].Seq).int(int64(states[i].AsOf))
+	}
+	return t
+}
+
+// mergedAnswer is what the answers about several boards have in common; shown is by the index of the entry.
+type mergedAnswer struct {
+	states  []leaderboard.State
+	n       int
+	entry   func(i int) *leaderboard.MergedRanked
+	tag     tag
+	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
+	trailer func(b []byte) []byte        // of the whole; may be nil
+}
+
+func (c *call) sendMerged(s *selected, a mergedAnswer) error {
+	st := s.state(a.states)
+	shown := c.profiles(s.profiles, &st, a.n, func(i int) string { return a.entry(i).Member })
+	return c.respond(&s.view, &st, shown.mark(a.tag), func(b []byte) []byte {
+		b = s.appendBoards(b, a.states, &st)
+		b = append(b, `,"entries":[`...)
+		for i := range a.n {
+			e := a.entry(i)
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(append(b, `{"rank":`...), e.Rank, 10)
+			b = appendString(append(b, `,"board":`...), e.Board)
+			b = appendEntry(append(b, ','), &s.refs[0].Rules.Tiebreak, &e.Entry)
+			if a.more != nil {
+				b = a.more(b, i)
+			}
+			b = append(shown.appendTo(b, i), '}')
+		}
+		if b = append(b, ']'); a.trailer != nil {
+			b = a.trailer(b)
+		}
+		return b
+	})
+}
+
+// appendBoards opens an answer: the state of each board's period, and what is said of all together.
+func (s *selected) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
+	b = append(b, `{"boards":[`...)
+	for i := range s.refs {
+		ref, st := &s.refs[i], &states[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(append(b, `{"board":`...), ref.Board)
+		b = appendString(append(b, `,"window":`...), string(ref.Window))
+		b = appendString(append(b, `,"period":`...), ref.Name)
+		b = strconv.AppendInt(append(b, `,"total":`...), st.Total, 10)
+		b = strconv.AppendInt(append(b, `,"seq":`...), st.Seq, 10)
+		b = append(appendTime(append(b, `,"as_of":`...), st.AsOf), '}')
+	}
+	b = append(b, ']')
+	for i, name := range s.absent {
+		if b = append(b, ','); i == 0 {
+			b = append(b, `"absent":[`...)
+		}
+		b = appendString(b, name)
+	}
+	if len(s.absent) > 0 {
+		b = append(b, ']')
+	}
+	b = appendString(append(b, `,"mode":`...), string(s.query.Mode))
+	b = strconv.AppendInt(append(b, `,"total":`...), all.Total, 10)
+	b = appendString(append(b, `,"source":`...), string(all.Source))
+	return strconv.AppendBool(append(b, `,"stale":`...), all.Stale)
+}

@@ -1,0 +1,243 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// mergedRows is what most tests look at in an answer about several boards.
+type mergedRows struct {
+	Boards []struct {
+		Board, Window, Period string
+		Total, Seq            int64
+	}
+	Absent       []string
+	Mode, Source string
+	Total        int64
+	Stale        bool
+	Entries      []struct {
+		Rank          int64
+		Board, Member string
+		Score         int64
+		Percentile    float64
+		Profile       *struct {
+			DisplayName string `json:"display_name"`
+		}
+	}
+	Next string `json:"next_cursor"`
+}
+
+func (r reply) merged() mergedRows {
+	r.t.Helper()
+	var out mergedRows
+	r.want(http.StatusOK).decode(&out)
+	return out
+}
+
+func (m mergedRows) lines() string {
+	var out []string
+	for _, e := range m.Entries {
+		out = append(out, fmt.Sprintf("%d %s/%s %d", e.Rank, e.Board, e.Member, e.Score))
+	}
+	return strings.Join(out, ", ")
+}
+
+// games are three boards with ties between them; rpg is private.
+func games(t *testing.T) *env {
+	e := newEnv(t)
+	at := func(member string, score int64, created leaderboard.Micros) leaderboard.Submission {
+		return leaderboard.Submission{Member: member, Score: score, CreatedTime: &created}
+	}
+	label := func(aspect string) leaderboard.Labels { return leaderboard.Labels{"type": "game", "aspect": aspect} }
+	e.board("moba", leaderboard.Rules{Labels: label("sound")}, at("ada", 90, 1), at("bob", 80, 1))
+	e.board("card", leaderboard.Rules{Labels: label("fun"), Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Day}}, at("ada", 80, 1), at("bob", 80, 1))
+	e.board("rpg", leaderboard.Rules{Labels: label("sound"), Visibility: leaderboard.Private}, at("cid", 95, 1))
+	return e
+}
+
+func TestMergedTop(t *testing.T) {
+	e := games(t)
+	for query, want := range map[string]string{
+		"boards=moba,card":              "1 moba/ada 90, 2 card/ada 80, 3 card/bob 80, 4 moba/bob 80",
+		"boards=card,moba&mode=tied":    "1 moba/ada 90, 2 card/ada 80, 2 card/bob 80, 2 moba/bob 80",
+		"labels=type:game":              "1 moba/ada 90, 2 card/ada 80, 3 card/bob 80, 4 moba/bob 80",
+		"labels=type:game,aspect:sound": "1 moba/ada 90, 2 moba/bob 80",
+		"boards=card,moba&offset=3":     "4 moba/bob 80",
+		"boards=card,moba&offset=9":     "",
+		"boards=card,moba&window=day":   "1 card/ada 80, 2 card/bob 80",
+	} {
+		if got := e.get(noKey, "/v1/rankings/top?"+query).merged(); got.lines() != want {
+			t.Errorf("%s: %s, want %s", query, got.lines(), want)
+		}
+	}
+	all := e.get(readKey, "/v1/rankings/top?labels=type:game&limit=2").merged()
+	if all.lines() != "1 rpg/cid 95, 2 moba/ada 90" || all.Total != 5 || len(all.Boards) != 3 || all.Boards[0].Board != "card" || all.Boards[0].Seq != 2 || all.Mode != "strict" || all.Stale {
+		t.Errorf("with a key: %+v", all)
+	}
+	day := e.get(noKey, "/v1/rankings/top?boards=card,moba&window=day").merged()
+	if len(day.Absent) != 1 || day.Absent[0] != "moba" || len(day.Boards) != 1 {
+		t.Errorf("a window that one board lacks: %+v", day)
+	}
+}
+
+func TestMergedCursor(t *testing.T) {
+	e := games(t)
+	for _, query := range []string{"boards=card,moba,rpg", "labels=type:game&mode=tied"} {
+		whole, walked, cursor := e.get(readKey, "/v1/rankings/top?"+query).merged().lines(), []string{}, ""
+		for range 6 {
+			page := e.get(readKey, "/v1/rankings/top?limit=1&"+query+cursor).merged()
+			walked = append(walked, page.lines())
+			if cursor = "&cursor=" + page.Next; page.Next == "" {
+				break
+			}
+		}
+		if got := strings.Join(walked, ", "); got != whole {
+			t.Errorf("%s: pages add up to %s, want %s", query, got, whole)
+		}
+	}
+	next := e.get(noKey, "/v1/rankings/top?boards=card,moba&limit=2").merged().Next
+	if got := e.get(noKey, "/v1/rankings/top?boards=moba&cursor="+next).merged().lines(); got != "2 moba/bob 80" {
+		t.Errorf("the same place among fewer boards: %s", got)
+	}
+	e.board("slow", leaderboard.Rules{Order: leaderboard.Asc})
+	for _, query := range []string{"boards=slow&cursor=" + next, "boards=moba&cursor=x", "boards=moba&offset=1&cursor=" + next} {
+		if p := e.get(noKey, "/v1/rankings/top?"+query).wantProblem(400, codeMalformed); p.Errors[0].Parameter != "cursor" {
+			t.Errorf("%s: %+v", query, p.Errors)
+		}
+	}
+}
+
+func TestMergedMember(t *testing.T) {
+	e := games(t)
+	e.put(writeKey, "/v1/members/ada", `{"display_name":"Ada"}`).want(201)
+	got := e.get(readKey, "/v1/rankings/members/ada?boards=card,moba,rpg&mode=tied&profiles=true").merged()
+	if got.lines() != "2 moba/ada 90, 3 card/ada 80" || got.Entries[0].Percentile != 80 || got.Entries[1].Percentile != 60 || got.Entries[1].Profile.DisplayName != "Ada" {
+		t.Errorf("%+v", got)
+	}
+	around := e.get(readKey, "/v1/rankings/members/bob/around?boards=card,moba,rpg&before=1&after=1").merged()
+	if around.lines() != "3 card/ada 80, 4 card/bob 80, 5 moba/bob 80" || around.Next != "" {
+		t.Errorf("around bob: %+v", around)
+	}
+	e.get(noKey, "/v1/rankings/members/cid?boards=card,moba").wantProblem(404, "not-ranked")
+	e.get(noKey, "/v1/rankings/members/cid/around?boards=card,moba").wantProblem(404, "not-ranked")
+}
+
+func TestMergedRefusals(t *testing.T) {
+	e := games(t)
+	e.board("slow", leaderboard.Rules{Order: leaderboard.Asc})
+	e.board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}})
+	for i := range 51 {
+		e.board(fmt.Sprintf("many%d", i), leaderboard.Rules{Labels: leaderboard.Labels{"many": "yes"}})
+	}
+	var names []string
+	for i := range 51 {
+		names = append(names, fmt.Sprintf("many%d", i))
+	}
+	for query, want := range map[string]string{
+		"":                                       "400 malformed-request",
+		"boards=":                                "400 malformed-request",
+		"boards=moba&labels=type:game":           "400 malformed-request",
+		"boards=moba,moba":                       "400 malformed-request",
+		"boards=moba,":                           "400 malformed-request",
+		"boards=Moba":                            "400 malformed-request",
+		"boards=" + strings.Join(names, ","):     "400 malformed-request",
+		"labels=game":                            "400 malformed-request",
+		"boards=moba&mode=best":                  "400 malformed-request",
+		"boards=moba&min_seq=1":                  "400 malformed-request",
+		"boards=moba,nowhere":                    "404 board-not-found",
+		"labels=type:chess":                      "404 board-not-found",
+		"boards=card,moba&window=week":           "404 period-not-found",
+		"boards=moba,rpg":                        "401 unauthorized",
+		"boards=rpg&window=day":                  "401 unauthorized",
+		"boards=moba,slow":                       "422 boards-differ",
+		"boards=moba,level":                      "422 boards-differ",
+		"boards=moba,card&mode=dense":            "422 mode-not-available",
+		"labels=many:yes":                        "422 too-many-boards",
+		"boards=" + strings.Join(names[1:], ","): "200",
+	} {
+		r := e.get(noKey, "/v1/rankings/top?"+query)
+		got := fmt.Sprint(r.status)
+		if r.status >= 400 {
+			got += " " + strings.TrimPrefix(r.problem().Type, "/problems/")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s\n%s", query, got, want, r.body)
+		}
+	}
+}
+
+// TestMergedETag: the tag is that of the states of all boards and the question, in whichever order they are asked.
+func TestMergedETag(t *testing.T) {
+	e := games(t)
+	tag := func(query string) string {
+		t.Helper()
+		return e.get(readKey, "/v1/rankings/top?"+query).want(200).header.Get("ETag")
+	}
+	first := tag("boards=card,moba")
+	if tag("boards=moba,card") != first || tag("boards=moba") == first || tag("boards=moba,card&limit=3") == first || tag("boards=moba,card&mode=tied") == first {
+		t.Error("the tag is not that of the question")
+	}
+	match := ask{method: http.MethodGet, path: "/v1/rankings/top?boards=card,moba", header: http.Header{"If-None-Match": {first}}}
+	e.do(match).want(304)
+	if _, err := e.fake.Submit(t.Context(), "moba", "", []leaderboard.Submission{{Member: "eve", Score: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	e.do(match).want(200)
+	e.fake.source, e.fake.stale = leaderboard.SourceMySQL, true
+	r := e.get(noKey, "/v1/rankings/top?boards=card,moba")
+	if got := r.merged(); !got.Stale || got.Source != "mysql" || r.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("stale: %+v, %s", got, r.header.Get("Cache-Control"))
+	}
+	e.fake.stale = false
+	for query, want := range map[string]string{"boards=card": "public, no-cache", "boards=card,rpg": "private, no-cache"} {
+		if got := e.get(readKey, "/v1/rankings/top?"+query).header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control is %s, want %s", query, got, want)
+		}
+	}
+}
+
+// TestMergedClosed: what is over for all boards is kept for good, when all of them were asked for by name.
+func TestMergedClosed(t *testing.T) {
+	e := newEnv(t)
+	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}, Labels: leaderboard.Labels{"type": "game"}}
+	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 1})
+	e.board("b", day, leaderboard.Submission{Member: "bob", Score: 2})
+	e.fake.SetNow(1_700_000_000_000_000 + 24*3600*1_000_000)
+	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 3})
+	for query, want := range map[string]string{
+		"boards=a,b&period=2023-11-14":         "public, max-age=31536000, immutable",
+		"boards=a,b&period=previous":           "public, no-cache",
+		"boards=a,b":                           "public, no-cache",
+		"labels=type:game&period=2023-11-14":   "public, no-cache",
+		"boards=a,b&period=2023-11-14&limit=1": "public, max-age=31536000, immutable",
+	} {
+		r := e.get(noKey, "/v1/rankings/top?"+query)
+		if got := r.want(200).header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control is %s, want %s", query, got, want)
+		}
+	}
+	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").merged().lines(); got != "1 b/bob 2, 2 a/ada 1" {
+		t.Errorf("the day before: %s", got)
+	}
+}
+
+// TestMergedMoved: a board that was made anew elsewhere is found after one look.
+func TestMergedMoved(t *testing.T) {
+	e := games(t)
+	ref, _, err := e.fake.Resolve(t.Context(), "moba", "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.fake.Model.DeleteBoard(t.Context(), "moba"); err != nil {
+		t.Fatal(err)
+	}
+	e.board("moba", leaderboard.Rules{}, leaderboard.Submission{Member: "new", Score: 7})
+	e.fake.outdated = map[string]leaderboard.PeriodRef{"moba": ref}
+	if got := e.get(noKey, "/v1/rankings/top?boards=moba,card&limit=3").merged().lines(); got != "1 card/ada 80, 2 card/bob 80, 3 moba/new 7" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,92 @@
+package leaderboard
+
+import (
+	"context"
+	"fmt"
+)
+
+// MaxMerged is how many boards are ranked as one at most.
+const MaxMerged = 50
+
+// MergedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this order
+// of precedence, around the best entry of a member, behind a place, at an offset.
+type MergedQuery struct {
+	Mode       Mode   // Strict or Tied
+	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
+	Offset     int64  // from the best entry
+	After      string // sort key (rank.Key); the page starts at the first entry ordered behind it and AfterBoard
+	AfterBoard string // name of a board, one of those asked about or not
+	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
+	Before     int
+}
+
+// MergedRanked is an entry with its rank among those of all boards, and the board that it is on.
+type MergedRanked struct {
+	Ranked
+	Board string
+}
+
+// MergedPage is a run of entries, best first. It is shared between callers: nobody writes to it.
+type MergedPage struct {
+	States    []State // of the periods, in the order asked for
+	Entries   []MergedRanked
+	Next      string // sort key to continue after, "" when the page reaches the end
+	NextBoard string // the board of that entry
+}
+
+// MergedStanding is one entry of a member, Rank in the mode asked for and Tied for the percentile.
+type MergedStanding struct {
+	MergedRanked
+	Tied int64
+}
+
+// MergedStandings are the entries of one member, best first.
+type MergedStandings struct {
+	States  []State
+	Entries []MergedStanding // none when the member is on none of the boards
+}
+
+// MergedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
+// members, so a member has a rank for each board that it is on. Entries that the order of the boards leaves equal, those
+// of one member with everything equal on several boards, come in the order of the boards' names. The periods are given
+// in that order, and CheckMerged allows them. Every answer is exact at the states that it reports, all of them together.
+//
+// The store, the in-memory model and the cached reader implement it and pass the same suite. Errors: those of Rankings,
+// ErrNotRanked only around a member, and a *RuleError of CheckMerged.
+type MergedRankings interface {
+	MergedPage(ctx context.Context, periods []PeriodRef, q MergedQuery) (*MergedPage, error)
+	MergedMember(ctx context.Context, periods []PeriodRef, mode Mode, member string) (*MergedStandings, error)
+}
+
+// Total is the number of entries in all states.
+func Total(states []State) int64 {
+	var n int64
+	for i := range states {
+		n += states[i].Total
+	}
+	return n
+}
+
+// CheckMerged says why the entries of these periods cannot be ranked as one in a mode, nil when they can.
+func CheckMerged(periods []PeriodRef, mode Mode) *RuleError {
+	if len(periods) == 0 || len(periods) > MaxMerged {
+		return &RuleError{Code: CodeTooManyBoards, Detail: fmt.Sprintf("want 1 to %d boards, not %d", MaxMerged, len(periods))}
+	}
+	first := &periods[0]
+	for i := range periods[1:] {
+		p, last := &periods[i+1], &periods[i]
+		switch {
+		case p.Board <= last.Board:
+			return &RuleError{Code: CodeInvalidBoard, Detail: fmt.Sprintf("board %s is given twice, or not in the order of names", p.Board)}
+		case p.Rules.Order != first.Rules.Order:
+			return &RuleError{Code: CodeBoardsDiffer, Detail: fmt.Sprintf("board %s is in order %s, board %s in order %s",
+				first.Board, first.Rules.Order, p.Board, p.Rules.Order)}
+		case p.Rules.Reorders(first.Rules):
+			return &RuleError{Code: CodeBoardsDiffer, Detail: fmt.Sprintf("boards %s and %s have different tiebreaks", first.Board, p.Board)}
+		}
+	}
+	if mode != Strict && mode != Tied {
+		return &RuleError{Code: CodeModeNotAvailable, Detail: "several boards are ranked in mode strict or tied: equal scores of dense ranks cannot be told apart by adding up counts"}
+	}
+	return nil
+}

@@ -1,0 +1,318 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// across is a request that gives one member a score on each board.
+func across(key, member string, score int64, boards ...string) store.AcrossRequest {
+	r := store.AcrossRequest{Key: key}
+	for _, b := range boards {
+		r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: member, Score: score}})
+	}
+	return r
+}
+
+// TestAcrossCommitLost is TestCommitLost for a request to two boards: both have it or none, and the same key returns the
+// one true result.
+func TestAcrossCommitLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault fault
+		after int64 // the score in MySQL then
+	}{
+		"applied":            {cutAfter, 15},
+		"applied, no answer": {silence, 15},
+		"not applied":        {cutBefore, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flavours(t, func(t *testing.T, dsn string) {
+				p, through := newProxy(t, dsn)
+				s := open(t, through, func(cfg *store.Config) { cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second })
+				direct := open(t, dsn, nil)
+				refs := []leaderboard.PeriodRef{
+					makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.Sum}),
+					makeBoard(t, direct, "a", leaderboard.Rules{Policy: leaderboard.Sum}),
+				}
+				if _, err := s.SubmitAcross(t.Context(), across("", "m", 10, "a", "b")); err != nil {
+					t.Fatal(err)
+				}
+				p.on("COMMIT", c.fault, 1)
+				req := across("key", "m", 5, "b", "a")
+				if r, err := s.SubmitAcross(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+					t.Fatalf("%+v, %v; want an unknown outcome", r, err)
+				}
+				for _, ref := range refs {
+					if got := scoreOf(t, direct, ref, "m"); got != c.after {
+						t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, c.after)
+					}
+				}
+				first, err := s.SubmitAcross(t.Context(), req)
+				if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
+					t.Errorf("retry: %+v, %v", first, err)
+				}
+				if again, err := direct.SubmitAcross(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
+					t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
+				}
+				for _, ref := range refs {
+					if got := scoreOf(t, direct, ref, "m"); got != 15 {
+						t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
+					}
+					storetest.CheckLog(t, direct, ref)
+				}
+			})
+		})
+	}
+}
+
+// TestAcrossAndAlone: requests across boards in any order of the boards and requests to each of them, through two
+// servers, with removals between. Sums are exact, logs have no gap, each server tells of its commits in order, and
+// nobody ever waited in a circle.
+func TestAcrossAndAlone(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		const callers, requests, members = 24, 12, 10
+		seen := make(chan string, 1000)
+		var mu sync.Mutex
+		last := map[int64]int64{} // of each server's periods
+		server := func(sign int64) *store.Store {
+			return open(t, dsn, func(c *store.Config) {
+				c.Logger = slog.New(repeats{slog.DiscardHandler, seen})
+				c.OnCommit = func(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+					mu.Lock()
+					defer mu.Unlock()
+					if commit.FirstSeq <= last[sign*ref.ID] {
+						t.Errorf("told of seq %d of %s after %d", commit.FirstSeq, ref.Board, last[sign*ref.ID])
+					}
+					last[sign*ref.ID] = commit.LastSeq
+				}
+			})
+		}
+		servers := []*store.Store{server(1), server(-1)}
+		boards := []string{"c", "a", "d", "b"} // ids in another order than names
+		refs := map[string]leaderboard.PeriodRef{}
+		for _, b := range boards {
+			refs[b] = makeBoard(t, servers[0], b, leaderboard.Rules{Policy: leaderboard.Sum})
+		}
+		want := map[string]int64{}
+		var wg sync.WaitGroup
+		for caller := range callers {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(2, uint64(caller)))
+				for i := range requests {
+					s := servers[(caller+i)%2]
+					member, score := fmt.Sprint("m", random.IntN(members)), 1+random.Int64N(100)
+					some := slices.Clone(boards)
+					random.Shuffle(len(some), func(i, j int) { some[i], some[j] = some[j], some[i] })
+					some = some[:1+random.IntN(len(some))]
+					var err error
+					if i%3 == 0 {
+						some = some[:1]
+						_, err = s.Submit(context.Background(), one(some[0], "", member, score))
+					} else {
+						key := ""
+						if i%2 == 0 {
+							key = fmt.Sprint(caller, "-", i)
+						}
+						_, err = s.SubmitAcross(context.Background(), across(key, member, score, some...))
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					for _, b := range some {
+						want[b+member] += score
+					}
+					mu.Unlock()
+					if _, err := s.Remove(context.Background(), some[0], 0, "nobody"); !errors.Is(err, leaderboard.ErrNotRanked) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for b, ref := range refs {
+			page, err := servers[0].Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page.Entries {
+				if e.Score != want[b+e.Member] {
+					t.Errorf("the sum of %s on %s is %d, want %d", e.Member, b, e.Score, want[b+e.Member])
+				}
+			}
+			checkTimes(t, storetest.CheckLog(t, servers[0], ref))
+		}
+		for len(seen) > 0 {
+			t.Errorf("a batch was repeated: %s", <-seen)
+		}
+	})
+}
+
+// TestAcrossKeyRace: one key that comes for other boards at the same time through another server, which no lock keeps
+// apart: whoever is second finds the first's.
+func TestAcrossKeyRace(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		seen := make(chan string, 10)
+		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		first, err := connect(t, dsn).BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.Rollback() //nolint:errcheck // the test ends it
+		const insert = "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_time, receipt)" +
+			" VALUES (0, 'key', REPEAT('x', 32), NOW(6), '{\"v\":1,\"results\":[],\"boards\":{}}')"
+		if _, err := first.ExecContext(t.Context(), insert); err != nil {
+			t.Fatal(err)
+		}
+		errs := make(chan error, 1)
+		go func() {
+			_, err := s.SubmitAcross(context.Background(), across("key", "m", 1, "b"))
+			errs <- err
+		}()
+		watch := connect(t, dsn)
+		poll(t, 150*time.Millisecond, "the writer waits for the key", func() bool {
+			var n int
+			const waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE 'INSERT INTO idempotency_keys%'"
+			err := watch.QueryRowContext(t.Context(), waiting).Scan(&n)
+			return err == nil && n > 0
+		})
+		if err := first.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := await(t, "the answer", errs); !errors.Is(err, leaderboard.ErrKeyReused) {
+			t.Errorf("the second: %v", err)
+		}
+		if cause := await(t, "the first attempt to fail", seen); !strings.Contains(cause, "1062") {
+			t.Errorf("the first attempt failed with %s, want 1062", cause)
+		}
+		if got := scoreOf(t, s, ref, "m"); got != -1 {
+			t.Errorf("the second counted: %d", got)
+		}
+	})
+}
+
+// TestAcrossAllOrNothing: a board whose lock is not to be had takes the whole request down, and nothing of it remains.
+func TestAcrossAllOrNothing(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	s := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second })
+	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.Sum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.Sum})
+	release := holdPeriod(t, dsn, held)
+	req := across("key", "m", 1, "free", "held")
+	if r, err := s.SubmitAcross(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		t.Errorf("while one is held: %+v, %v", r, err)
+	}
+	if got := scoreOf(t, s, free, "m"); got != -1 {
+		t.Errorf("the other has %d", got)
+	}
+	release()
+	for range 2 {
+		if r, err := s.SubmitAcross(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
+			t.Errorf("when it is free: %+v, %v", r, err)
+		}
+	}
+	if _, err := s.SubmitAcross(t.Context(), across(strings.Repeat("k", 129), "m", 1, "free")); err == nil {
+		t.Error("a key of 129 bytes was taken")
+	}
+}
+
+// TestAcrossGroupCommit: what waits across boards becomes one batch, as long as that locks no more than 50 boards.
+func TestAcrossGroupCommit(t *testing.T) {
+	t.Parallel()
+	dsn, seen := testenv.MySQL(t), &batches{}
+	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	names := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint("none-", n, "-", i))
+		}
+		return names
+	}
+	release := holdPeriod(t, dsn, ref)
+	reqs := []store.AcrossRequest{
+		across("", "m", 1, "b"), across("", "m", 1, "b"), across("", "m", 1, "b"), across("", "m", 1, append(names(40), "b")...),
+		across("", "m", 1, append(names(20), "b")...), across("", "m", 1, "b"),
+	}
+	errs := make(chan error, len(reqs))
+	for i, r := range reqs {
+		go func() {
+			_, err := s.SubmitAcross(context.Background(), r)
+			errs <- err
+		}()
+		eventually(t, "the request waits", func() bool {
+			n, _ := s.Waiting("")
+			return n == i && (i > 0 || s.Writing(""))
+		})
+	}
+	release()
+	for range reqs {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, want := seen.all(), [][2]int{{1, 1}, {3, 43}, {2, 22}}; !slices.Equal(got, want) {
+		t.Errorf("batches %v, want %v", got, want)
+	}
+	if got := scoreOf(t, s, ref, "m"); got != int64(len(reqs)) {
+		t.Errorf("the sum is %d, want %d", got, len(reqs))
+	}
+}
+
+// TestAcrossBoardMadeAnew: ids of boards that another server deletes and makes anew are not trusted.
+func TestAcrossBoardMadeAnew(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, other := open(t, dsn, nil), open(t, dsn, nil)
+		submit := func(want ...string) {
+			t.Helper()
+			r, err := s.SubmitAcross(t.Context(), across("", "m", 1, "a", "b"))
+			var got []string
+			for _, res := range r.Results {
+				if res.Rule != nil {
+					got = append(got, res.Rule.Code)
+				} else {
+					got = append(got, fmt.Sprint(*res.Score))
+				}
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%q, %v; want %q", got, err, want)
+			}
+		}
+		for _, b := range []string{"a", "b"} {
+			makeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.Sum})
+		}
+		submit("1", "1")
+		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		submit(leaderboard.CodeBoardNotFound, "2")
+		submit(leaderboard.CodeBoardNotFound, "3")
+		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.Sum})
+		submit("1", "4")
+		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.Sum})
+		submit("1", "5")
+		submit("2", "6")
+	})
+}

@@ -1,0 +1,36 @@
+package store_test
+
+import (
+	"context"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+func TestMergedProperty(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		storetest.PropertyMerged(t, storetest.Subject{Truth: s, Rankings: s}, s, true)
+	})
+}
+
+// TestMergedIndexProperty does the same with an index of few entries per bucket for every period.
+func TestMergedIndexProperty(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, everywhere)
+		storetest.PropertyMerged(t, storetest.Subject{
+			Truth: s, Rankings: s,
+			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
+				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
+					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.ReasonCommand})
+					return err
+				},
+				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },
+			},
+		}, s, true)
+	})
+}

@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"leaderboard"
+)
+
+// MergedOracle knows every state that the periods of several boards were ever in, and says what several of them ranked
+// as one are: it plays the change logs and merges naively.
+type MergedOracle struct {
+	refs   []leaderboard.PeriodRef
+	states []map[int64][]leaderboard.Entry // by seq
+}
+
+// NewMergedOracle plays the logs, which have to go back to the beginning.
+func NewMergedOracle(ctx context.Context, truth Truth, refs []leaderboard.PeriodRef) (*MergedOracle, error) {
+	o := &MergedOracle{refs: refs}
+	for _, ref := range refs {
+		states, entries := map[int64][]leaderboard.Entry{0: nil}, map[string]leaderboard.Entry{}
+		for at := int64(0); ; {
+			commits, err := truth.Changes(ctx, ref.ID, at, 1000)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range commits {
+				for _, change := range c.Changes {
+					delete(entries, change.Member)
+					if change.New != nil {
+						entries[change.Member] = *change.New
+					}
+				}
+				at = c.LastSeq
+				states[at] = slices.Collect(maps.Values(entries))
+			}
+			if len(commits) == 0 {
+				break
+			}
+		}
+		o.states = append(o.states, states)
+	}
+	return o, nil
+}
+
+// look is what there was at the states that an answer names.
+func (o *MergedOracle) look(states []leaderboard.State) (*mergedLook, error) {
+	if len(states) != len(o.refs) {
+		return nil, fmt.Errorf("%d states of %d periods", len(states), len(o.refs))
+	}
+	l := &mergedLook{rules: o.refs[0].Rules}
+	for i, st := range states {
+		entries, ok := o.states[i][st.Seq]
+		if !ok || st.Total != int64(len(entries)) || st.Stale {
+			return nil, fmt.Errorf("board %s was never in the state %+v", o.refs[i].Board, st)
+		}
+		l.add(o.refs[i].Board, st, entries)
+	}
+	return l, nil
+}
+
+// CheckPage says how a page differs from the truth at its states.
+func (o *MergedOracle) CheckPage(q leaderboard.MergedQuery, got *leaderboard.MergedPage) error {
+	l, err := o.look(got.States)
+	if err != nil {
+		return err
+	}
+	want, err := l.page(q)
+	if err != nil {
+		return err
+	}
+	if len(got.Entries) != len(want.Entries) || len(got.Entries) > 0 && !reflect.DeepEqual(got.Entries, want.Entries) ||
+		got.Next != want.Next || got.NextBoard != want.NextBoard {
+		return fmt.Errorf("%+v at %v:\n%+v next %q %s\nwant\n%+v next %q %s", q, vector(got.States), got.Entries, got.Next, got.NextBoard,
+			want.Entries, want.Next, want.NextBoard)
+	}
+	return nil
+}
+
+// CheckMember says how the standings of a member differ from the truth at their states.
+func (o *MergedOracle) CheckMember(mode leaderboard.Mode, member string, got *leaderboard.MergedStandings) error {
+	l, err := o.look(got.States)
+	if err != nil {
+		return err
+	}
+	want := l.member(mode, member)
+	if len(got.Entries) != len(want.Entries) || len(got.Entries) > 0 && !reflect.DeepEqual(got.Entries, want.Entries) {
+		return fmt.Errorf("%s of %s at %v:\n%+v\nwant\n%+v", mode, member, vector(got.States), got.Entries, want.Entries)
+	}
+	return nil
+}
+
+func vector(states []leaderboard.State) []int64 {
+	out := make([]int64, len(states))
+	for i := range states {
+		out[i] = states[i].Seq
+	}
+	return out
+}

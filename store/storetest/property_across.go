@@ -1,0 +1,155 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/store"
+
+	"pgregory.net/rapid"
+)
+
+// PropertyAcross runs random requests to three boards of different kinds, some of them across all, some to one, on the
+// subject and on the model side by side. Every receipt must be the same, and in the end every period and its log. The
+// clock of the subject must be one that can be set: a request across boards has as many moments as boards otherwise.
+func PropertyAcross(t *testing.T, s Subject) {
+	var runs atomic.Int64
+	prefix := boardName(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		h := &acrossHistory{Subject: s, t: rt, model: NewModel(), ties: map[string]leaderboard.Tiebreak{}}
+		h.now = propertyStart
+		h.passTime(0)
+		h.makeBoards(fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1)))
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			h.step()
+		}
+		for _, name := range h.boards {
+			h.compare(name)
+		}
+	})
+}
+
+// acrossHistory is three boards in the subject and in the model.
+type acrossHistory struct {
+	Subject
+	t      *rapid.T
+	model  *Model
+	boards []string
+	ties   map[string]leaderboard.Tiebreak // by board
+	now    leaderboard.Micros
+	sent   []store.AcrossRequest
+}
+
+func (h *acrossHistory) passTime(by leaderboard.Micros) {
+	h.now += by
+	h.SetNow(h.now)
+	h.model.SetNow(h.now)
+}
+
+func (h *acrossHistory) makeBoards(prefix string) {
+	for i, policy := range []leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum} {
+		rules := leaderboard.Rules{Policy: policy, Tiebreak: anyTiebreak().Draw(h.t, "tiebreak")}
+		rules.Order = rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(h.t, "order")
+		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
+			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week,
+		}), 1, 3, rapid.ID).Draw(h.t, "windows")
+		name := fmt.Sprint(prefix, "-", i)
+		for _, truth := range []Truth{h.Truth, h.model} {
+			if _, _, err := truth.PutBoard(h.t.Context(), name, rules); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		h.boards, h.ties[name] = append(h.boards, name), rules.Tiebreak
+	}
+}
+
+func (h *acrossHistory) step() {
+	h.passTime(rapid.SampledFrom([]leaderboard.Micros{0, 1, 3_600_000_000, 86_400_000_000}).Draw(h.t, "time passed"))
+	switch what := rapid.IntRange(0, 5).Draw(h.t, "what"); {
+	case what == 0 && len(h.sent) > 0:
+		h.submit(rapid.SampledFrom(h.sent).Draw(h.t, "again"))
+	case what == 1:
+		name := rapid.SampledFrom(h.boards).Draw(h.t, "board")
+		r := store.SubmitRequest{Board: name, Entries: rapid.SliceOfN(h.submission(name), 0, 5).Draw(h.t, "entries")}
+		got, err := h.Truth.Submit(h.t.Context(), r)
+		want, _ := h.model.Submit(h.t.Context(), r)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			h.t.Fatalf("receipt is %+v, %v\nwant %+v", got, err, want)
+		}
+	case what == 2:
+		r := leaderboard.HideRequest{Board: rapid.SampledFrom(h.boards).Draw(h.t, "board"), Member: anyMember().Draw(h.t, "hidden"), Reason: "r"}
+		for _, truth := range []Truth{h.Truth, h.model} {
+			if _, err := truth.Hide(h.t.Context(), r); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+	default:
+		r := store.AcrossRequest{}
+		for range rapid.IntRange(0, 12).Draw(h.t, "entries") {
+			name := rapid.SampledFrom(append([]string{"none", "NONE"}, h.boards...)).Draw(h.t, "board")
+			r.Entries = append(r.Entries, on(name, h.submission(name).Draw(h.t, "submission")))
+		}
+		if rapid.Bool().Draw(h.t, "has key") {
+			r.Key = fmt.Sprint(h.boards[0], " ", len(h.sent))
+			h.sent = append(h.sent, r)
+		}
+		h.submit(r)
+	}
+}
+
+// submission draws one of the kinds that there are for a board.
+func (h *acrossHistory) submission(board string) *rapid.Generator[leaderboard.Submission] {
+	tie := h.ties[board]
+	return anySubmission(&tie)
+}
+
+func (h *acrossHistory) submit(r store.AcrossRequest) {
+	got, err := h.Truth.SubmitAcross(h.t.Context(), r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	want, err := h.model.SubmitAcross(h.t.Context(), r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if shortAcross(got) != shortAcross(want) || !reflect.DeepEqual(got, want) {
+		h.t.Fatalf("receipt is %s %+v\nwant %s %+v", shortAcross(got), got, shortAcross(want), want)
+	}
+}
+
+// compare holds the periods of a board and their logs against the model's.
+func (h *acrossHistory) compare(name string) {
+	got, want := h.periods(h.Truth, name), h.periods(h.model, name)
+	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
+		h.t.Fatalf("%s has periods %v, want %v", name, got, want)
+	}
+	for period, ref := range got {
+		both := history{Subject: h.Subject, ctx: h.t.Context(), model: h.model, twin: &twin{ref: ref, modelRef: want[period]}}
+		both.comparePages(h.t, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 100})
+		both.compareLogs(h.t)
+	}
+}
+
+// periods are all periods of a board by name.
+func (h *acrossHistory) periods(truth Truth, name string) map[string]leaderboard.PeriodRef {
+	b, err := truth.Board(h.t.Context(), name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	periods, err := truth.Periods(h.t.Context(), b.ID, "", 0, 1000)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	refs := map[string]leaderboard.PeriodRef{}
+	for _, p := range periods {
+		if p.LastSeq > 0 { // one that is empty is begun by whoever looks first
+			refs[string(p.Window)+" "+p.Name()] = Ref(b, p)
+		}
+	}
+	return refs
+}

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// RunMerged runs the suite of merged rankings on an implementation.
+func RunMerged(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+	for name, test := range map[string]func(*testing.T, Subject, leaderboard.MergedRankings){
+		"example": testMergedExample, "cursor": testMergedCursor, "rules": testMergedRules,
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s, merged) })
+	}
+}
+
+// several makes boards named after the test, in the order of their names.
+func several(t *testing.T, s Subject, rules leaderboard.Rules, entries ...[]leaderboard.Submission) []leaderboard.PeriodRef {
+	t.Helper()
+	var refs []leaderboard.PeriodRef
+	for i := range entries {
+		b := newBoardNamed(t, s, fmt.Sprintf("%s-%c", boardName(t)[:min(50, len(boardName(t)))], 'a'+i), rules)
+		b.submit(entries[i]...)
+		refs = append(refs, b.ref)
+	}
+	return refs
+}
+
+func mergedLines(entries []leaderboard.MergedRanked) string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, fmt.Sprintf("%d %s/%s %d", e.Rank, e.Board[len(e.Board)-1:], e.Member, e.Score))
+	}
+	return strings.Join(out, ", ")
+}
+
+func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+	refs := several(
+		t, s, leaderboard.Rules{},
+		[]leaderboard.Submission{at("ada", 90, 5), at("bob", 80, 1), at("eve", 70, 3)},
+		[]leaderboard.Submission{at("ada", 80, 2), at("cid", 90, 4)},
+		[]leaderboard.Submission{at("eve", 70, 3), at("bob", 80, 1)},
+		nil,
+	)
+	for mode, want := range map[leaderboard.Mode]string{
+		leaderboard.Strict: "1 b/cid 90, 2 a/ada 90, 3 a/bob 80, 4 c/bob 80, 5 b/ada 80, 6 a/eve 70, 7 c/eve 70",
+		leaderboard.Tied:   "1 b/cid 90, 1 a/ada 90, 3 a/bob 80, 3 c/bob 80, 3 b/ada 80, 6 a/eve 70, 6 c/eve 70",
+	} {
+		lines := strings.Split(want, ", ")
+		for offset := range len(lines) + 2 {
+			page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Offset: int64(offset), Limit: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			part := lines[min(offset, len(lines)):min(offset+3, len(lines))]
+			if got := mergedLines(page.Entries); got != strings.Join(part, ", ") || leaderboard.Total(page.States) != 7 || len(page.States) != 4 {
+				t.Errorf("%s from %d: %s, want %v, of %+v", mode, offset, got, part, page.States)
+			}
+		}
+		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Around: "eve", Before: 2, Limit: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mergedLines(page.Entries); got != strings.Join(lines[3:7], ", ") {
+			t.Errorf("%s around eve: %s", mode, got)
+		}
+		standings, err := merged.MergedMember(t.Context(), refs, mode, "ada")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var own []leaderboard.MergedRanked
+		for _, e := range standings.Entries {
+			own = append(own, e.MergedRanked)
+			if want := map[string]int64{"a": 1, "b": 3}[e.Board[len(e.Board)-1:]]; e.Tied != want {
+				t.Errorf("tied rank is %d, want %d", e.Tied, want)
+			}
+		}
+		if got := mergedLines(own); got != lines[1]+", "+lines[4] {
+			t.Errorf("%s of ada: %s", mode, got)
+		}
+	}
+	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.Strict, "nobody"); err != nil || len(standings.Entries) != 0 {
+		t.Errorf("nobody: %+v, %v", standings, err)
+	}
+	_, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Strict, Around: "nobody", Limit: 3})
+	if !errors.Is(err, leaderboard.ErrNotRanked) {
+		t.Errorf("around nobody: %v", err)
+	}
+}
+
+// testMergedCursor walks through boards that have the same entries, three times over.
+func testMergedCursor(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+	var entries []leaderboard.Submission
+	for i := range 20 {
+		entries = append(entries, at(fmt.Sprintf("m%02d", i), int64(i/4), leaderboard.Micros(i/2)))
+	}
+	refs := several(t, s, leaderboard.Rules{Order: leaderboard.Asc}, entries, entries, entries[:10])
+	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
+		all, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Limit: 100})
+		if err != nil || len(all.Entries) != 50 || all.Next != "" {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		var walked []leaderboard.MergedRanked
+		q := leaderboard.MergedQuery{Mode: mode, Limit: 3}
+		for range 50 {
+			page, err := merged.MergedPage(t.Context(), refs, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			walked = append(walked, page.Entries...)
+			if q.After, q.AfterBoard = page.Next, page.NextBoard; page.Next == "" {
+				break
+			}
+		}
+		if !slices.Equal(walked, all.Entries) {
+			t.Errorf("%s pages add up to %s\nwant %s", mode, mergedLines(walked), mergedLines(all.Entries))
+		}
+	}
+}
+
+func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+	refs := several(t, s, leaderboard.Rules{}, nil, nil)
+	other := newBoardNamed(t, s, boardName(t)[:min(50, len(boardName(t)))]+"-z", leaderboard.Rules{Order: leaderboard.Asc}).ref
+	backwards := []leaderboard.PeriodRef{refs[1], refs[0]}
+	for name, c := range map[string]struct {
+		refs []leaderboard.PeriodRef
+		mode leaderboard.Mode
+		code string
+	}{
+		"none":     {nil, leaderboard.Strict, leaderboard.CodeTooManyBoards},
+		"51":       {slices.Repeat(refs[:1], 51), leaderboard.Strict, leaderboard.CodeTooManyBoards},
+		"twice":    {slices.Repeat(refs[:1], 2), leaderboard.Strict, leaderboard.CodeInvalidBoard},
+		"unsorted": {backwards, leaderboard.Strict, leaderboard.CodeInvalidBoard},
+		"orders":   {append(refs[:1:1], other), leaderboard.Strict, leaderboard.CodeBoardsDiffer},
+		"dense":    {refs, leaderboard.Dense, leaderboard.CodeModeNotAvailable},
+	} {
+		var broken *leaderboard.RuleError
+		_, err := merged.MergedPage(t.Context(), c.refs, leaderboard.MergedQuery{Mode: c.mode, Limit: 3})
+		if !errors.As(err, &broken) || broken.Code != c.code {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+		if _, err := merged.MergedMember(t.Context(), c.refs, c.mode, "m"); !errors.As(err, &broken) || broken.Code != c.code {
+			t.Errorf("%s, a member: %v, want %s", name, err, c.code)
+		}
+	}
+	if page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Tied, Limit: 3}); err != nil || len(page.Entries) != 0 {
+		t.Errorf("empty boards: %+v, %v", page, err)
+	}
+	if err := s.Truth.DeleteBoard(t.Context(), refs[0].Board); err != nil {
+		t.Fatal(err)
+	}
+	q := leaderboard.MergedQuery{Mode: leaderboard.Tied, Limit: 3, Offset: 5000}
+	if _, err := merged.MergedPage(t.Context(), refs, q); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("a board is gone: %v", err)
+	}
+}
