@@ -43,6 +43,10 @@ const (
 	CodeInvalidMember = "invalid-member"
 	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
 	CodeInvalidProfile = "invalid-profile"
+	// CodeInvalidFriends: a list of friends names somebody twice, the member itself, or nobody who can be a member.
+	CodeInvalidFriends = "invalid-friends"
+	// CodeTooManyFriends: the list would be longer than MaxFriends.
+	CodeTooManyFriends = "too-many-friends"
 	CodeScoreLimit     = "score-out-of-range"
 	CodeDeltaLimit     = "delta-out-of-range"
 	CodeScoreOverflow  = "score-overflow"
