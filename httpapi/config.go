@@ -40,6 +40,9 @@ type Writer interface {
 	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule.
+	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
 	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)

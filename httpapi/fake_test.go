@@ -165,6 +165,20 @@ func submitTo[R ~struct {
 	return do(ctx, R{Board: board, Key: key, Entries: entries})
 }
 
+func (f *fake) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	receipt, err := acrossTo(f.Model.SubmitAcross, ctx, key, entries)
+	return receipt, f.wrote(err)
+}
+
+// acrossTo is submitTo for SubmitAcross.
+func acrossTo[R ~struct {
+	Key     string
+	Entries []leaderboard.BoardSubmission
+}](do func(context.Context, R) (leaderboard.AcrossReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
+) (leaderboard.AcrossReceipt, error) {
+	return do(ctx, R{Key: key, Entries: entries})
+}
+
 func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	receipt, err := f.Model.Remove(ctx, board, periodID, member)
 	return receipt, f.wrote(err)
