@@ -43,6 +43,10 @@ const (
 	CodeInvalidMember = "invalid-member"
 	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
 	CodeInvalidProfile = "invalid-profile"
+	// CodeInvalidFriends: a list of friends names somebody twice, the member itself, or nobody who can be a member.
+	CodeInvalidFriends = "invalid-friends"
+	// CodeTooManyFriends: the list would be longer than MaxFriends.
+	CodeTooManyFriends = "too-many-friends"
 	CodeScoreLimit     = "score-out-of-range"
 	CodeDeltaLimit     = "delta-out-of-range"
 	CodeScoreOverflow  = "score-overflow"
@@ -74,6 +78,13 @@ type RuleError struct {
 	Code   string // stable, such as CodeScoreLimit
 	Detail string
 	Fields []FieldError // may be empty
+}
+
+// In is the error with the window that it was found in, when that is not the one the caller is told about.
+func (e *RuleError) In(w Window) *RuleError {
+	in := *e
+	in.Detail = "in window " + string(w) + ": " + e.Detail
+	return &in
 }
 
 func (e *RuleError) Error() string {

@@ -43,6 +43,7 @@ func importRules() []importRule {
 			dir: "refresher", may: []string{module, rankPkg, "github.com/robfig/cron/v3"},
 			inTest: []string{"leaderboard/cache"}, // its lease and its copies across processes, on a real Redis
 		},
+		{dir: "derive", may: []string{module}},
 		{
 			dir: "httpapi", may: []string{module, "github.com/go-json-experiment/json/...", "go.yaml.in/yaml/v3"},
 			inTest: []string{rankPkg},

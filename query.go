@@ -14,7 +14,9 @@ const (
 
 // Bounds of a query.
 const (
-	MaxLimit       = 1000 // entries of a page, members of a list
+	MaxLimit       = 1000           // entries of a page, members of a list
+	MaxFriends     = 5000           // of one member
+	MaxMembers     = MaxFriends + 1 // of one question: a member and its friends
 	DefaultLimit   = 10
 	MaxAroundSide  = 500
 	DefaultAround  = 5
@@ -62,22 +64,34 @@ type Page struct {
 	Memo    Memo
 }
 
-// MembersQuery asks for given members, at most MaxLimit, none twice.
+// MembersQuery asks for given members, at most MaxMembers, none twice. Of many it can ask for some: a rank on the board
+// costs more than an entry does, and is found out only for those that the answer shows.
 type MembersQuery struct {
 	Query
 	Members []string
+	Limit   int    // of the standings in the answer, 0 for all
+	Offset  int    // of them, from the best member asked for
+	Self    string // one of Members whose standing is told in any case, "" for none
 }
 
-// Standing is one member's place, Rank in the mode asked for and Tied for the percentile.
+// Narrow says whether the answer may show fewer than the members that have an entry, or one besides.
+func (q *MembersQuery) Narrow() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
+
+// Standing is one member's place: Rank in the mode asked for, Tied for the percentile, Position among the members asked
+// for, numbered as the mode does.
 type Standing struct {
 	Ranked
-	Tied int64
+	Tied     int64
+	Position int64
 }
 
-// Standings are the places of the members that have one, best first, and the others in the order asked for.
+// Standings are the places of the members that have one, best first, as far as they were asked for, and the members that
+// have none in the order asked for.
 type Standings struct {
 	State
 	Entries   []Standing
+	Self      *Standing // nil when not asked for, or not ranked
+	Ranked    int       // members asked for that have an entry
 	NotRanked []string
 	Memo      Memo
 }

@@ -6,12 +6,13 @@ import "time"
 type RunKind string
 
 // Full builds the copy anew, Incremental catches up by the change log. Index builds the rank index in MySQL.
-// Reopen is the record of a correction to a closed period.
+// Reopen is the record of a correction to a closed period. Recompute computes the entries of a derived board anew.
 const (
 	Full        RunKind = "full"
 	Incremental RunKind = "incremental"
 	Index       RunKind = "index"
 	Reopen      RunKind = "reopen"
+	Recompute   RunKind = "recompute"
 )
 
 // RunReason is why a run was started.

@@ -13,6 +13,7 @@ type KeptOptions struct {
 	TTL     time.Duration // how old an answer may be, so how long another process's change may go unseen; 30 s
 	Entries int           // members kept, 65,536
 	Bytes   int           // and their approximate size, 16 MiB
+	Batch   int           // members asked for together with those of other questions, 1,000
 	Timeout time.Duration // for one look-up, 1 s
 	Now     func() time.Time
 }
@@ -66,7 +67,7 @@ func NewKept[V any](fetch func(ctx context.Context, members []string) (map[strin
 		fetch: fetch, size: size, ttl: orDefault(o.TTL, 30*time.Second), timeout: orDefault(o.Timeout, time.Second), now: o.Now,
 		values: newLRU[string, keptValue[V]](orDefault(o.Entries, 65_536), orDefault(o.Bytes, 16<<20)),
 	}
-	k.lookUps.most, k.lookUps.patience, k.lookUps.run = leaderboard.MaxLimit, keptPatience, k.answer
+	k.lookUps.most, k.lookUps.patience, k.lookUps.run = orDefault(o.Batch, leaderboard.MaxLimit), keptPatience, k.answer
 	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
 	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
 	if k.now == nil {

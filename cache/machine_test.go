@@ -243,6 +243,10 @@ func (m *machine) check(t *rapid.T) {
 	for _, n := range members {
 		q.Members = append(q.Members, fmt.Sprint("m", n))
 	}
+	if rapid.Bool().Draw(t, "narrow") {
+		q.Limit, q.Offset = rapid.IntRange(0, 4).Draw(t, "shown"), rapid.IntRange(0, 3).Draw(t, "from")
+		q.Self = rapid.SampledFrom(append(q.Members, "")).Draw(t, "self")
+	}
 	if got, err := m.copies.Members(m.ctx, m.world.ref, q); m.answered(t, err) {
 		if want := m.oracle(t, got.State).members(q, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
 			t.Fatalf("members %v: got %+v, want %+v", q, got, want)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/rank"
 )
 
 const (
@@ -140,8 +141,10 @@ func deal(s *leaderboard.Standings, batch []wanted) {
 		return
 	}
 	at := make(map[string]int, len(s.Entries))
+	keys := make([]rank.Key, len(s.Entries))
 	for i := range s.Entries {
 		at[s.Entries[i].Member] = i
+		keys[i] = rank.CodecOf(batch[0].ref.Rules).Key(s.Entries[i].Entry)
 	}
 	for _, w := range batch {
 		if s.Seq < w.query.MinSeq {
@@ -158,9 +161,13 @@ func deal(s *leaderboard.Standings, batch []wanted) {
 			}
 		}
 		slices.Sort(held)
-		part.Entries = make([]leaderboard.Standing, len(held))
+		part.Entries, part.Ranked = make([]leaderboard.Standing, len(held)), len(held)
+		own := make([]rank.Key, len(held))
 		for i, at := range held {
-			part.Entries[i] = s.Entries[at]
+			part.Entries[i], own[i] = s.Entries[at], keys[at]
+		}
+		for i, position := range rank.Number(w.query.Mode, rank.Top(), own) {
+			part.Entries[i].Position = position
 		}
 		w.land(part, nil)
 	}

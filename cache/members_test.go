@@ -172,8 +172,8 @@ func TestDenseLookupsTooDeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []int64
-	for _, s := range pl.list {
-		got = append(got, s.Rank)
+	for _, r := range pl.ranks {
+		got = append(got, r.Dense)
 	}
 	if fmt.Sprint(got) != "[10 0 10001 0]" {
 		t.Errorf("dense ranks %v", got)
@@ -262,6 +262,9 @@ func TestLookupsAreExact(t *testing.T) {
 				for _, n := range rand.Perm(90)[:1+rand.IntN(3)*rand.IntN(4)] {
 					q.Members = append(q.Members, fmt.Sprint("m", 1+n))
 				}
+				if rand.IntN(2) == 0 { // two round trips, between which the copy moves
+					q.Limit, q.Offset, q.Self = 1+rand.IntN(3), rand.IntN(2), q.Members[0]
+				}
 				got, err := r.Members(within(t), b.ref, q)
 				if err != nil {
 					t.Errorf("%+v: %v", q, err)
@@ -290,7 +293,8 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 		return
 	}
 	want := o.members(q, got.Source)
-	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) {
+	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) ||
+		got.Ranked != want.Ranked || !reflect.DeepEqual(got.Self, want.Self) {
 		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
 	}
 }

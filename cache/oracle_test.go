@@ -69,11 +69,21 @@ func (o oracle) page(q leaderboard.PageQuery, source leaderboard.Source) (*leade
 
 func (o oracle) members(q leaderboard.MembersQuery, source leaderboard.Source) *leaderboard.Standings {
 	s := &leaderboard.Standings{State: o.state(source), Entries: []leaderboard.Standing{}}
+	among := oracle{rules: o.rules}
 	for i, e := range o.sorted {
-		if slices.Contains(q.Members, e.Member) {
-			s.Entries = append(s.Entries, leaderboard.Standing{
-				Ranked: leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: e}, Tied: o.rank(i, leaderboard.Tied),
-			})
+		if !slices.Contains(q.Members, e.Member) {
+			continue
+		}
+		among.sorted = append(among.sorted, e)
+		s.Ranked++
+		one := leaderboard.Standing{
+			Ranked: leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: e}, Tied: o.rank(i, leaderboard.Tied), Position: among.rank(s.Ranked-1, q.Mode),
+		}
+		if s.Ranked > q.Offset && (q.Limit == 0 || s.Ranked <= q.Offset+q.Limit) {
+			s.Entries = append(s.Entries, one)
+		}
+		if e.Member == q.Self {
+			s.Self = &one
 		}
 	}
 	for _, m := range q.Members {

@@ -84,6 +84,10 @@ func ranked(codec rank.Codec, keys []rank.Key, ranks []int64) ([]leaderboard.Ran
 // Members answers from the copy alone, see Page for the errors. A member that an incomplete copy does not hold leaves
 // the whole question uncovered.
 func (c *Copies) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	if q.Narrow() {
+		s, _, err := c.narrow(ctx, p, q)
+		return s, err
+	}
 	pl, _, err := c.places(ctx, p, q.Mode, q.Members)
 	if err != nil {
 		return nil, err

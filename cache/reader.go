@@ -147,13 +147,24 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
 	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, land func(*leaderboard.Standings, error)) {
 		q.MinSeq = minSeq
-		r.lookUp(p, q, land)
+		if !q.Narrow() {
+			r.lookUp(p, q, land)
+			return
+		}
+		fly(ctx, r.opts.FlightTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.narrow(ctx, p, q) }, land)
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.opts.OnAnswer(s.Source, s.Stale)
 	return s, nil
+}
+
+// narrow asks about some of many members, which no other question is like: it goes alone.
+func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	return fetch(ctx, r, p,
+		func(ctx context.Context) (*leaderboard.Standings, head, error) { return r.copies.narrow(ctx, p, q) },
+		func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) })
 }
 
 // ScoreRank implements leaderboard.Rankings.

@@ -23,6 +23,9 @@ type (
 		periodKey
 		mode    leaderboard.Mode
 		members string // each with its length ahead
+		limit   int
+		offset  int
+		self    string
 	}
 	scoreKey struct {
 		periodKey
@@ -44,7 +47,7 @@ func pageKeyOf(p leaderboard.PeriodRef, q leaderboard.PageQuery) pageKey {
 }
 
 func membersKeyOf(p leaderboard.PeriodRef, q leaderboard.MembersQuery) membersKey {
-	k := membersKey{periodKey: periodKeyOf(p), mode: q.Mode}
+	k := membersKey{periodKey: periodKeyOf(p), mode: q.Mode, limit: q.Limit, offset: q.Offset, self: q.Self}
 	if len(q.Members) == 1 {
 		k.members = q.Members[0] // UTF-8, so it never begins like a list
 		return k
@@ -100,7 +103,9 @@ func pageOps() keepOps[*leaderboard.Page] {
 func standingsOps() keepOps[*leaderboard.Standings] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Standings) *leaderboard.Standings {
 		return func(s *leaderboard.Standings) *leaderboard.Standings {
-			return &leaderboard.Standings{State: mark(s.State), Entries: s.Entries, NotRanked: s.NotRanked}
+			return &leaderboard.Standings{
+				State: mark(s.State), Entries: s.Entries, Self: s.Self, Ranked: s.Ranked, NotRanked: s.NotRanked,
+			}
 		}
 	}
 	return keepOps[*leaderboard.Standings]{

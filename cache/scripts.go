@@ -14,6 +14,8 @@ var (
 	pageLua string
 	//go:embed members.lua
 	membersLua string
+	//go:embed held.lua
+	heldLua string
 	//go:embed score.lua
 	scoreLua string
 	//go:embed info.lua
@@ -35,7 +37,7 @@ var (
 )
 
 type scripts struct {
-	page, members, score, info         *redis.Script // read only
+	page, members, held, score, info   *redis.Script // read only
 	apply, publish, drop, touch, clone *redis.Script
 	extend, release                    *redis.Script
 }
@@ -44,6 +46,7 @@ func newScripts() scripts {
 	return scripts{
 		page:    redis.NewScript(headLua + pageLua),
 		members: redis.NewScript(headLua + membersLua),
+		held:    redis.NewScript(headLua + heldLua),
 		score:   redis.NewScript(headLua + scoreLua),
 		info:    redis.NewScript(headLua + infoLua),
 		clone:   redis.NewScript(headLua + cloneLua),

@@ -40,6 +40,9 @@ type Writer interface {
 	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule.
+	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
 	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
@@ -65,9 +68,25 @@ type Profiles interface {
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
+// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and may
+// be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
+type Friends interface {
+	// PutFriends makes a list the one given, durably, and returns its length; AddFriends adds to it, all or nothing.
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	// RemoveFriend takes a friend off the list; it may be none.
+	RemoveFriend(ctx context.Context, member, friend string) error
+	// Friends lists up to limit friends behind after, in the order of their bytes, as they are now.
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	// FriendsOf are all friends of a member in the order of their bytes. The list may be a second old unless it was
+	// changed here. With an error it is the one at hand, however old. Nobody writes to it.
+	FriendsOf(ctx context.Context, member string) ([]string, error)
+}
+
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
-	// Start begins a run, or joins one that is asked for already, and returns at once with its id. wait blocks until the
+	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
+	// Incremental, or for derived boards Recompute. wait blocks until the
 	// run is finished or its ctx ends; the run goes on without a waiter.
 	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
 		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
@@ -75,6 +94,13 @@ type Rebuilds interface {
 	Run(ctx context.Context, id int64) (leaderboard.Run, error)
 	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
 	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+// Derived knows how derived boards stand to their sources. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable.
+type Derived interface {
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	// VerifySources compares the entries with those that the sources make, at one state.
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 }
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
@@ -86,8 +112,10 @@ type Config struct {
 	Writer   Writer
 	Periods  Periods
 	Profiles Profiles
+	Friends  Friends
 	Rebuilds Rebuilds
 	Hidings  Hidings
+	Derived  Derived
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,

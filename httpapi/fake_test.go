@@ -165,6 +165,20 @@ func submitTo[R ~struct {
 	return do(ctx, R{Board: board, Key: key, Entries: entries})
 }
 
+func (f *fake) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	receipt, err := acrossTo(f.Model.SubmitAcross, ctx, key, entries)
+	return receipt, f.wrote(err)
+}
+
+// acrossTo is submitTo for SubmitAcross.
+func acrossTo[R ~struct {
+	Key     string
+	Entries []leaderboard.BoardSubmission
+}](do func(context.Context, R) (leaderboard.AcrossReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
+) (leaderboard.AcrossReceipt, error) {
+	return do(ctx, R{Key: key, Entries: entries})
+}
+
 func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	receipt, err := f.Model.Remove(ctx, board, periodID, member)
 	return receipt, f.wrote(err)
@@ -207,6 +221,20 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 	}
 	f.lookUps++
 	return out, err
+}
+
+// friendsOf are the lists of the model, which knows many at once.
+type friendsOf struct {
+	*storetest.Model
+	fake *fake
+}
+
+func (f friendsOf) FriendsOf(ctx context.Context, member string) ([]string, error) {
+	lists, err := f.Model.FriendsOf(ctx, []string{member})
+	if err == nil {
+		err = f.fake.enter("FriendsOf")
+	}
+	return lists[member], err
 }
 
 func (f *fake) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {

@@ -25,9 +25,12 @@ func member(c *call) error {
 	shown := c.profiles(v.profiles, &st, 1, func(int) string { return id })
 	return c.answer(&v, &st, shown.mark(c.tag(&v, &st).text(id)), func(b []byte) []byte {
 		b = appendRanked(b, &v.ref.Rules.Tiebreak, &place.Ranked)
-		b = append(b, `,"percentile":`...)
-		return shown.appendTo(strconv.AppendFloat(b, leaderboard.Percentile(place.Tied, s.Total), 'f', -1, 64), 0)
+		return shown.appendTo(appendPercentile(append(b, ','), place.Tied, s.Total), 0)
 	})
+}
+
+func appendPercentile(b []byte, tied, total int64) []byte {
+	return strconv.AppendFloat(append(b, `"percentile":`...), leaderboard.Percentile(tied, total), 'f', -1, 64)
 }
 
 // scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.

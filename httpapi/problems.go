@@ -176,6 +176,18 @@ var kinds = []kind{
 		help:   "Correct what the member errors points at.",
 	},
 	{
+		code: leaderboard.CodeInvalidFriends, status: 422,
+		title:  "The list of friends is not valid",
+		detail: "The list of friends is not valid.",
+		help:   "Give each friend once, as an id of 1 to 64 bytes, and not the member itself. Nothing was changed.",
+	},
+	{
+		code: leaderboard.CodeTooManyFriends, status: 422,
+		title:  "The member would have too many friends",
+		detail: "A member has at most 5,000 friends.",
+		help:   "Remove some first, or PUT a shorter list. Nothing was changed.",
+	},
+	{
 		code: leaderboard.CodeScoreLimit, status: 422,
 		title:  "The score is outside of the board's limits",
 		detail: "The score is outside of the board's limits.",

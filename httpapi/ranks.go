@@ -63,33 +63,29 @@ func checkMembers(members []string) error {
 	return bad.err()
 }
 
-// appendStandings appends entries, each with its position among the given ones, and not_ranked. Positions tie as ranks
-// do in the mode.
+// appendStandings appends entries, each with its position among the given ones, and not_ranked.
 func appendStandings(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
-	mode, tie := v.query.Mode, &v.ref.Rules.Tiebreak
-	b = append(b, `"entries":[`...)
-	position := int64(0)
-	for i := range s.Entries {
-		e := &s.Entries[i]
-		tied := i > 0 && e.Score == s.Entries[i-1].Score && e.Tiebreak == s.Entries[i-1].Tiebreak
-		switch {
-		case mode == leaderboard.Strict, mode == leaderboard.Tied && !tied:
-			position = int64(i) + 1
-		case mode == leaderboard.Dense && !tied:
-			position++
-		}
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = appendRanked(append(b, '{'), tie, &e.Ranked)
-		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), position, 10), i), '}')
-	}
-	b = append(b, `],"not_ranked":[`...)
+	b = append(appendPositioned(b, v, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = appendString(b, m)
+	}
+	return append(b, ']')
+}
+
+// appendPositioned appends entries, each with its position.
+func appendPositioned(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
+	tie := &v.ref.Rules.Tiebreak
+	b = append(b, `"entries":[`...)
+	for i := range s.Entries {
+		e := &s.Entries[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendRanked(append(b, '{'), tie, &e.Ranked)
+		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), e.Position, 10), i), '}')
 	}
 	return append(b, ']')
 }

@@ -45,6 +45,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
+		{method: http.MethodPost, path: "/v1/scores", access: writers, handle: submitAcross},
 		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
 		{method: http.MethodPut, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
@@ -57,23 +58,29 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/boards/{board}/top", access: readers, params: withCommon("limit", "offset", "cursor", "profiles"), handle: reading(top)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}", access: readers, params: withCommon("profiles"), handle: reading(member)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/around", access: readers, params: withCommon("before", "after", "profiles"), handle: reading(around)},
+		{method: http.MethodGet, path: "/v1/boards/{board}/members/{member}/friends", access: holders, params: withCommon("limit", "offset", "profiles"), handle: reading(boardFriends)},
 		{method: http.MethodPost, path: "/v1/boards/{board}/ranks", access: readers, params: withCommon("profiles"), handle: ranks},
 		{method: http.MethodGet, path: "/v1/boards/{board}/scores/{score}/rank", access: readers, params: withCommon("tiebreak", "fields"), handle: reading(scoreRank)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/distribution", access: readers, params: withCommon("buckets"), handle: reading(distribution)},
 		{method: http.MethodGet, path: "/v1/boards/{board}/periods", access: readers, params: []string{"window", "limit", "cursor"}, handle: listPeriods},
 
+		{method: http.MethodGet, path: "/v1/boards/{board}/sources", access: readers, handle: sources},
 		{method: http.MethodGet, path: "/v1/rankings/top", access: readers, params: withBoards("limit", "offset", "cursor"), handle: mergedTop},
 		{method: http.MethodGet, path: "/v1/rankings/members/{member}", access: readers, params: withBoards(), handle: mergedMember},
 		{method: http.MethodGet, path: "/v1/rankings/members/{member}/around", access: readers, params: withBoards("before", "after"), handle: mergedAround},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: admins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
-		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period"}, patience: time.Minute, handle: verify},
+		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: admins, params: []string{"window", "period", "against"}, patience: verifyPatience, handle: verify},
 		{method: http.MethodGet, path: "/v1/boards/{board}/export", access: admins, params: []string{"window", "period", "format"}, patience: exportLimit, handle: reading(export)},
 		{method: http.MethodGet, path: "/v1/runs", access: admins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
 		{method: http.MethodGet, path: "/v1/runs/{id}", access: admins, handle: getRun},
 
 		{method: http.MethodGet, path: "/v1/members/{member}", access: holders, handle: getProfile},
 		{method: http.MethodPut, path: "/v1/members/{member}", access: writers, handle: putProfile},
+		{method: http.MethodGet, path: "/v1/members/{member}/friends", access: holders, params: []string{"limit", "cursor"}, handle: listFriends},
+		{method: http.MethodPut, path: "/v1/members/{member}/friends", access: writers, handle: putFriends},
+		{method: http.MethodPost, path: "/v1/members/{member}/friends", access: writers, handle: addFriends},
+		{method: http.MethodDelete, path: "/v1/members/{member}/friends/{friend}", access: writers, handle: removeFriend},
 
 		{method: http.MethodGet, path: "/livez", access: anyone, ops: true, anyQuery: true, handle: livez},
 		{method: http.MethodGet, path: "/readyz", access: anyone, ops: true, anyQuery: true, handle: readyz},

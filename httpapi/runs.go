@@ -51,11 +51,11 @@ func rebuild(c *call) error {
 	}
 	kind := leaderboard.RunKind(body.Kind)
 	switch kind {
-	case leaderboard.Full, leaderboard.Incremental:
+	case leaderboard.Full, leaderboard.Incremental, leaderboard.Recompute:
 	case "":
 		kind = leaderboard.Full
 	default:
-		return malformed(inputError{Pointer: "/kind", Detail: "want full or incremental"})
+		return malformed(inputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
 	wait, err := c.wait()
 	if err != nil {
@@ -64,6 +64,9 @@ func rebuild(c *call) error {
 	ref, _, err := c.resolve(body.Window, body.Period)
 	if err != nil {
 		return err
+	}
+	if kind == leaderboard.Recompute && ref.Rules.Derive == nil {
+		return leaderboard.ErrNotDerived
 	}
 	run, finished, err := c.api.cfg.Rebuilds.Start(c.ctx, ref, kind, leaderboard.ReasonAdmin, string(c.scope))
 	if err != nil {
@@ -169,14 +172,20 @@ func showEntry(e *leaderboard.Entry) *entryJSON {
 }
 
 type differenceJSON struct {
-	Rank  int64      `json:"rank"`
+	Rank  int64      `json:"rank,omitzero"` // none of a derived board
 	Copy  *entryJSON `json:"copy"`
 	Truth *entryJSON `json:"truth"`
 }
 
-// verify answers GET …/verify: copy against truth at one seq.
+// verifyPatience is how long a verification may take: of a derived board it reads all entries of all sources.
+const verifyPatience = 5 * time.Minute
+
+// verify answers GET …/verify: copy against truth at one seq, or a derived board against its sources.
 func verify(c *call) error {
-	window, period := c.text("window"), c.text("period")
+	window, period, against := c.text("window"), c.text("period"), c.text("against")
+	if against != "" && against != "copy" && against != "sources" {
+		c.reject("against", "want copy or sources")
+	}
 	if err := c.badInput(); err != nil {
 		return err
 	}
@@ -184,7 +193,12 @@ func verify(c *call) error {
 	if err != nil {
 		return err
 	}
-	v, err := c.api.cfg.Verify(c.ctx, ref)
+	var v leaderboard.Verification
+	if against == "sources" {
+		v, err = c.api.cfg.Derived.VerifySources(c.ctx, ref.Board)
+	} else {
+		v, err = c.api.cfg.Verify(c.ctx, ref)
+	}
 	if err != nil {
 		return err
 	}

@@ -98,11 +98,7 @@ func (qu *question) text(periodID int64) string {
 	case len(qu.members) > 0:
 		// Joined directly, not as a derived table, which would cost a third of the time of the statement.
 		t.str(", 0, e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
-		t.str(" ON e.period_id = ").int(periodID).str(" AND e.member IN (")
-		for i, m := range qu.members {
-			t.comma(i).hex(m)
-		}
-		t.str(")")
+		t.str(" ON e.period_id = ").int(periodID).str(" AND ").among("e.member", qu.members)
 	default:
 		t.str(" FROM periods p")
 	}

@@ -87,7 +87,9 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
-		"ANALYZE TABLE boards, board_labels, periods, entries, changes",
+		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
+		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
+		"ANALYZE TABLE boards, board_labels, periods, entries, changes, profiles, friends",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -143,6 +145,7 @@ func plannedStatements(t *testing.T) map[string]planned {
 	out["labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1"}, "b2", 10), labelled}
 	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}
 	out["boards"] = planned{labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"}}
+	peoplePlans(out)
 	lock := &text{}
 	appendLock(lock, "b7", &boardRules{})
 	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}

@@ -7,7 +7,8 @@ import (
 	"leaderboard/rank"
 )
 
-// Members implements leaderboard.Rankings: one statement for the entries, and one for the ranks of twenty of them.
+// Members implements leaderboard.Rankings: one statement for the entries, and one for the ranks of twenty of those that
+// the answer shows.
 func (s *Store) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	var out *leaderboard.Standings
 	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {
@@ -15,12 +16,16 @@ func (s *Store) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 		if err != nil {
 			return err
 		}
-		ranks, err := v.ranks(ctx, keys, q.Mode)
+		selection := rank.Select(&q, keys)
+		ranks, err := v.ranks(ctx, selection.Keys(), q.Mode)
 		if err != nil {
 			return err
 		}
-		out, err = v.standings(q, keys, ranks)
-		return err
+		if out, err = selection.Standings(v.codec, q.Mode, ranks); err != nil {
+			return err
+		}
+		out.State, out.NotRanked = v.state, notRanked(q.Members, keys)
+		return nil
 	})
 	if err != nil {
 		return nil, translate(ctx, "members", err)
@@ -65,25 +70,19 @@ func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode
 	return ranks, nil
 }
 
-func (v *view) standings(q leaderboard.MembersQuery, keys []rank.Key, ranks []rank.Ranks) (*leaderboard.Standings, error) {
-	out := &leaderboard.Standings{State: v.state, Entries: make([]leaderboard.Standing, 0, len(keys))}
+// notRanked are the members that none of the keys is of.
+func notRanked(members []string, keys []rank.Key) []string {
 	ranked := make(map[string]bool, len(keys))
-	for i, k := range keys {
-		e, err := v.codec.Entry(k)
-		if err != nil {
-			return nil, err
-		}
-		ranked[e.Member] = true
-		out.Entries = append(out.Entries, leaderboard.Standing{
-			Ranked: leaderboard.Ranked{Rank: ranks[i].In(q.Mode), Entry: e}, Tied: ranks[i].Tied,
-		})
+	for _, k := range keys {
+		ranked[k.Member()] = true
 	}
-	for _, m := range q.Members {
+	var out []string
+	for _, m := range members {
 		if !ranked[m] {
-			out.NotRanked = append(out.NotRanked, m)
+			out = append(out, m)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // ScoreRank implements leaderboard.Rankings, in one statement.

@@ -77,9 +77,7 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 		return nil, nil
 	}
 	var rows []profileRow
-	t := (&text{}).str("SELECT " + profileColumns + " FROM profiles WHERE ")
-	t.among("member", members)
-	if err := s.db.SelectContext(ctx, &rows, s.limited(t.String())); err != nil {
+	if err := s.db.SelectContext(ctx, &rows, s.limited(profilesOf(members))); err != nil {
 		return nil, translate(ctx, "profiles", err)
 	}
 	out := make([]leaderboard.Profile, len(rows))
@@ -87,6 +85,11 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 		out[i] = rows[i].profile()
 	}
 	return out, nil
+}
+
+func profilesOf(members []string) string {
+	t := (&text{}).str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").among("member", members)
+	return t.str(" LIMIT ").int(int64(len(members))).String()
 }
 
 // repeat runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.

@@ -22,8 +22,9 @@ type Store struct {
 	flavour *flavour
 	indexes *indexes
 
-	gates gates
-	rules sync.Map // board name → *boardRules, checked under the lock of each batch
+	derivers derivers
+	gates    gates
+	rules    sync.Map // board name → *boardRules, checked under the lock of each batch
 
 	mu      sync.Mutex // guards the fields below
 	queues  map[string]*queue
@@ -56,7 +57,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.writers.Wait()
 	s.indexes.close()
-	return errors.Join(s.batches.Close(), s.db.Close())
+	return errors.Join(s.derivers.close(), s.batches.Close(), s.db.Close())
 }
 
 // Ping says whether MySQL answers.

@@ -14,6 +14,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/derive"
 	"leaderboard/httpapi"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -32,8 +33,10 @@ type App struct {
 	copies    *cache.Copies
 	follower  *cache.Follower
 	refresher *refresher.Refresher
+	deriver   *derive.Runner
 	catalog   *cache.Catalog
 	reader    *cache.Reader
+	people    people
 	schema    schemaState
 	api       *httpapi.API
 
@@ -60,6 +63,9 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 		}
 	}
 	a.catalog = cache.NewCatalog(a.store)
+	a.deriver = derive.New(a.store, a.store, derive.Options{Logger: log, OnStep: a.metrics.derived})
+	a.metrics.watchDerived(a.deriver.Lag)
+	a.people = newPeople(a.store)
 	a.wireReader()
 	a.wireAPI()
 	return a, nil
@@ -68,6 +74,7 @@ func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
 // committed is called by the store after each commit, in the order of seq per period.
 func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	a.catalog.Committed(ref)
+	a.deriver.Notify(ref)
 	if a.follower != nil {
 		a.follower.Notify(ref, commit)
 	}
@@ -138,6 +145,7 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.cancel != nil {
 		a.cancel()
 	}
+	a.deriver.Close()
 	a.background.Wait()
 	errs = append(errs, a.stopRedisWork(ctx), a.store.Close())
 	if a.redis != nil {

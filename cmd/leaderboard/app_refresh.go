@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/derive"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -64,6 +65,7 @@ func (a *App) startBackground(ctx context.Context) {
 			}
 		}
 		a.background.Go(func() { a.sweep(ctx) })
+		a.background.Go(func() { a.deriver.Run(ctx) })
 		if a.refresher == nil {
 			return
 		}
@@ -148,11 +150,15 @@ func (c refreshed) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.
 type rebuilds struct {
 	*store.Store                      // Run and Runs
 	refresher    *refresher.Refresher // nil without Redis
+	deriver      *derive.Runner
 }
 
 func (r rebuilds) Start(
 	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
+	if kind == leaderboard.Recompute {
+		return r.deriver.Start(ctx, ref, reason, actor)
+	}
 	if r.refresher == nil {
 		return r.refuse(ctx, ref, kind, reason, actor)
 	}

@@ -39,6 +39,9 @@ type metrics struct {
 	runs   *prometheus.HistogramVec
 
 	lagSeq, lagSeconds prometheus.GaugeFunc
+
+	derivedSteps *prometheus.HistogramVec
+	derivedRows  prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -49,6 +52,7 @@ func newMetrics() *metrics {
 	m.newWrites()
 	m.newReads()
 	m.newRefreshes()
+	m.newDerived()
 	return m
 }
 

@@ -60,6 +60,19 @@ CREATE TABLE `entries` (
   KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `friend_lists` (
+  `member` varbinary(64) NOT NULL,
+  `updated_time` datetime(6) NOT NULL COMMENT 'who changes a list locks this row first',
+  PRIMARY KEY (`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `friends` (
+  `member` varbinary(64) NOT NULL,
+  `friend` varbinary(64) NOT NULL,
+  PRIMARY KEY (`member`,`friend`),
+  KEY `friends_of` (`friend`,`member`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `hidden_log` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `board_id` bigint NOT NULL COMMENT '0: everywhere',

@@ -28,6 +28,7 @@ type Model struct {
 	lastID  int64
 
 	profiles  map[string]leaderboard.Profile
+	friends   map[string]map[string]bool
 	hidden    []leaderboard.Hiding
 	hiddenLog []leaderboard.HideRecord // ordered by id
 
@@ -60,7 +61,7 @@ type modelPeriod struct {
 func NewModel() *Model {
 	return &Model{
 		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
-		profiles: map[string]leaderboard.Profile{},
+		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{},
 	}
 }
 

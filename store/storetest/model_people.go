@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"leaderboard"
 )
@@ -51,4 +53,69 @@ func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 		}
 	}
 	return found, nil
+}
+
+// PutFriends is store.Store.PutFriends.
+func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
+	return m.changeFriends(ctx, member, friends, false)
+}
+
+// AddFriends is store.Store.AddFriends.
+func (m *Model) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
+	return m.changeFriends(ctx, member, friends, true)
+}
+
+func (m *Model) changeFriends(ctx context.Context, member string, given []string, keep bool) (int, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return 0, err
+	}
+	if broken := leaderboard.CheckFriends(member, given); broken != nil {
+		return 0, broken
+	}
+	next := map[string]bool{}
+	for f := range m.friends[member] {
+		next[f] = keep
+	}
+	maps.DeleteFunc(next, func(_ string, kept bool) bool { return !kept })
+	for _, f := range given {
+		next[f] = true
+	}
+	if broken := leaderboard.CheckFriendCount(len(next)); broken != nil {
+		return 0, broken
+	}
+	m.friends[member] = next
+	return len(next), nil
+}
+
+// RemoveFriend is store.Store.RemoveFriend.
+func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	delete(m.friends[member], friend)
+	return nil
+}
+
+// Friends is store.Store.Friends.
+func (m *Model) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
+	lists, err := m.FriendsOf(ctx, []string{member})
+	list := slices.DeleteFunc(append([]string{}, lists[member]...), func(f string) bool { return f <= after })
+	return list[:min(limit, len(list))], err
+}
+
+// FriendsOf is store.Store.FriendsOf.
+func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	lists := map[string][]string{}
+	for _, member := range members {
+		if of := m.friends[member]; len(of) > 0 {
+			lists[member] = slices.Sorted(maps.Keys(of))
+		}
+	}
+	return lists, nil
 }

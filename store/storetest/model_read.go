@@ -112,10 +112,18 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 		return nil, err
 	}
 	out := &leaderboard.Standings{State: v.state, Entries: []leaderboard.Standing{}}
-	for _, e := range v.sorted {
-		if slices.Contains(q.Members, e.Member) {
-			ranked := leaderboard.Ranked{Rank: v.rank(e, q.Mode), Entry: e}
-			out.Entries = append(out.Entries, leaderboard.Standing{Ranked: ranked, Tied: v.rank(e, leaderboard.Tied)})
+	among := &look{rules: v.rules, sorted: slices.DeleteFunc(slices.Clone(v.sorted), func(e leaderboard.Entry) bool {
+		return !slices.Contains(q.Members, e.Member)
+	})}
+	out.Ranked = len(among.sorted)
+	for i, e := range among.sorted {
+		ranked := leaderboard.Ranked{Rank: v.rank(e, q.Mode), Entry: e}
+		one := leaderboard.Standing{Ranked: ranked, Tied: v.rank(e, leaderboard.Tied), Position: among.rank(e, q.Mode)}
+		if i >= q.Offset && (q.Limit == 0 || i < q.Offset+q.Limit) {
+			out.Entries = append(out.Entries, one)
+		}
+		if e.Member == q.Self {
+			out.Self = &one
 		}
 	}
 	for _, member := range q.Members {

@@ -264,6 +264,7 @@ func (h *history) compare(t *rapid.T) {
 		same(t, ask, err, got, want, func(s *leaderboard.Standings) (leaderboard.State, any) {
 			return s.State, [2]any{s.Entries, s.NotRanked}
 		})
+		h.compareNarrow(t, ask)
 	}
 	ask := leaderboard.ScoreQuery{MinSeq: h.last, Score: anyScore().Draw(t, "score asked"), Tiebreak: anyScore().Draw(t, "tiebreak asked")}
 	got, err := h.Rankings.ScoreRank(h.ctx, h.ref, ask)
@@ -274,6 +275,17 @@ func (h *history) compare(t *rapid.T) {
 	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)
 	same(t, dist, err, gotD, wantD, func(d *leaderboard.Distribution) (leaderboard.State, any) {
 		return d.State, append([]leaderboard.Bucket{}, d.Buckets...)
+	})
+}
+
+// compareNarrow asks about the members, but for some of their standings only.
+func (h *history) compareNarrow(t *rapid.T, ask leaderboard.MembersQuery) {
+	ask.Limit, ask.Offset = rapid.IntRange(0, 7).Draw(t, "shown"), rapid.IntRange(0, 7).Draw(t, "from")
+	ask.Self = rapid.SampledFrom(append(slices.Clone(ask.Members), "")).Draw(t, "self")
+	got, err := h.Rankings.Members(h.ctx, h.ref, ask)
+	want, _ := h.model.Members(h.ctx, h.modelRef, ask)
+	same(t, ask, err, got, want, func(s *leaderboard.Standings) (leaderboard.State, any) {
+		return s.State, [4]any{s.Entries, s.NotRanked, s.Ranked, s.Self}
 	})
 }
 

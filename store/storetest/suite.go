@@ -38,6 +38,12 @@ type Truth interface {
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	RemoveFriend(ctx context.Context, member, friend string) error
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
@@ -86,8 +92,8 @@ func Run(t *testing.T, truth Truth) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"across boards": testAcross, "keys across boards": testAcrossKeys,
-		"profiles": testProfiles,
-		"log":      testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"profiles": testProfiles, "friends": testFriendLists,
+		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
 	} {
@@ -101,7 +107,7 @@ func Run(t *testing.T, truth Truth) {
 func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
-		"members": testMembers, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
+		"members": testMembers, "some of many members": testFriends, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
 		"member bytes": testMemberBytes, "extreme scores": testExtremes, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
 		"hidden": testHiddenRanks,
 	} {

@@ -84,3 +84,120 @@ func testProfilesOf(t *testing.T, s Truth, own func(string) string) {
 		t.Errorf("the profiles of nobody: %v, %v", got, err)
 	}
 }
+
+// testFriends asks for some of many members: the best of them, a run further down, and one in any case.
+func testFriends(t *testing.T, s Subject) {
+	b := ladder(t, s, 60, leaderboard.Rules{})
+	many := []string{"m59", "x", "m03", "m02", "m20", "m00", "m21", "m05", "m04"}
+	for i := range leaderboard.MaxMembers - len(many) {
+		many = append(many, fmt.Sprint("friend", i))
+	}
+	for _, c := range []struct {
+		mode          leaderboard.Mode
+		limit, offset int
+		self, want    string
+	}{
+		{leaderboard.Strict, 3, 0, "m02", "1/1 m00; 3/2 m02; 4/3 m03; self 3/2 m02 3"},
+		{leaderboard.Tied, 3, 0, "m59", "1/1 m00; 3/2 m02; 3/2 m03; self 59/8 m59 59"},
+		{leaderboard.Tied, 3, 2, "m00", "3/2 m03; 5/4 m04; 5/4 m05; self 1/1 m00 1"},
+		{leaderboard.Dense, 3, 3, "m21", "3/3 m04; 3/3 m05; 11/4 m20; self 11/4 m21 21"},
+		{leaderboard.Strict, 1000, 6, "x", "22/7 m21; 60/8 m59; "},
+		{leaderboard.Strict, 1, 0, "", "1/1 m00; "},
+		{leaderboard.Tied, 10, 8, "m20", "self 21/6 m20 21"},
+		{leaderboard.Tied, 10, 5000, "", ""},
+	} {
+		q := leaderboard.MembersQuery{Query: b.query(c.mode), Members: many, Limit: c.limit, Offset: c.offset, Self: c.self}
+		out, err := s.Rankings.Members(t.Context(), b.ref, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, e := range out.Entries {
+			got += fmt.Sprintf("%d/%d %s; ", e.Rank, e.Position, e.Member)
+		}
+		if out.Self != nil {
+			got += fmt.Sprintf("self %d/%d %s %d", out.Self.Rank, out.Self.Position, out.Self.Member, out.Self.Tied)
+		}
+		if got != c.want {
+			t.Errorf("%s, %d from %d: %s\nwant %s", c.mode, c.limit, c.offset, got, c.want)
+		}
+		if out.Ranked != 8 || len(out.NotRanked) != leaderboard.MaxMembers-8 || out.NotRanked[0] != "x" {
+			t.Errorf("%d ranked, %d not", out.Ranked, len(out.NotRanked))
+		}
+		b.checkState(out.State)
+	}
+}
+
+func testFriendLists(t *testing.T, s Truth) {
+	ctx := t.Context()
+	me := boardName(t)[2:20] + "me"
+	check := func(want ...string) {
+		t.Helper()
+		got, err := s.Friends(ctx, me, "", 1000)
+		all, err2 := s.FriendsOf(ctx, []string{me, "stranger"})
+		if err != nil || err2 != nil || !slices.Equal(got, want) || !slices.Equal(all[me], want) || len(all["stranger"]) != 0 {
+			t.Fatalf("friends %q, %v, %v; want %q", got, all, errors.Join(err, err2), want)
+		}
+	}
+	total := func(want int) func(int, error) {
+		return func(got int, err error) {
+			t.Helper()
+			if err != nil || got != want {
+				t.Fatalf("%d friends, %v; want %d", got, err, want)
+			}
+		}
+	}
+	check()
+	total(3)(s.PutFriends(ctx, me, []string{"c", "a", "b "}))
+	check("a", "b ", "c")
+	total(3)(s.PutFriends(ctx, me, []string{"b ", "a", "c"}))
+	total(5)(s.AddFriends(ctx, me, []string{"a", "A", "é"}))
+	check("A", "a", "b ", "c", "é")
+	for _, f := range []string{"a", "a", "nobody"} {
+		if err := s.RemoveFriend(ctx, me, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("A", "b ", "c", "é")
+	if got, err := s.Friends(ctx, me, "b ", 1); err != nil || !slices.Equal(got, []string{"c"}) {
+		t.Errorf("behind b: %q, %v", got, err)
+	}
+	for _, bad := range [][]string{{me}, {"x", "x"}, {""}, {strings.Repeat("x", 65)}} {
+		_, err1 := s.PutFriends(ctx, me, bad)
+		_, err2 := s.AddFriends(ctx, me, bad)
+		for _, err := range []error{err1, err2} {
+			if rule := new(leaderboard.RuleError); !errors.As(err, &rule) || rule.Code != leaderboard.CodeInvalidFriends {
+				t.Errorf("%q: %v", bad, err)
+			}
+		}
+	}
+	check("A", "b ", "c", "é")
+	testMostFriends(t, s, me)
+	total(0)(s.PutFriends(ctx, me, nil))
+	check()
+}
+
+// testMostFriends fills a list and finds that one more is refused, with all that came with it.
+func testMostFriends(t *testing.T, s Truth, me string) {
+	t.Helper()
+	var many []string
+	for i := range leaderboard.MaxFriends {
+		many = append(many, fmt.Sprintf("f%04d", i))
+	}
+	if n, err := s.PutFriends(t.Context(), me, many); err != nil || n != leaderboard.MaxFriends {
+		t.Fatalf("%d friends, %v", n, err)
+	}
+	_, err1 := s.AddFriends(t.Context(), me, []string{"f0000", "one more"})
+	_, err2 := s.PutFriends(t.Context(), me, append(many, "one more"))
+	for _, err := range []error{err1, err2} {
+		if rule := new(leaderboard.RuleError); !errors.As(err, &rule) || rule.Code != leaderboard.CodeTooManyFriends {
+			t.Errorf("one more: %v", err)
+		}
+	}
+	if n, err := s.AddFriends(t.Context(), me, many[10:20]); err != nil || n != leaderboard.MaxFriends {
+		t.Errorf("those that are there: %d, %v", n, err)
+	}
+	if all, err := s.FriendsOf(t.Context(), []string{me}); err != nil || !slices.Equal(all[me], many) {
+		t.Errorf("%d friends, %v", len(all[me]), err)
+	}
+}

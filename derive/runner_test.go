@@ -1,0 +1,225 @@
+package derive_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/derive"
+)
+
+// fake counts what the runner asks for.
+type fake struct {
+	mu     sync.Mutex
+	boards []leaderboard.Board
+	lead   bool
+	fail   error
+	behind int64
+	steps  []time.Time
+	yields int
+	gate   chan struct{} // a recomputation ends when it is closed
+	runs   []leaderboard.Run
+}
+
+func (f *fake) do(work func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return work()
+}
+
+func (f *fake) DerivedBoards(_ context.Context, after int64, _ int) (found []leaderboard.Board, err error) {
+	return found, f.do(func() error {
+		for _, b := range f.boards {
+			if b.ID > after {
+				found = append(found, b)
+			}
+		}
+		return nil
+	})
+}
+
+func (f *fake) LeadDerived(context.Context, int64) (lead bool, err error) {
+	return lead, f.do(func() error { lead = f.lead; return nil })
+}
+
+func (f *fake) YieldDerived(context.Context, int64) error {
+	return f.do(func() error { f.yields++; return nil })
+}
+
+func (f *fake) FollowSources(context.Context, string) (step leaderboard.DeriveStep, err error) {
+	step.Behind = f.behind
+	return step, f.do(func() error { f.steps = append(f.steps, time.Now()); return f.fail })
+}
+
+func (f *fake) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
+	select {
+	case <-f.gate:
+		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2}, nil
+	case <-ctx.Done():
+		return leaderboard.DeriveStep{}, ctx.Err()
+	}
+}
+
+func (f *fake) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	err := f.do(func() error { run.ID = int64(len(f.runs) + 1); f.runs = append(f.runs, run); return nil })
+	return run, err
+}
+
+func (f *fake) FinishRun(_ context.Context, run leaderboard.Run) error {
+	return f.do(func() error { f.runs[run.ID-1] = run; return nil })
+}
+
+// taken are the times of the steps so far, since start, and forgets them.
+func (f *fake) taken(start time.Time) []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []time.Duration
+	for _, at := range f.steps {
+		out = append(out, at.Sub(start))
+	}
+	f.steps = nil
+	return out
+}
+
+func derivedBoard(id int64, name string, sources ...string) leaderboard.Board {
+	b := leaderboard.Board{ID: id, Name: name, Rules: leaderboard.Rules{Derive: &leaderboard.Derive{}}}
+	for _, s := range sources {
+		b.Rules.Derive.From = append(b.Rules.Derive.From, leaderboard.DeriveFrom{Board: s})
+	}
+	return b
+}
+
+// running runs a runner in a bubble until the test ends.
+func running(t *testing.T, f *fake, test func(r *derive.Runner)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := derive.New(f, f, derive.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { r.Run(ctx) })
+		test(r)
+		cancel()
+		r.Close()
+		wg.Wait()
+	})
+}
+
+// A step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every second.
+func TestWoken(t *testing.T) {
+	f := &fake{lead: true, behind: 7, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *derive.Runner) {
+		synctest.Wait()
+		start := time.Now()
+		if got := f.taken(start); !slices.Equal(got, []time.Duration{0}) {
+			t.Errorf("steps at %v, want one at once", got)
+		}
+		time.Sleep(500 * time.Millisecond)
+		r.Notify(leaderboard.PeriodRef{Board: "other"})
+		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		synctest.Wait()
+		if got := f.taken(start); !slices.Equal(got, []time.Duration{500 * time.Millisecond}) {
+			t.Errorf("steps at %v, want one with the commit", got)
+		}
+		if changes, behind := r.Lag(); changes != 7 || behind != 0 {
+			t.Errorf("lag is %d, %s", changes, behind)
+		}
+		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		time.Sleep(100 * time.Millisecond)
+		if got := f.taken(start); !slices.Equal(got, []time.Duration{550 * time.Millisecond}) {
+			t.Errorf("steps at %v, want the next behind a gap", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := f.taken(start); len(got) != 1 && len(got) != 2 {
+			t.Errorf("steps at %v, want one a second", got)
+		}
+	})
+	if f.yields != 1 {
+		t.Errorf("the board was yielded %d times", f.yields)
+	}
+}
+
+// Who does not lead takes no step, and takes over when nobody leads.
+func TestOneLeads(t *testing.T) {
+	f := &fake{boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *derive.Runner) {
+		time.Sleep(5 * time.Second)
+		r.Notify(leaderboard.PeriodRef{Board: "runs"})
+		time.Sleep(time.Second)
+		if got := f.taken(time.Now()); len(got) > 0 {
+			t.Errorf("%d steps without the lead", len(got))
+		}
+		if changes, behind := r.Lag(); changes != 0 || behind != 0 {
+			t.Errorf("lag is %d, %s", changes, behind)
+		}
+		_ = f.do(func() error { f.lead = true; return nil })
+		time.Sleep(2 * time.Second)
+		if got := f.taken(time.Now()); len(got) == 0 {
+			t.Error("no step with the lead")
+		}
+	})
+}
+
+// Failures are repeated, more and more seldom; a board that is gone is left alone, a new one is followed.
+func TestFailures(t *testing.T) {
+	f := &fake{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(*derive.Runner) {
+		time.Sleep(2 * time.Minute)
+		if got := f.taken(time.Now()); len(got) < 5 || len(got) > 12 {
+			t.Errorf("%d steps in two minutes of failures", len(got))
+		}
+		_ = f.do(func() error { f.fail, f.boards = nil, nil; return nil })
+		time.Sleep(time.Minute)
+		f.taken(time.Now())
+		time.Sleep(time.Minute)
+		if got := f.taken(time.Now()); len(got) > 0 {
+			t.Errorf("%d steps of a board that is gone", len(got))
+		}
+		_ = f.do(func() error { f.boards = []leaderboard.Board{derivedBoard(2, "sum", "runs")}; return nil })
+		time.Sleep(1500 * time.Millisecond)
+		if got := f.taken(time.Now()); len(got) == 0 {
+			t.Error("no step of a new board")
+		}
+	})
+}
+
+// Two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
+func TestRecompute(t *testing.T) {
+	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *derive.Runner) {
+		f.gate = make(chan struct{})
+		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.AllTime, Name: "all_time"}
+		first, wait, err := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin")
+		second, _, err2 := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin")
+		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunRunning || first.Kind != leaderboard.Recompute {
+			t.Fatalf("runs %+v and %+v, %v, %v", first, second, err, err2)
+		}
+		synctest.Wait()
+		f.taken(time.Now())
+		time.Sleep(5 * time.Second)
+		if got := f.taken(time.Now()); len(got) > 0 {
+			t.Errorf("%d steps during a recomputation", len(got))
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting for too long: %v", err)
+		}
+		close(f.gate)
+		run, err := wait(context.Background())
+		if err != nil || run.State != leaderboard.RunDone || run.Rows != 2 || run.FromSeq != 3 || run.ToSeq != 5 || run.Board != "sum" || f.runs[0] != run {
+			t.Errorf("finished as %+v, %v", run, err)
+		}
+		f.gate = make(chan struct{})
+		if run, _, err := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin"); err != nil || run.ID != 2 {
+			t.Errorf("the next run is %+v, %v", run, err)
+		}
+	})
+	if run := f.runs[1]; run.State != leaderboard.RunFailed || run.Error != "the server was stopped" {
+		t.Errorf("a run that was cut off is %+v", run)
+	}
+}

@@ -1,0 +1,20 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+)
+
+// peoplePlans adds the statements about members.
+func peoplePlans(out map[string]planned) {
+	var many []string
+	for n := range 1200 { // more than MariaDB takes in one list without making a table of it
+		many = append(many, fmt.Sprint("m", n))
+	}
+	question := question{members: many}
+	out["many members"] = planned{question.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
+	out["profiles"] = planned{profilesOf(many), map[string]string{"profiles": "PRIMARY"}}
+	out["friends of many"] = planned{friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"}}
+	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)
+	out["friends"] = planned{list, map[string]string{"friends": "PRIMARY"}}
+}
