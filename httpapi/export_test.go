@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,9 +140,9 @@ func TestExportOfASeason(t *testing.T) {
 
 // An export that fails in the middle does not come to its end: the client hears of it.
 func TestExportBreaksOff(t *testing.T) {
-	var status int
+	var status atomic.Int64
 	e := newEnv(t, func(c *Config) {
-		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status.Store(int64(s)) }
 	})
 	e.board("demo", leaderboard.Rules{}, classic()...)
 	e.fake.fail["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
@@ -168,8 +169,8 @@ func TestExportBreaksOff(t *testing.T) {
 		}()
 		e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
 	}()
-	if status != 503 {
-		t.Errorf("counted as %d", status)
+	if status.Load() != 503 {
+		t.Errorf("counted as %d", status.Load())
 	}
 }
 
