@@ -52,6 +52,7 @@ type config struct {
 	offset, minSeq int64
 	mode           string
 	window, period string
+	boards         string
 	labels         leaderboard.Labels
 	around         *int
 	score          *int64
