@@ -324,12 +324,13 @@ func TestAcrossTellsInOrder(t *testing.T) {
 	dsn := testenv.MySQL(t)
 	var mu sync.Mutex
 	var heard []int64
-	telling, release := make(chan struct{}, 1), make(chan struct{})
+	telling, released := make(chan struct{}, 1), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
 	s := open(t, dsn, func(c *store.Config) {
 		c.OnCommit = func(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 			if ref.Board == "first" { // told of before the other board of the request
 				telling <- struct{}{}
-				<-release
+				<-released
 				return
 			}
 			mu.Lock()
@@ -337,6 +338,7 @@ func TestAcrossTellsInOrder(t *testing.T) {
 			heard = append(heard, commit.FirstSeq)
 		}
 	})
+	t.Cleanup(release)
 	makeBoard(t, s, "first", leaderboard.Rules{})
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
 	errs := make(chan error, 2)
@@ -353,7 +355,7 @@ func TestAcrossTellsInOrder(t *testing.T) {
 	if got := scoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d while the first commit is told of, want 1", got)
 	}
-	close(release)
+	release()
 	for range 2 {
 		if err := await(t, "an answer", errs); err != nil {
 			t.Error(err)
