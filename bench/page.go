@@ -41,6 +41,8 @@ func headings() []heading {
 			" without HTTP, lock or log."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
+		{"categories", "Several boards ranked as one", "Over HTTP, in turn: a question about three boards that have the same members with other scores, and the same question" +
+			" about one of them. p50; random members and depths, so that hardly any answer is at hand."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
 		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone."},
 		{"index", "Any rank at any depth", "The store in one process, asked by one goroutine, without HTTP and without Redis. p50 in the time of the machine;" +
