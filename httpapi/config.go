@@ -149,6 +149,7 @@ type Config struct {
 	MaxBody        int64         // bytes of a request body, default 1 MiB
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
+	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
 }
 
@@ -175,6 +176,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxExports <= 0 {
 		c.MaxExports = 2
+	}
+	if c.ExportStall <= 0 {
+		c.ExportStall = 30 * time.Second
 	}
 	if c.RequestTimeout <= 0 {
 		c.RequestTimeout = 10 * time.Second
