@@ -83,6 +83,14 @@ type Friends interface {
 	FriendsOf(ctx context.Context, member string) ([]string, error)
 }
 
+// Forgetter removes members from everywhere.
+type Forgetter interface {
+	// Forget removes all that is known of a member, and records who asked. It works until it is done or ctx ends, which is
+	// no error; what is left is then done without it, and the same call again goes on and tells how far it is. Errors:
+	// ErrOverloaded, ErrUnavailable.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
+}
+
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
 	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
@@ -105,17 +113,18 @@ type Derived interface {
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
 type Config struct {
-	Boards   Boards
-	Catalog  Catalog
-	Rankings leaderboard.Rankings
-	Merged   leaderboard.MergedRankings
-	Writer   Writer
-	Periods  Periods
-	Profiles Profiles
-	Friends  Friends
-	Rebuilds Rebuilds
-	Hidings  Hidings
-	Derived  Derived
+	Boards    Boards
+	Catalog   Catalog
+	Rankings  leaderboard.Rankings
+	Merged    leaderboard.MergedRankings
+	Writer    Writer
+	Periods   Periods
+	Profiles  Profiles
+	Friends   Friends
+	Forgetter Forgetter
+	Rebuilds  Rebuilds
+	Hidings   Hidings
+	Derived   Derived
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,

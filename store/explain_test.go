@@ -148,14 +148,7 @@ func plannedStatements(t *testing.T) map[string]planned {
 	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}
 	out["boards"] = planned{labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"}}
 	peoplePlans(out)
-	lock := &text{}
-	appendLock(lock, "b7", &boardRules{})
-	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
-	reads := &text{}
-	newReading(1, []int64{1}, []string{"m2", "m4"}, []*request{{key: "k1"}, {key: "k2"}}).appendTo(reads)
-	for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
-		out[fmt.Sprint("read of a batch ", i)] = planned{q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"}}
-	}
+	writerPlans(out)
 	planHidden(out)
 	return out
 }
