@@ -99,6 +99,7 @@ func steps() []step {
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
 		{"windows", true, (*world).measureWindows},
+		{"friends", true, (*world).measureFriends},
 		{"categories", true, (*world).measureCategories},
 		{"index", false, (*world).measureIndex},
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -203,6 +204,39 @@ func TestExportsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "the other one has ended", func() bool { return len(e.api.exports) == 0 })
+}
+
+// A client that takes nothing holds no snapshot for long.
+func TestExportStalls(t *testing.T) {
+	ended := make(chan error, 1)
+	e := newEnv(t, func(c *Config) {
+		c.ExportStall = 20 * time.Millisecond
+		c.Export = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+			err := begin(leaderboard.State{})
+			for part := make([]leaderboard.Entry, 1000); err == nil; {
+				err = entries(part) // without end: more than the sockets keep
+			}
+			ended <- err
+			return err
+		}
+	})
+	e.board("demo", leaderboard.Rules{})
+	srv := newServer(t, e)
+	r := ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request()
+	r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+	res, err := srv.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errClientGone) {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the export goes on")
+	}
 }
 
 // eventually polls until cond is true.

@@ -31,7 +31,8 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	lookUps  int // of profiles beside entries
+	slow     bool // a forgetting is not done within a request
+	lookUps  int  // of profiles beside entries
 }
 
 func newFake() *fake {
@@ -223,6 +224,16 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 	}
 	f.lookUps++
 	return out, err
+}
+
+// Forget is done at once unless it is to look as if it took longer.
+func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+	if err := f.enter("Forget"); err != nil {
+		return leaderboard.Forgetting{}, err
+	}
+	out, err := f.Model.Forget(ctx, member, actor)
+	out.Done = out.Done && !f.slow
+	return out, f.wrote(err)
 }
 
 // friendsOf are the lists of the model, which knows many at once.

@@ -77,6 +77,7 @@ func routes(metrics bool) []route {
 
 		{method: http.MethodGet, path: "/v1/members/{member}", access: holders, handle: getProfile},
 		{method: http.MethodPut, path: "/v1/members/{member}", access: writers, handle: putProfile},
+		{method: http.MethodDelete, path: "/v1/members/{member}", access: admins, handle: forgetMember},
 		{method: http.MethodGet, path: "/v1/members/{member}/friends", access: holders, params: []string{"limit", "cursor"}, handle: listFriends},
 		{method: http.MethodPut, path: "/v1/members/{member}/friends", access: writers, handle: putFriends},
 		{method: http.MethodPost, path: "/v1/members/{member}/friends", access: writers, handle: addFriends},

@@ -66,6 +66,9 @@ type config struct {
 	restart           bool
 	retryFor          time.Duration
 
+	reason, actor   string // of a hiding
+	reopen, history bool
+
 	rulesFile string
 	rules     map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it
 }

@@ -335,3 +335,15 @@ func checkStandings(t *testing.T, csv string, view exportView) {
 		t.Errorf("%d entries with the sum %d, the export says %+v", len(lines), sum, view)
 	}
 }
+
+// TestExportLeavesOutHidden: the ranks behind a hidden member close up in the file too.
+func TestExportLeavesOutHidden(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/demo", `{}`)
+	tr.imported(exitOK, "demo", tr.file("scores.csv", "member,score\na,3\ncheat,2\nb,1\n"))
+	tr.ask(http.StatusOK, "PUT", "/v1/boards/demo/members/cheat/hidden", `{"reason":"a script"}`)
+	if out, _ := tr.run(exitOK, "export", "demo"); strings.Contains(out, "cheat") || !strings.Contains(out, "\n2,2,b,1,") {
+		t.Error(out)
+	}
+}

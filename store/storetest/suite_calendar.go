@@ -21,7 +21,7 @@ func RunWindows(t *testing.T, s Subject) {
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
 		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved, "hidden and time zone": testHiddenRecut,
-		"hidden in an old window": testHiddenOldWindow,
+		"hidden in an old window": testHiddenOldWindow, "hidden while the clock stands": testHiddenClock,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
