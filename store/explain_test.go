@@ -91,7 +91,8 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO hidden_log (board_id, member, action, at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
 		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
-		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends",
+		"INSERT INTO friend_lists (member, updated_time) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
+		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
