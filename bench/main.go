@@ -99,6 +99,7 @@ func steps() []step {
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
 		{"windows", true, (*world).measureWindows},
+		{"derived", false, (*world).measureDerived},
 		{"index", false, (*world).measureIndex},
 	}
 }
