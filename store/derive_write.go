@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -31,7 +32,7 @@ func (o *output) add(ctx context.Context, member string, h held, want *leaderboa
 	if !differ(h.own(), want) {
 		return nil
 	}
-	if len(o.changes) >= stepRows {
+	if len(o.changes) >= o.d.store.cfg.DeriveRows {
 		if err := o.write(ctx, false); err != nil {
 			return err
 		}
@@ -75,6 +76,7 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 	var commits []notice
 	fromSeq, t := p.lastSeq, &text{}
 	for packet := range slices.Chunk(o.changes, packetChanges) {
+		start := time.Now()
 		if err := o.apply(ctx, tx, p, packet); err != nil {
 			return nil, err
 		}
@@ -87,6 +89,9 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 			continue
 		}
 		if _, err := tx.conn.ExecContext(ctx, t.String()); err != nil {
+			return nil, err
+		}
+		if err := o.d.rest(ctx, time.Since(start), writingRests); err != nil {
 			return nil, err
 		}
 	}
