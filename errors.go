@@ -80,6 +80,13 @@ type RuleError struct {
 	Fields []FieldError // may be empty
 }
 
+// In is the error with the window that it was found in, when that is not the one the caller is told about.
+func (e *RuleError) In(w Window) *RuleError {
+	in := *e
+	in.Detail = "in window " + string(w) + ": " + e.Detail
+	return &in
+}
+
 func (e *RuleError) Error() string {
 	parts := make([]string, 0, len(e.Fields)+1)
 	if e.Detail != "" {

@@ -99,6 +99,8 @@ func steps() []step {
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
 		{"windows", true, (*world).measureWindows},
+		{"friends", true, (*world).measureFriends},
+		{"categories", true, (*world).measureCategories},
 		{"derived", false, (*world).measureDerived},
 		{"index", false, (*world).measureIndex},
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -57,22 +56,12 @@ func (w *world) measureRead(ctx context.Context, rep *report, what, goal string,
 
 // memberPaths are the paths of the best n members.
 func (w *world) memberPaths(ctx context.Context, n int) ([]string, error) {
-	var paths []string
-	for offset := 0; offset < n; offset += 1000 {
-		var page struct {
-			Entries []struct {
-				Member string `json:"member"`
-			} `json:"entries"`
-		}
-		path := fmt.Sprintf("%s/top?limit=1000&offset=%d", boardPath, offset)
-		if err := w.call(ctx, http.MethodGet, path, "", func(b []byte) error { return json.Unmarshal(b, &page) }); err != nil {
-			return nil, err
-		}
-		for _, e := range page.Entries {
-			paths = append(paths, boardPath+"/members/"+e.Member)
-		}
+	best, err := w.bestMembers(ctx, n)
+	paths := make([]string, len(best))
+	for i, m := range best {
+		paths[i] = boardPath + "/members/" + m
 	}
-	return paths, nil
+	return paths, err
 }
 
 // anyMemberPaths are the paths of n members, each any of the board.

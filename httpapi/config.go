@@ -40,6 +40,9 @@ type Writer interface {
 	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule.
+	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
 	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
@@ -80,6 +83,14 @@ type Friends interface {
 	FriendsOf(ctx context.Context, member string) ([]string, error)
 }
 
+// Forgetter removes members from everywhere.
+type Forgetter interface {
+	// Forget removes all that is known of a member, and records who asked. It works until it is done or ctx ends, which is
+	// no error; what is left is then done without it, and the same call again goes on and tells how far it is. Errors:
+	// ErrOverloaded, ErrUnavailable.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
+}
+
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
 	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
@@ -102,17 +113,18 @@ type Derived interface {
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
 type Config struct {
-	Boards   Boards
-	Catalog  Catalog
-	Rankings leaderboard.Rankings
-	Merged   leaderboard.MergedRankings
-	Writer   Writer
-	Periods  Periods
-	Profiles Profiles
-	Friends  Friends
-	Rebuilds Rebuilds
-	Hidings  Hidings
-	Derived  Derived
+	Boards    Boards
+	Catalog   Catalog
+	Rankings  leaderboard.Rankings
+	Merged    leaderboard.MergedRankings
+	Writer    Writer
+	Periods   Periods
+	Profiles  Profiles
+	Friends   Friends
+	Forgetter Forgetter
+	Rebuilds  Rebuilds
+	Hidings   Hidings
+	Derived   Derived
 	// Verify compares the copy of a period with the truth at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,
@@ -137,6 +149,7 @@ type Config struct {
 	MaxBody        int64         // bytes of a request body, default 1 MiB
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
+	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
 }
 
@@ -163,6 +176,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxExports <= 0 {
 		c.MaxExports = 2
+	}
+	if c.ExportStall <= 0 {
+		c.ExportStall = 30 * time.Second
 	}
 	if c.RequestTimeout <= 0 {
 		c.RequestTimeout = 10 * time.Second

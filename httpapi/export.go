@@ -11,12 +11,8 @@ import (
 	"leaderboard"
 )
 
-const (
-	// exportLimit bounds one export: all the while it reads an old state, which MySQL must keep.
-	exportLimit = time.Hour
-	// exportStall bounds the time in which a client must have taken one part of an export (up to 1,000 entries).
-	exportStall = 30 * time.Second
-)
+// exportLimit bounds one export: all the while it reads an old state, which MySQL must keep.
+const exportLimit = time.Hour
 
 // errHeadersOnly ends the export that answers a HEAD.
 var errHeadersOnly = errors.New("headers only")
@@ -134,7 +130,7 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 // send writes b; the client has a while to take it.
 func (w *exportWriter) send(b []byte) error {
 	ctl := http.NewResponseController(w.call.w)
-	_ = ctl.SetWriteDeadline(time.Now().Add(exportStall)) // a connection that cannot (in tests) has none
+	_ = ctl.SetWriteDeadline(time.Now().Add(w.call.api.cfg.ExportStall)) // a connection that cannot (in tests) has none
 	if _, err := w.call.w.Write(b); err != nil {
 		return errors.Join(errClientGone, err)
 	}

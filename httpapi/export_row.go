@@ -82,16 +82,6 @@ func appendCSVField(b []byte, s string) []byte {
 func (r *exportRow) appendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
 	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
-	b = appendString(append(b, `,"member":`...), r.entry.Member)
-	b = strconv.AppendInt(append(b, `,"score":`...), r.entry.Score, 10)
-	b = strconv.AppendInt(append(b, `,"tiebreak":`...), r.entry.Tiebreak, 10)
-	for i, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
-		b = append(appendString(append(b, [...]string{`,"fields":{`, `,`}[min(i, 1)]...), f.Name), ':')
-		b = strconv.AppendInt(b, f.Value, 10)
-	}
-	if len(r.tiebreak.Fields) > 0 {
-		b = append(b, '}')
-	}
-	b = appendTime(append(b, `,"created_time":`...), r.entry.CreatedTime)
+	b = appendEntry(append(b, ','), r.tiebreak, &r.entry)
 	return append(b, "}\n"...)
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,9 +141,9 @@ func TestExportOfASeason(t *testing.T) {
 
 // An export that fails in the middle does not come to its end: the client hears of it.
 func TestExportBreaksOff(t *testing.T) {
-	var status int
+	var status atomic.Int64
 	e := newEnv(t, func(c *Config) {
-		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status.Store(int64(s)) }
 	})
 	e.board("demo", leaderboard.Rules{}, classic()...)
 	e.fake.fail["Export part"] = fmt.Errorf("secret: %w", leaderboard.ErrUnavailable)
@@ -168,8 +170,8 @@ func TestExportBreaksOff(t *testing.T) {
 		}()
 		e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
 	}()
-	if status != 503 {
-		t.Errorf("counted as %d", status)
+	if status.Load() != 503 {
+		t.Errorf("counted as %d", status.Load())
 	}
 }
 
@@ -202,6 +204,39 @@ func TestExportsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "the other one has ended", func() bool { return len(e.api.exports) == 0 })
+}
+
+// A client that takes nothing holds no snapshot for long.
+func TestExportStalls(t *testing.T) {
+	ended := make(chan error, 1)
+	e := newEnv(t, func(c *Config) {
+		c.ExportStall = 20 * time.Millisecond
+		c.Export = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
+			err := begin(leaderboard.State{})
+			for part := make([]leaderboard.Entry, 1000); err == nil; {
+				err = entries(part) // without end: more than the sockets keep
+			}
+			ended <- err
+			return err
+		}
+	})
+	e.board("demo", leaderboard.Rules{})
+	srv := newServer(t, e)
+	r := ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request()
+	r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+	res, err := srv.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errClientGone) {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the export goes on")
+	}
 }
 
 // eventually polls until cond is true.

@@ -30,7 +30,8 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	lookUps  int // of profiles beside entries
+	slow     bool // a forgetting is not done within a request
+	lookUps  int  // of profiles beside entries
 }
 
 func newFake() *fake {
@@ -165,6 +166,20 @@ func submitTo[R ~struct {
 	return do(ctx, R{Board: board, Key: key, Entries: entries})
 }
 
+func (f *fake) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	receipt, err := acrossTo(f.Model.SubmitAcross, ctx, key, entries)
+	return receipt, f.wrote(err)
+}
+
+// acrossTo is submitTo for SubmitAcross.
+func acrossTo[R ~struct {
+	Key     string
+	Entries []leaderboard.BoardSubmission
+}](do func(context.Context, R) (leaderboard.AcrossReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
+) (leaderboard.AcrossReceipt, error) {
+	return do(ctx, R{Key: key, Entries: entries})
+}
+
 func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	receipt, err := f.Model.Remove(ctx, board, periodID, member)
 	return receipt, f.wrote(err)
@@ -207,6 +222,16 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 	}
 	f.lookUps++
 	return out, err
+}
+
+// Forget is done at once unless it is to look as if it took longer.
+func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+	if err := f.enter("Forget"); err != nil {
+		return leaderboard.Forgetting{}, err
+	}
+	out, err := f.Model.Forget(ctx, member, actor)
+	out.Done = out.Done && !f.slow
+	return out, f.wrote(err)
 }
 
 // friendsOf are the lists of the model, which knows many at once.

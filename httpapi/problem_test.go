@@ -152,19 +152,14 @@ func TestMaxConcurrent(t *testing.T) {
 }
 
 // gateWriter says when a submit has arrived and lets it go when the gate is closed.
-type gateWriter struct{ entered, gate chan struct{} }
+type gateWriter struct {
+	fixedWriter
+	entered, gate chan struct{}
+}
 
 func (w gateWriter) Submit(context.Context, string, string, []leaderboard.Submission) (leaderboard.Receipt, error) {
 	close(w.entered)
 	<-w.gate
-	return leaderboard.Receipt{}, nil
-}
-
-func (w gateWriter) Remove(context.Context, string, int64, string) (leaderboard.Receipt, error) {
-	return leaderboard.Receipt{}, nil
-}
-
-func (w gateWriter) Reopen(context.Context, string, int64, string, string) (leaderboard.Receipt, error) {
 	return leaderboard.Receipt{}, nil
 }
 

@@ -45,6 +45,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodDelete, path: "/v1/boards/{board}", access: admins, handle: deleteBoard},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/scores", access: writers, handle: submit},
+		{method: http.MethodPost, path: "/v1/scores", access: writers, handle: submitAcross},
 		{method: http.MethodDelete, path: "/v1/boards/{board}/members/{member}", access: admins, params: []string{"window", "period", "reopen"}, handle: removeMember},
 
 		{method: http.MethodPut, path: "/v1/boards/{board}/members/{member}/hidden", access: admins, params: []string{"reopen"}, patience: time.Minute, handle: hide},
@@ -76,6 +77,7 @@ func routes(metrics bool) []route {
 
 		{method: http.MethodGet, path: "/v1/members/{member}", access: holders, handle: getProfile},
 		{method: http.MethodPut, path: "/v1/members/{member}", access: writers, handle: putProfile},
+		{method: http.MethodDelete, path: "/v1/members/{member}", access: admins, handle: forgetMember},
 		{method: http.MethodGet, path: "/v1/members/{member}/friends", access: holders, params: []string{"limit", "cursor"}, handle: listFriends},
 		{method: http.MethodPut, path: "/v1/members/{member}/friends", access: writers, handle: putFriends},
 		{method: http.MethodPost, path: "/v1/members/{member}/friends", access: writers, handle: addFriends},

@@ -49,7 +49,7 @@ func submit(c *call) error {
 	}
 	return c.sendReceipt(func(b []byte) []byte {
 		b = appendResults(b, receipt.Results)
-		return appendSeqs(append(b, ','), &receipt)
+		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
 
@@ -156,7 +156,7 @@ func removeMember(c *call) error {
 	}
 	return c.sendReceipt(func(b []byte) []byte {
 		b = appendString(append(b, `"member":`...), id)
-		return appendSeqs(append(b, ','), &receipt)
+		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }
 
@@ -178,17 +178,22 @@ func appendResults(b []byte, results []leaderboard.Result) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(append(b, `{"member":`...), r.Member)
-		b = appendString(append(b, `,"status":`...), string(r.Status))
-		b = appendOptInt(append(b, `,"score":`...), r.Score)
-		b = appendOptInt(append(b, `,"previous_score":`...), r.Previous)
-		b = appendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
-		if r.Rule != nil {
-			b = appendRule(append(b, `,"error":`...), r.Rule)
-		}
-		b = append(b, '}')
+		b = append(appendResult(append(b, '{'), r), '}')
 	}
 	return append(b, ']')
+}
+
+// appendResult appends the members of a result's object, without the braces.
+func appendResult(b []byte, r *leaderboard.Result) []byte {
+	b = appendString(append(b, `"member":`...), r.Member)
+	b = appendString(append(b, `,"status":`...), string(r.Status))
+	b = appendOptInt(append(b, `,"score":`...), r.Score)
+	b = appendOptInt(append(b, `,"previous_score":`...), r.Previous)
+	b = appendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
+	if r.Rule != nil {
+		b = appendRule(append(b, `,"error":`...), r.Rule)
+	}
+	return b
 }
 
 // appendRule appends the problem of one rejected entry.
@@ -202,18 +207,18 @@ func appendRule(b []byte, rule *leaderboard.RuleError) []byte {
 }
 
 // appendSeqs appends seq, and seqs when the board has several windows.
-func appendSeqs(b []byte, r *leaderboard.Receipt) []byte {
-	b = strconv.AppendInt(append(b, `"seq":`...), r.Seq, 10)
-	if len(r.Seqs) < 2 {
+func appendSeqs(b []byte, seq int64, seqs map[leaderboard.Window]int64) []byte {
+	b = strconv.AppendInt(append(b, `"seq":`...), seq, 10)
+	if len(seqs) < 2 {
 		return b
 	}
 	b = append(b, `,"seqs":{`...)
-	for i, w := range slices.Sorted(maps.Keys(r.Seqs)) {
+	for i, w := range slices.Sorted(maps.Keys(seqs)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
 		b = append(appendString(b, string(w)), ':')
-		b = strconv.AppendInt(b, r.Seqs[w], 10)
+		b = strconv.AppendInt(b, seqs[w], 10)
 	}
 	return append(b, '}')
 }

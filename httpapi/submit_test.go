@@ -110,6 +110,10 @@ func (w fixedWriter) Submit(context.Context, string, string, []leaderboard.Submi
 	return w.receipt, nil
 }
 
+func (w fixedWriter) SubmitAcross(context.Context, string, []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	return leaderboard.AcrossReceipt{}, nil
+}
+
 func (w fixedWriter) Remove(context.Context, string, int64, string) (leaderboard.Receipt, error) {
 	return w.receipt, nil
 }
@@ -142,6 +146,7 @@ func TestImpatientWrite(t *testing.T) {
 	e.board("b", leaderboard.Rules{})
 	e.api.cfg.Writer = stuckWriter{}
 	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
+	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
 	e.delete(adminKey, "/v1/boards/b/members/m").wantProblem(503, "outcome-unknown")
 }
 
@@ -150,6 +155,11 @@ type stuckWriter struct{}
 func (stuckWriter) Submit(ctx context.Context, _, _ string, _ []leaderboard.Submission) (leaderboard.Receipt, error) {
 	<-ctx.Done()
 	return leaderboard.Receipt{}, ctx.Err()
+}
+
+func (stuckWriter) SubmitAcross(ctx context.Context, _ string, _ []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	<-ctx.Done()
+	return leaderboard.AcrossReceipt{}, ctx.Err()
 }
 
 func (stuckWriter) Remove(ctx context.Context, _ string, _ int64, _ string) (leaderboard.Receipt, error) {

@@ -37,30 +37,48 @@ type reopening struct {
 	seq   int64 // of the correction
 }
 
-// submit applies one submission and records the change it makes, if any.
-func (p *period) submit(sub leaderboard.Submission) leaderboard.Result {
+// decision is what a submission would make of a period.
+type decision struct {
+	cur     *leaderboard.Entry
+	next    leaderboard.Entry
+	changed bool
+	broken  *leaderboard.RuleError
+	now     leaderboard.Micros // what was assigned as created_time
+}
+
+// decide changes nothing.
+func (p *period) decide(sub leaderboard.Submission) decision {
 	if p.outside != nil {
-		return leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: p.outside}
+		return decision{broken: p.outside}
 	}
-	cur := p.entry(sub.Member)
-	now := max(p.clock, p.lastCreated+1)
-	next, changed, broken := p.ref.Rules.Apply(cur, sub, now, p.clock)
-	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
-	if cur != nil {
-		res.Score, res.Previous, res.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
-	}
-	if broken != nil {
-		res.Status, res.Rule = leaderboard.Rejected, broken
-		return res
-	}
-	if !changed {
-		return res
+	d := decision{cur: p.entry(sub.Member), now: max(p.clock, p.lastCreated+1)}
+	d.next, d.changed, d.broken = p.ref.Rules.Apply(d.cur, sub, d.now, p.clock)
+	return d
+}
+
+// carryOut records the change that was decided on, if any.
+func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
+	if !d.changed {
+		return
 	}
 	if sub.CreatedTime == nil {
-		p.lastCreated = now
+		p.lastCreated = d.now
 	}
-	p.record(sub.Member, cur, &next)
-	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
+	p.record(sub.Member, d.cur, &d.next)
+}
+
+// result is what the submitter is told.
+func (d *decision) result(member string) leaderboard.Result {
+	res := leaderboard.Result{Member: member, Status: leaderboard.Unchanged, Rule: d.broken}
+	if d.cur != nil {
+		res.Score, res.Previous, res.CreatedTime = &d.cur.Score, &d.cur.Score, &d.cur.CreatedTime
+	}
+	switch {
+	case d.broken != nil:
+		res.Status = leaderboard.Rejected
+	case d.changed:
+		res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &d.next.Score, &d.next.CreatedTime
+	}
 	return res
 }
 
@@ -188,17 +206,29 @@ func (r *request) apply(periods []*period) (leaderboard.Receipt, error) {
 	return receipt, nil
 }
 
-// submitAll applies a submission to a board's current periods; the result is that of the first.
-func submitAll(periods []*period, sub leaderboard.Submission) (first leaderboard.Result) {
+// submitAll applies a submission to a board's current periods, or to none when it breaks a rule in one of them: a limit
+// may be reached in one window and not in another. The result is that of the first.
+func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result {
+	decisions := make([]decision, 0, len(periods))
 	for i, p := range periods {
 		if p.past {
 			break // these stand behind the current ones
 		}
-		if res := p.submit(sub); i == 0 {
-			first = res
+		d := p.decide(sub)
+		if d.broken != nil {
+			if i > 0 {
+				decisions[0].broken = d.broken.In(p.ref.Window)
+			} else {
+				decisions = append(decisions, d)
+			}
+			return decisions[0].result(sub.Member)
 		}
+		decisions = append(decisions, d)
 	}
-	return first
+	for i := range decisions {
+		periods[i].carryOut(sub, &decisions[i])
+	}
+	return decisions[0].result(sub.Member)
 }
 
 func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {

@@ -33,7 +33,7 @@ func TestClock(t *testing.T) {
 	} {
 		p := freshPeriod(leaderboard.Latest, c.clock)
 		for i, want := range c.want {
-			if r := p.submit(leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
+			if r := submitAll([]*period{p}, leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
 				t.Errorf("clock %d, change %d: created at %d, want %d", c.clock, i, *r.CreatedTime, want)
 			}
 		}
@@ -49,7 +49,7 @@ func TestOutcome(t *testing.T) {
 	p := freshPeriod(leaderboard.Sum, 5000)
 	for _, m := range []string{"c", "b", "a"} {
 		for range 3 {
-			p.submit(leaderboard.Submission{Member: m, Score: 1})
+			submitAll([]*period{p}, leaderboard.Submission{Member: m, Score: 1})
 		}
 	}
 	p.remove("a") // was there before

@@ -15,6 +15,11 @@ func peoplePlans(out map[string]planned) {
 	out["many members"] = planned{question.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
 	out["profiles"] = planned{profilesOf(many), map[string]string{"profiles": "PRIMARY"}}
 	out["friends of many"] = planned{friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"}}
+	periods := make([]forgetPlace, forgetPeriods)
+	for i := range periods {
+		periods[i].ID = int64(i + 1)
+	}
+	out["entries of a member"] = planned{entriesIn(periods, "m7"), map[string]string{"entries": "PRIMARY"}}
 	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)
 	out["friends"] = planned{list, map[string]string{"friends": "PRIMARY"}}
 }

@@ -87,9 +87,11 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
+		"INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) SELECT 7 * (n MOD 3), CONCAT('m', n), 'hidden', 'r', NOW(6) FROM " + numbers,
+		"INSERT INTO hidden_log (board_id, member, action, at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
 		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
-		"ANALYZE TABLE boards, board_labels, periods, entries, changes, profiles, friends",
+		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -154,5 +156,44 @@ func plannedStatements(t *testing.T) map[string]planned {
 	for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
 		out[fmt.Sprint("read of a batch ", i)] = planned{q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"}}
 	}
+	planHidden(out)
 	return out
+}
+
+// planHidden adds the statements about hidden members.
+func planHidden(out map[string]planned) {
+	reads := &text{}
+	(&reading{boardID: 7, periods: []int64{1, 2}, members: []string{"m2", "m4"}, shadowed: []int64{7}}).appendHidden(reads)
+	out["read of hidden members"] = planned{strings.TrimSuffix(reads.String(), ";"), map[string]string{"h": "PRIMARY", "e": "PRIMARY"}}
+	for name, row := range map[string]hiddenRow{
+		"hiding": {State: stateHiding}, "restoring": {State: stateRestoring}, "reopen": {State: stateHiding, Reopen: true},
+	} {
+		keys := map[string]string{"periods": "periods_open", "e": "PRIMARY"}
+		if row.Reopen {
+			keys["periods"] = "periods_board"
+		}
+		out["misplaced, "+name] = planned{literal(misplacedQuery(&row), 7, 3, 500, "'m7'"), keys}
+	}
+	for name, q := range map[string]leaderboard.HidingsQuery{
+		"all": {}, "behind": {AfterBoard: 7, AfterMember: "m4"}, "of a board": {Board: "b7"}, "of a member": {Member: "m7"},
+	} {
+		key := "PRIMARY"
+		if q.Member != "" {
+			key = "hidden_members_member"
+		}
+		q.Limit = 10
+		query, args := hiddenQuery(q, 7)
+		out["hidden, "+name] = planned{literal(query, args...), map[string]string{"h": key, "b": "PRIMARY"}}
+	}
+}
+
+// literal puts arguments into a statement.
+func literal(query string, args ...any) string {
+	for _, a := range args {
+		if b, ok := a.([]byte); ok {
+			a = "'" + string(b) + "'"
+		}
+		query = strings.Replace(query, "?", fmt.Sprint(a), 1)
+	}
+	return query
 }

@@ -121,9 +121,12 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 	return true, nil
 }
 
+// marking is what a request makes of a row: hide or restore.
+type marking func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
+
 // mark changes the row of a member as decide says, and records that; both are committed when it returns. The row comes
 // back as it is now.
-func (s *Store) mark(ctx context.Context, req leaderboard.HideRequest, decide func(*hiddenRow, *leaderboard.HideRequest, time.Time) (bool, error)) (*hiddenRow, error) {
+func (s *Store) mark(ctx context.Context, req leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
 	for attempt := 1; ; attempt++ {
 		row, err := s.markOnce(ctx, &req, decide)
 		// Of two that hide the same member at once the second finds the first's row.
@@ -133,7 +136,7 @@ func (s *Store) mark(ctx context.Context, req leaderboard.HideRequest, decide fu
 	}
 }
 
-func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, decide func(*hiddenRow, *leaderboard.HideRequest, time.Time) (bool, error)) (*hiddenRow, error) {
+func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
 	tx, err := s.db.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, err

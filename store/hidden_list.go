@@ -9,22 +9,17 @@ import (
 
 // Hidden lists who is hidden, in the order of HidingsQuery. ErrBoardNotFound when there is no such board.
 func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error) {
-	query := "SELECT " + hiddenColumns + ", COALESCE(b.name, '') AS board FROM hidden_members h LEFT JOIN boards b ON b.id = h.board_id" +
-		" WHERE h.state <> 'restoring' AND (h.board_id = 0 OR b.state = 'open') AND (h.board_id > ? OR h.board_id = ? AND h.member > ?)"
-	args := []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
+	var boardID int64
 	if q.Board != "" {
 		b, err := s.Board(ctx, q.Board)
 		if err != nil {
 			return nil, err
 		}
-		query, args = query+" AND h.board_id IN (0, ?)", append(args, b.ID)
-	}
-	if q.Member != "" {
-		query, args = query+" AND h.member = ?", append(args, []byte(q.Member))
+		boardID = b.ID
 	}
 	var rows []hiddenRow
-	query += " ORDER BY h.board_id, h.member LIMIT ?"
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query), append(args, max(0, q.Limit))...); err != nil {
+	query, args := hiddenQuery(q, boardID)
+	if err := s.db.SelectContext(ctx, &rows, s.limited(query), args...); err != nil {
 		return nil, translate(ctx, "hidden", err)
 	}
 	hidings := make([]leaderboard.Hiding, len(rows))
@@ -32,6 +27,25 @@ func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leade
 		hidings[i] = rows[i].hiding()
 	}
 	return hidings, nil
+}
+
+func hiddenQuery(q leaderboard.HidingsQuery, boardID int64) (query string, args []any) {
+	index, order, after := "PRIMARY", "h.board_id, h.member", "(h.board_id > ? OR h.board_id = ? AND h.member > ?)"
+	args = []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
+	if q.Member != "" {
+		index, order, after = "hidden_members_member", "h.member, h.board_id", "h.member = ? AND h.board_id > ?"
+		from := q.AfterBoard
+		if q.AfterMember < q.Member {
+			from-- // the member's own there is still to come
+		}
+		args = []any{[]byte(q.Member), from}
+	}
+	query = "SELECT " + hiddenColumns + ", COALESCE(b.name, '') AS board FROM hidden_members h FORCE INDEX (" + index + ") LEFT JOIN boards b ON b.id = h.board_id" +
+		" WHERE h.state <> 'restoring' AND (h.board_id = 0 OR b.state = 'open') AND " + after
+	if q.Board != "" {
+		query, args = query+" AND h.board_id IN (0, ?)", append(args, boardID)
+	}
+	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
 }
 
 // HiddenLog lists what was done to hide and to restore members, newest first: records with an id below before (0: from

@@ -131,35 +131,41 @@ func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 // misplaced looks through the next periods of a board for entries of a member that are not where the row says. It
 // returns after which period to go on, and MaxInt64 behind the last one.
 func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
-	side, states := "q.id", "'open'"
-	if row.State == stateRestoring {
-		side = "-q.id"
-	}
-	if row.Reopen {
-		states = "'open', 'closed'"
-	}
-	query := "SELECT q.id, e.period_id IS NOT NULL FROM" +
-		" (SELECT id FROM periods WHERE board_id = ? AND state IN (" + states + ") AND id > ? ORDER BY id LIMIT ?) q" +
-		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ? ORDER BY q.id"
-	rows, err := s.db.QueryContext(ctx, s.limited(query), boardID, after, settlePeriods, row.Member)
+	rows, err := s.db.QueryContext(ctx, s.limited(misplacedQuery(row)), boardID, after, settlePeriods, row.Member)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
 	n := 0
-	for ; rows.Next(); n++ {
-		var there bool
-		if err := rows.Scan(&last, &there); err != nil {
+	for ; rows.Next(); n++ { // in any order
+		var (
+			id    int64
+			there bool
+		)
+		if err := rows.Scan(&id, &there); err != nil {
 			return nil, 0, err
 		}
-		if there {
-			periods = append(periods, last)
+		if last = max(last, id); there {
+			periods = append(periods, id)
 		}
 	}
 	if n < settlePeriods {
 		last = math.MaxInt64
 	}
 	return periods, last, rows.Err()
+}
+
+// misplacedQuery takes a board, a period to start behind, how many to look through, and the member.
+func misplacedQuery(row *hiddenRow) string {
+	side, periods := "q.id", "FORCE INDEX (periods_open) WHERE board_id = ? AND state = 'open'"
+	if row.State == stateRestoring {
+		side = "-q.id"
+	}
+	if row.Reopen {
+		periods = "FORCE INDEX (periods_board) WHERE board_id = ? AND state IN ('open', 'closed')"
+	}
+	return "SELECT q.id, e.period_id IS NOT NULL FROM (SELECT id FROM periods " + periods + " AND id > ? ORDER BY id LIMIT ?) q" +
+		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ?"
 }
 
 // sweepHidden finishes what was begun by processes that are gone. Those of a board that is being deleted go with it.

@@ -153,9 +153,17 @@ func observeMembers(ctx context.Context, rankings leaderboard.Rankings, ref lead
 		if n := len(got.NotRanked) + len(got.Entries); n != len(q.Members) {
 			return fmt.Errorf("%d of %d members", n, len(q.Members))
 		}
-		for _, e := range got.Entries {
+		position := int64(0)
+		for i, e := range got.Entries {
+			tied := i > 0 && e.Score == got.Entries[i-1].Score && e.Tiebreak == got.Entries[i-1].Tiebreak
+			switch {
+			case !tied && q.Mode == leaderboard.Dense:
+				position++
+			case !tied || q.Mode != leaderboard.Tied && q.Mode != leaderboard.Dense:
+				position = int64(i) + 1
+			}
 			place := r.place(e.Entry)
-			want := leaderboard.Standing{Ranked: r.ranked(place, place+1, q.Mode)[0], Tied: r.tied(e.Entry)}
+			want := leaderboard.Standing{Ranked: r.ranked(place, place+1, q.Mode)[0], Tied: r.tied(e.Entry), Position: position}
 			if e != want {
 				return fmt.Errorf("got %+v, want %+v", e, want)
 			}

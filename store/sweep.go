@@ -15,7 +15,7 @@ const (
 	runTTL   = 30 * 24 * time.Hour
 )
 
-// Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
+// Sweep does the housekeeping: it finishes the deletion of boards, goes on forgetting members, closes periods that have ended, deletes those that
 // their boards do not keep, finishes to hide and to restore members, and forgets idempotency keys older than KeyTTL,
 // commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods).
 // Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
@@ -34,6 +34,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
 		translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
+		translate(ctx, "sweep forgettings", s.sweepForgettings(ctx)), // last: it may take all the time that there is
 	)
 }
 

@@ -40,7 +40,7 @@ func (a *App) onBreaker(open bool) {
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
 		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Merged: cache.NewMerger(a.reader, a.store), Writer: writer{a.store}, Periods: a.store,
-		Profiles: a.people, Friends: a.people,
+		Profiles: a.people, Friends: a.people, Forgetter: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher, a.deriver}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		Hidings:   a.store,
 		OnRequest: a.onRequest, Logger: a.log,
@@ -100,6 +100,10 @@ type writer struct{ store *store.Store }
 
 func (w writer) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
 	return w.store.Submit(ctx, store.SubmitRequest{Board: board, Key: key, Entries: entries})
+}
+
+func (w writer) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+	return w.store.SubmitAcross(ctx, store.AcrossRequest{Key: key, Entries: entries})
 }
 
 func (w writer) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {

@@ -50,6 +50,9 @@ func TestBoardsDocument(t *testing.T) {
 			boards[of[1]] = true
 		}
 		got := a.curl(line)
+		if len(got) == 0 && lines[i+1] == "" {
+			continue // 204
+		}
 		if !reflect.DeepEqual(comparable(t, got), comparable(t, []byte(lines[i+1]))) {
 			t.Errorf("line %d: %s\n gives %s\n  want %s", i+1, line, got, lines[i+1])
 		}

@@ -62,15 +62,24 @@ type pageView struct {
 	NotRanked []string    `json:"not_ranked"`
 }
 
-// top shows the best entries of a board.
+// top shows the best entries of a board, or of several.
 func (p *program) top(ctx context.Context, cfg config, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard top demo")
+	several := cfg.boards != "" || cfg.labels != nil
+	switch {
+	case several && len(args) > 0:
+		return usagef("give one board, or --boards, or --labels")
+	case several && cfg.minSeq > 0:
+		return usagef("--min-seq goes with one board: each counts its own changes")
+	case !several && len(args) != 1:
+		return usagef("want one board, as in: leaderboard top demo; or several, as in: leaderboard top --boards moba,card")
 	}
 	query := readQuery(&cfg)
 	query.Set("limit", strconv.Itoa(cfg.limit))
 	if cfg.offset > 0 {
 		query.Set("offset", strconv.FormatInt(cfg.offset, 10))
+	}
+	if several {
+		return p.mergedTop(ctx, &cfg, query)
 	}
 	return p.showPage(ctx, &cfg, request{method: http.MethodGet, path: boardPath(args[0], "top"), query: query})
 }

@@ -52,6 +52,7 @@ type config struct {
 	offset, minSeq int64
 	mode           string
 	window, period string
+	boards         string
 	labels         leaderboard.Labels
 	around         *int
 	score          *int64
@@ -64,6 +65,9 @@ type config struct {
 	refused, progress string
 	restart           bool
 	retryFor          time.Duration
+
+	reason, actor   string // of a hiding
+	reopen, history bool
 
 	rulesFile string
 	rules     map[string]any // the body of PUT /v1/boards/{board}, as far as options gave it

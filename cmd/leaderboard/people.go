@@ -75,3 +75,11 @@ func (p people) FriendsOf(ctx context.Context, member string) ([]string, error) 
 	lists, err := p.friends.Of(ctx, []string{member})
 	return lists[0], err
 }
+
+func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+	defer func() {
+		p.profiles.Forget(member)
+		p.friends.Forget(member)
+	}()
+	return p.Store.Forget(ctx, member, actor)
+}

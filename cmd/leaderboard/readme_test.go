@@ -21,7 +21,7 @@ var (
 )
 
 // dependsOnTheDay are the fields that differ from one machine and day to the next.
-var dependsOnTheDay = []string{"as_of", "created_time", "updated_time", "source", "next_cursor"}
+var dependsOnTheDay = []string{"as_of", "created_time", "updated_time", "source", "next_cursor", "hidden_at"}
 
 // TestReadme runs every curl line of the README against the demo board and compares the answers.
 func TestReadme(t *testing.T) {

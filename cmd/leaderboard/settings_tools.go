@@ -61,6 +61,10 @@ func clientTable() []setting {
 			set: choice(func(c *config) *string { return &c.mode }, "strict", "tied", "dense"),
 		},
 		{
+			name: "boards", section: secClient, usage: "boards to rank as one, separated by commas: up to 50 that have the same order and tiebreak",
+			set: text(func(c *config) *string { return &c.boards }),
+		},
+		{
 			name: "labels", section: secClient, usage: "label:value pairs separated by commas, as in type:moba,aspect:sound: labels to give a board, or that boards must have",
 			set: setLabels,
 		},

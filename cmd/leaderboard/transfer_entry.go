@@ -129,7 +129,7 @@ func entryOfLine(line []byte) (e importEntry, fault string) {
 		Member      *string             `json:"member"`
 		Score       *int64              `json:"score"`
 		Tiebreak    *int64              `json:"tiebreak"`
-		Fields      map[string]int64    `json:"fields"`
+		Fields      map[string]*int64   `json:"fields"`
 		CreatedTime *leaderboard.Micros `json:"created_time"`
 		StrictRank  jsontext.Value      `json:"strict_rank"`
 		TiedRank    jsontext.Value      `json:"tied_rank"`
@@ -145,8 +145,14 @@ func entryOfLine(line []byte) (e importEntry, fault string) {
 		return e, "has no score"
 	}
 	e = importEntry{Member: *in.Member, Score: *in.Score, Tiebreak: in.Tiebreak, CreatedTime: in.CreatedTime}
-	if len(in.Fields) > 0 {
-		e.Fields = in.Fields
+	for name, value := range in.Fields {
+		if value == nil {
+			return e, excerptPointer("fields/"+name) + ": " + wantInteger
+		}
+		if e.Fields == nil {
+			e.Fields = map[string]int64{}
+		}
+		e.Fields[name] = *value
 	}
 	return e, e.check()
 }

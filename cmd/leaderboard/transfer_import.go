@@ -72,7 +72,7 @@ func (p *program) importFile(ctx context.Context, cfg config, args []string) (er
 	if err := im.resume(in, progress); err != nil {
 		return err
 	}
-	im.bar = p.progress(max(size-im.done.Offset, -1), "importing into "+args[0], progressbar.OptionShowBytes(true))
+	im.bar = p.progress(max(size-im.done.Offset, -1), "importing into "+args[0], progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
 	err = im.run(ctx, progress)
 	im.bar.end()
 	if err = errors.Join(err, im.report.close()); err != nil {

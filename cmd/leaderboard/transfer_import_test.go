@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -245,6 +246,104 @@ func TestImportRefusesToGoOn(t *testing.T) {
 		tr.file("scores.csv.progress", broken)
 		refused("is not the progress of an import", "one", file)
 	}
+	refused("is no report of refused lines", "two", file, "--progress", tr.file("p", ""), "--refused", file)
+	if tr.read("scores.csv") != content {
+		t.Error("the file was taken for a report")
+	}
 	refused("open the file", "one", tr.file("nowhere.csv", ""))
 	refused("it is empty", "one", "--progress", tr.file("p", ""), os.DevNull)
+}
+
+// TestExportUnderWrites: an export is exact at the seq that it names, however it is written to meanwhile. Every change adds
+// one to a score, so the sum of the scores is the seq.
+func TestExportUnderWrites(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
+	const members, per = 3000, 500
+	round := func(r int) error {
+		entries := make([]importEntry, per)
+		for i := range entries {
+			entries[i] = importEntry{Member: fmt.Sprintf("m%d", (r*per*7+i*13)%members), Score: 1}
+		}
+		_, _, err := newClient(&config{url: "http://" + tr.Addr(), key: writeTestKey}).do(t.Context(), request{
+			method: http.MethodPost, path: "/v1/boards/sums/scores", body: map[string]any{"entries": entries},
+		})
+		return err
+	}
+	for r := range 12 {
+		if err := round(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for r := 12; ; r++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+				if err := round(r); err != nil {
+					done <- err
+					return
+				}
+			}
+		}
+	}()
+	seqs := map[int64]bool{}
+	for range 12 {
+		file := tr.file("sums.csv", "")
+		out, _ := tr.run(exitOK, "export", "sums", "--output", file, "--json")
+		var view exportView
+		if err := json.Unmarshal([]byte(out), &view); err != nil {
+			t.Fatal(err)
+		}
+		seqs[view.Seq] = true
+		checkStandings(t, tr.read("sums.csv"), view)
+	}
+	close(stop)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if len(seqs) < 3 {
+		t.Errorf("the exports are of %d states only: nothing was written meanwhile", len(seqs))
+	}
+}
+
+// checkStandings holds an export of increments by one against the state that it names.
+func checkStandings(t *testing.T, csv string, view exportView) {
+	t.Helper()
+	lines, sum := strings.Split(strings.TrimSuffix(csv, "\n"), "\n")[1:], int64(0)
+	var score, tied int64
+	var created string
+	for i, line := range lines {
+		f := strings.Split(line, ",")
+		n, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n != score {
+			tied = int64(i + 1)
+		}
+		if ordered := i == 0 || n < score || n == score && created < f[5]; !ordered || f[0] != fmt.Sprint(i+1) || f[1] != fmt.Sprint(tied) {
+			t.Fatalf("line %d, behind score %d of %s: %s", i+2, score, created, line)
+		}
+		score, created, sum = n, f[5], sum+n
+	}
+	if sum != view.Seq || int64(len(lines)) != view.Entries {
+		t.Errorf("%d entries with the sum %d, the export says %+v", len(lines), sum, view)
+	}
+}
+
+// TestExportLeavesOutHidden: the ranks behind a hidden member close up in the file too.
+func TestExportLeavesOutHidden(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	tr.ask(http.StatusCreated, "PUT", "/v1/boards/demo", `{}`)
+	tr.imported(exitOK, "demo", tr.file("scores.csv", "member,score\na,3\ncheat,2\nb,1\n"))
+	tr.ask(http.StatusOK, "PUT", "/v1/boards/demo/members/cheat/hidden", `{"reason":"a script"}`)
+	if out, _ := tr.run(exitOK, "export", "demo"); strings.Contains(out, "cheat") || !strings.Contains(out, "\n2,2,b,1,") {
+		t.Error(out)
+	}
 }

@@ -131,7 +131,7 @@ func TestReadJSONLines(t *testing.T) {
 		"other case":  {`{"Member":"a","score":1}`, "1: Member is not known\n"},
 		"twice":       {`{"member":"a","score":1,"score":2}`, "1: is not valid JSON at byte 24: duplicate object member name\n"},
 		"types":       {`{"member":1,"score":1}` + "\n" + `{"member":"a","score":"1"}` + "\n" + `{"member":"a","score":1,"created_time":5}` + "\n[]\n5\n", "1: member: want a string\n2: score: " + wantInteger + "\n3: created_time: want an RFC 3339 time in a string, with six digits of fraction at most\n4: want an object with member and score\n5: want an object with member and score\n"},
-		"bad fields":  {`{"member":"a","score":1,"fields":[]}` + "\n" + `{"member":"a","score":1,"fields":{"l":1.5}}`, "1: fields: want an object\n2: fields/l: " + wantInteger + "\n"},
+		"bad fields":  {`{"member":"a","score":1,"fields":[]}` + "\n" + `{"member":"a","score":1,"fields":{"l":1.5}}` + "\n" + `{"member":"a","score":1,"fields":{"l":null}}`, "1: fields: want an object\n2: fields/l: " + wantInteger + "\n3: fields/l: " + wantInteger + "\n"},
 		"two":         {`{"member":"a","score":1}{"member":"b","score":2}` + "\n" + `{"member":"c","score":3}`, "1: is not valid JSON at byte 24: invalid character '{' after top-level value\n2: \"c\"=3\n"},
 		"cut":         {`{"member":"a","sco`, "1: is not valid JSON at byte 18: unexpected EOF\n"},
 		"NUL":         {"{\"member\":\"a\x00\",\"score\":1}", "1: is not valid JSON at byte 12: invalid character '\\x00' in string (expecting non-control character)\n"},

@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // refusal is a line that was not imported, and why.
@@ -15,7 +18,10 @@ type refusal struct {
 	detail string
 }
 
-const codeMalformedLine = "malformed-line"
+const (
+	codeMalformedLine = "malformed-line"
+	reportHead        = "line,code,detail"
+)
 
 // importReport is where refused lines are told: a CSV of line, code and detail, or for people on w. The file appears
 // with the first of them.
@@ -26,20 +32,47 @@ type importReport struct {
 	size int64 // bytes of the file that are true
 }
 
-// open begins the report anew (size 0), or behind the first size bytes of the one that is there.
+// open begins the report anew (size 0), or behind the first size bytes of the one that is there. A file that is none is
+// left alone.
 func (r *importReport) open(size int64) error {
 	if r.name == "" {
 		return nil
 	}
-	info, err := os.Stat(r.name)
-	if err != nil || size == 0 {
-		if err := os.Remove(r.name); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("begin the report of refused lines: %w", err)
-		}
+	head, length, err := headOf(r.name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read the report of refused lines: %w", err)
+	case length > 0 && head != reportHead:
+		return fmt.Errorf("%s is there and is no report of refused lines; name another file with --refused", r.name)
+	}
+	if r.size = min(size, length); r.size > 0 {
 		return nil
 	}
-	r.size = min(size, info.Size())
+	if err := os.Remove(r.name); err != nil {
+		return fmt.Errorf("begin the report of refused lines: %w", err)
+	}
 	return nil
+}
+
+// headOf is what a file begins with, as long as the head of a report, and its length.
+func headOf(name string) (head string, length int64, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	b := make([]byte, len(reportHead))
+	n, err := io.ReadFull(file, b)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return string(b[:n]), info.Size(), err
 }
 
 // add tells of refused lines.
@@ -73,7 +106,7 @@ func (r *importReport) write(refused []refusal) (err error) {
 	}
 	w := csv.NewWriter(r.file)
 	if r.size == 0 {
-		_ = w.Write([]string{"line", "code", "detail"}) // Error says it
+		_ = w.Write(strings.Split(reportHead, ",")) // Error says it
 	}
 	for _, x := range refused {
 		_ = w.Write([]string{strconv.FormatInt(x.line, 10), x.code, x.detail})

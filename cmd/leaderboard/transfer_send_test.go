@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,6 +148,36 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 				t.Errorf("sizes %v, keys %v", s.sizes, s.keys)
 			}
 		})
+	}
+}
+
+// An interrupted import says where it is, and goes on there; so it does from a pipe, given a file for the progress.
+func TestImportInterrupted(t *testing.T) {
+	content, err := os.ReadFile(membersFile(t, 25))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newBatchServer(t, map[int]http.HandlerFunc{2: func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}})
+	args := []string{"leaderboard", "import", "b", "-", "--url", s.url, "--batch", "10", "--progress", filepath.Join(t.TempDir(), "progress")}
+	runs := func(ctx context.Context, want int, says ...string) {
+		t.Helper()
+		var out, errOut strings.Builder
+		status := run(ctx, args, stdio{bytes.NewReader(content), &out, &errOut}, func(string) string { return "" })
+		for _, s := range says {
+			if status != want || !strings.Contains(out.String()+errOut.String(), s) {
+				t.Fatalf("status %d, %q, %q", status, &out, &errOut)
+			}
+		}
+	}
+	runs(ctx, exitFailed, "ahead of line 12 are dealt with", "interrupted")
+	runs(t.Context(), exitOK, "15 of them by this run")
+	runs(t.Context(), exitOK, "nothing new")
+	if want := []int{10, 10, 10, 5}; !slices.Equal(s.sizes, want) || s.keys[1] != s.keys[2] {
+		t.Errorf("sizes %v, keys %v", s.sizes, s.keys)
 	}
 }
 

@@ -60,6 +60,16 @@ CREATE TABLE `entries` (
   KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `forgettings` (
+  `member` varbinary(64) NOT NULL,
+  `after_period` bigint NOT NULL DEFAULT '0' COMMENT 'periods up to this one are done',
+  `entries` bigint NOT NULL DEFAULT '0' COMMENT 'removed so far',
+  `actor` varchar(128) NOT NULL DEFAULT '',
+  `started_at` datetime(6) NOT NULL,
+  PRIMARY KEY (`member`),
+  KEY `forgettings_age` (`started_at`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `friend_lists` (
   `member` varbinary(64) NOT NULL,
   `updated_time` datetime(6) NOT NULL COMMENT 'who changes a list locks this row first',

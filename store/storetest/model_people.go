@@ -119,3 +119,42 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	}
 	return lists, nil
 }
+
+// Forget is store.Store.Forget; the model is done at once.
+func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Forgetting{}, err
+	}
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return leaderboard.Forgetting{}, broken
+	}
+	out := leaderboard.Forgetting{Member: member, Done: true, StartedAt: m.clock()}
+	for _, b := range m.boards {
+		m.current(b)
+		for _, p := range b.periods {
+			_, kept := p.shadow[member]
+			old, visible := p.entries[member]
+			if kept || visible {
+				out.Entries++
+			}
+			delete(p.shadow, member)
+			if !visible {
+				continue
+			}
+			delete(p.entries, member)
+			m.commit(b, p, []leaderboard.Change{{Member: member, Old: &old}})
+			if p.State == leaderboard.PeriodClosed {
+				m.recordReopening(b, p, actor)
+			}
+		}
+	}
+	delete(m.profiles, member)
+	delete(m.friends, member)
+	for _, list := range m.friends {
+		delete(list, member)
+	}
+	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.Member == member })
+	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Member == member })
+	return out, nil
+}

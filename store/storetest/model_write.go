@@ -42,18 +42,22 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: cal.Outside(m.clock())}
 		}
 	}
-	for i, p := range periods {
-		var changes []leaderboard.Change
-		for j, sub := range subs {
-			res, change := p.submit(&b.Rules, sub, m.clock(), m.isHidden(b.ID, sub.Member))
+	changes := make([][]leaderboard.Change, len(periods))
+	for j, sub := range subs {
+		hidden := m.isHidden(b.ID, sub.Member)
+		broken := m.broken(b, periods, sub, hidden)
+		for i, p := range periods {
+			res, change := p.submit(&b.Rules, sub, m.clock(), hidden, broken)
 			if change != nil {
-				changes = append(changes, *change)
+				changes[i] = append(changes[i], *change)
 			}
 			if i == 0 {
 				receipt.Results[j] = res
 			}
 		}
-		m.commit(b, p, changes)
+	}
+	for i, p := range periods {
+		m.commit(b, p, changes[i])
 	}
 	tellSeqs(&receipt, periods)
 	return receipt
@@ -132,33 +136,55 @@ func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	}
 }
 
-func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros, hidden bool) (leaderboard.Result, *leaderboard.Change) {
+// broken is the rule that a submission breaks in the first period that has one: then none takes it.
+func (m *Model) broken(b *modelBoard, periods []*modelPeriod, sub leaderboard.Submission, hidden bool) *leaderboard.RuleError {
+	for i, p := range periods {
+		_, _, broken := b.Rules.Apply(p.entry(sub.Member, hidden), sub, m.clock(), m.clock())
+		if broken != nil && i > 0 {
+			broken = &leaderboard.RuleError{Code: broken.Code, Detail: "in window " + string(p.Window) + ": " + broken.Detail, Fields: broken.Fields}
+		}
+		if broken != nil {
+			return broken
+		}
+	}
+	return nil
+}
+
+func (p *modelPeriod) entry(member string, hidden bool) *leaderboard.Entry {
 	entries := p.entries
 	if hidden {
 		entries = p.shadow
 	}
-	var cur *leaderboard.Entry
-	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
-	if e, ok := entries[sub.Member]; ok {
-		cur = &e
-		res.Score, res.Previous, res.CreatedTime = &e.Score, &e.Score, &e.CreatedTime
+	if e, ok := entries[member]; ok {
+		return &e
 	}
-	now := max(clock, p.lastCreated+1)
-	next, changed, broken := rules.Apply(cur, sub, now, clock)
+	return nil
+}
+
+func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros, hidden bool, broken *leaderboard.RuleError) (leaderboard.Result, *leaderboard.Change) {
+	cur := p.entry(sub.Member, hidden)
+	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
+	if cur != nil {
+		res.Score, res.Previous, res.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
+	}
 	if broken != nil {
 		res.Status, res.Rule = leaderboard.Rejected, broken
+		return res, nil
 	}
-	if broken != nil || !changed {
+	now := max(clock, p.lastCreated+1)
+	next, changed, _ := rules.Apply(cur, sub, now, clock)
+	if !changed {
 		return res, nil
 	}
 	if sub.CreatedTime == nil {
 		p.lastCreated = now
 	}
-	entries[sub.Member] = next
 	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
 	if hidden {
+		p.shadow[sub.Member] = next
 		return res, nil
 	}
+	p.entries[sub.Member] = next
 	return res, &leaderboard.Change{Member: sub.Member, Old: cur, New: &next}
 }
 

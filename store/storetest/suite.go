@@ -44,6 +44,8 @@ type Truth interface {
 	RemoveFriend(ctx context.Context, member, friend string) error
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
 	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
+
+	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
@@ -92,7 +94,7 @@ func Run(t *testing.T, truth Truth) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"across boards": testAcross, "keys across boards": testAcrossKeys,
-		"profiles": testProfiles, "friends": testFriendLists,
+		"profiles": testProfiles, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,

@@ -15,13 +15,13 @@ import (
 // the subject, so its tests run one after another.
 func RunWindows(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
-		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows,
+		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone,
 		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
 		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved, "hidden and time zone": testHiddenRecut,
-		"hidden in an old window": testHiddenOldWindow,
+		"hidden in an old window": testHiddenOldWindow, "hidden while the clock stands": testHiddenClock,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -197,6 +197,28 @@ func testTurnWritten(t *testing.T, s Subject) {
 	}
 	if p := b.period(old[leaderboard.Hour].ID); p.State != leaderboard.PeriodClosed || p.LastSeq != 2 {
 		t.Errorf("the first hour is %+v", p)
+	}
+}
+
+// What breaks a rule in one window counts in none: yesterday's sum stands before the limit of all_time, not of the day.
+func testAllWindowsOrNone(t *testing.T, s Subject) {
+	rules, limit := berlin(leaderboard.Day, leaderboard.AllTime), int64(10)
+	rules.Policy, rules.Limits.MaxScore = leaderboard.Sum, &limit
+	b := newTimed(t, s, berlinNight, rules)
+	b.submit(score("a", 6))
+	b.at("2026-03-28T23:00:01Z")
+	r := b.submit(score("a", 6), score("b", 10), score("a", 4), score("b", 1))
+	if got := short(r.Results); got != "a rejected -<- score-out-of-range; b applied 10<-; a applied 4<-; b rejected 10<10 score-out-of-range" {
+		t.Errorf("results %s", got)
+	}
+	if rule := r.Results[0].Rule; rule == nil || rule.Detail != "in window all_time: score 12 is above the board's max_score 10" {
+		t.Errorf("the first is refused by %v", rule)
+	}
+	now := b.current()
+	for w, want := range map[leaderboard.Window][]string{leaderboard.Day: {"1 b 10", "2 a 4"}, leaderboard.AllTime: {"1 b 10", "2 a 10"}} {
+		if got := b.page(now[w]); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s shows %q, want %q", w, got, want)
+		}
 	}
 }
 

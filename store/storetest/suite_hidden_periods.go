@@ -134,3 +134,15 @@ func testHiddenOldWindow(t *testing.T, s Subject) {
 	b.restore(request)
 	b.want("restored", all, "1 m 9", "2 n 5")
 }
+
+// Times are assigned to hidden entries and to others in one order, though the clock stands still: when all are shown
+// together one day, those who were first are first.
+func testHiddenClock(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.Day))
+	request := leaderboard.HideRequest{Board: b.name, Member: "z", Reason: "bot"}
+	b.hide(request)
+	b.submit(score("z", 5))
+	b.submit(score("a", 5))
+	b.restore(request)
+	b.want("restored", b.current()[leaderboard.Day], "1 z 5", "2 a 5")
+}

@@ -201,3 +201,67 @@ func testMostFriends(t *testing.T, s Truth, me string) {
 		t.Errorf("%d friends, %v", len(all[me]), err)
 	}
 }
+
+// testForget leaves nothing of a member, anywhere, and everybody else as they were.
+func testForget(t *testing.T, s Truth) {
+	ctx := t.Context()
+	name := boardName(t)[2:]
+	gone, stays := name[:20]+"gone", name[:20]+"stays"
+	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 0 || f.Member != gone {
+		t.Fatalf("nobody: %+v, %v", f, err)
+	}
+	first := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Year}})
+	second := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.Asc})
+	for _, b := range []*board{first, second} {
+		b.submit(score(gone, 5), score(stays, 5), score("worse", 4), score("better", 6))
+	}
+	if _, err := s.Hide(ctx, hiding(second.ref.Board, gone)); err != nil { // one entry is a hidden one
+		t.Fatal(err)
+	}
+	second.submit(score(gone, 3))
+	mustFriends := func(member string, friends ...string) {
+		t.Helper()
+		if _, err := s.PutFriends(ctx, member, friends); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustFriends(gone, stays)
+	mustFriends(stays, gone, "worse")
+	for _, m := range []string{gone, stays} {
+		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: m, DisplayName: m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	f, err := s.Forget(ctx, gone, "boss")
+	if err != nil || !f.Done || f.Entries != 3 {
+		t.Fatalf("forget: %+v, %v", f, err)
+	}
+	for _, b := range []*board{first, second} {
+		b.caughtUp()
+		got := strings.Join(b.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 10}), ", ")
+		want := map[*board]string{first: "1 better 6, 2 " + stays + " 5, 3 worse 4", second: "1 worse 4, 2 " + stays + " 5, 3 better 6"}[b]
+		if got != want {
+			t.Errorf("%s: %s, want %s", b.ref.Board, got, want)
+		}
+	}
+	_, profile := s.Profile(ctx, gone)
+	lists, err1 := s.FriendsOf(ctx, []string{gone, stays})
+	hidden, err2 := s.Hidden(ctx, leaderboard.HidingsQuery{Member: gone, Limit: 10})
+	log, err3 := s.HiddenLog(ctx, gone, 0, 10)
+	if !errors.Is(profile, leaderboard.ErrProfileNotFound) || len(lists[gone]) != 0 || !slices.Equal(lists[stays], []string{"worse"}) ||
+		len(hidden)+len(log) != 0 || errors.Join(err1, err2, err3) != nil {
+		t.Errorf("left: profile %v, lists %v, hidden %v, log %v, %v", profile, lists, hidden, log, errors.Join(err1, err2, err3))
+	}
+	if _, err := s.Profile(ctx, stays); err != nil {
+		t.Errorf("another one's profile: %v", err)
+	}
+	// Whoever comes back begins anew, and is not hidden any more.
+	second.submit(score(gone, 4))
+	if got := strings.Join(second.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Tied}, Limit: 2}), ", "); got != "1 worse 4, 1 "+gone+" 4" {
+		t.Errorf("back: %s", got)
+	}
+	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 1 {
+		t.Errorf("once more: %+v, %v", f, err)
+	}
+}

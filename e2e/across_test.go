@@ -1,0 +1,135 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const (
+	acrossCount   = 3000
+	acrossClients = 48
+	acrossMembers = 8
+)
+
+// boardSubmission is one entry of POST /v1/scores.
+type boardSubmission struct {
+	Board string `json:"board"`
+	submission
+}
+
+// additions is a load on the boards left and right: every third addition is to the left one alone, the others are to
+// both in one request, in either order. Each is repeated under its key until it is acknowledged.
+type additions struct {
+	server   atomic.Pointer[server] // who to ask now
+	acked    atomic.Int64
+	repeated atomic.Int64
+	kills    chan int64 // is told of every acknowledgement, by number
+}
+
+func (ad *additions) submission(i int) submission {
+	return submission{fmt.Sprintf("m%d", i%acrossMembers), int64(1 + i%97)}
+}
+
+func (ad *additions) ask(ctx context.Context, i int) (answer, error) {
+	sub, key := ad.submission(i), fmt.Sprintf("key-%d", i)
+	if i%3 == 0 {
+		return ad.server.Load().submit(ctx, "left", key, sub)
+	}
+	boards := [2]string{"left", "right"}
+	entries := []boardSubmission{{boards[i%2], sub}, {boards[1-i%2], sub}}
+	return ad.server.Load().call(ctx, http.MethodPost, "/v1/scores", map[string]any{"entries": entries}, "Idempotency-Key", key)
+}
+
+// send repeats addition i until it is acknowledged.
+func (ad *additions) send(ctx context.Context, i int) error {
+	retry := time.NewTicker(10 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		a, err := ad.ask(ctx, i)
+		switch {
+		case err == nil && a.status == http.StatusOK:
+			var r receipt
+			if err := a.decode(&r); err != nil {
+				return err
+			}
+			for _, res := range r.Results {
+				if res.Status != "applied" {
+					return fmt.Errorf("addition %d: %s", i, a.body)
+				}
+			}
+			ad.kills <- ad.acked.Add(1)
+			return nil
+		case err == nil && a.status != http.StatusServiceUnavailable:
+			return fmt.Errorf("addition %d: status %d: %s", i, a.status, a.body)
+		}
+		ad.repeated.Add(1)
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestKill9AcrossBoards kills the server again and again under additions to one board and to two at once. Each is counted
+// exactly once, on both boards or on none.
+func TestKill9AcrossBoards(t *testing.T) {
+	w := newWorld(t)
+	ad := &additions{kills: make(chan int64, acrossCount)}
+	ad.server.Store(w.serve(t, "server 0"))
+	for _, b := range []string{"right", "left"} { // ids in another order than names
+		ad.server.Load().putBoard(t, b, map[string]any{"policy": "sum"})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var next atomic.Int64
+	var clients sync.WaitGroup
+	for range acrossClients {
+		clients.Go(func() {
+			for i := int(next.Add(1)) - 1; i < acrossCount; i = int(next.Add(1)) - 1 {
+				if err := ad.send(ctx, i); err != nil {
+					t.Error(err)
+					ad.kills <- ad.acked.Add(1)
+				}
+			}
+		})
+	}
+	for k, acked := range []int64{400, 1000, 1600, 2200} {
+		for await(t, ad.kills, "additions are acknowledged") < acked {
+		}
+		ad.server.Load().kill9(t)
+		ad.server.Store(w.serve(t, fmt.Sprintf("server %d", k+1)))
+	}
+	clients.Wait()
+	t.Logf("%d requests were repeated", ad.repeated.Load())
+	if ad.repeated.Load() == 0 {
+		t.Error("no request was repeated: nothing was killed in the middle")
+	}
+	left, right := map[string]int64{}, map[string]int64{}
+	for i := range acrossCount {
+		sub := ad.submission(i)
+		if left[sub.Member] += sub.Score; i%3 != 0 {
+			right[sub.Member] += sub.Score
+		}
+	}
+	for board, want := range map[string]map[string]int64{"left": left, "right": right} {
+		got := w.scores(t, board)
+		for member := range want {
+			if got[member] != want[member] {
+				t.Errorf("sum of %s on %s in MySQL is %d, the acknowledged additions make %d", member, board, got[member], want[member])
+			}
+		}
+	}
+	var leftSeq, rightSeq, keys int64
+	const seqs = "SELECT MAX(IF(b.name = 'left', p.last_seq, 0)), MAX(IF(b.name = 'right', p.last_seq, 0)), (SELECT COUNT(*) FROM idempotency_keys)" +
+		" FROM periods p JOIN boards b ON b.id = p.board_id"
+	w.queryRow(t, seqs, &leftSeq, &rightSeq, &keys)
+	if leftSeq != acrossCount || rightSeq != acrossCount*2/3 || keys != acrossCount {
+		t.Errorf("MySQL is at seq %d and %d with %d keys, want %d, %d and %d", leftSeq, rightSeq, keys, acrossCount, acrossCount*2/3, acrossCount)
+	}
+}

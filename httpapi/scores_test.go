@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// One request for several boards: results in order, each by the rules of its board, and the state of every board.
+func TestSubmitAcross(t *testing.T) {
+	e := newEnv(t)
+	limit := int64(10)
+	e.board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.Private})
+	e.board("plays", leaderboard.Rules{Policy: leaderboard.Sum, Windows: []leaderboard.Window{"day", "all_time"}})
+	body := `{"entries":[{"board":"sound","member":"g1","score":9},{"board":"plays","member":"g1","score":2},{"board":"none","member":"g1","score":1},` +
+		`{"board":"plays","member":"g1","score":3},{"board":"sound","member":"g2","score":11,"tiebreak":null}]}`
+	got := string(e.post(writeKey, "/v1/scores", body).want(200).body)
+	at := `"created_time":"2023-11-14T22:13:20.00000`
+	want := `{"results":[{"board":"sound","member":"g1","status":"applied","score":9,"previous_score":null,` + at + `0Z"},` +
+		`{"board":"plays","member":"g1","status":"applied","score":2,"previous_score":null,` + at + `0Z"},` +
+		`{"board":"none","member":"g1","status":"rejected","score":null,"previous_score":null,"created_time":null,` +
+		`"error":{"type":"/problems/board-not-found","title":"Board not found","status":404,"detail":"No board has this name."}},` +
+		`{"board":"plays","member":"g1","status":"applied","score":5,"previous_score":2,` + at + `1Z"},` +
+		`{"board":"sound","member":"g2","status":"rejected","score":null,"previous_score":null,"created_time":null,` +
+		`"error":{"type":"/problems/score-out-of-range","title":"The score is outside of the board's limits","status":422,"detail":"score 11 is above the board's max_score 10"}}],` +
+		`"boards":{"plays":{"seq":2,"seqs":{"all_time":2,"day":2}},"sound":{"seq":1}}}` + "\n"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	e.get(noKey, "/v1/boards/plays/members/g1?min_seq=2").want(200)
+
+	// A name that no board can have is one of no board too.
+	odd := e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: `{"entries":[{"board":"No Board","member":"m","score":1}]}`, off: true})
+	if got := string(odd.want(200).body); !strings.Contains(got, "/problems/board-not-found") || !strings.HasSuffix(got, `"boards":{}}`+"\n") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestSubmitAcrossKey(t *testing.T) {
+	e := newEnv(t)
+	e.board("a", leaderboard.Rules{Policy: leaderboard.Sum})
+	e.board("b", leaderboard.Rules{Policy: leaderboard.Sum})
+	a := ask{
+		method: "POST", path: "/v1/scores", key: writeKey, body: `{"entries":[{"board":"a","member":"m","score":5},{"board":"b","member":"m","score":5}]}`,
+		header: http.Header{"Idempotency-Key": {"k"}},
+	}
+	first, second := e.do(a).want(200), e.do(a).want(200)
+	if string(first.body) != string(second.body) || e.get(noKey, "/v1/boards/b/top").rows().Entries[0].Score != 5 {
+		t.Errorf("the repetition counted: %s", second.body)
+	}
+	a.body = strings.Replace(a.body, `"b"`, `"a"`, 1)
+	e.do(a).wantProblem(422, "idempotency-key-reused")
+	one := a
+	one.path, one.body = "/v1/boards/a/scores", `{"entries":[{"member":"m","score":1}]}`
+	e.do(one).want(200) // a key of its own
+}
+
+// Whatever is wrong with the envelope is refused as a whole, and says where.
+func TestSubmitAcrossBadInput(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	writes := e.fake.writes
+	many := func(n, boards int) string {
+		entries := make([]string, n)
+		for i := range entries {
+			entries[i] = fmt.Sprintf(`{"board":"b%d","member":"m","score":1}`, i%boards)
+		}
+		return strings.Join(entries, ",")
+	}
+	for _, c := range []struct{ entries, at, detail string }{
+		{"", "/entries", "want 1 to 1000 entries"},
+		{many(1001, 1), "/entries", "want 1 to 1000 entries"},
+		{many(51, 51), "/entries", "want at most 50 different boards"},
+		{`{"member":"m","score":1}`, "/entries/0/board", "is required"},
+		{`{"board":null,"member":"m","score":1}`, "/entries/0/board", "is required"},
+		{many(1, 1) + `,{"board":"b","score":1}`, "/entries/1/member", "is required"},
+		{`{"board":"b","member":"m"}`, "/entries/0/score", "is required"},
+		{`{"board":"b","member":"m","score":1.5}`, "/entries/0/score", "integer"},
+		{`{"board":7,"member":"m","score":1}`, "/entries/0/board", "want a string"},
+		{`{"board":"b","member":"m","score":1,"Board":"b"}`, "/entries/0/Board", "is not known"},
+		{`{"board":"b","board":"b","member":"m","score":1}`, "/entries/0/board", ""},
+		{`{"board":"b","member":"m","score":1,"window":"day"}`, "/entries/0/window", "is not known"},
+	} {
+		p := e.post(writeKey, "/v1/scores", `{"entries":[`+c.entries+`]}`).wantProblem(400, codeMalformed)
+		if !slices.ContainsFunc(p.Errors, func(f inputError) bool { return f.Pointer == c.at && strings.Contains(f.Detail, c.detail) }) {
+			t.Errorf("%.80s: %+v, want %s at %s", c.entries, p.Errors, c.detail, c.at)
+		}
+	}
+	good := `{"entries":[{"board":"b","member":"m","score":1}]}`
+	e.post(noKey, "/v1/scores", good).wantProblem(401, codeUnauthorized)
+	e.post(readKey, "/v1/scores", good).wantProblem(403, codeForbidden)
+	e.post(writeKey, "/v1/scores?board=b", good).wantProblem(400, codeMalformed)
+	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z"}]}`).wantProblem(403, codeForbidden)
+	e.get(writeKey, "/v1/scores").wantProblem(405, codeMethod)
+	e.do(ask{method: "POST", path: "/v1/scores", key: writeKey, body: good, header: http.Header{"Content-Type": {"text/plain"}}, off: true}).wantProblem(415, codeNotJSON)
+	if e.fake.writes != writes {
+		t.Errorf("%d refused requests were written", e.fake.writes-writes)
+	}
+	e.fake.Fail(leaderboard.ErrUnavailable)
+	e.post(writeKey, "/v1/scores", good).wantProblem(503, "unavailable")
+	e.fake.Fail(nil)
+	// A thousand entries for fifty boards are one request.
+	if got := e.post(writeKey, "/v1/scores", `{"entries":[`+many(1000, 50)+`]}`).results(); len(got.Results) != 1000 {
+		t.Errorf("%d results", len(got.Results))
+	}
+}

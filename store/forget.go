@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// How a member is forgotten.
+//
+// A row of forgettings comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
+// besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of its
+// board: the ranks below close up, and the copies, the rank indexes and the boards derived from it follow as after any
+// other change. Who is hidden is forgotten last: a hidden entry whose hiding is gone would be shown. Every step may be
+// repeated, and run by several processes at once.
+
+const (
+	// forgetPeriods is how many periods are looked through at once for entries of a member.
+	forgetPeriods = 1000
+	// forgetTogether is how many entries are removed at the same time: those of one board go in one batch.
+	forgetTogether = 16
+	// forgetAtOnce is how many forgettings one sweep goes on with.
+	forgetAtOnce = 100
+)
+
+// forgetting is a row of forgettings.
+type forgetting struct {
+	Member  []byte    `db:"member"`
+	After   int64     `db:"after_period"`
+	Entries int64     `db:"entries"`
+	Actor   string    `db:"actor"`
+	Started time.Time `db:"started_at"`
+}
+
+func (f *forgetting) state(done bool) leaderboard.Forgetting {
+	return leaderboard.Forgetting{Member: string(f.Member), Done: done, Entries: f.Entries, StartedAt: micros(f.Started)}
+}
+
+// Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
+// profile, the lists of friends in both directions, and the record of hidings. Corrections of closed periods are
+// recorded as runs of kind Reopen, with the actor. It works until it is done or ctx ends; then Sweep finishes it, and the
+// same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay: end that first.
+// A member that nobody knows is forgotten at once. Errors: a *leaderboard.RuleError, ErrOverloaded, ErrUnavailable; the
+// work is not lost by one.
+func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+	if broken := leaderboard.CheckMember(member); broken != nil {
+		return leaderboard.Forgetting{}, wrap("forget", broken)
+	}
+	const begin = "INSERT INTO forgettings (member, actor, started_at) VALUES (?, ?, SYSDATE(6)) ON DUPLICATE KEY UPDATE member = VALUES(member)"
+	if _, err := s.db.ExecContext(ctx, begin, []byte(member), cutText(actor, maxActor)); err != nil {
+		return leaderboard.Forgetting{}, translate(ctx, "forget", err)
+	}
+	f := &forgetting{Member: []byte(member)}
+	done, err := s.forget(ctx, f)
+	if ctx.Err() != nil {
+		err = nil // it has begun, and that is the answer
+	}
+	return f.state(done), translate(ctx, "forget", err)
+}
+
+// forget goes on with a forgetting, and says whether it is done.
+func (s *Store) forget(ctx context.Context, f *forgetting) (done bool, err error) {
+	err = s.db.GetContext(ctx, f, "SELECT member, after_period, entries, actor, started_at FROM forgettings WHERE member = ?", f.Member)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil // another process has finished it
+	}
+	if err == nil {
+		err = s.forgetPerson(ctx, f.Member)
+	}
+	for err == nil {
+		var last bool
+		if last, err = s.forgetEntries(ctx, f); last {
+			break
+		}
+	}
+	for _, query := range []string{
+		"DELETE FROM hidden_members WHERE member = ? LIMIT ?", "DELETE FROM hidden_log WHERE member = ? LIMIT ?",
+		"DELETE FROM forgettings WHERE member = ? LIMIT ?",
+	} {
+		if err == nil {
+			err = s.deleteAll(ctx, query, f.Member)
+		}
+	}
+	return err == nil, err
+}
+
+// forgetPerson deletes what is kept of a member besides entries. A celebrity is on many lists: they go in steps.
+func (s *Store) forgetPerson(ctx context.Context, member []byte) error {
+	for _, query := range []string{
+		"DELETE FROM profiles WHERE member = ? LIMIT ?",
+		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
+		"DELETE FROM friend_lists WHERE member = ? LIMIT ?",
+		"DELETE FROM friends WHERE friend = ? ORDER BY member LIMIT ?",
+	} {
+		if err := s.deleteAll(ctx, query, member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteAll deletes the rows of a member in statements of purgeRows rows.
+func (s *Store) deleteAll(ctx context.Context, query string, member []byte) error {
+	for attempt := 1; ; {
+		n, err := s.deleteSome(ctx, query, member, purgeRows)
+		if m, _ := meaningOf(number(err)); err != nil && m.retry && attempt < attempts {
+			attempt++ // somebody changes one of the lists just now
+			continue
+		}
+		if err != nil || n < purgeRows {
+			return err
+		}
+	}
+}
+
+// forgetPlace is a period of a board.
+type forgetPlace struct {
+	ID    int64  `db:"id"`
+	Board []byte `db:"name"`
+}
+
+// forgetEntries removes the entries of the next periods and notes that they are done; last when there are no more.
+func (s *Store) forgetEntries(ctx context.Context, f *forgetting) (last bool, err error) {
+	var places []forgetPlace
+	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
+		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
+	if err := s.db.SelectContext(ctx, &places, s.limited(next), f.After, forgetPeriods); err != nil || len(places) == 0 {
+		return err == nil, err
+	}
+	boards := make(map[int64]string, len(places))
+	for _, p := range places {
+		boards[p.ID] = string(p.Board)
+	}
+	var found []int64
+	if err := s.db.SelectContext(ctx, &found, s.limited(entriesIn(places, string(f.Member)))); err != nil {
+		return false, err
+	}
+	holding := map[int64]string{} // the entry of a hidden member has the negative of the period's id
+	for _, id := range found {
+		holding[max(id, -id)] = boards[max(id, -id)]
+	}
+	removed, err := s.removeAll(ctx, f, holding)
+	if err != nil {
+		return false, err
+	}
+	f.After, f.Entries = places[len(places)-1].ID, f.Entries+removed
+	const note = "UPDATE forgettings SET after_period = GREATEST(after_period, ?), entries = entries + ? WHERE member = ?"
+	_, err = s.db.ExecContext(ctx, note, f.After, removed, f.Member)
+	return len(places) < forgetPeriods, err
+}
+
+// entriesIn finds in which of the periods a member has an entry, or a hidden one.
+func entriesIn(places []forgetPlace, member string) string {
+	ids := make([]int64, 0, 2*len(places))
+	for _, p := range places {
+		ids = append(ids, p.ID, -p.ID)
+	}
+	t := (&text{}).str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE (")
+	for from := 0; from < len(ids); from += upsertRows {
+		if from > 0 {
+			t.str(" OR ")
+		}
+		t.str("period_id IN (").ints(ids[from:min(from+upsertRows, len(ids))]).str(")")
+	}
+	return t.str(") AND member = ").hex(member).str(" LIMIT ").int(int64(len(ids))).String()
+}
+
+// removeAll removes the entries in these periods, several at the same time, and returns how many it removed.
+func (s *Store) removeAll(ctx context.Context, f *forgetting, periods map[int64]string) (removed int64, err error) {
+	var (
+		mu      sync.Mutex
+		working sync.WaitGroup
+		places  = make(chan struct{}, forgetTogether)
+	)
+	for id, board := range periods {
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			working.Wait()
+			return removed, ctx.Err()
+		}
+		working.Go(func() {
+			defer func() { <-places }()
+			_, failed := s.Reopen(ctx, board, id, string(f.Member), f.Actor)
+			gone := errors.Is(failed, leaderboard.ErrNotRanked) || errors.Is(failed, leaderboard.ErrPeriodNotFound) ||
+				errors.Is(failed, leaderboard.ErrBoardNotFound) // another process was here, or the period went
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case failed == nil:
+				removed++
+			case !gone:
+				err = failed
+			}
+		})
+	}
+	working.Wait()
+	return removed, err
+}
+
+// sweepForgettings goes on with what a request had no time for, or a killed process left.
+func (s *Store) sweepForgettings(ctx context.Context) error {
+	var members [][]byte
+	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM forgettings ORDER BY started_at LIMIT ?", forgetAtOnce); err != nil {
+		return err
+	}
+	for _, m := range members {
+		f := &forgetting{Member: m}
+		if _, err := s.forget(ctx, f); err != nil {
+			return err
+		}
+		s.cfg.Logger.Info("a member is forgotten", "entries", f.Entries, "asked", f.Started)
+	}
+	return nil
+}

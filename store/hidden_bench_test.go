@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+// BenchmarkHidden compares single submits from 128 callers to a board on which nobody was ever hidden with those to a
+// board with 1,000 hidden members, none of whom submits: what it costs to ask.
+//
+//	go test ./store -run '^$' -bench Hidden -benchtime 10x
+func BenchmarkHidden(b *testing.B) {
+	s := open(b, testenv.MySQL(b), nil)
+	for _, name := range []string{"plain", "shadowed"} {
+		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.Latest}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for i := range 1000 {
+		if _, err := s.Hide(b.Context(), leaderboard.HideRequest{Board: "shadowed", Member: fmt.Sprint("h", i), Reason: "r"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	const callers, each = 128, 40
+	round := 0
+	rate := func(board string) float64 {
+		round++
+		start := time.Now()
+		var wg sync.WaitGroup
+		for c := range callers {
+			wg.Go(func() {
+				for i := range each {
+					if _, err := s.Submit(b.Context(), one(board, "", fmt.Sprint("m", c*each+i), int64(round))); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		return callers * each / time.Since(start).Seconds()
+	}
+	rate("plain")
+	rate("shadowed")
+	var plain, shadowed float64
+	for b.Loop() {
+		plain += rate("plain")
+		shadowed += rate("shadowed")
+	}
+	b.ReportMetric(plain/float64(b.N), "plain/s")
+	b.ReportMetric(shadowed/float64(b.N), "shadowed/s")
+	b.ReportMetric(shadowed/plain, "ratio")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,330 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// ban is a request to hide a member, everywhere when board is "".
+func ban(board, member string) leaderboard.HideRequest {
+	return leaderboard.HideRequest{Board: board, Member: member, Reason: "bot", Actor: "test"}
+}
+
+// shownOn is on how many periods a member is shown; on the shadows of how many it is when hidden is asked for.
+func shownOn(t testing.TB, db *sql.DB, board, member string, hidden bool) (n int) {
+	t.Helper()
+	sign := "1"
+	if hidden {
+		sign = "-1"
+	}
+	err := db.QueryRowContext(context.Background(), "SELECT COUNT(*) FROM entries e JOIN periods p ON e.period_id = "+sign+" * p.id"+
+		" JOIN boards b ON b.id = p.board_id WHERE e.member = ? AND b.name LIKE ?", []byte(member), board).Scan(&n)
+	if err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
+// league is boards that are being written to by many, through two servers, while members are hidden and restored.
+type league struct {
+	t       *testing.T
+	servers []*store.Store
+	db      *sql.DB
+	done    chan struct{} // closed when all scores are in
+
+	commits atomic.Int64 // requests answered
+	mu      sync.Mutex   // guards the fields below
+	boards  []string
+	want    map[string]int64 // sum by board/member
+}
+
+// TestHideUnderLoad hides and restores members while their scores pour in on boards of which some are just being
+// created. Whenever Hide has returned nobody sees the member anywhere, whatever was under way; whenever Restore has,
+// nothing is hidden. In the end no score is lost or counted twice, and the logs lead to what is shown.
+func TestHideUnderLoad(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		l := &league{
+			t: t, servers: []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}, db: connect(t, dsn),
+			done: make(chan struct{}), want: map[string]int64{},
+		}
+		for i := range 3 {
+			l.create(fmt.Sprint("b", i))
+		}
+		var writers, hiders sync.WaitGroup
+		for w := range 12 {
+			writers.Go(func() { l.write(rand.New(rand.NewPCG(7, uint64(w))), w) })
+		}
+		writers.Go(func() {
+			for i := range 12 {
+				l.await(int64(40 * (i + 1)))
+				l.create(fmt.Sprint("new", i))
+			}
+		})
+		hiders.Go(func() { l.banAndCheck("", "cheat1", 0) })
+		hiders.Go(func() { l.banAndCheck("b1", "cheat2", 1) })
+		for i := range 4 { // all of these are about one member
+			hiders.Go(func() { l.quarrel(i) })
+		}
+		writers.Wait()
+		close(l.done)
+		hiders.Wait()
+		l.check()
+	})
+}
+
+func (l *league) create(name string) {
+	rules := leaderboard.Rules{Policy: leaderboard.Sum, Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Year}}
+	if _, _, err := l.servers[0].PutBoard(context.Background(), name, rules); err != nil {
+		l.t.Error(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.boards = append(l.boards, name)
+}
+
+// await waits until so many requests are answered, or no more will be.
+func (l *league) await(commits int64) {
+	poll(l.t, time.Millisecond, "scores are in", func() bool {
+		select {
+		case <-l.done:
+			return true
+		default:
+			return l.commits.Load() >= commits
+		}
+	})
+}
+
+func (l *league) write(random *rand.Rand, w int) {
+	members := []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"}
+	for i := range 60 {
+		l.mu.Lock()
+		r := store.SubmitRequest{Board: l.boards[random.IntN(len(l.boards))]}
+		l.mu.Unlock()
+		for range 1 + random.IntN(4) {
+			r.Entries = append(r.Entries, leaderboard.Submission{Member: members[random.IntN(len(members))], Score: 1 + random.Int64N(1000)})
+		}
+		times := 1
+		if i%3 == 0 {
+			r.Key, times = fmt.Sprint(w, "-", i), 2
+		}
+		var first string
+		for n := range times {
+			receipt, err := l.servers[(w+i+n)%2].Submit(context.Background(), r)
+			if err != nil {
+				l.t.Error(err)
+			}
+			if text := fmt.Sprintf("%+v", receipt.Seqs); n > 0 && text != first {
+				l.t.Errorf("repeated, a request got %s after %s", text, first)
+			} else {
+				first = text
+			}
+		}
+		l.mu.Lock()
+		for _, e := range r.Entries {
+			l.want[r.Board+"/"+e.Member] += e.Score
+		}
+		l.mu.Unlock()
+		l.commits.Add(1)
+	}
+}
+
+// over says whether all scores are in.
+func (l *league) over() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *league) banAndCheck(board, member string, server int) {
+	s, like := l.servers[server], board
+	if board == "" {
+		like = "%"
+	}
+	for round := 0; !l.over(); round++ {
+		if _, err := s.Hide(context.Background(), ban(board, member)); err != nil {
+			l.t.Error(err)
+		}
+		if n := shownOn(l.t, l.db, like, member, false); n != 0 {
+			l.t.Errorf("round %d: %s is shown in %d periods right after it was hidden", round, member, n)
+		}
+		l.await(l.commits.Load() + 8)
+		if n := shownOn(l.t, l.db, like, member, false); n != 0 {
+			l.t.Errorf("round %d: %s is shown in %d periods while it is hidden", round, member, n)
+		}
+		if err := s.Restore(context.Background(), ban(board, member)); err != nil {
+			l.t.Error(err)
+		}
+		if n := shownOn(l.t, l.db, like, member, true); n != 0 {
+			l.t.Errorf("round %d: %s is in %d shadows after it was restored", round, member, n)
+		}
+		l.await(l.commits.Load() + 3)
+	}
+}
+
+// quarrel hides and restores one member here and there, against others that do the same.
+func (l *league) quarrel(who int) {
+	random := rand.New(rand.NewPCG(8, uint64(who)))
+	for !l.over() {
+		r := ban([]string{"", "", "b0", "b2"}[random.IntN(4)], "cheat3")
+		var err error
+		if random.IntN(2) == 0 {
+			_, err = l.servers[who%2].Hide(context.Background(), r)
+		} else {
+			err = l.servers[who%2].Restore(context.Background(), r)
+		}
+		if err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
+			l.t.Error(err)
+		}
+		l.await(l.commits.Load() + 2)
+	}
+}
+
+// check restores whoever is hidden still, and adds up.
+func (l *league) check() {
+	for _, r := range []leaderboard.HideRequest{ban("", "cheat3"), ban("b0", "cheat3"), ban("b2", "cheat3")} {
+		if err := l.servers[0].Restore(context.Background(), r); err != nil && !errors.Is(err, leaderboard.ErrNotHidden) {
+			l.t.Error(err)
+		}
+	}
+	for what, query := range map[string]string{
+		"hidden": "SELECT COUNT(*) FROM hidden_members", "in shadows": "SELECT COUNT(*) FROM entries WHERE period_id < 0",
+		"boards that ask nobody": "SELECT COUNT(*) FROM boards WHERE shadowed = 0",
+	} {
+		var n int
+		if err := l.db.QueryRowContext(context.Background(), query).Scan(&n); err != nil || n != 0 {
+			l.t.Errorf("%d are left %s, %v", n, what, err)
+		}
+	}
+	for _, name := range l.boards {
+		list, err := l.servers[1].Current(context.Background(), name)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		for _, p := range list.Periods {
+			ref := storetest.Ref(list.Board, p)
+			storetest.CheckLog(l.t, l.servers[1], ref)
+			for _, m := range []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"} {
+				want, ok := l.want[name+"/"+m]
+				if !ok {
+					want = -1
+				}
+				if got := scoreOf(l.t, l.servers[1], ref, m); got != want {
+					l.t.Errorf("%s, %s: the sum of %s is %d, want %d", name, p.Name(), m, got, want)
+				}
+			}
+		}
+	}
+}
+
+// lookAgain is how often waiting can be asked: the server renews what it tells once nobody has asked for 100 ms.
+const lookAgain = 150 * time.Millisecond
+
+// waiting says how many transactions of the server wait for a lock with a statement like this.
+func waiting(t testing.TB, db *sql.DB, like string) (n int) {
+	t.Helper()
+	err := db.QueryRowContext(context.Background(),
+		"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?", like).Scan(&n)
+	if err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
+// TestHideDuringBatch: a batch that found nobody hidden is still to commit when the member is hidden. What it writes
+// is hidden too when Hide returns.
+func TestHideDuringBatch(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		for _, board := range []string{"b", ""} {
+			s, db := open(t, dsn, nil), connect(t, dsn)
+			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Latest})
+			member := "m" + board
+			if _, err := s.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
+				t.Fatal(err)
+			}
+			release := hold(t, dsn, "SELECT member FROM entries WHERE period_id = ? AND member = 'z' FOR UPDATE", ref.ID)
+			submitted, hidden := make(chan error, 1), make(chan error, 1)
+			go func() {
+				_, err := s.Submit(context.Background(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
+					{Member: member, Score: 5}, {Member: "z", Score: int64(len(member))},
+				}})
+				submitted <- err
+			}()
+			poll(t, lookAgain, "the batch writes", func() bool { return waiting(t, db, "%INSERT INTO entries%") > 0 })
+			go func() {
+				_, err := s.Hide(context.Background(), ban(board, member))
+				hidden <- err
+			}()
+			poll(t, lookAgain, "Hide waits for the batch, or has not waited", func() bool {
+				return waiting(t, db, "SELECT id FROM boards%") > 0 || len(hidden) > 0
+			})
+			release()
+			if err := errors.Join(await(t, "the batch", submitted), await(t, "Hide", hidden)); err != nil {
+				t.Error(err)
+			}
+			if n := scoreOf(t, s, ref, member); n != -1 {
+				t.Errorf("hidden on %q, and yet shown with %d", board, n)
+			}
+			if n := shownOn(t, db, "b", member, true); n != 1 {
+				t.Errorf("hidden on %q, and in %d shadows", board, n)
+			}
+		}
+	})
+}
+
+// TestHideDuringCreation: a board whose creator has asked already whether anybody is hidden everywhere, and found
+// nobody, is not passed over.
+func TestHideDuringCreation(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		makeBoard(t, s, "a", leaderboard.Rules{})
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{
+			"INSERT INTO boards (name, rules, created_time, updated_time) SELECT 'b', rules, NOW(6), NOW(6) FROM boards WHERE name = 'a'",
+			"SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)",
+		} {
+			if _, err := tx.ExecContext(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hidden := make(chan error, 1)
+		go func() {
+			_, err := s.Hide(context.Background(), ban("", "m"))
+			hidden <- err
+		}()
+		poll(t, lookAgain, "Hide waits for the creator, or has not waited", func() bool {
+			return waiting(t, db, "%boards%") > 0 || len(hidden) > 0
+		})
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := await(t, "Hide", hidden); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+			t.Fatal(err)
+		}
+		if n := shownOn(t, db, "b", "m", false); n != 0 {
+			t.Error("on the new board the member is shown")
+		}
+	})
+}

@@ -1,0 +1,189 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestHidingIsFinished: whatever a process left that was killed while it hid or restored a member, the next sweep of
+// any other finishes.
+func TestHidingIsFinished(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		other := makeBoard(t, s, "other", leaderboard.Rules{})
+		for _, b := range []string{"b", "other"} {
+			if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const hide = "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (?, 'm', 'hiding', 'bot', NOW(6))"
+		const restore = "UPDATE hidden_members SET state = 'restoring', version = version + 1"
+		for _, c := range []struct {
+			what     string
+			left     func()
+			boards   [2]int64 // score of m on b and on other after the sweep
+			rows     int
+			shadowed bool
+		}{
+			{"killed after the row", func() { mustExec(t, db, hide, 0) }, [2]int64{-1, -1}, 1, true},
+			{"killed before the row was marked", func() { mustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1, true},
+			{"restore, killed after the row", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
+			{"one board", func() {
+				mustExec(t, db, "UPDATE boards SET shadowed = 1 WHERE id = ?", ref.BoardID) // they change together
+				mustExec(t, db, hide, ref.BoardID)
+			}, [2]int64{-1, 5}, 1, true},
+			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
+		} {
+			c.left()
+			if err := open(t, dsn, nil).Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := [2]int64{scoreOf(t, s, ref, "m"), scoreOf(t, s, other, "m")}; got != c.boards {
+				t.Errorf("%s: shown with %v, want %v", c.what, got, c.boards)
+			}
+			if n := count(t, db, "hidden_members"); n != c.rows {
+				t.Errorf("%s: %d rows, want %d", c.what, n, c.rows)
+			}
+			if n := count(t, db, "hidden_members WHERE state <> 'hidden'"); n != 0 {
+				t.Errorf("%s: %d are unfinished", c.what, n)
+			}
+		}
+		storetest.CheckLog(t, s, ref)
+		storetest.CheckLog(t, s, other)
+	})
+}
+
+// TestHidingIsCutShort: the caller goes while the entries are being moved. Submissions are hidden from then on, and a
+// sweep, or the same request again, does the rest.
+func TestHidingIsCutShort(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+			t.Fatal(err)
+		}
+		for _, again := range []func() error{
+			func() error { return s.Sweep(t.Context()) },
+			func() error { _, err := s.Hide(t.Context(), ban("", "m")); return err },
+		} {
+			release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID)
+			ctx, cancel := context.WithCancel(t.Context())
+			failed := make(chan error, 1)
+			go func() {
+				_, err := s.Hide(ctx, ban("", "m"))
+				failed <- err
+			}()
+			eventually(t, "the hiding is committed", func() bool { return count(t, db, "hidden_members") == 1 })
+			cancel()
+			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("cut short: %v", err)
+			}
+			release()
+			if n := count(t, db, "hidden_members WHERE state = 'hiding'"); n != 1 {
+				t.Errorf("%d hidings are unfinished, want 1", n)
+			}
+			if err := again(); err != nil {
+				t.Fatal(err)
+			}
+			if n := scoreOf(t, s, ref, "m"); n != -1 {
+				t.Errorf("shown with %d", n)
+			}
+			if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+				t.Fatal(err)
+			}
+			if n := scoreOf(t, s, ref, "m"); n != 5 {
+				t.Errorf("restored with %d", n)
+			}
+		}
+	})
+}
+
+// TestHiddenRowsGo: with a board go its hidings and its shadows, with a period that is not kept its shadow. The view for
+// people shows what everybody sees.
+func TestHiddenRowsGo(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		subject, db := clocked(t, dsn), connect(t, dsn)
+		s := subject.Truth
+		subject.SetNow(1_700_000_000_000_000)
+		for _, name := range []string{"gone", "kept"} {
+			rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Hour}, Keep: map[leaderboard.Window]int{leaderboard.Hour: 0}}
+			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Hide(t.Context(), ban(name, "m")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, shown := count(t, db, "entries"), count(t, db, "scores"); n != 4 || shown != 2 {
+			t.Errorf("%d entries, of which %d are shown", n, shown)
+		}
+		if err := s.DeleteBoard(t.Context(), "gone"); err != nil {
+			t.Fatal(err)
+		}
+		for table, want := range map[string]int{"entries": 2, "hidden_members": 1, "hidden_log": 1} {
+			if n := count(t, db, table); n != want {
+				t.Errorf("with a board deleted %d rows of %s are left, want %d", n, table, want)
+			}
+		}
+		subject.SetNow(1_700_000_000_000_000 + leaderboard.Micros(2*time.Hour/time.Microsecond))
+		for range 2 {
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := count(t, db, "entries"); n != 0 {
+			t.Errorf("%d entries of a period are left that is not kept", n)
+		}
+	})
+}
+
+// TestHideEverywhereOnManyBoards: more boards than are locked at once, of which few have the member.
+func TestHideEverywhereOnManyBoards(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		makeBoard(t, s, "first", leaderboard.Rules{})
+		fillBoards(t, db, 90)
+		last := makeBoard(t, s, "last", leaderboard.Rules{})
+		for _, b := range []string{"first", "x64", "last"} {
+			if _, err := s.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Hide(t.Context(), ban("", "m")); err != nil {
+			t.Fatal(err)
+		}
+		if n := shownOn(t, db, "%", "m", false); n != 0 {
+			t.Errorf("shown in %d periods", n)
+		}
+		if n := count(t, db, "boards WHERE shadowed = 0"); n != 0 {
+			t.Errorf("the writers of %d boards do not ask", n)
+		}
+		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+			t.Fatal(err)
+		}
+		if n := scoreOf(t, s, last, "m"); n != 5 {
+			t.Errorf("restored with %d", n)
+		}
+	})
+}
+
+func fillBoards(t *testing.T, db *sql.DB, n int) {
+	t.Helper()
+	mustExec(t, db, "INSERT INTO boards (name, rules, created_time, updated_time) SELECT CONCAT('x', a.n), b.rules, NOW(6), NOW(6) FROM boards b, "+
+		hundred+" a WHERE b.name = 'first' AND a.n < ?", n)
+}
