@@ -23,7 +23,7 @@ type KeptOptions struct {
 // time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is at hand is told,
 // however old it is. All methods may be called concurrently.
 type Kept[V any] struct {
-	fetch   func(ctx context.Context, members []string) (map[string]V, error)
+	fetch   Fetch[V]
 	size    func(V) int
 	ttl     time.Duration
 	timeout time.Duration
@@ -60,9 +60,12 @@ const keptPatience = 100 * time.Millisecond
 // keptBytes is the size of what is kept of a member besides its value, roughly.
 const keptBytes = 200
 
-// NewKept keeps what fetch says: the values of those of the members that have one. size is that of a value in bytes,
-// roughly.
-func NewKept[V any](fetch func(ctx context.Context, members []string) (map[string]V, error), size func(V) int, o KeptOptions) *Kept[V] {
+// Fetch asks the truth for the values of members; who has none is left out. old are the values at hand, whatever their
+// age, for a truth that can tell cheaply that one still holds.
+type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
+
+// NewKept keeps what fetch says. size is that of a value in bytes, roughly.
+func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
 	k := &Kept[V]{
 		fetch: fetch, size: size, ttl: orDefault(o.TTL, 30*time.Second), timeout: orDefault(o.Timeout, time.Second), now: o.Now,
 		values: newLRU[string, keptValue[V]](orDefault(o.Entries, 65_536), orDefault(o.Bytes, 16<<20)),
@@ -141,7 +144,7 @@ func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
 	}
 }
 
-// ask puts what the truth says of the members into values, and keeps it.
+// ask puts what the truth says of the members into values, where those at hand are, and keeps it.
 func (k *Kept[V]) ask(members []string, values map[string]V) error {
 	if !k.truth.allow() {
 		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
@@ -149,7 +152,7 @@ func (k *Kept[V]) ask(members []string, values map[string]V) error {
 	start := k.now()
 	ctx, cancel := context.WithTimeout(context.Background(), k.timeout)
 	defer cancel()
-	found, err := k.fetch(ctx, members)
+	found, err := k.fetch(ctx, members, values)
 	k.truth.done(err == nil)
 	if err != nil {
 		return err

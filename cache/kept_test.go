@@ -22,7 +22,7 @@ type book struct {
 	during  func() // called while a question is under way
 }
 
-func (b *book) fetch(_ context.Context, members []string) (map[string]string, error) {
+func (b *book) fetch(_ context.Context, members []string, _ map[string]string) (map[string]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.asked = append(b.asked, slices.Clone(members))

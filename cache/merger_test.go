@@ -95,6 +95,15 @@ func TestMergerLayers(t *testing.T) {
 		t.Errorf("%d pages and %d merged answers were asked for", c.pages.Load(), c.asked.Load())
 	}
 	deep := leaderboard.MergedQuery{Limit: 10, Offset: 991}
+	closed := append([]leaderboard.PeriodRef{}, refs...)
+	closed[1].Closed, closed[1].LastSeq = true, 1 // which the truth has not reached
+	for _, offset := range []int64{0, 2000} {
+		q := leaderboard.MergedQuery{Mode: leaderboard.Strict, Limit: 5, Offset: offset}
+		if p, err := m.MergedPage(t.Context(), closed, q); !errors.Is(err, leaderboard.ErrSeqAhead) {
+			t.Errorf("an older state of what is closed, from %d: %+v, %v", offset, p, err)
+		}
+	}
+	c.asked.Store(0)
 	first, again := page(deep), page(deep)
 	if c.asked.Load() != 1 || first.States[1].Source != leaderboard.SourceMySQL || again.States[1].Source != leaderboard.SourceLocal {
 		t.Errorf("%d merged answers, from %+v and %+v", c.asked.Load(), first.States, again.States)

@@ -22,6 +22,7 @@ type fake struct {
 
 	source   leaderboard.Source
 	stale    bool
+	behind   int64 // how many changes the last board of an answer about several lacks
 	verified leaderboard.Verification
 	health   map[string]error
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
@@ -122,7 +123,8 @@ func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]strin
 func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
 	out, err := f.Model.MergedPage(ctx, p, q)
 	if err == nil {
-		out.States[len(out.States)-1].Source, out.States[len(out.States)-1].Stale = f.source, f.stale
+		last := &out.States[len(out.States)-1]
+		last.Source, last.Stale, last.Seq = f.source, f.stale, last.Seq-f.behind
 	}
 	return out, err
 }

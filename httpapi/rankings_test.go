@@ -193,7 +193,8 @@ func TestMergedETag(t *testing.T) {
 		t.Errorf("stale: %+v, %s", got, r.header.Get("Cache-Control"))
 	}
 	e.fake.stale = false
-	for query, want := range map[string]string{"boards=card": "public, no-cache", "boards=card,rpg": "private, no-cache"} {
+	e.board("zoo", leaderboard.Rules{})
+	for query, want := range map[string]string{"boards=card": "public, no-cache", "boards=rpg,zoo": "private, no-cache"} {
 		if got := e.get(readKey, "/v1/rankings/top?"+query).header.Get("Cache-Control"); got != want {
 			t.Errorf("%s: Cache-Control is %s, want %s", query, got, want)
 		}
@@ -219,6 +220,10 @@ func TestMergedClosed(t *testing.T) {
 		if got := r.want(200).header.Get("Cache-Control"); got != want {
 			t.Errorf("%s: Cache-Control is %s, want %s", query, got, want)
 		}
+	}
+	e.fake.behind = 1
+	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").header.Get("Cache-Control"); got != "public, no-cache" {
+		t.Errorf("not the last state: Cache-Control is %s", got)
 	}
 	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").merged().lines(); got != "1 b/bob 2, 2 a/ada 1" {
 		t.Errorf("the day before: %s", got)

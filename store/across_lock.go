@@ -67,7 +67,7 @@ func (w *writer) askIDs(ctx context.Context, tx *writeTx, names []string) ([]boa
 	for chunk := range slices.Chunk(names, upsertRows) {
 		t := &w.text
 		t.reset()
-		t.str("SELECT id, name FROM boards WHERE name IN (").hexes(chunk).str(") AND state = 'open'")
+		appendAskIDs(t, chunk)
 		rows, err := tx.conn.QueryContext(ctx, t.String())
 		if err != nil {
 			return nil, err
@@ -85,6 +85,10 @@ func (w *writer) askIDs(ctx context.Context, tx *writeTx, names []string) ([]boa
 		}
 	}
 	return boards, nil
+}
+
+func appendAskIDs(t *text, names []string) {
+	t.str("SELECT id, name FROM boards WHERE name IN (").hexes(names).str(") AND state = 'open'")
 }
 
 // readAcrossKeys reads the idempotency keys of a batch across boards, and the clock that those to add are stored with.

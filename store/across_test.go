@@ -316,3 +316,70 @@ func TestAcrossBoardMadeAnew(t *testing.T) {
 		submit("2", "6")
 	})
 }
+
+// TestAcrossTellsInOrder: while the followers are told of a commit across boards, nobody in this process commits to one
+// of the boards.
+func TestAcrossTellsInOrder(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	var mu sync.Mutex
+	var heard []int64
+	telling, released := make(chan struct{}, 1), make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	s := open(t, dsn, func(c *store.Config) {
+		c.OnCommit = func(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+			if ref.Board == "first" { // told of before the other board of the request
+				telling <- struct{}{}
+				<-released
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, commit.FirstSeq)
+		}
+	})
+	t.Cleanup(release)
+	makeBoard(t, s, "first", leaderboard.Rules{})
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	errs := make(chan error, 2)
+	go func() {
+		_, err := s.SubmitAcross(context.Background(), across("", "m", 1, "b", "first"))
+		errs <- err
+	}()
+	await(t, "the followers to be told", telling)
+	go func() {
+		_, err := s.Submit(context.Background(), one("b", "", "m", 1))
+		errs <- err
+	}()
+	eventually(t, "the board's own writer waits", func() bool { return s.AtGate("b") == 2 })
+	if got := scoreOf(t, s, ref, "m"); got != 1 {
+		t.Errorf("the score is %d while the first commit is told of, want 1", got)
+	}
+	release()
+	for range 2 {
+		if err := await(t, "an answer", errs); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(heard, []int64{1, 2}) {
+		t.Errorf("heard of seq %v, want 1 and 2", heard)
+	}
+}
+
+// TestAcrossTurn: a request that changes no entry begins the periods that are due all the same.
+func TestAcrossTurn(t *testing.T) {
+	t.Parallel()
+	s := clocked(t, testenv.MySQL(t))
+	s.SetNow(1_700_000_000_000_000)
+	b, _, err := s.Truth.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetNow(1_700_100_000_000_000)
+	if r, err := s.Truth.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.Rejected {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if periods, err := s.Truth.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodClosed {
+		t.Errorf("periods %+v, %v", periods, err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/devserver"
+	"leaderboard/store"
 )
 
 // BenchmarkWindows compares single submits from 128 callers to a board with all eight windows with those to a board
@@ -18,16 +19,7 @@ import (
 //
 //	go test ./store -run '^$' -bench Windows -benchtime 10x
 func BenchmarkWindows(b *testing.B) {
-	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = server.Stop(context.Background()) })
-	db := connect(b, server.DSN+"mysql")
-	if _, err := db.ExecContext(b.Context(), "CREATE DATABASE bench"); err != nil {
-		b.Fatal(err)
-	}
-	s := open(b, server.DSN+"bench", nil)
+	s := openDurable(b)
 	boards := map[string][]leaderboard.Window{
 		"one": {leaderboard.AllTime},
 		"eight": {
@@ -42,22 +34,11 @@ func BenchmarkWindows(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	const callers, each, members = 128, 60, 20_000
 	rate := func(board string) float64 {
-		start := time.Now()
-		var wg sync.WaitGroup
-		for range callers {
-			wg.Go(func() {
-				for range each {
-					if _, err := s.Submit(b.Context(), one(board, "", fmt.Sprint("m", rand.IntN(members)), rand.Int64())); err != nil {
-						b.Error(err)
-						return
-					}
-				}
-			})
-		}
-		wg.Wait()
-		return callers * each / time.Since(start).Seconds()
+		return callers(b, func(member string) error {
+			_, err := s.Submit(b.Context(), one(board, "", member, rand.Int64()))
+			return err
+		})
 	}
 	var single, several float64
 	for b.Loop() {
@@ -68,4 +49,69 @@ func BenchmarkWindows(b *testing.B) {
 	b.ReportMetric(several/float64(b.N), "eight/s")
 	b.ReportMetric(several/single, "ratio")
 	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkAcross compares submits of one entry to each of four boards in one request with the same in four requests, one
+// after the other, from 128 callers.
+//
+//	go test ./store -run '^$' -bench Across -benchtime 10x
+func BenchmarkAcross(b *testing.B) {
+	s := openDurable(b)
+	boards := []string{"a", "b", "c", "d"}
+	for _, name := range boards {
+		makeBoard(b, s, name, leaderboard.Rules{Policy: leaderboard.Latest})
+	}
+	var together, apart float64
+	for b.Loop() {
+		together += callers(b, func(member string) error {
+			_, err := s.SubmitAcross(b.Context(), across("", member, rand.Int64(), boards...))
+			return err
+		})
+		apart += callers(b, func(member string) error {
+			for _, name := range boards {
+				if _, err := s.Submit(b.Context(), one(name, "", member, rand.Int64())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	b.ReportMetric(together/float64(b.N), "together/s")
+	b.ReportMetric(apart/float64(b.N), "apart/s")
+	b.ReportMetric(together/apart, "ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// openDurable is a store on a server of its own with durable defaults.
+func openDurable(b *testing.B) *store.Store {
+	b.Helper()
+	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = server.Stop(context.Background()) })
+	db := connect(b, server.DSN+"mysql")
+	if _, err := db.ExecContext(b.Context(), "CREATE DATABASE bench"); err != nil {
+		b.Fatal(err)
+	}
+	return open(b, server.DSN+"bench", nil)
+}
+
+// callers has 128 callers do it 60 times each for members at random, and returns how often a second it was done.
+func callers(b *testing.B, do func(member string) error) float64 {
+	const callers, each, members = 128, 60, 20_000
+	start := time.Now()
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range each {
+				if err := do(fmt.Sprint("m", rand.IntN(members))); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return callers * each / time.Since(start).Seconds()
 }

@@ -20,6 +20,7 @@ func peoplePlans(out map[string]planned) {
 		periods[i].ID = int64(i + 1)
 	}
 	out["entries of a member"] = planned{entriesIn(periods, "m7"), map[string]string{"entries": "PRIMARY"}}
+	out["versions of lists"] = planned{friendVersions(many), map[string]string{"friend_lists": "PRIMARY"}}
 	list := strings.NewReplacer("member = ?", "member = 'm1'", "friend > ?", "friend > 'a'", "?", "10").Replace(selectFriends)
 	out["friends"] = planned{list, map[string]string{"friends": "PRIMARY"}}
 }

@@ -91,7 +91,8 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 		"INSERT INTO hidden_log (board_id, member, action, at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
 		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
-		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends",
+		"INSERT INTO friend_lists (member, updated_time) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
+		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
@@ -148,14 +149,7 @@ func plannedStatements(t *testing.T) map[string]planned {
 	out["two labels"] = planned{labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled}
 	out["boards"] = planned{labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"}}
 	peoplePlans(out)
-	lock := &text{}
-	appendLock(lock, "b7", &boardRules{})
-	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
-	reads := &text{}
-	newReading(1, []int64{1}, []string{"m2", "m4"}, []*request{{key: "k1"}, {key: "k2"}}).appendTo(reads)
-	for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
-		out[fmt.Sprint("read of a batch ", i)] = planned{q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"}}
-	}
+	writerPlans(out)
 	planHidden(out)
 	return out
 }

@@ -31,3 +31,13 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	var n int64
 	return translate(ctx, "read", s.db.QueryRowContext(ctx, s.limited(query)).Scan(&n))
 }
+
+// AtGate is how many writers are at a board, or wait for it.
+func (s *Store) AtGate(board string) int {
+	s.gates.mu.Lock()
+	defer s.gates.mu.Unlock()
+	if g := s.gates.gates[board]; g != nil {
+		return g.users
+	}
+	return 0
+}

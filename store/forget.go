@@ -94,9 +94,14 @@ func (s *Store) forgetPerson(ctx context.Context, member []byte) error {
 		"DELETE FROM profiles WHERE member = ? LIMIT ?",
 		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
 		"DELETE FROM friend_lists WHERE member = ? LIMIT ?",
-		"DELETE FROM friends WHERE friend = ? ORDER BY member LIMIT ?",
 	} {
 		if err := s.deleteAll(ctx, query, member); err != nil {
+			return err
+		}
+	}
+	for more := true; more; {
+		var err error
+		if more, err = s.unfriend(ctx, member); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"leaderboard"
 
@@ -136,6 +137,52 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 		lists[member] = append(lists[member], friend)
 	}
 	return lists, translate(ctx, "friends", rows.Err())
+}
+
+// FriendVersions says when the lists of members were last changed; who never had one is left out. A list is the same as
+// long as its version is.
+func (s *Store) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
+	versions := make(map[string]leaderboard.Micros, len(members))
+	if len(members) == 0 {
+		return versions, nil
+	}
+	var rows []struct {
+		Member  []byte    `db:"member"`
+		Updated time.Time `db:"updated_time"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, s.limited(friendVersions(members))); err != nil {
+		return nil, translate(ctx, "friends", err)
+	}
+	for _, r := range rows {
+		versions[string(r.Member)] = micros(r.Updated)
+	}
+	return versions, nil
+}
+
+func friendVersions(members []string) string {
+	t := (&text{}).str("SELECT member, updated_time FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").among("member", members)
+	return t.str(" LIMIT ").int(int64(len(members))).String()
+}
+
+// unfriend takes a member off the lists of others, purgeRows of them in one transaction, and says whether there were more.
+func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
+	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
+		var members []string
+		const fans = "SELECT member FROM friends WHERE friend = ? ORDER BY member LIMIT ?"
+		if err := tx.SelectContext(ctx, &members, fans, friend, purgeRows); err != nil || len(members) == 0 {
+			more = false
+			return err
+		}
+		more = len(members) == purgeRows
+		t := (&text{}).str("UPDATE friend_lists SET updated_time = SYSDATE(6) WHERE ").among("member", members)
+		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
+			return err
+		}
+		t = (&text{}).str("DELETE FROM friends WHERE friend = ").hex(string(friend)).str(" AND ").among("member", members)
+		_, err := tx.ExecContext(ctx, t.String())
+		return err
+	})
+	return more, err
 }
 
 func friendsOf(members []string) string {

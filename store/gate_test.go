@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 )
@@ -55,4 +56,18 @@ func TestGates(t *testing.T) {
 			t.Errorf("kept: %v", g.gates)
 		}
 	})
+}
+
+// TestLockOrder: several boards are locked by id, whatever they are called.
+func TestLockOrder(t *testing.T) {
+	t.Parallel()
+	s := &Store{}
+	for name, id := range map[string]int64{"a": 7, "b": 3, "c": 1 << 40, "d": 5} {
+		s.rules.Store(name, &boardRules{boardID: id})
+	}
+	w := &writer{store: s}
+	got, err := w.inLockOrder(t.Context(), nil, []string{"a", "b", "c", "d"})
+	if want := []boardID{{3, "b"}, {5, "d"}, {7, "a"}, {1 << 40, "c"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
 }

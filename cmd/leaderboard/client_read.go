@@ -100,6 +100,12 @@ func (p *program) rank(ctx context.Context, cfg config, args []string) error {
 		return usagef("--tiebreak and --field go with --score")
 	case len(args) == 1:
 		return usagef("want members after the board, or --score, as in: leaderboard rank %s alice bob", args[0])
+	case cfg.friends && (len(args) > 2 || cfg.around != nil):
+		return usagef("--friends goes with one member, and not with --around")
+	case cfg.friends:
+		query.Set("limit", strconv.Itoa(cfg.limit))
+		query.Set("offset", strconv.FormatInt(cfg.offset, 10))
+		return p.friendsRank(ctx, &cfg, args[0], args[1], query)
 	case cfg.around != nil && len(args) > 2:
 		return usagef("--around goes with one member")
 	case cfg.around != nil:

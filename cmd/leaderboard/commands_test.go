@@ -98,7 +98,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("no command takes --%s", s.name)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "import", "hide", "restore", "hidden", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "import", "member", "hide", "restore", "hidden", "health", "version"}
 	var got []string
 	for _, c := range p.command().Commands {
 		got = append(got, c.Name)

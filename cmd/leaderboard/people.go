@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"leaderboard"
@@ -13,28 +14,70 @@ import (
 type people struct {
 	*store.Store
 	profiles *cache.Kept[*leaderboard.Profile]
-	friends  *cache.Kept[[]string]
+	friends  *cache.Kept[friendList]
 }
+
+// friendList is a list and the version that it is at least as new as.
+type friendList struct {
+	version leaderboard.Micros
+	members []string
+}
+
+// listsTogether is how many lists are read in one statement.
+const listsTogether = 16
 
 // newPeople keeps what truth says.
 func newPeople(truth *store.Store) people {
-	fetch := func(ctx context.Context, members []string) (map[string]*leaderboard.Profile, error) {
-		found, err := truth.Profiles(ctx, members)
-		byMember := make(map[string]*leaderboard.Profile, len(found))
-		for i := range found {
-			byMember[found[i].Member] = &found[i]
-		}
-		return byMember, err
+	p := people{Store: truth}
+	p.profiles = cache.NewKept(p.fetchProfiles, sizeOfProfile, cache.KeptOptions{})
+	// A list of friends is large, and who adds one wants to see it: what is asked again soon is its version only. Without
+	// the list there is no answer, so it is waited for.
+	p.friends = cache.NewKept(p.fetchFriends, sizeOfList, cache.KeptOptions{
+		TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second,
+	})
+	return p
+}
+
+func (p people) fetchProfiles(ctx context.Context, members []string, _ map[string]*leaderboard.Profile) (map[string]*leaderboard.Profile, error) {
+	found, err := p.Store.Profiles(ctx, members)
+	byMember := make(map[string]*leaderboard.Profile, len(found))
+	for i := range found {
+		byMember[found[i].Member] = &found[i]
 	}
-	size := func(p *leaderboard.Profile) int {
-		if p == nil {
-			return 0
-		}
-		return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
+	return byMember, err
+}
+
+func sizeOfProfile(p *leaderboard.Profile) int {
+	if p == nil {
+		return 0
 	}
-	// A list of friends is large, and who adds one wants to see it.
-	lists := cache.NewKept(truth.FriendsOf, sizeOfList, cache.KeptOptions{TTL: time.Second, Batch: 16})
-	return people{Store: truth, profiles: cache.NewKept(fetch, size, cache.KeptOptions{}), friends: lists}
+	return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
+}
+
+// fetchFriends reads the lists that have another version than those at hand. The versions come first: a list that is
+// changed between is newer than it says, and read once more the next time.
+func (p people) fetchFriends(ctx context.Context, members []string, old map[string]friendList) (map[string]friendList, error) {
+	versions, err := p.Store.FriendVersions(ctx, members)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]friendList, len(versions))
+	var changed []string
+	for m, version := range versions {
+		if out[m] = old[m]; out[m].version != version {
+			changed = append(changed, m)
+		}
+	}
+	for chunk := range slices.Chunk(changed, listsTogether) {
+		lists, err := p.Store.FriendsOf(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range chunk {
+			out[m] = friendList{versions[m], lists[m]}
+		}
+	}
+	return out, nil
 }
 
 func (p people) PutProfile(ctx context.Context, profile leaderboard.Profile) (leaderboard.Profile, bool, error) {
@@ -47,10 +90,10 @@ func (p people) ProfilesOf(ctx context.Context, members []string) ([]*leaderboar
 }
 
 // sizeOfList is the size of a list in bytes, roughly.
-func sizeOfList(list []string) int {
+func sizeOfList(list friendList) int {
 	const header = 16
 	n := 0
-	for _, s := range list {
+	for _, s := range list.members {
 		n += header + len(s)
 	}
 	return n
@@ -73,7 +116,7 @@ func (p people) RemoveFriend(ctx context.Context, member, friend string) error {
 
 func (p people) FriendsOf(ctx context.Context, member string) ([]string, error) {
 	lists, err := p.friends.Of(ctx, []string{member})
-	return lists[0], err
+	return lists[0].members, err
 }
 
 func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {

@@ -34,6 +34,7 @@ const (
 	secRefresh  = "Refresh and verify"
 	secClient   = "Talking to a server (board, submit, top, rank)"
 	secTransfer = "Moving data (export, import)"
+	secMembers  = "Members (member, rank)"
 	secHiding   = "Hiding members (hide, restore, hidden)"
 	secRules    = "Rules of a board (board put)"
 )
@@ -65,7 +66,7 @@ func rulesSettings() []string {
 func settings() []setting {
 	var all []setting
 	for _, part := range [][]setting{
-		serversTable(), servingTable(), writingTable(), readingTable(), loggingTable(), toolsTable(), clientTable(), hidingTable(), transferTable(), rulesTable(),
+		serversTable(), servingTable(), writingTable(), readingTable(), loggingTable(), toolsTable(), clientTable(), memberTable(), hidingTable(), transferTable(), rulesTable(),
 	} {
 		all = append(all, part...)
 	}

@@ -27,10 +27,11 @@ type Model struct {
 	runs    []leaderboard.Run    // ordered by id
 	lastID  int64
 
-	profiles  map[string]leaderboard.Profile
-	friends   map[string]map[string]bool
-	hidden    []leaderboard.Hiding
-	hiddenLog []leaderboard.HideRecord // ordered by id
+	profiles       map[string]leaderboard.Profile
+	friends        map[string]map[string]bool
+	friendVersions map[string]leaderboard.Micros
+	hidden         []leaderboard.Hiding
+	hiddenLog      []leaderboard.HideRecord // ordered by id
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
@@ -61,7 +62,7 @@ type modelPeriod struct {
 func NewModel() *Model {
 	return &Model{
 		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
-		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{},
+		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{}, friendVersions: map[string]leaderboard.Micros{},
 	}
 }
 

@@ -84,7 +84,7 @@ func (m *Model) changeFriends(ctx context.Context, member string, given []string
 	if broken := leaderboard.CheckFriendCount(len(next)); broken != nil {
 		return 0, broken
 	}
-	m.friends[member] = next
+	m.friends[member], m.friendVersions[member] = next, leaderboard.Micros(m.nextID())
 	return len(next), nil
 }
 
@@ -95,6 +95,7 @@ func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 		return err
 	}
 	delete(m.friends[member], friend)
+	m.friendVersions[member] = leaderboard.Micros(m.nextID())
 	return nil
 }
 
@@ -118,6 +119,21 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 		}
 	}
 	return lists, nil
+}
+
+// FriendVersions is store.Store.FriendVersions; the versions of the model are numbers.
+func (m *Model) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	versions := map[string]leaderboard.Micros{}
+	for _, member := range members {
+		if v, ok := m.friendVersions[member]; ok {
+			versions[member] = v
+		}
+	}
+	return versions, nil
 }
 
 // Forget is store.Store.Forget; the model is done at once.
@@ -151,8 +167,12 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.F
 	}
 	delete(m.profiles, member)
 	delete(m.friends, member)
-	for _, list := range m.friends {
-		delete(list, member)
+	delete(m.friendVersions, member)
+	for fan, list := range m.friends {
+		if list[member] {
+			delete(list, member)
+			m.friendVersions[fan] = leaderboard.Micros(m.nextID())
+		}
 	}
 	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.Member == member })
 	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Member == member })

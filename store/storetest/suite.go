@@ -44,6 +44,7 @@ type Truth interface {
 	RemoveFriend(ctx context.Context, member, friend string) error
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
 	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
+	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
 
 	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)

@@ -13,7 +13,7 @@ import (
 // RunMerged runs the suite of merged rankings on an implementation.
 func RunMerged(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
 	for name, test := range map[string]func(*testing.T, Subject, leaderboard.MergedRankings){
-		"example": testMergedExample, "cursor": testMergedCursor, "rules": testMergedRules,
+		"example": testMergedExample, "cursor": testMergedCursor, "fifty": testMergedFifty, "rules": testMergedRules,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s, merged) })
 	}
@@ -119,6 +119,36 @@ func testMergedCursor(t *testing.T, s Subject, merged leaderboard.MergedRankings
 		}
 		if !slices.Equal(walked, all.Entries) {
 			t.Errorf("%s pages add up to %s\nwant %s", mode, mergedLines(walked), mergedLines(all.Entries))
+		}
+	}
+}
+
+// testMergedFifty ranks as many boards as there may be, with one member on all of them, first to last.
+func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+	var refs []leaderboard.PeriodRef
+	for i := range leaderboard.MaxMerged {
+		b := newBoardNamed(t, s, fmt.Sprintf("%s-%02d", boardName(t)[:min(50, len(boardName(t)))], i), leaderboard.Rules{})
+		b.submit(at("everywhere", int64(-i), 1), at(fmt.Sprint("only ", i), int64(-i), 1))
+		refs = append(refs, b.ref)
+	}
+	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.Strict, "everywhere")
+	if err != nil || len(standings.Entries) != len(refs) {
+		t.Fatalf("%d entries, %v", len(standings.Entries), err)
+	}
+	for i, e := range standings.Entries {
+		if want := int64(2*i + 1); e.Rank != want || e.Tied != want || e.Board != refs[i].Board {
+			t.Errorf("entry %d is number %d and %d, on %s", i, e.Rank, e.Tied, e.Board)
+		}
+	}
+	for _, offset := range []int64{0, 95, 2000} {
+		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Tied, Offset: offset, Limit: 10})
+		if want := min(10, max(0, 100-int(offset))); err != nil || len(page.Entries) != want || leaderboard.Total(page.States) != 100 {
+			t.Fatalf("%d entries from %d on, %v", len(page.Entries), offset, err)
+		}
+		for i, e := range page.Entries {
+			if want := (offset + int64(i)) / 2 * 2; e.Rank != want+1 || e.Score != -want/2 {
+				t.Errorf("entry %d is number %d with %d", offset+int64(i), e.Rank, e.Score)
+			}
 		}
 	}
 }

@@ -131,6 +131,15 @@ func testFriends(t *testing.T, s Subject) {
 func testFriendLists(t *testing.T, s Truth) {
 	ctx := t.Context()
 	me := boardName(t)[2:20] + "me"
+	last := map[string]leaderboard.Micros{}
+	changed := func(want bool) { // whoever keeps a list asks by its version whether it still holds
+		t.Helper()
+		now, err := s.FriendVersions(ctx, []string{me, "stranger"})
+		if err != nil || want && now[me] == last[me] {
+			t.Fatalf("version %v, then %v, %v", last, now, err)
+		}
+		last = now
+	}
 	check := func(want ...string) {
 		t.Helper()
 		got, err := s.Friends(ctx, me, "", 1000)
@@ -150,15 +159,18 @@ func testFriendLists(t *testing.T, s Truth) {
 	check()
 	total(3)(s.PutFriends(ctx, me, []string{"c", "a", "b "}))
 	check("a", "b ", "c")
+	changed(true)
 	total(3)(s.PutFriends(ctx, me, []string{"b ", "a", "c"}))
 	total(5)(s.AddFriends(ctx, me, []string{"a", "A", "é"}))
 	check("A", "a", "b ", "c", "é")
+	changed(true)
 	for _, f := range []string{"a", "a", "nobody"} {
 		if err := s.RemoveFriend(ctx, me, f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	check("A", "b ", "c", "é")
+	changed(true)
 	if got, err := s.Friends(ctx, me, "b ", 1); err != nil || !slices.Equal(got, []string{"c"}) {
 		t.Errorf("behind b: %q, %v", got, err)
 	}
@@ -233,7 +245,14 @@ func testForget(t *testing.T, s Truth) {
 		}
 	}
 
+	version, err := s.FriendVersions(ctx, []string{stays})
+	if err != nil {
+		t.Fatal(err)
+	}
 	f, err := s.Forget(ctx, gone, "boss")
+	if now, _ := s.FriendVersions(ctx, []string{gone, stays}); now[stays] == version[stays] || now[gone] != 0 {
+		t.Errorf("versions %v after %v: a list that the member was on passes for unchanged", now, version)
+	}
 	if err != nil || !f.Done || f.Entries != 3 {
 		t.Fatalf("forget: %+v, %v", f, err)
 	}
