@@ -111,7 +111,8 @@ func (r *request) applySettle(periods []*period) (leaderboard.Receipt, error) {
 }
 
 // appendHidden asks which of the members are hidden on the boards that may have such, and for their shadows. While a
-// member has a shadow in an open period there is a row of hidden_members, so most batches read nothing here.
+// member has a shadow in an open period there is a row of hidden_members, so most batches find nothing here. That row
+// may have been forgotten with the member while a submission was on its way, so removals ask for shadows without it.
 func (r *reading) appendHidden(t *text) {
 	if len(r.shadowed) == 0 {
 		return
@@ -125,6 +126,10 @@ func (r *reading) appendHidden(t *text) {
 		t.str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").ints(shadows).str(") AND e.member = h.member")
 		t.str(" WHERE h.board_id IN (0,").ints(r.shadowed).str(") AND h.member IN (").hexes(chunk).str(");")
 	}
+	for chunk := range slices.Chunk(r.removed, upsertRows) {
+		t.str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.ints(shadows).str(") AND member IN (").hexes(chunk).str(");")
+	}
 }
 
 // scanHidden reads the answers to appendHidden.
@@ -137,6 +142,14 @@ func (r *reading) scanHidden(rows *sql.Rows, periods []*period) error {
 			return err
 		}
 		if err := r.scanHiddenRows(rows, periods); err != nil {
+			return err
+		}
+	}
+	for range slices.Chunk(r.removed, upsertRows) {
+		if err := nextResult(rows); err != nil {
+			return err
+		}
+		if err := scanPeriods(rows, periods); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,7 @@ type reading struct {
 
 	shadowed []int64       // the boards that may have hidden members
 	hidden   hiddenMembers // found
+	removed  []string      // members to remove
 }
 
 func newReading(boardID int64, periods []int64, members []string, reqs []*request) *reading {
@@ -28,6 +29,9 @@ func newReading(boardID int64, periods []int64, members []string, reqs []*reques
 	for _, req := range reqs {
 		if req.key != "" {
 			r.keys = append(r.keys, req.key)
+		}
+		if req.remove != "" {
+			r.removed = append(r.removed, req.remove)
 		}
 	}
 	return r

@@ -57,3 +57,29 @@ func BenchmarkHidden(b *testing.B) {
 	b.ReportMetric(shadowed/plain, "ratio")
 	b.ReportMetric(0, "ns/op")
 }
+
+// BenchmarkHideEverywhere hides a member everywhere and restores the member, with 2,000 boards of which every tenth has
+// an entry of the member.
+//
+//	go test ./store -run '^$' -bench HideEverywhere -benchtime 5x
+func BenchmarkHideEverywhere(b *testing.B) {
+	s := open(b, testenv.MySQL(b), nil)
+	for i := range 2000 {
+		name := fmt.Sprint("b", i)
+		makeBoard(b, s, name, leaderboard.Rules{})
+		if i%10 > 0 {
+			continue
+		}
+		if _, err := s.Submit(b.Context(), one(name, "", "m", 5)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := s.Hide(b.Context(), ban("", "m")); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Restore(b.Context(), ban("", "m")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -109,6 +109,10 @@ func (l *league) await(commits int64) {
 func (l *league) write(random *rand.Rand, w int) {
 	members := []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"}
 	for i := range 60 {
+		if i%5 == 1 {
+			l.writeAcross(random, members, i+w)
+			continue
+		}
 		l.mu.Lock()
 		r := store.SubmitRequest{Board: l.boards[random.IntN(len(l.boards))]}
 		l.mu.Unlock()
@@ -138,6 +142,28 @@ func (l *league) write(random *rand.Rand, w int) {
 		l.mu.Unlock()
 		l.commits.Add(1)
 	}
+}
+
+// writeAcross sends one score for each of several boards, in one transaction.
+func (l *league) writeAcross(random *rand.Rand, members []string, i int) {
+	var r store.AcrossRequest
+	l.mu.Lock()
+	for range 3 {
+		r.Entries = append(r.Entries, leaderboard.BoardSubmission{
+			Board:      l.boards[random.IntN(len(l.boards))],
+			Submission: leaderboard.Submission{Member: members[random.IntN(len(members))], Score: 1 + random.Int64N(1000)},
+		})
+	}
+	l.mu.Unlock()
+	if _, err := l.servers[i%2].SubmitAcross(context.Background(), r); err != nil {
+		l.t.Error(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range r.Entries {
+		l.want[e.Board+"/"+e.Member] += e.Score
+	}
+	l.commits.Add(1)
 }
 
 // over says whether all scores are in.

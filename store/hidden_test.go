@@ -151,6 +151,36 @@ func TestHiddenRowsGo(t *testing.T) {
 	})
 }
 
+// TestShadowWithoutHiding: a submission that came while its hidden member was being forgotten has left an entry that
+// nobody is hidden for any more. A removal takes it; nobody ever sees it.
+func TestShadowWithoutHiding(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Hide(t.Context(), ban("b", "m")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "DELETE FROM hidden_members")
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 3)); err != nil {
+			t.Fatal(err)
+		}
+		if n := scoreOf(t, s, ref, "m"); n != 3 {
+			t.Errorf("shown with %d, want 3", n)
+		}
+		if _, err := s.Remove(t.Context(), "b", 0, "m"); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "entries"); n != 0 {
+			t.Errorf("%d entries are left", n)
+		}
+		storetest.CheckLog(t, s, ref)
+	})
+}
+
 // TestHideEverywhereOnManyBoards: more boards than are locked at once, of which few have the member.
 func TestHideEverywhereOnManyBoards(t *testing.T) {
 	t.Parallel()
