@@ -139,20 +139,19 @@ func (d *derivation) lag() int64 {
 	return n
 }
 
-// How long a step rests behind a piece of work, as a multiple of the time that it took. What it reads is nobody's business
-// and has time; what it writes is under the lock of the board's row, which others may wait for.
-const (
-	readingRests = 4
-	writingRests = 2
-)
+// readingRests is how long a step that touches most of a board rests behind a piece of reading, as a multiple of the time
+// that it took: a turn of the day has time. It does not rest between pieces of writing. As long as the transaction is open
+// every reader of the board has to look behind the rows that it has changed, which slows ranks down to a third; the sooner
+// it is over the better.
+const readingRests = 6
 
-// rest leaves the server to others for a while, in a step that touches most of a board: a turn of the day, a computation.
-// Behind a busy source a step does not rest.
-func (d *derivation) rest(ctx context.Context, took time.Duration, rests int) error {
+// rest leaves the server to others for a while, in a turn of the day or a computation. Behind a busy source a step does not
+// rest.
+func (d *derivation) rest(ctx context.Context, took time.Duration) error {
 	if !d.paced {
 		return nil
 	}
-	timer := time.NewTimer(took * time.Duration(rests))
+	timer := time.NewTimer(took * readingRests)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -42,7 +42,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 				return err
 			}
 		}
-		if err := d.rest(ctx, time.Since(start), readingRests); err != nil {
+		if err := d.rest(ctx, time.Since(start)); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (d *derivation) listMembers(ctx context.Context, periodID int64, members ma
 		if err != nil || n < listedMembers {
 			return err
 		}
-		if err := d.rest(ctx, time.Since(start), readingRests); err != nil {
+		if err := d.rest(ctx, time.Since(start)); err != nil {
 			return err
 		}
 	}

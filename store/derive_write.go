@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -76,7 +75,6 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 	var commits []notice
 	fromSeq, t := p.lastSeq, &text{}
 	for packet := range slices.Chunk(o.changes, packetChanges) {
-		start := time.Now()
 		if err := o.apply(ctx, tx, p, packet); err != nil {
 			return nil, err
 		}
@@ -89,9 +87,6 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 			continue
 		}
 		if _, err := tx.conn.ExecContext(ctx, t.String()); err != nil {
-			return nil, err
-		}
-		if err := o.d.rest(ctx, time.Since(start), writingRests); err != nil {
 			return nil, err
 		}
 	}
