@@ -171,7 +171,8 @@ func TestAcrossKeyRace(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
-		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
+		p, through := newProxy(t, dsn)
+		s := open(t, through, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
 		first, err := connect(t, dsn).BeginTx(t.Context(), nil)
 		if err != nil {
@@ -183,18 +184,14 @@ func TestAcrossKeyRace(t *testing.T) {
 		if _, err := first.ExecContext(t.Context(), insert); err != nil {
 			t.Fatal(err)
 		}
+		adds := make(chan struct{}, 10) // is told when the store adds the key, so it has found none
+		p.watch("INSERT INTO idempotency_keys", adds)
 		errs := make(chan error, 1)
 		go func() {
 			_, err := s.SubmitAcross(context.Background(), across("key", "m", 1, "b"))
 			errs <- err
 		}()
-		watch := connect(t, dsn)
-		poll(t, 150*time.Millisecond, "the writer waits for the key", func() bool {
-			var n int
-			const waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE 'INSERT INTO idempotency_keys%'"
-			err := watch.QueryRowContext(t.Context(), waiting).Scan(&n)
-			return err == nil && n > 0
-		})
+		await(t, "the writer to add the key", adds)
 		if err := first.Commit(); err != nil {
 			t.Fatal(err)
 		}

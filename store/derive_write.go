@@ -45,6 +45,7 @@ func (o *output) finish(ctx context.Context) error { return o.write(ctx, true) }
 
 func (o *output) write(ctx context.Context, last bool) error {
 	s := o.d.store
+	defer s.gates.enter(o.d.board.Name)() // before there is a connection: who waits holds none
 	conn, err := s.batches.Conn(ctx)
 	if err != nil {
 		return err

@@ -69,6 +69,18 @@ func (p *proxy) on(text string, f fault, times int) {
 	}
 }
 
+// watch tells of statements that contain text when they come by.
+func (p *proxy) watch(text string, seen chan<- struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.judge = func(statement string) fault {
+		if strings.Contains(statement, text) {
+			seen <- struct{}{}
+		}
+		return pass
+	}
+}
+
 func (p *proxy) heal() { p.on("", pass, 0) }
 
 func (p *proxy) ask(statement string) fault {
