@@ -18,6 +18,14 @@ type MergedQuery struct {
 	AfterBoard string // name of a board, one of those asked about or not
 	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
 	Before     int
+	Fresh      bool // no copies: all periods as they are in the truth at the call or later
+}
+
+// MergedMemberQuery asks for all entries of a member.
+type MergedMemberQuery struct {
+	Mode   Mode // Strict or Tied
+	Member string
+	Fresh  bool // as in MergedQuery
 }
 
 // MergedRanked is an entry with its rank among those of all boards, and the board that it is on.
@@ -55,7 +63,7 @@ type MergedStandings struct {
 // ErrNotRanked only around a member, and a *RuleError of CheckMerged.
 type MergedRankings interface {
 	MergedPage(ctx context.Context, periods []PeriodRef, q MergedQuery) (*MergedPage, error)
-	MergedMember(ctx context.Context, periods []PeriodRef, mode Mode, member string) (*MergedStandings, error)
+	MergedMember(ctx context.Context, periods []PeriodRef, q MergedMemberQuery) (*MergedStandings, error)
 }
 
 // Total is the number of entries in all states.

@@ -31,8 +31,7 @@ type (
 	mergedMemberKey struct {
 		periods string
 		codec   rank.Codec
-		mode    leaderboard.Mode
-		member  string
+		query   leaderboard.MergedMemberQuery
 	}
 )
 
@@ -55,46 +54,45 @@ func (m *Merger) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef
 	if broken := leaderboard.CheckMerged(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
-	if q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
+	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return m.top(ctx, periods, q)
 	}
 	key := mergedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	page, ok := m.pages.fresh(key, 0)
-	if !ok {
-		var err error
-		page, err = m.pages.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.MergedPage, error) {
-			return fallback(ctx, m.reader, func(ctx context.Context) (*leaderboard.MergedPage, error) {
-				return m.truth.MergedPage(ctx, periods, q)
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
+	page, err := answer(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedPage, error) {
+		return m.truth.MergedPage(ctx, periods, q)
+	})
+	if err != nil {
+		return nil, err
 	}
 	m.reader.opts.OnAnswer(page.States[0].Source, page.States[0].Stale)
 	return page, nil
 }
 
 // MergedMember implements leaderboard.MergedRankings.
-func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
-	if broken := leaderboard.CheckMerged(periods, mode); broken != nil {
+func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+	if broken := leaderboard.CheckMerged(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
-	key := mergedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), mode, member}
-	s, ok := m.members.fresh(key, 0)
-	if !ok {
-		var err error
-		s, err = m.members.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.MergedStandings, error) {
-			return fallback(ctx, m.reader, func(ctx context.Context) (*leaderboard.MergedStandings, error) {
-				return m.truth.MergedMember(ctx, periods, mode, member)
-			})
-		})
-		if err != nil {
-			return nil, err
-		}
+	key := mergedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
+	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedStandings, error) {
+		return m.truth.MergedMember(ctx, periods, q)
+	})
+	if err != nil {
+		return nil, err
 	}
 	m.reader.opts.OnAnswer(s.States[0].Source, s.States[0].Stale)
 	return s, nil
+}
+
+// answer is what is kept, or what the truth says within the bound; a fresh answer always the latter.
+func answer[K comparable, V any](ctx context.Context, m *Merger, kept *keeper[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+	if fresh {
+		return fallback(ctx, m.reader, ask)
+	}
+	if v, ok := kept.fresh(key, 0); ok {
+		return v, nil
+	}
+	return kept.get(ctx, key, 0, func(ctx context.Context, _ int64) (V, error) { return fallback(ctx, m.reader, ask) })
 }
 
 // top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on it

@@ -53,9 +53,9 @@ func (c *counted) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q l
 	return c.merged.MergedPage(ctx, p, q)
 }
 
-func (c *counted) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+func (c *counted) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
 	c.asked.Add(1)
-	return c.merged.MergedMember(ctx, p, mode, member)
+	return c.merged.MergedMember(ctx, p, q)
 }
 
 // TestMergerLayers: tops are merged in the process, the rest asks the truth once and is kept, and serves as the last
@@ -108,6 +108,13 @@ func TestMergerLayers(t *testing.T) {
 	if c.asked.Load() != 1 || first.States[1].Source != leaderboard.SourceMySQL || again.States[1].Source != leaderboard.SourceLocal {
 		t.Errorf("%d merged answers, from %+v and %+v", c.asked.Load(), first.States, again.States)
 	}
+	deep.Fresh = true
+	page(deep)
+	page(leaderboard.MergedQuery{Limit: 10, Fresh: true})
+	if last := page(deep); c.asked.Load() != 4 || last.States[1].Source != leaderboard.SourceMySQL {
+		t.Errorf("asked %d times for what is fresh, the last from %+v", c.asked.Load()-1, last.States)
+	}
+	deep.Fresh = false
 	gone := fmt.Errorf("gone: %w", leaderboard.ErrUnavailable)
 	c.failure.Store(&gone)
 	now = now.Add(5 * time.Second)
@@ -139,11 +146,11 @@ func TestMergerIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{storetest.Ref(b, p)}
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.Tied, "ada"); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Tied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}
 	leave()
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.Tied, "ada"); err != nil {
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Tied, Member: "ada"}); err != nil {
 		t.Error(err)
 	}
 }

@@ -124,7 +124,18 @@ func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q lead
 	out, err := f.Model.MergedPage(ctx, p, q)
 	if err == nil {
 		last := &out.States[len(out.States)-1]
-		last.Source, last.Stale, last.Seq = f.source, f.stale, last.Seq-f.behind
+		if last.Source, last.Stale = f.source, f.stale; !q.Fresh {
+			last.Seq -= f.behind
+		}
+	}
+	return out, err
+}
+
+func (f *fake) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+	out, err := f.Model.MergedMember(ctx, p, q)
+	if err == nil && !q.Fresh && f.behind > 0 {
+		out.States[len(out.States)-1].Seq -= f.behind
+		out.Entries = nil // not there yet
 	}
 	return out, err
 }

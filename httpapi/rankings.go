@@ -16,6 +16,8 @@ type selected struct {
 	view   // private and final as for one board, the mode in query
 	refs   []leaderboard.PeriodRef
 	absent []string // boards that have no such window or period
+
+	minSeqs map[string]int64 // by board, nil when any state will do
 }
 
 // selected resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
@@ -30,6 +32,7 @@ func (c *call) selected() (selected, error) {
 	mode := c.mode()
 	s := selected{view: view{profiles: c.boolean("profiles")}}
 	names := c.boardNames(boards)
+	s.minSeqs = c.minSeqs()
 	if err := c.badInput(); err != nil {
 		return s, err
 	}
@@ -60,6 +63,11 @@ func (c *call) selected() (selected, error) {
 	if len(s.refs) == 0 {
 		return s, refuse("board-not-found", "No board has these labels.")
 	}
+	for name := range s.minSeqs {
+		if !slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
+			return s, malformed(inputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
+		}
+	}
 	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
 	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
 	s.final = named && len(s.absent) == 0 && !s.profiles &&
@@ -87,6 +95,35 @@ func (c *call) boardNames(list string) []string {
 		c.reject("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxMerged))
 	}
 	return names
+}
+
+// minSeqs are the least states asked for: pairs of board and seq.
+func (c *call) minSeqs() map[string]int64 {
+	list := c.text("min_seq")
+	if list == "" {
+		return nil
+	}
+	seqs := map[string]int64{}
+	for pair := range strings.SplitSeq(list, ",") {
+		name, text, _ := strings.Cut(pair, ":")
+		seq, ok := parseInteger(text)
+		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
+			c.reject("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
+			return nil
+		}
+		seqs[name] = seq
+	}
+	return seqs
+}
+
+// reached says whether states are as new as was asked for.
+func (s *selected) reached(states []leaderboard.State) bool {
+	for i := range states {
+		if states[i].Seq < s.minSeqs[s.refs[i].Board] {
+			return false
+		}
+	}
+	return true
 }
 
 // commonMode is the mode of the boards when they have the same, strict otherwise.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ func mergedTop(c *call) error {
 				return malformed(badCursor())
 			}
 		}
-		page, err := c.api.cfg.Merged.MergedPage(c.ctx, s.refs, q)
+		page, err := c.mergedPage(s, q)
 		if err != nil {
 			return err
 		}
@@ -39,7 +40,14 @@ func mergedTop(c *call) error {
 func mergedMember(c *call) error {
 	member := c.member()
 	return c.merging(func(s *selected) error {
-		found, err := c.api.cfg.Merged.MergedMember(c.ctx, s.refs, s.query.Mode, member)
+		q := leaderboard.MergedMemberQuery{Mode: s.query.Mode, Member: member}
+		found, err := c.api.cfg.Merged.MergedMember(c.ctx, s.refs, q)
+		if err == nil && !s.reached(found.States) {
+			q.Fresh = true
+			if found, err = c.api.cfg.Merged.MergedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
+				err = leaderboard.ErrSeqAhead
+			}
+		}
 		if err == nil && len(found.Entries) == 0 {
 			err = leaderboard.ErrNotRanked
 		}
@@ -63,7 +71,7 @@ func mergedAround(c *call) error {
 	member := c.member()
 	before, after := c.aroundParams()
 	return c.merging(func(s *selected) error {
-		page, err := c.api.cfg.Merged.MergedPage(c.ctx, s.refs, leaderboard.MergedQuery{
+		page, err := c.mergedPage(s, leaderboard.MergedQuery{
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
@@ -73,6 +81,20 @@ func mergedAround(c *call) error {
 		a.tag = c.tagOf(s, page.States).text(member).int(before).int(after)
 		return c.sendMerged(s, a)
 	})
+}
+
+// mergedPage asks for a page, once more and past all copies when the states asked for are not reached.
+func (c *call) mergedPage(s *selected, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	page, err := c.api.cfg.Merged.MergedPage(c.ctx, s.refs, q)
+	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.minSeqs != nil // perhaps not in a copy
+	if err == nil && s.reached(page.States) || err != nil && !notRanked {
+		return page, err
+	}
+	q.Fresh = true
+	if page, err = c.api.cfg.Merged.MergedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
+		err = leaderboard.ErrSeqAhead
+	}
+	return page, err
 }
 
 func pageAnswer(page *leaderboard.MergedPage) mergedAnswer {

@@ -246,3 +246,26 @@ func TestMergedMoved(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestMergedMinSeq: what copies do not have yet is asked of the truth, and what that does not have either is said so.
+func TestMergedMinSeq(t *testing.T) {
+	e := games(t)
+	e.fake.behind = 1
+	for _, path := range []string{"/v1/rankings/top?", "/v1/rankings/members/bob?", "/v1/rankings/members/bob/around?"} {
+		for query, want := range map[string]int64{"min_seq=moba:2": 2, "min_seq=card:1,moba:2": 2} {
+			if got := e.get(noKey, path+"boards=card,moba&"+query).merged(); got.Boards[1].Seq != want || len(got.Entries) == 0 {
+				t.Errorf("%s%s: %+v", path, query, got)
+			}
+		}
+		e.get(noKey, path+"boards=card,moba&min_seq=moba:3").wantProblem(409, "seq-ahead")
+	}
+	if got := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq=moba:1,card:2").merged(); got.Boards[1].Seq != 1 {
+		t.Errorf("a state that was new enough was not taken: %+v", got)
+	}
+	for _, bad := range []string{"1", "moba", "moba:", "moba:-1", "moba:1,moba:2", "moba:1,", "Moba:1", "rpg:1", "moba:99999999999999999999"} {
+		p := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq="+bad).wantProblem(400, codeMalformed)
+		if len(p.Errors) != 1 || p.Errors[0].Parameter != "min_seq" {
+			t.Errorf("%s: %+v", bad, p.Errors)
+		}
+	}
+}

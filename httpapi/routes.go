@@ -33,7 +33,7 @@ func withCommon(more ...string) []string { return append(append([]string{}, comm
 
 // withBoards are those of the routes that are about several boards.
 func withBoards(more ...string) []string {
-	return append([]string{"boards", "labels", "window", "period", "mode", "profiles"}, more...)
+	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq", "profiles"}, more...)
 }
 
 // routes is the table. Routes under /v1 that do not say otherwise are for admins.

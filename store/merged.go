@@ -37,10 +37,10 @@ func (s *Store) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef,
 }
 
 // MergedMember implements leaderboard.MergedRankings.
-func (s *Store) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+func (s *Store) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
 	var out *leaderboard.MergedStandings
-	err := s.merge(ctx, periods, mode, func(m *merged) (err error) {
-		out, err = m.member(ctx, mode, member)
+	err := s.merge(ctx, periods, q.Mode, func(m *merged) (err error) {
+		out, err = m.member(ctx, q.Mode, q.Member)
 		return err
 	})
 	if err != nil {

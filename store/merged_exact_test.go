@@ -90,7 +90,7 @@ func (c *mergedCrowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) 
 		}
 	}
 	q := leaderboard.MergedQuery{Mode: mode, Around: c.name(rng)}
-	standings, err := s.MergedMember(ctx, c.refs, mode, q.Around)
+	standings, err := s.MergedMember(ctx, c.refs, leaderboard.MergedMemberQuery{Mode: mode, Member: q.Around})
 	return c.keep(mergedAnswer{query: q, member: standings}, err)
 }
 

@@ -113,13 +113,13 @@ func (l *mergedLook) page(q leaderboard.MergedQuery) (*leaderboard.MergedPage, e
 }
 
 // MergedMember is store.Store.MergedMember.
-func (m *Model) MergedMember(ctx context.Context, refs []leaderboard.PeriodRef, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+func (m *Model) MergedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
 	defer m.leave()
-	l, err := m.mergedLook(ctx, refs, mode)
+	l, err := m.mergedLook(ctx, refs, q.Mode)
 	if err != nil {
 		return nil, err
 	}
-	return l.member(mode, member), nil
+	return l.member(q.Mode, q.Member), nil
 }
 
 func (l *mergedLook) member(mode leaderboard.Mode, member string) *leaderboard.MergedStandings {

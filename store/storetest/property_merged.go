@@ -107,11 +107,12 @@ func (h *mergedHistory) compare(t *rapid.T) {
 			{Limit: limit, After: after, AfterBoard: behind},
 			{Limit: limit, Around: member, Before: rapid.IntRange(0, 6).Draw(t, "before")},
 		} {
-			q.Mode = mode
+			q.Mode, q.Fresh = mode, rapid.Bool().Draw(t, "fresh")
+			fresh := h.fresh || q.Fresh
 			got, err := h.merged.MergedPage(ctx, h.refs, q)
 			want, wantErr := model.MergedPage(ctx, h.model, q)
-			if h.fresh && wantErr != nil || errors.Is(err, leaderboard.ErrNotRanked) && q.Around != "" {
-				if !errors.Is(err, leaderboard.ErrNotRanked) || h.fresh && wantErr == nil {
+			if fresh && wantErr != nil || errors.Is(err, leaderboard.ErrNotRanked) && q.Around != "" {
+				if !errors.Is(err, leaderboard.ErrNotRanked) || fresh && wantErr == nil {
 					t.Fatalf("%+v: %v, want %v", q, err, wantErr)
 				}
 				continue
@@ -119,16 +120,20 @@ func (h *mergedHistory) compare(t *rapid.T) {
 			if err == nil {
 				err = oracle.CheckPage(q, got)
 			}
-			if err == nil && h.fresh && !slices.Equal(vector(got.States), vector(want.States)) {
+			if err == nil && fresh && !slices.Equal(vector(got.States), vector(want.States)) {
 				err = fmt.Errorf("%+v: at %v, not at %v", q, vector(got.States), vector(want.States))
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := h.merged.MergedMember(ctx, h.refs, mode, member)
+		q := leaderboard.MergedMemberQuery{Mode: mode, Member: member, Fresh: rapid.Bool().Draw(t, "fresh")}
+		got, err := h.merged.MergedMember(ctx, h.refs, q)
 		if err == nil {
 			err = oracle.CheckMember(mode, member, got)
+		}
+		if want, _ := model.MergedMember(ctx, h.model, q); err == nil && (h.fresh || q.Fresh) && !slices.Equal(vector(got.States), vector(want.States)) {
+			err = fmt.Errorf("%+v: at %v, not at %v", q, vector(got.States), vector(want.States))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -69,7 +69,7 @@ func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRanking
 		if got := mergedLines(page.Entries); got != strings.Join(lines[3:7], ", ") {
 			t.Errorf("%s around eve: %s", mode, got)
 		}
-		standings, err := merged.MergedMember(t.Context(), refs, mode, "ada")
+		standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: mode, Member: "ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRanking
 			t.Errorf("%s of ada: %s", mode, got)
 		}
 	}
-	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.Strict, "nobody"); err != nil || len(standings.Entries) != 0 {
+	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Strict, Member: "nobody"}); err != nil || len(standings.Entries) != 0 {
 		t.Errorf("nobody: %+v, %v", standings, err)
 	}
 	_, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Strict, Around: "nobody", Limit: 3})
@@ -131,7 +131,7 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		b.submit(at("everywhere", int64(-i), 1), at(fmt.Sprint("only ", i), int64(-i), 1))
 		refs = append(refs, b.ref)
 	}
-	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.Strict, "everywhere")
+	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Strict, Member: "everywhere"})
 	if err != nil || len(standings.Entries) != len(refs) {
 		t.Fatalf("%d entries, %v", len(standings.Entries), err)
 	}
@@ -174,7 +174,7 @@ func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		if !errors.As(err, &broken) || broken.Code != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
-		if _, err := merged.MergedMember(t.Context(), c.refs, c.mode, "m"); !errors.As(err, &broken) || broken.Code != c.code {
+		if _, err := merged.MergedMember(t.Context(), c.refs, leaderboard.MergedMemberQuery{Mode: c.mode, Member: "m"}); !errors.As(err, &broken) || broken.Code != c.code {
 			t.Errorf("%s, a member: %v, want %s", name, err, c.code)
 		}
 	}
