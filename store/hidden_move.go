@@ -9,14 +9,9 @@ import (
 	"strings"
 
 	"leaderboard"
-
-	"github.com/jmoiron/sqlx"
 )
 
 const (
-	// barrierBoards is how many boards are locked at once when a member is hidden everywhere: while one is waited for, the
-	// writers of the others wait too.
-	barrierBoards = 20
 	// settlePeriods is how many periods are looked through at once for an entry of a member.
 	settlePeriods = 500
 	// settleLocks is how many of them one batch locks at most.
@@ -50,52 +45,42 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 
 // settleBoards settles a member on all boards.
 func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) error {
-	for after := int64(0); ; {
-		ids, err := s.barrier(ctx, after)
-		if err != nil {
+	for id := int64(0); ; {
+		var err error
+		if id, err = s.barrier(ctx, id); err != nil || id == 0 {
 			return err
 		}
-		for _, id := range ids {
-			if err := s.settleBoard(ctx, row, id); err != nil {
-				return err
-			}
-			after = id
-		}
-		if len(ids) < barrierBoards {
-			return nil
+		if err := s.settleBoard(ctx, row, id); err != nil {
+			return err
 		}
 	}
 }
 
-// barrier waits until no batch is under way on the next boards that began before the row of the hiding was committed,
-// and tells their writers to ask from now on. It also waits for a board that is being created, which an UPDATE of all
-// boards would pass over: either the creator sees the row, or this sees the board.
-func (s *Store) barrier(ctx context.Context, after int64) ([]int64, error) {
+// barrier waits until no batch is under way on the next board that began before the row of the hiding was committed, and
+// that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of all boards would
+// pass over: either the creator sees the row, or this sees the board. It returns the board, 0 behind the last one. One
+// board is locked at a time, so nobody waits for a board that a long transaction holds but those who write to it.
+func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) {
 	for attempt := 1; ; attempt++ {
-		ids, err := s.barrierOnce(ctx, after)
+		id, err = s.barrierOnce(ctx, after)
 		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry {
-			return ids, err
+			return id, err
 		}
 	}
 }
 
-func (s *Store) barrierOnce(ctx context.Context, after int64) (ids []int64, err error) {
-	tx, err := s.db.BeginTxx(ctx, nil)
-	if err != nil {
-		return nil, err
+// barrierOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
+// batch that comes between the two finds that it need not ask, and the second waits for it.
+func (s *Store) barrierOnce(ctx context.Context, after int64) (id int64, err error) {
+	var shadowed bool
+	err = s.db.QueryRowContext(ctx, "SELECT id, shadowed FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &shadowed)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, nil
+	case err == nil && !shadowed:
+		_, err = s.db.ExecContext(ctx, "UPDATE boards SET shadowed = 1 WHERE id = ?", id)
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
-	if err := tx.SelectContext(ctx, &ids, "SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT ? FOR UPDATE", after, barrierBoards); err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	query, args, err := sqlx.In("UPDATE boards SET shadowed = 1 WHERE id IN (?) AND shadowed = 0", ids)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := tx.ExecContext(ctx, query, args...); err != nil {
-		return nil, err
-	}
-	return ids, commit(tx)
+	return id, err
 }
 
 // settleBoard has the writer of a board move the entries of a member that are on the wrong side.

@@ -297,7 +297,7 @@ func TestHideDuringBatch(t *testing.T) {
 				hidden <- err
 			}()
 			poll(t, lookAgain, "Hide waits for the batch, or has not waited", func() bool {
-				return waiting(t, db, "SELECT id FROM boards%") > 0 || len(hidden) > 0
+				return waiting(t, db, "SELECT id%FROM boards%") > 0 || len(hidden) > 0
 			})
 			release()
 			if err := errors.Join(await(t, "the batch", submitted), await(t, "Hide", hidden)); err != nil {

@@ -181,7 +181,7 @@ func TestShadowWithoutHiding(t *testing.T) {
 	})
 }
 
-// TestHideEverywhereOnManyBoards: more boards than are locked at once, of which few have the member.
+// TestHideEverywhereOnManyBoards: of many boards few have the member, and the writers of all ask from then on.
 func TestHideEverywhereOnManyBoards(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
