@@ -20,9 +20,6 @@ const (
 	logRows = 50
 	// listedMembers is how many members of a leaving or arriving period one statement reads.
 	listedMembers = 5000
-	// pacedMembers is the size of a step from which on it rests between pieces of work: the turn of a day, not the
-	// following of a busy source.
-	pacedMembers = 10_000
 )
 
 // computeChanged passes the members to out whose entries may differ from the reflected state: those with changes in the
@@ -33,7 +30,6 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 		return err
 	}
 	out.step.Members = int64(len(members))
-	paced := len(members) >= pacedMembers
 	perStatement := min(upsertRows, max(20, lookUps/(len(d.periods)+1)))
 	for chunk := range slices.Chunk(members, perStatement) {
 		start := time.Now()
@@ -46,10 +42,8 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 				return err
 			}
 		}
-		if paced {
-			if err := d.pace.rest(ctx, time.Since(start)); err != nil {
-				return err
-			}
+		if err := d.rest(ctx, time.Since(start)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -120,7 +114,7 @@ func (d *derivation) listMembers(ctx context.Context, periodID int64, members ma
 		if err != nil || n < listedMembers {
 			return err
 		}
-		if err := d.pace.rest(ctx, time.Since(start)); err != nil {
+		if err := d.rest(ctx, time.Since(start)); err != nil {
 			return err
 		}
 	}

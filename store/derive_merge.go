@@ -82,7 +82,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	s.last = s.rows[len(s.rows)-1].Member
-	return d.pace.rest(ctx, time.Since(start))
+	return d.rest(ctx, time.Since(start))
 }
 
 // computeAll passes every member to out.

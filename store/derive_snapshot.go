@@ -15,7 +15,7 @@ type derivation struct {
 	store *Store
 	q     *sql.Tx
 	clock leaderboard.Micros
-	pace  pacer
+	paced bool // it rests between pieces of work
 
 	board leaderboard.Board
 	own   leaderboard.Period
