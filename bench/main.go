@@ -101,6 +101,7 @@ func steps() []step {
 		{"windows", true, (*world).measureWindows},
 		{"friends", true, (*world).measureFriends},
 		{"categories", true, (*world).measureCategories},
+		{"derived", false, (*world).measureDerived},
 		{"index", false, (*world).measureIndex},
 	}
 }

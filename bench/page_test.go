@@ -39,7 +39,7 @@ func TestPageKeepsOtherSections(t *testing.T) {
 	at := -1
 	for _, want := range []string{
 		"2 cores, 4 GB of memory, linux/amd64, go1.26, MySQL 9.7.4, Redis 8.0.6 (reads, writes, index)",
-		"make bench ARGS=-huge", "(reads, rebuild, field, writes, windows, friends, categories, index)",
+		"make bench ARGS=-huge", "(reads, rebuild, field, writes, windows, friends, categories, derived, index)",
 		"## Reading", "20,000 members.", "| something | new/s |", "Measured on 2026-07-01.",
 		"## Writing", "| something | 7/s |", "## Any rank at any depth", "](benchmarks-rank.svg)", "| something | 0.3 ms |",
 	} {

@@ -64,6 +64,14 @@ func (w *world) submitsTo(path string, members, conns, n int) func() (float64, e
 }
 
 func appendSubmit(buf []byte, path string, members, n int) []byte {
+	body := submitBody(members, n)
+	buf = fmt.Appendf(buf, "POST %s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		path, benchKey, len(body))
+	return append(buf, body...)
+}
+
+// submitBody has n entries, members at random.
+func submitBody(members, n int) string {
 	var body bytes.Buffer
 	body.WriteString(`{"entries":[`)
 	for i := range n {
@@ -73,9 +81,7 @@ func appendSubmit(buf []byte, path string, members, n int) []byte {
 		fmt.Fprintf(&body, `{"member":"%s","score":%d}`, randomMember(members), randomScore())
 	}
 	body.WriteString(`]}`)
-	buf = fmt.Appendf(buf, "POST %s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		path, benchKey, body.Len())
-	return append(buf, body.Bytes()...)
+	return body.String()
 }
 
 // plainTable makes a table like entries with the same rows.

@@ -73,11 +73,14 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// wait lets some time pass, and returns false when ctx ends: at least as long as the step took, behind failures longer and
-// longer, and then until there is something to do.
+// restShare is what part of the time that a step took the follower rests at least.
+const restShare = 4
+
+// wait lets some time pass, and returns false when ctx ends: at least a part of the time that the step took, behind failures
+// longer and longer, and then until there is something to do.
 func (f *follower) wait(ctx context.Context, took time.Duration, failures int, lead bool) bool {
 	opts := &f.runner.opts
-	rest := max(opts.Gap, took)
+	rest := max(opts.Gap, took/restShare)
 	if failures > 0 {
 		rest = max(rest, min(maxBackoff, opts.Poll<<min(failures-1, 10)))
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	// IndexMemory bounds the memory of the rank indexes in bytes, roughly; the one that was used last is kept in any
 	// case. Default 256 MiB, enough for a billion entries.
 	IndexMemory int64
+	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
+	// the last one the board is leaderboard.Computing. Default 200,000.
+	DeriveRows int
 	// Clock changes what the database clock said into what is taken for its present. For tests of what time does; nil
 	// leaves it as it is.
 	Clock func(database time.Time) time.Time
@@ -66,6 +69,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.IndexTarget, 256)
 	setDefault(&c.IndexSaveEvery, 200_000)
 	setDefault(&c.IndexMemory, 256<<20)
+	setDefault(&c.DeriveRows, 200_000)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -14,9 +14,6 @@ import (
 
 // Bounds of a step.
 const (
-	// stepRows is how many differences one transaction writes. A step with more takes several, and until the last one
-	// the board is Computing.
-	stepRows = 200_000
 	// stepMembers is how many members a step looks up one by one; with more of them everything is computed anew.
 	stepMembers = 1_000_000
 	// stepAttempts is how often a step starts over that somebody else was faster than.
@@ -53,6 +50,7 @@ func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.Deriv
 	var step leaderboard.DeriveStep
 	err := s.derivation(ctx, board, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
+		d.paced = step.State != leaderboard.Following
 		out := &output{d: d, step: &step}
 		switch {
 		case step.State == leaderboard.Computing:
@@ -62,7 +60,7 @@ func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.Deriv
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
 				s.cfg.Logger.Info("a derived board is computed anew", "board", board, "reason", err)
-				step.State = leaderboard.Computing
+				step.State, d.paced = leaderboard.Computing, true
 				err = d.computeAll(ctx, out)
 			}
 		}
@@ -141,17 +139,22 @@ func (d *derivation) lag() int64 {
 	return n
 }
 
-// pacer keeps a long step from taking the server for itself: after each piece of work it rests for as long again, so
-// that half of the time is left to others.
-type pacer struct{ rested time.Duration }
+// readingRests is how long a step that touches most of a board rests behind a piece of reading, as a multiple of the time
+// that it took: a turn of the day has time. It does not rest between pieces of writing. As long as the transaction is open
+// every reader of the board has to look behind the rows that it has changed, which slows ranks down to a third; the sooner
+// it is over the better.
+const readingRests = 6
 
-// rest waits, in proportion to the time that the piece of work took.
-func (p *pacer) rest(ctx context.Context, took time.Duration) error {
-	timer := time.NewTimer(took)
+// rest leaves the server to others for a while, in a turn of the day or a computation. Behind a busy source a step does not
+// rest.
+func (d *derivation) rest(ctx context.Context, took time.Duration) error {
+	if !d.paced {
+		return nil
+	}
+	timer := time.NewTimer(took * readingRests)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		p.rested += took
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -20,9 +20,6 @@ const (
 	logRows = 50
 	// listedMembers is how many members of a leaving or arriving period one statement reads.
 	listedMembers = 5000
-	// pacedMembers is the size of a step from which on it rests between pieces of work: the turn of a day, not the
-	// following of a busy source.
-	pacedMembers = 10_000
 )
 
 // computeChanged passes the members to out whose entries may differ from the reflected state: those with changes in the
@@ -33,7 +30,6 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 		return err
 	}
 	out.step.Members = int64(len(members))
-	paced := len(members) >= pacedMembers
 	perStatement := min(upsertRows, max(20, lookUps/(len(d.periods)+1)))
 	for chunk := range slices.Chunk(members, perStatement) {
 		start := time.Now()
@@ -46,10 +42,8 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 				return err
 			}
 		}
-		if paced {
-			if err := d.pace.rest(ctx, time.Since(start)); err != nil {
-				return err
-			}
+		if err := d.rest(ctx, time.Since(start)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -114,21 +108,19 @@ func (d *derivation) listMembers(ctx context.Context, periodID int64, members ma
 			return fmt.Errorf("%w: more than %d members are concerned", errNeedsCompute, stepMembers)
 		}
 		start := time.Now()
-		t := (&text{}).str("SELECT member FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(periodID)
-		t.str(" AND member > ").hex(after).str(" ORDER BY member LIMIT ").int(listedMembers)
-		n, err := d.scanMembers(ctx, t, func(member string) { members[member], after = struct{}{}, member })
+		n, err := d.scanMembers(ctx, streamQuery("member", periodID, after, listedMembers), func(member string) { members[member], after = struct{}{}, member })
 		if err != nil || n < listedMembers {
 			return err
 		}
-		if err := d.pace.rest(ctx, time.Since(start)); err != nil {
+		if err := d.rest(ctx, time.Since(start)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *derivation) scanMembers(ctx context.Context, t *text, fn func(string)) (n int, err error) {
-	rows, err := d.q.QueryContext(ctx, d.store.limited(t.String()))
+func (d *derivation) scanMembers(ctx context.Context, query string, fn func(string)) (n int, err error) {
+	rows, err := d.q.QueryContext(ctx, d.store.limited(query))
 	if err != nil {
 		return 0, err
 	}
@@ -177,14 +169,7 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 	for i, m := range members {
 		index[m], found[i].entries = i, make(map[int64]leaderboard.Entry, len(d.periods))
 	}
-	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
-	t.int(d.own.ID).str(",").int(-d.own.ID)
-	for _, s := range d.desired {
-		if s.periodID != 0 {
-			t.str(",").int(s.periodID)
-		}
-	}
-	rows, err := d.q.QueryContext(ctx, d.store.limited(t.str(") AND member IN (").hexes(members).str(")").String()))
+	rows, err := d.q.QueryContext(ctx, d.store.limited(lookUpQuery(d.ids(), members)))
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +188,22 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 		found[index[e.Member]].put(d.own.ID, id, e)
 	}
 	return found, rows.Err()
+}
+
+// ids are the periods that have entries of the board: its own, the shadow of that, and the sources that there are.
+func (d *derivation) ids() []int64 {
+	ids := []int64{d.own.ID, -d.own.ID}
+	for _, s := range d.desired {
+		if s.periodID != 0 && !slices.Contains(ids, s.periodID) {
+			ids = append(ids, s.periodID)
+		}
+	}
+	return ids
+}
+
+func lookUpQuery(periods []int64, members []string) string {
+	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	return t.ints(periods).str(") AND member IN (").hexes(members).str(")").String()
 }
 
 // codecOf is how a period, the board's own or a source, stores its entries.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"leaderboard"
@@ -25,12 +24,7 @@ type stream struct {
 // merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in the
 // order of members: all periods are read side by side in the order of the primary key.
 func (d *derivation) merge(ctx context.Context, fn func(member string, h held) error) error {
-	ids := []int64{d.own.ID, -d.own.ID}
-	for _, s := range d.desired {
-		if s.periodID != 0 && !slices.Contains(ids, s.periodID) {
-			ids = append(ids, s.periodID)
-		}
-	}
+	ids := d.ids()
 	streams := make([]*stream, len(ids))
 	for i, id := range ids {
 		streams[i] = &stream{periodID: id, codec: d.codecOf(id), limit: min(2000, streamRows/len(ids))}
@@ -67,9 +61,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	start := time.Now()
-	t := (&text{}).str("SELECT member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(s.periodID)
-	t.str(" AND member > ").hex(s.last).str(" ORDER BY member LIMIT ").int(int64(s.limit))
-	rows, err := d.q.QueryContext(ctx, d.store.limited(t.String()))
+	rows, err := d.q.QueryContext(ctx, d.store.limited(streamQuery("member, score, tiebreak, created_time", s.periodID, s.last, s.limit)))
 	if err != nil {
 		return err
 	}
@@ -82,7 +74,13 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	s.last = s.rows[len(s.rows)-1].Member
-	return d.pace.rest(ctx, time.Since(start))
+	return d.rest(ctx, time.Since(start))
+}
+
+// streamQuery reads on in a period behind a member.
+func streamQuery(columns string, periodID int64, after string, limit int) string {
+	t := (&text{}).str("SELECT ").str(columns).str(" FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(periodID)
+	return t.str(" AND member > ").hex(after).str(" ORDER BY member LIMIT ").int(int64(limit)).String()
 }
 
 // computeAll passes every member to out.

@@ -15,7 +15,7 @@ type derivation struct {
 	store *Store
 	q     *sql.Tx
 	clock leaderboard.Micros
-	pace  pacer
+	paced bool // it rests between pieces of work
 
 	board leaderboard.Board
 	own   leaderboard.Period
@@ -174,26 +174,19 @@ type place struct {
 
 // readPeriods finds the periods by their places, and the reflected ones by their ids.
 func (d *derivation) readPeriods(ctx context.Context, boards map[int64]leaderboard.Board) error {
-	const columns = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
 	ids := map[string]int64{}
 	for id, b := range boards {
 		ids[b.Name] = id
 	}
-	t, places := (&text{}).str(columns+" FORCE INDEX (periods_start) WHERE state <> 'deleting' AND ("), map[place]bool{}
+	var places []place
 	for _, s := range d.desired {
-		at := place{ids[s.Board], s.Window, s.StartsAt}
-		if !s.Found || places[at] {
-			continue
+		if s.Found {
+			places = append(places, place{ids[s.Board], s.Window, s.StartsAt})
 		}
-		if len(places) > 0 {
-			t.str(" OR ")
-		}
-		places[at] = true
-		t.str("(board_id = ").int(at.board).str(" AND window_name = ").hex(string(at.window)).str(" AND starts_at = ").time(at.startsAt).str(")")
 	}
 	found := map[place]int64{}
 	if len(places) > 0 {
-		if err := d.scanStates(ctx, t.str(")").String(), boards, found); err != nil {
+		if err := d.scanStates(ctx, placesQuery(places), boards, found); err != nil {
 			return err
 		}
 	}
@@ -202,16 +195,31 @@ func (d *derivation) readPeriods(ctx context.Context, boards map[int64]leaderboa
 			s.periodID = found[place{ids[s.Board], s.Window, s.StartsAt}]
 		}
 	}
-	t.reset()
+	var left []int64
 	for _, r := range d.reflected {
 		if _, ok := d.periods[r.periodID]; !ok && r.periodID != 0 {
-			t.comma(len(t.b)).int(r.periodID)
+			left = append(left, r.periodID)
 		}
 	}
-	if len(t.b) == 0 {
+	if len(left) == 0 {
 		return nil
 	}
-	return d.scanStates(ctx, columns+" WHERE state <> 'deleting' AND id IN ("+t.String()+")", boards, found)
+	query := (&text{}).str(selectStates + " WHERE state <> 'deleting' AND id IN (").ints(left).str(")").String()
+	return d.scanStates(ctx, query, boards, found)
+}
+
+const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
+
+// placesQuery finds periods by their places.
+func placesQuery(places []place) string {
+	t := (&text{}).str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
+	for i, at := range places {
+		if i > 0 {
+			t.str(" OR ")
+		}
+		t.str("(board_id = ").int(at.board).str(" AND window_name = ").hex(string(at.window)).str(" AND starts_at = ").time(at.startsAt).str(")")
+	}
+	return t.str(")").String()
 }
 
 func (d *derivation) scanStates(ctx context.Context, query string, boards map[int64]leaderboard.Board, found map[place]int64) error {

@@ -69,6 +69,7 @@ func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Ve
 			v.Detail = "the entries are being computed"
 			return nil
 		}
+		d.paced = true
 		behind := map[string]bool{}
 		members, err := d.changedMembers(ctx)
 		if errors.Is(err, errNeedsCompute) {

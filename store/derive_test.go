@@ -1,8 +1,18 @@
 package store_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -14,4 +24,324 @@ func TestDerived(t *testing.T) {
 func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) { storetest.PropertyDerived(t, clocked(t, dsn)) })
+}
+
+// sourced is a store with a source and a board that is derived from it.
+func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Store, source leaderboard.PeriodRef) {
+	t.Helper()
+	s = open(t, dsn, change)
+	source = makeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.Latest})
+	rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}}
+	if _, _, err := s.PutBoard(t.Context(), "sum", rules); err != nil {
+		t.Fatal(err)
+	}
+	return s, source
+}
+
+func follow(t *testing.T, s *store.Store) leaderboard.DeriveStep {
+	t.Helper()
+	step, err := s.FollowSources(t.Context(), "sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return step
+}
+
+// submitMany gives members m0 to mn-1 a score, 500 in a request.
+func submitMany(t *testing.T, s *store.Store, n int, score int64) {
+	t.Helper()
+	for from := 0; from < n; from += 500 {
+		var entries []leaderboard.Submission
+		for i := from; i < min(n, from+500); i++ {
+			entries = append(entries, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: score})
+		}
+		if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "runs", Entries: entries}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// equals holds the entries against the sources.
+func equals(t *testing.T, s *store.Store, checked int64) {
+	t.Helper()
+	v, err := s.VerifySources(t.Context(), "sum")
+	if err != nil || !v.Equal || v.Checked != checked {
+		t.Errorf("verify: %+v, %v; want %d entries", v, err, checked)
+	}
+}
+
+// TestDerivedLog: a step of many changes is one state in the entries and several commits in the log, which lead to it.
+func TestDerivedLog(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		var mu sync.Mutex
+		var told []leaderboard.Commit
+		s, _ := sourced(t, dsn, func(c *store.Config) {
+			c.OnCommit = func(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+				mu.Lock()
+				defer mu.Unlock()
+				if ref.Board == "sum" {
+					told = append(told, commit)
+				}
+			}
+		})
+		submitMany(t, s, 6200, 5)
+		if step := follow(t, s); step.Rows != 6200 || step.ToSeq != 6200 {
+			t.Errorf("step is %+v", step)
+		}
+		if _, err := s.Remove(t.Context(), "runs", 0, "m7"); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, s)
+		ref := makeBoard(t, s, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+		logged, err := s.Changes(t.Context(), ref.ID, 0, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(logged, told) || len(logged) != 14 {
+			t.Errorf("%d commits are logged, %d were told", len(logged), len(told))
+		}
+		seq, count, at := int64(0), int64(0), logged[0].PrevCommittedAt
+		for _, c := range logged {
+			for _, change := range c.Changes {
+				if change.Old == nil {
+					count++
+				}
+				if change.New == nil {
+					count--
+				}
+			}
+			if c.FirstSeq != seq+1 || c.PrevCommittedAt != at || c.CommittedAt <= at || c.EntryCount != count || len(c.Changes) > 500 {
+				t.Fatalf("commit %d to %d from %s to %s with %d entries; the one before ended at %d, %s, with %d now", c.FirstSeq, c.LastSeq, c.PrevCommittedAt, c.CommittedAt, c.EntryCount, seq, at, count)
+			}
+			seq, at = c.LastSeq, c.CommittedAt
+		}
+		p, err := s.Period(t.Context(), ref.ID)
+		if err != nil || p.LastSeq != seq || p.EntryCount != count || p.Committed != at {
+			t.Errorf("the period is %+v, %v; the log ends at %d, %s, with %d", p, err, seq, at, count)
+		}
+		equals(t, s, 6199)
+	})
+}
+
+// TestDerivedPruned: what the log no longer tells is computed anew.
+func TestDerivedPruned(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, source := sourced(t, dsn, nil)
+		submitMany(t, s, 1200, 5)
+		follow(t, s)
+		submitMany(t, s, 700, 6)
+		if _, err := connect(t, dsn).ExecContext(t.Context(), "DELETE FROM changes WHERE period_id = ?", source.ID); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
+			t.Errorf("verify without a log: %+v, %v", v, err)
+		}
+		if step := follow(t, s); step.State != leaderboard.Computing || step.Rows != 700 {
+			t.Errorf("step is %+v", step)
+		}
+		equals(t, s, 1200)
+	})
+}
+
+// TestDerivedKeepsLog: housekeeping leaves what a derived board has not followed yet, for a day.
+func TestDerivedKeepsLog(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	s, source := sourced(t, testenv.MySQL(t), func(c *store.Config) {
+		c.ChangeTTL = time.Minute
+		c.Clock = func(now time.Time) time.Time { return now.Add(time.Duration(ahead.Load())) }
+	})
+	logged := func(from int64) error {
+		_, err := s.Changes(t.Context(), source.ID, from, 10)
+		return err
+	}
+	sweep := func(after time.Duration) {
+		t.Helper()
+		ahead.Add(int64(after))
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	submitMany(t, s, 10, 1)
+	follow(t, s)
+	submitMany(t, s, 10, 2)
+	sweep(time.Hour)
+	if err := logged(0); !errors.Is(err, leaderboard.ErrLogPruned) {
+		t.Errorf("what was followed is kept: %v", err)
+	}
+	if err := logged(10); err != nil {
+		t.Errorf("what was not followed is gone: %v", err)
+	}
+	if step := follow(t, s); step.State != leaderboard.Following || step.Rows != 10 {
+		t.Errorf("step is %+v", step)
+	}
+	submitMany(t, s, 10, 3)
+	sweep(25 * time.Hour)
+	if err := logged(20); !errors.Is(err, leaderboard.ErrLogPruned) {
+		t.Errorf("what was not followed for a day is kept: %v", err)
+	}
+	follow(t, s)
+	equals(t, s, 10)
+}
+
+// TestDerivedTogether: several processes follow the same board at once, while its source changes, somebody is hidden and
+// the rule is another one; whoever is faster, the log has no gap and the entries are what the sources make.
+func TestDerivedTogether(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		first, _ := sourced(t, dsn, nil)
+		stores := []*store.Store{first, open(t, dsn, nil), open(t, dsn, nil)}
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for _, s := range stores {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := s.FollowSources(t.Context(), "sum"); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for i := range 20 {
+			submitMany(t, first, 100+40*i, int64(i))
+			switch i {
+			case 5:
+				if _, err := first.Hide(t.Context(), leaderboard.HideRequest{Board: "sum", Member: "m3", Reason: "r", Actor: "a"}); err != nil {
+					t.Error(err)
+				}
+			case 10:
+				rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}, Weights: []int64{-3}}}
+				if _, _, err := stores[1].PutBoard(t.Context(), "sum", rules); err != nil {
+					t.Error(err)
+				}
+			case 15:
+				if _, err := stores[2].Recompute(t.Context(), "sum"); err != nil && !errors.Is(err, leaderboard.ErrOverloaded) {
+					t.Error(err)
+				}
+			}
+		}
+		stop()
+		wg.Wait()
+		follow(t, first)
+		equals(t, first, 860)
+		l, err := first.Current(t.Context(), "sum")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := storetest.Ref(l.Board, l.Periods[0])
+		if got := scoreOf(t, first, ref, "m859"); got != -3*19 {
+			t.Errorf("the last member has %d", got)
+		}
+		if got := scoreOf(t, first, ref, "m3"); got != -1 {
+			t.Errorf("the hidden member has %d", got)
+		}
+		replayed(t, first, ref)
+	})
+}
+
+// replayed checks that the log tells one history without a gap that leads to the entries that there are.
+func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
+	t.Helper()
+	p, err := s.Period(t.Context(), ref.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := map[string]leaderboard.Entry{}
+	for at := int64(0); at < p.LastSeq; {
+		commits, err := s.Changes(t.Context(), ref.ID, at, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range commits {
+			for _, change := range c.Changes {
+				old, ok := entries[change.Member]
+				if ok != (change.Old != nil) || (ok && old != *change.Old) {
+					t.Fatalf("change %d is from %+v, the entry was %+v", change.Seq, change.Old, old)
+				}
+				if delete(entries, change.Member); change.New != nil {
+					entries[change.Member] = *change.New
+				}
+			}
+			if int64(len(entries)) != c.EntryCount {
+				t.Fatalf("commit %d says there are %d entries, there are %d", c.LastSeq, c.EntryCount, len(entries))
+			}
+			at = c.LastSeq
+		}
+	}
+	if int64(len(entries)) != p.EntryCount {
+		t.Errorf("the period has %d entries, its log %d", p.EntryCount, len(entries))
+	}
+}
+
+// TestLeadDerived: one process leads a board until it yields or its connection is gone.
+func TestLeadDerived(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		first, second := open(t, dsn, nil), open(t, dsn, nil)
+		lead := func(s *store.Store, board int64, want bool) {
+			t.Helper()
+			if got, err := s.LeadDerived(t.Context(), board); err != nil || got != want {
+				t.Errorf("board %d is led: %t, %v; want %t", board, got, err, want)
+			}
+		}
+		lead(first, 1, true)
+		lead(first, 1, true)
+		lead(second, 1, false)
+		lead(second, 2, true)
+		lead(first, 2, false)
+		if err := first.YieldDerived(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		lead(second, 1, true)
+		lead(first, 1, false)
+		var id int64
+		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT IS_USED_LOCK(CONCAT('leaderboard-derive-', LEFT(SHA2(DATABASE(), 256), 20), '-', 1))").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := connect(t, dsn).ExecContext(t.Context(), fmt.Sprint("KILL ", id)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the lock of a lost connection is free", func() bool {
+			got, err := first.LeadDerived(t.Context(), 1)
+			return err == nil && got
+		})
+	})
+}
+
+// TestDerivedCutOff: a step of several transactions that ends in the middle, as of a killed process, leaves a board that
+// says it is being computed, and the next step of anybody finishes it.
+func TestDerivedCutOff(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		ctx, kill := context.WithCancel(t.Context())
+		var commits atomic.Int64
+		s, _ := sourced(t, dsn, func(c *store.Config) {
+			c.DeriveRows = 1000
+			c.OnCommit = func(ref leaderboard.PeriodRef, _ leaderboard.Commit) {
+				if ref.Board == "sum" && commits.Add(1) == 4 {
+					kill()
+				}
+			}
+		})
+		submitMany(t, s, 4300, 5)
+		if _, err := s.FollowSources(ctx, "sum"); err == nil {
+			t.Fatal("the step was not cut off")
+		}
+		other := open(t, dsn, nil)
+		d, err := other.Derivation(t.Context(), "sum")
+		if err != nil || d.State != leaderboard.Computing || d.Seq != 2000 {
+			t.Errorf("cut off at %+v, %v", d, err)
+		}
+		if v, err := other.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
+			t.Errorf("verify of one half: %+v, %v", v, err)
+		}
+		submitMany(t, other, 100, 6)
+		if step := follow(t, other); step.Rows < 2300 || step.Rows > 2400 || step.State != leaderboard.Computing {
+			t.Errorf("step is %+v", step)
+		}
+		equals(t, other, 4300)
+	})
 }

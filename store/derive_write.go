@@ -31,7 +31,7 @@ func (o *output) add(ctx context.Context, member string, h held, want *leaderboa
 	if !differ(h.own(), want) {
 		return nil
 	}
-	if len(o.changes) >= stepRows {
+	if len(o.changes) >= o.d.store.cfg.DeriveRows {
 		if err := o.write(ctx, false); err != nil {
 			return err
 		}

@@ -138,6 +138,7 @@ func plannedStatements(t *testing.T) map[string]planned {
 		out["count "+name] = planned{qu.text(1), ordered}
 	}
 	members := question{members: []string{"m1", "m2", "m77"}}
+	plannedSteps(out)
 	out["members"] = planned{members.text(1), map[string]string{"e": "PRIMARY", "p": "PRIMARY"}}
 	several := &merged{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
 	part := scan{iv: interval{here, later}, limit: 10}
@@ -190,4 +191,17 @@ func literal(query string, args ...any) string {
 		query = strings.Replace(query, "?", fmt.Sprint(a), 1)
 	}
 	return query
+}
+
+// plannedSteps adds the statements of a step behind the sources of a derived board.
+func plannedSteps(out map[string]planned) {
+	var many []string
+	for i := range lookUps / 8 {
+		many = append(many, fmt.Sprint("m", i))
+	}
+	entries := map[string]string{"entries": "PRIMARY"}
+	out["look-up of a step"] = planned{lookUpQuery([]int64{1, -1, 2, 3, 4, 5, 6, 7}, many), entries}
+	out["stream of a step"] = planned{streamQuery("member, score, tiebreak, created_time", 1, "m1", listedMembers), entries}
+	places := []place{{1, leaderboard.AllTime, 0}, {2, leaderboard.Day, 1_750_000_000_000_000}, {2, leaderboard.Day, 1_750_086_400_000_000}}
+	out["sources of a step"] = planned{placesQuery(places), map[string]string{"periods": "periods_start"}}
 }

@@ -30,7 +30,7 @@ func TestBoardsDocument(t *testing.T) {
 		cfg.clock = func(t time.Time) time.Time { return t.Add(time.Duration(offset.Load())) }
 	})
 	lines, ran := strings.Split(string(doc), "\n"), 0
-	boards := map[string]bool{}
+	boards, derived := map[string]bool{}, map[string]bool{}
 	for i, line := range lines {
 		if at := docClock.FindStringSubmatch(line); at != nil {
 			now, err := time.Parse(time.RFC3339, at[1])
@@ -48,6 +48,11 @@ func TestBoardsDocument(t *testing.T) {
 		ran++
 		if of := docBoard.FindStringSubmatch(line); of != nil {
 			boards[of[1]] = true
+			if strings.Contains(line, `"derive":`) {
+				derived[of[1]] = true
+			} else if derived[of[1]] { // it follows its sources by itself, a moment later
+				a.settle(line, lines[i+1])
+			}
 		}
 		got := a.curl(line)
 		if len(got) == 0 && lines[i+1] == "" {
@@ -59,5 +64,16 @@ func TestBoardsDocument(t *testing.T) {
 	}
 	if ran < 4 {
 		t.Errorf("the document has %d curl lines, want at least 4", ran)
+	}
+}
+
+// settle asks until the answer is the one wanted, or that takes too long.
+func (a *testApp) settle(line, want string) {
+	a.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+		if reflect.DeepEqual(comparable(a.t, a.curl(line)), comparable(a.t, []byte(want))) {
+			return
+		}
+		<-time.After(20 * time.Millisecond)
 	}
 }

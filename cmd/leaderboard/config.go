@@ -41,8 +41,8 @@ type config struct {
 	dir     string
 	members int
 
-	kind, board string
-	all         bool
+	kind, against, board string
+	all                  bool
 
 	url            string
 	key            string // secret

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"leaderboard"
+	"leaderboard/derive"
 	"leaderboard/refresher"
 )
 
@@ -28,10 +29,15 @@ type runView struct {
 // refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
 func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 	views, failed := []runView{}, 0
-	err := p.eachPeriod(ctx, &cfg, withCopies, func(t *tools, ref leaderboard.PeriodRef) error {
-		run, err := t.refresher.RunOnce(ctx, refresher.Request{
-			Ref: ref, Kind: leaderboard.RunKind(cfg.kind), Reason: leaderboard.ReasonCommand, Actor: hostName(),
-		})
+	kind, with := leaderboard.RunKind(cfg.kind), withCopies
+	if kind == leaderboard.Recompute {
+		with = mysqlOnly
+	}
+	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
+		if kind == leaderboard.Recompute && ref.Rules.Derive == nil {
+			return notDerived(&cfg, ref)
+		}
+		run, err := t.renew(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.ReasonCommand, Actor: hostName()})
 		v := viewRun(ref, run)
 		if err != nil {
 			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
@@ -52,6 +58,28 @@ func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 		return fmt.Errorf("%d of %d refreshes failed", failed, len(views))
 	}
 	return nil
+}
+
+// renew carries out a refresh, or computes a derived board anew.
+func (t *tools) renew(ctx context.Context, r refresher.Request) (leaderboard.Run, error) {
+	if r.Kind != leaderboard.Recompute {
+		return t.refresher.RunOnce(ctx, r)
+	}
+	deriver := derive.New(t.store, t.store, derive.Options{})
+	defer deriver.Close()
+	run, wait, err := deriver.Start(ctx, r.Ref, r.Reason, r.Actor)
+	if err != nil {
+		return run, err
+	}
+	return wait(ctx)
+}
+
+// notDerived is what a board without sources is to a command about sources: an error if it was named, else nothing.
+func notDerived(cfg *config, ref leaderboard.PeriodRef) error {
+	if cfg.all {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", leaderboard.ErrNotDerived, printable(ref.Board))
 }
 
 func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {

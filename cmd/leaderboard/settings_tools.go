@@ -16,8 +16,12 @@ func toolsTable() []setting {
 			set: number(func(c *config) *int { return &c.members }, 1, 10_000_000),
 		},
 		{
-			name: "kind", section: secRefresh, fallback: "full", usage: "full builds the copy anew, incremental catches up by the change log",
-			set: choice(func(c *config) *string { return &c.kind }, "full", "incremental"),
+			name: "kind", section: secRefresh, fallback: "full", usage: "full builds the copy anew, incremental catches up by the change log, recompute computes derived boards anew from their sources",
+			set: choice(func(c *config) *string { return &c.kind }, "full", "incremental", "recompute"),
+		},
+		{
+			name: "against", section: secRefresh, fallback: "copy", usage: "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources",
+			set: choice(func(c *config) *string { return &c.against }, "copy", "sources"),
 		},
 		{
 			name: "board", section: secRefresh, usage: "the board",

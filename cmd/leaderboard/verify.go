@@ -21,9 +21,9 @@ type verificationView struct {
 }
 
 type differenceView struct {
-	Rank  int64      `json:"rank"`  // strict
-	Copy  *placeView `json:"copy"`  // null: the copy ends before it
-	Truth *placeView `json:"truth"` // null: MySQL ends before it
+	Rank  int64      `json:"rank,omitzero"` // strict; none against sources
+	Copy  *placeView `json:"copy"`          // null: the copy ends before it
+	Truth *placeView `json:"truth"`         // null: MySQL ends before it
 }
 
 type placeView struct {
@@ -33,11 +33,19 @@ type placeView struct {
 	CreatedTime leaderboard.Micros `json:"created_time"`
 }
 
-// verify compares copies with MySQL. It goes on after a difference, and fails at the end.
+// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference, and fails at the
+// end.
 func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	views, wrong := []verificationView{}, 0
-	err := p.eachPeriod(ctx, &cfg, withCopies, func(t *tools, ref leaderboard.PeriodRef) error {
-		v, err := t.copies.Verify(ctx, ref)
+	sources, with := cfg.against == "sources", withCopies
+	if sources {
+		with = mysqlOnly
+	}
+	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
+		if sources && ref.Rules.Derive == nil {
+			return notDerived(&cfg, ref)
+		}
+		v, err := t.verify(ctx, ref, sources)
 		view := viewVerification(ref, v)
 		if err != nil {
 			view.Equal, view.Error = false, err.Error()
@@ -54,10 +62,20 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	if err := p.showVerifications(&cfg, views); err != nil {
 		return err
 	}
+	if wrong > 0 && sources {
+		return fmt.Errorf("%d of %d boards are not what their sources make: `leaderboard refresh --kind recompute` computes them anew", wrong, len(views))
+	}
 	if wrong > 0 {
 		return fmt.Errorf("%d of %d copies are not what MySQL says: `leaderboard refresh` builds them anew", wrong, len(views))
 	}
 	return nil
+}
+
+func (t *tools) verify(ctx context.Context, ref leaderboard.PeriodRef, sources bool) (leaderboard.Verification, error) {
+	if sources {
+		return t.store.VerifySources(ctx, ref.Board)
+	}
+	return t.copies.Verify(ctx, ref)
 }
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
@@ -90,6 +108,8 @@ func (p *program) showVerifications(cfg *config, views []verificationView) error
 
 func (v *verificationView) note() string {
 	switch {
+	case v.Difference != nil && v.Difference.Rank == 0:
+		return fmt.Sprintf("the board has %s, its sources make %s", v.Difference.Copy.text(), v.Difference.Truth.text())
 	case v.Difference != nil:
 		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Truth.text())
 	case v.Error != "":

@@ -24,7 +24,6 @@ func RunDerived(t *testing.T, s Subject) {
 // derived is a derived board of one test with sources that are named after it.
 type derived struct {
 	*timed
-	sources []string
 }
 
 // newDerived makes a derived board; its sources are made by the test.
