@@ -298,3 +298,38 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
 	}
 }
+
+// Many members of a board that the copy holds the top of are not looked for in it again and again; few are.
+func TestManyMembersOutsideOfTheCopy(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{})
+	calls := &scriptCalls{}
+	b.client.AddHook(calls)
+	b.members(3000)
+	b.build(t)
+	r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{LocalTTL: time.Nanosecond})
+	ask := func(n, step int) leaderboard.Source {
+		t.Helper()
+		q := leaderboard.MembersQuery{Limit: 3, Self: "m1"}
+		for i := range n {
+			q.Members = append(q.Members, fmt.Sprint("m", 1+i*step))
+		}
+		got, err := r.Members(within(t), b.ref, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, q, got)
+		return got.Source
+	}
+	for range 5 {
+		if source := ask(100, 30); source != leaderboard.SourceMySQL {
+			t.Errorf("a hundred members from %s", source)
+		}
+	}
+	if n := calls.n.Load(); n != 1 {
+		t.Errorf("the copy was asked %d times", n)
+	}
+	if source := ask(10, 1); source != leaderboard.SourceRedis {
+		t.Errorf("ten of the top from %s", source)
+	}
+}
