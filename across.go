@@ -25,7 +25,7 @@ type BoardSeqs struct {
 }
 
 // AcrossReceipt answers a submit across boards: one result per submission, in order, and the state of every board that
-// was named and exists.
+// was named, exists and takes submissions: a derived board does not, so it has no state of the request.
 type AcrossReceipt struct {
 	Results []BoardResult
 	Boards  map[string]BoardSeqs
@@ -34,4 +34,9 @@ type AcrossReceipt struct {
 // NoBoard is why a submission to a board that does not exist is rejected.
 func NoBoard() *RuleError {
 	return &RuleError{Code: CodeBoardNotFound, Detail: "No board has this name."}
+}
+
+// NotToDerived is why a submission to a derived board is rejected.
+func NotToDerived() *RuleError {
+	return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
 }

@@ -71,7 +71,7 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 		return broken
 	}
 	if r.Derive != nil {
-		return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
+		return NotToDerived()
 	}
 	if r.StartsAt != nil && clock < *r.StartsAt {
 		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the board starts at %s", *r.StartsAt)}

@@ -41,7 +41,7 @@ type Writer interface {
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
 	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
-	// exist is rejected like one that breaks a rule.
+	// exist is rejected like one that breaks a rule, and so is one of a derived board.
 	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
 	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.

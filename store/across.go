@@ -23,8 +23,8 @@ const (
 )
 
 // SubmitAcross applies the entries to all current periods of their boards and returns when the transaction is committed:
-// all of them are, or none. Entries of boards that do not exist are rejected, like those that break a rule. Otherwise it
-// is Submit, with idempotency keys of its own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
+// all of them are, or none. Entries of boards that do not exist are rejected, like those that break a rule, and so are
+// those of derived boards, which it does not wait for. Otherwise it is Submit, with idempotency keys of its own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 func (s *Store) SubmitAcross(ctx context.Context, r AcrossRequest) (leaderboard.AcrossReceipt, error) {
 	if err := checkKey(r.Key); err != nil {
 		return leaderboard.AcrossReceipt{}, err
@@ -51,8 +51,9 @@ func acrossHash(entries []leaderboard.Submission, boards []string) [sha256.Size]
 	return sha256.Sum256(b)
 }
 
-// applyAcross carries a request out on the boards that were found.
-func (r *request) applyAcross(boards map[string]*found) leaderboard.AcrossReceipt {
+// applyAcross carries a request out on the boards that were found. Derived ones are among them only when that they are
+// derived was not known before the lock; the answer is the same.
+func (r *request) applyAcross(boards map[string]*found, derived map[string]bool) leaderboard.AcrossReceipt {
 	receipt := leaderboard.AcrossReceipt{
 		Results: make([]leaderboard.BoardResult, len(r.entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}
@@ -61,12 +62,17 @@ func (r *request) applyAcross(boards map[string]*found) leaderboard.AcrossReceip
 		receipt.Results[i] = leaderboard.BoardResult{Board: name, Result: leaderboard.Result{
 			Member: sub.Member, Status: leaderboard.Rejected, Rule: leaderboard.NoBoard(),
 		}}
-		if f := boards[name]; f != nil {
+		switch f := boards[name]; {
+		case f.derived() || derived[name]:
+			if receipt.Results[i].Rule = leaderboard.CheckMember(sub.Member); receipt.Results[i].Rule == nil {
+				receipt.Results[i].Rule = leaderboard.NotToDerived()
+			}
+		case f != nil:
 			receipt.Results[i].Result = submitAll(f.periods, sub)
 		}
 	}
 	for _, name := range r.boards {
-		if f := boards[name]; f != nil {
+		if f := boards[name]; f != nil && !f.derived() {
 			var of leaderboard.Receipt
 			seqsOf(&of, f.periods)
 			receipt.Boards[name] = leaderboard.BoardSeqs{Seq: of.Seq, Seqs: of.Seqs}
@@ -83,6 +89,47 @@ func boardsOf(reqs []*request) []string {
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return leaderboard.CheckBoardName(name) != nil })
+}
+
+// derived says whether the rules that were found are those of a derived board; nil is no board.
+func (f *found) derived() bool { return f != nil && f.rules.rules.Derive != nil }
+
+// lockable are the boards that a batch across boards locks: those that it names, without the derived ones.
+func (w *writer) lockable(reqs []*request) []string {
+	return slices.DeleteFunc(boardsOf(reqs), func(name string) bool { return w.derived[name] })
+}
+
+// derivedAmong are those of the boards that are derived. They take no entries, so a batch does without their gates and
+// locks, which a step of theirs may hold for seconds: boards that have nothing to do with it would wait, too. The
+// database is asked only about boards that are not remembered as ordinary ones; what is remembered of a derived board is
+// not enough, because nobody who submits to it would find out that another server has made it an ordinary one. When the
+// answer does not come, the locks decide as of any board.
+func (s *Store) derivedAmong(names []string) map[string]bool {
+	unsure := slices.DeleteFunc(names, func(name string) bool {
+		v, ok := s.rules.Load(name)
+		return ok && v.(*boardRules).rules.Derive == nil
+	})
+	if len(unsure) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ReadTimeout)
+	defer cancel()
+	derived := map[string]bool{}
+	for chunk := range slices.Chunk(unsure, upsertRows) {
+		var found [][]byte
+		if err := s.db.SelectContext(ctx, &found, s.limited(derivedQuery(chunk))); err != nil {
+			s.cfg.Logger.Debug("it is not known which boards are derived", "error", err)
+		}
+		for _, name := range found {
+			derived[string(name)] = true
+		}
+	}
+	return derived
+}
+
+func derivedQuery(names []string) string {
+	t := (&text{}).str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
+	return t.hexes(names).str(")").String()
 }
 
 // partsOf are the entries of each board, as one request without a key: what has to be read for it.

@@ -15,11 +15,11 @@ import (
 // of it is a deadlock, and the batch is repeated with the right ids.) The idempotency keys are read when all locks are
 // held: a repetition names the same boards, so it waits for the first.
 func (w *writer) lockAndReadAcross(ctx context.Context, tx *writeTx, reqs []*request) (*found, error) {
-	boards, err := w.inLockOrder(ctx, tx, boardsOf(reqs))
+	boards, err := w.inLockOrder(ctx, tx, w.lockable(reqs))
 	if err != nil {
 		return nil, err
 	}
-	all := &found{rules: &boardRules{boardID: acrossBoardID}, boards: map[string]*found{}}
+	all := &found{rules: &boardRules{boardID: acrossBoardID}, boards: map[string]*found{}, none: w.derived}
 	parts := partsOf(reqs)
 	for _, b := range boards {
 		one := writer{store: w.store, board: b.Name, text: w.text}

@@ -183,7 +183,7 @@ func receipts(reqs []*request, f *found) (answers []answer, keys []keyRow) {
 // answer applies one request to what was found.
 func (r *request) answer(f *found) (a answer) {
 	if f.boards != nil {
-		a.across = r.applyAcross(f.boards)
+		a.across = r.applyAcross(f.boards, f.none)
 	} else {
 		a.receipt, a.err = r.apply(f.periods)
 	}

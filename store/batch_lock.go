@@ -32,6 +32,7 @@ type found struct {
 	hidden  hiddenMembers
 
 	boards map[string]*found // by name, of a batch across boards; periods are then those of all
+	none   map[string]bool   // the boards of such a batch that are not locked, because they are derived
 
 	open []*period // all that the lock found
 	turn turn

@@ -13,12 +13,12 @@ func checkSources(ctx context.Context, tx *sqlx.Tx, name string, rules *leaderbo
 	if rules.Derive == nil {
 		return nil
 	}
-	t := (&text{}).str("SELECT b.name FROM boards b JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
+	names := make([]string, len(rules.Derive.From))
 	for i, f := range rules.Derive.From {
-		t.comma(i).hex(f.Board)
+		names[i] = f.Board
 	}
 	var derived [][]byte
-	if err := tx.SelectContext(ctx, &derived, t.str(")").String()); err != nil {
+	if err := tx.SelectContext(ctx, &derived, derivedQuery(names)); err != nil {
 		return err
 	}
 	among := map[string]bool{}

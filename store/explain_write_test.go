@@ -15,6 +15,7 @@ func writerPlans(out map[string]planned) {
 	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
 	ids := &text{}
 	appendAskIDs(ids, []string{"b1", "b2", "b77"})
+	out["derived among boards"] = planned{derivedQuery([]string{"b1", "b2", "b77"}), map[string]string{"b": "boards_name", "d": "PRIMARY"}}
 	out["ids of boards"] = planned{ids.String(), map[string]string{"boards": "boards_name"}}
 	reqs := []*request{{key: "k1"}, {key: "k2"}}
 	var (

@@ -20,7 +20,9 @@ type gate struct {
 }
 
 // enter waits until nobody else is at the boards, and returns what lets the next in. Whoever enters several does so in
-// the order of their names, so nobody waits in a circle; who is inside must not enter again.
+// the order of their names, so nobody waits in a circle; who is inside must not enter again. Gates come first: nobody may
+// enter one with a row of the database locked, because whoever is inside may wait for that row, and neither the database
+// nor the gates would see the circle.
 func (g *gates) enter(boards ...string) (leave func()) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
 	held := make([]*gate, len(boards))

@@ -227,9 +227,10 @@ func (s *Store) take(q *queue) []*request {
 
 // writer commits the batches of one board, one after the other.
 type writer struct {
-	store *Store
-	board string
-	text  text // reused from batch to batch
+	store   *Store
+	board   string
+	derived map[string]bool // boards of the batch under way that are derived, when it is across boards
+	text    text            // reused from batch to batch
 }
 
 // attempts bounds how often a batch is tried after deadlocks and lock waits.
@@ -243,7 +244,8 @@ func (w *writer) commit(reqs []*request) {
 		rows += r.rows()
 	}
 	if w.board == acrossQueue {
-		defer s.gates.enter(boardsOf(reqs)...)()
+		w.derived = s.derivedAmong(boardsOf(reqs))
+		defer s.gates.enter(w.lockable(reqs)...)()
 	} else {
 		defer s.gates.enter(w.board)()
 	}

@@ -41,6 +41,14 @@ func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leader
 		if b == nil {
 			continue
 		}
+		if b.Rules.Derive != nil {
+			for i, at := range places[name] {
+				if receipt.Results[at].Rule = leaderboard.CheckMember(subs[name][i].Member); receipt.Results[at].Rule == nil {
+					receipt.Results[at].Rule = leaderboard.NotToDerived()
+				}
+			}
+			continue
+		}
 		of := m.submitTo(b, subs[name])
 		for i, at := range places[name] {
 			receipt.Results[at].Result = of.Results[i]

@@ -1,0 +1,114 @@
+package store_test
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// TestAcrossDerived: a request that names a derived board neither waits for the step that is at the board nor for the
+// lock of its row, and nobody waits behind it; the entries of the derived board are rejected, and a repetition gets the
+// same answer. That another server has made the board an ordinary one is seen.
+func TestAcrossDerived(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		telling, released := make(chan struct{}, 1), make(chan struct{})
+		s, source := sourced(t, dsn, func(c *store.Config) {
+			c.LockWait = time.Second
+			c.OnCommit = func(ref leaderboard.PeriodRef, _ leaderboard.Commit) {
+				if ref.Board == "sum" {
+					telling <- struct{}{}
+					<-released
+				}
+			}
+		})
+		tell := sync.OnceFunc(func() { close(released) })
+		t.Cleanup(tell)
+		other := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }) // which knows nothing of the boards
+		submitMany(t, s, 1, 3)
+		stepped := make(chan error, 1)
+		go func() {
+			_, err := s.FollowSources(context.Background(), "sum")
+			stepped <- err
+		}()
+		await(t, "the step to be at the board", telling)
+		release := hold(t, dsn, "SELECT id FROM boards WHERE name = 'sum' FOR UPDATE")
+		req := across("key", "m0", 5, "sum", "runs")
+		answers := make(chan leaderboard.AcrossReceipt, 1)
+		var first leaderboard.AcrossReceipt
+		for i, server := range []*store.Store{s, other, s} {
+			go func() {
+				r, err := server.SubmitAcross(context.Background(), req)
+				if err != nil {
+					t.Error(err)
+				}
+				answers <- r
+			}()
+			r := await(t, "the answer", answers)
+			if i == 0 {
+				first = r
+			}
+			if !reflect.DeepEqual(r, first) {
+				t.Errorf("request %d got %+v, the first %+v", i, r, first)
+			}
+		}
+		if res := first.Results; res[0].Rule == nil || res[0].Rule.Code != leaderboard.CodeDerivedBoard || res[1].Status != leaderboard.Applied {
+			t.Errorf("results %+v", res)
+		}
+		if want := map[string]leaderboard.BoardSeqs{"runs": {Seq: 2}}; !reflect.DeepEqual(first.Boards, want) {
+			t.Errorf("boards are at %+v, want %+v", first.Boards, want)
+		}
+		if _, err := other.SubmitAcross(t.Context(), across("", "m0", 6, "sum")); err != nil {
+			t.Errorf("the derived board alone: %v", err)
+		}
+		if got := scoreOf(t, s, source, "m0"); got != 5 {
+			t.Errorf("the score is %d, want 5", got)
+		}
+		release()
+		tell()
+		if err := await(t, "the step", stepped); err != nil {
+			t.Error(err)
+		}
+		for _, server := range []*store.Store{s, other} { // which learn from a lock that it is derived
+			if _, err := server.Submit(t.Context(), one("sum", "", "m0", 1)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := other.DeleteBoard(t.Context(), "sum"); err != nil {
+			t.Fatal(err)
+		}
+		makeBoard(t, other, "sum", leaderboard.Rules{})
+		if r, err := s.SubmitAcross(t.Context(), across("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.Applied || r.Boards["sum"].Seq != 1 {
+			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
+		}
+	})
+}
+
+// TestAcrossFoundDerived: that a board has become derived, which this server does not know yet, is answered like any
+// other derived board.
+func TestAcrossFoundDerived(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	s, other := open(t, dsn, nil), open(t, dsn, nil)
+	makeBoard(t, s, "sum", leaderboard.Rules{})
+	if _, err := s.Submit(t.Context(), one("sum", "", "m", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.DeleteBoard(t.Context(), "sum"); err != nil {
+		t.Fatal(err)
+	}
+	makeBoard(t, other, "runs", leaderboard.Rules{})
+	makeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
+	for range 2 {
+		r, err := s.SubmitAcross(t.Context(), across("", "m", 1, "sum", "runs"))
+		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard || r.Results[1].Rule != nil || len(r.Boards) != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
