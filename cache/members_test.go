@@ -26,8 +26,15 @@ type scriptCalls struct {
 
 func (*scriptCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (*scriptCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+func (s *scriptCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			if strings.HasPrefix(cmd.Name(), "eval") {
+				s.n.Add(1)
+			}
+		}
+		return next(ctx, cmds)
+	}
 }
 
 func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
@@ -327,7 +334,7 @@ func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 			t.Errorf("a hundred members from %s", source)
 		}
 	}
-	if n := calls.n.Load(); n != 1 {
+	if n := calls.n.Load(); n < 1 || n > 2 { // twice when the script is not there yet
 		t.Errorf("the copy was asked %d times", n)
 	}
 	if source := ask(10, 1); source != leaderboard.SourceRedis {
