@@ -257,20 +257,6 @@ func (l *league) check() {
 	}
 }
 
-// lookAgain is how often waiting can be asked: the server renews what it tells once nobody has asked for 100 ms.
-const lookAgain = 150 * time.Millisecond
-
-// waiting says how many transactions of the server wait for a lock with a statement like this.
-func waiting(t testing.TB, db *sql.DB, like string) (n int) {
-	t.Helper()
-	err := db.QueryRowContext(context.Background(),
-		"SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?", like).Scan(&n)
-	if err != nil {
-		t.Error(err)
-	}
-	return n
-}
-
 // TestHideDuringBatch: a batch that found nobody hidden is still to commit when the member is hidden. What it writes
 // is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
@@ -287,17 +273,17 @@ func TestHideDuringBatch(t *testing.T) {
 			submitted, hidden := make(chan error, 1), make(chan error, 1)
 			go func() {
 				_, err := s.Submit(context.Background(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
-					{Member: member, Score: 5}, {Member: "z", Score: int64(len(member))},
+					{Member: member, Score: 5}, {Member: "z", Score: 2},
 				}})
 				submitted <- err
 			}()
-			poll(t, lookAgain, "the batch writes", func() bool { return waiting(t, db, "%INSERT INTO entries%") > 0 })
+			eventually(t, "the batch writes", func() bool { return underWay(t, db, "%INSERT INTO entries%") > 0 })
 			go func() {
 				_, err := s.Hide(context.Background(), ban(board, member))
 				hidden <- err
 			}()
-			poll(t, lookAgain, "Hide waits for the batch, or has not waited", func() bool {
-				return waiting(t, db, "SELECT id%FROM boards%") > 0 || len(hidden) > 0
+			eventually(t, "Hide waits for the batch, or has not waited", func() bool {
+				return underWay(t, db, "SELECT id%FROM boards%") > 0 || len(hidden) > 0
 			})
 			release()
 			if err := errors.Join(await(t, "the batch", submitted), await(t, "Hide", hidden)); err != nil {
@@ -337,8 +323,8 @@ func TestHideDuringCreation(t *testing.T) {
 			_, err := s.Hide(context.Background(), ban("", "m"))
 			hidden <- err
 		}()
-		poll(t, lookAgain, "Hide waits for the creator, or has not waited", func() bool {
-			return waiting(t, db, "%boards%") > 0 || len(hidden) > 0
+		eventually(t, "Hide waits for the creator, or has not waited", func() bool {
+			return underWay(t, db, "%boards%") > 0 || len(hidden) > 0
 		})
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
