@@ -42,7 +42,7 @@ func headings() []heading {
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"friends", "Friends", "The best ten among a member's friends, and the member, with their ranks on the board; 1,000 members with lists of their" +
-			" own, asked at random by 8 connections while the board changes 50 times a second. The ratio is how many times as long an answer about 500 friends takes as one about 10."},
+			" own, asked at random by 2 connections while the board changes 50 times a second. The ratio is how many times as long an answer about 500 friends takes as one about 10."},
 		{"categories", "Several boards ranked as one", "Over HTTP, in turn: a question about three boards that have the same members with other scores, and the same question" +
 			" about one of them. p50; random members and depths, so that hardly any answer is at hand."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,12 +57,22 @@ func (w *world) measureRead(ctx context.Context, rep *report, what, goal string,
 
 // memberPaths are the paths of the best n members.
 func (w *world) memberPaths(ctx context.Context, n int) ([]string, error) {
-	best, err := w.bestMembers(ctx, n)
-	paths := make([]string, len(best))
-	for i, m := range best {
-		paths[i] = boardPath + "/members/" + m
+	var paths []string
+	for offset := 0; offset < n; offset += 1000 {
+		var page struct {
+			Entries []struct {
+				Member string `json:"member"`
+			} `json:"entries"`
+		}
+		path := fmt.Sprintf("%s/top?limit=1000&offset=%d", boardPath, offset)
+		if err := w.call(ctx, http.MethodGet, path, "", func(b []byte) error { return json.Unmarshal(b, &page) }); err != nil {
+			return nil, err
+		}
+		for _, e := range page.Entries {
+			paths = append(paths, boardPath+"/members/"+e.Member)
+		}
 	}
-	return paths, err
+	return paths, nil
 }
 
 // anyMemberPaths are the paths of n members, each any of the board.
@@ -91,24 +102,24 @@ func (w *world) measureReads(ctx context.Context, rep *report, _ io.Writer) erro
 			return err
 		}
 	}
-	return w.whileWritten(ctx, func() error {
+	return w.whileWritten(ctx, boardPath, w.members, func() error {
 		return w.measureRead(ctx, rep, "the same of the top 10,000, while the board changes 50 times a second", "≥ 0.6", best)
 	})
 }
 
-// whileWritten runs fn while single submits arrive at a steady rate, so that no answer can be kept for long. They go on
+// whileWritten runs fn while single submits to a board arrive at a steady rate, so that no answer can be kept for long. They go on
 // while the yardstick runs too: both sides pay for them.
-func (w *world) whileWritten(ctx context.Context, fn func() error) error {
+func (w *world) whileWritten(ctx context.Context, path string, members int, fn func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
-	go func() { written <- w.submitSteadily(ctx) }()
+	go func() { written <- w.submitSteadily(ctx, path, members) }()
 	err := fn()
 	cancel()
 	return errors.Join(err, <-written)
 }
 
-func (w *world) submitSteadily(ctx context.Context) error {
+func (w *world) submitSteadily(ctx context.Context, path string, members int) error {
 	tick := time.NewTicker(time.Second / steadySubmits)
 	defer tick.Stop()
 	for {
@@ -117,8 +128,8 @@ func (w *world) submitSteadily(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		body := fmt.Sprintf(`{"entries":[{"member":"%s","score":%d}]}`, randomMember(w.members), randomScore())
-		err := w.call(ctx, http.MethodPost, boardPath+"/scores", body, nil)
+		body := fmt.Sprintf(`{"entries":[{"member":"%s","score":%d}]}`, randomMember(members), randomScore())
+		err := w.call(ctx, http.MethodPost, path+"/scores", body, nil)
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("submit between reads: %w", err)
 		}

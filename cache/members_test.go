@@ -18,7 +18,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// scriptCalls counts the round trips that execute a script, and holds them up while hold is set.
+// scriptCalls counts the calls of scripts, and holds them up while hold is set. The second round trip of a call whose
+// script Redis did not know yet (eval) does not count.
 type scriptCalls struct {
 	n    atomic.Int64
 	hold chan struct{}
@@ -26,13 +27,20 @@ type scriptCalls struct {
 
 func (*scriptCalls) DialHook(next redis.DialHook) redis.DialHook { return next }
 
-func (*scriptCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+func (s *scriptCalls) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		for _, cmd := range cmds {
+			if strings.HasPrefix(cmd.Name(), "evalsha") {
+				s.n.Add(1)
+			}
+		}
+		return next(ctx, cmds)
+	}
 }
 
 func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if strings.HasPrefix(cmd.Name(), "eval") {
+		if strings.HasPrefix(cmd.Name(), "evalsha") {
 			s.n.Add(1)
 			if s.hold != nil {
 				<-s.hold
@@ -234,7 +242,8 @@ func TestLookupsAreExact(t *testing.T) {
 	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
 	b.members(60)
 	s := &truth{world: b.world}
-	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)})
+	// A machine that is slow for a moment is no reason for a stale answer here.
+	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Millisecond, StaleWait: 30 * time.Second, Demand: buildNow(b.copies)})
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() {
@@ -296,5 +305,40 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) ||
 		got.Ranked != want.Ranked || !reflect.DeepEqual(got.Self, want.Self) {
 		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
+	}
+}
+
+// Many members of a board that the copy holds the top of are not looked for in it again and again; few are.
+func TestManyMembersOutsideOfTheCopy(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{})
+	calls := &scriptCalls{}
+	b.client.AddHook(calls)
+	b.members(3000)
+	b.build(t)
+	r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{LocalTTL: time.Nanosecond})
+	ask := func(n, step int) leaderboard.Source {
+		t.Helper()
+		q := leaderboard.MembersQuery{Limit: 3, Self: "m1"}
+		for i := range n {
+			q.Members = append(q.Members, fmt.Sprint("m", 1+i*step))
+		}
+		got, err := r.Members(within(t), b.ref, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, q, got)
+		return got.Source
+	}
+	for range 5 {
+		if source := ask(100, 30); source != leaderboard.SourceMySQL {
+			t.Errorf("a hundred members from %s", source)
+		}
+	}
+	if n := calls.n.Load(); n < 1 || n > 2 { // twice when the script is not there yet
+		t.Errorf("the copy was asked %d times", n)
+	}
+	if source := ask(10, 1); source != leaderboard.SourceRedis {
+		t.Errorf("ten of the top from %s", source)
 	}
 }

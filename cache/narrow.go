@@ -2,7 +2,10 @@ package cache
 
 import (
 	"context"
+	"fmt"
 	"slices"
+
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -75,25 +78,45 @@ func (c *Copies) narrowed(ctx context.Context, p leaderboard.PeriodRef, q *leade
 	return s, true, nil
 }
 
-// held are the keys of members in the order asked for, "" for those that the copy does not hold.
+// held are the keys of members in the order asked for, "" for those that the copy does not hold: one round trip.
 func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []string) ([]rank.Key, head, error) {
-	args := make([]any, 0, len(members)+1)
-	args = append(args, format(p))
-	for _, m := range members {
-		args = append(args, m)
-	}
-	h, err := c.run(ctx, c.scripts.held, p, args...)
-	if err != nil {
-		return nil, h, err
-	}
-	keys := h.rest.keys()
-	if h.rest.err == nil && len(keys) != len(members) {
-		h.rest.fail("want a key per member")
-	}
-	for _, k := range keys {
-		if k != "" && !k.Valid() {
-			return nil, h, ErrDamaged
+	raw, values, err := c.heldOnce(ctx, p, members)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err = c.scripts.held.Load(ctx, c.client).Err(); err == nil {
+			raw, values, err = c.heldOnce(ctx, p, members)
 		}
 	}
-	return keys, h, h.rest.err
+	if err != nil {
+		return nil, head{}, fmt.Errorf("cache: copy of period %d: %w", p.ID, err)
+	}
+	h, err := parseHead(raw)
+	if err != nil {
+		return nil, head{}, err
+	}
+	if len(values) != len(members) {
+		return nil, h, ErrDamaged // not a hash, or not there any more
+	}
+	c.keepAlive(ctx, p, &h)
+	keys := make([]rank.Key, len(values))
+	for i, v := range values {
+		if s, ok := v.(string); ok {
+			if keys[i] = rank.Key(s); !keys[i].Valid() {
+				return nil, h, ErrDamaged
+			}
+		}
+	}
+	return keys, h, nil
+}
+
+// heldOnce reads the state and the keys in one transaction. The error is that of the state.
+func (c *Copies) heldOnce(ctx context.Context, p leaderboard.PeriodRef, members []string) (state, values []any, err error) {
+	keys := c.keys(p)
+	tx := c.client.TxPipeline()
+	stateCmd := tx.EvalShaRO(ctx, c.scripts.held.Hash(), keys, format(p))
+	valuesCmd := tx.HMGet(ctx, keys[1], members...)
+	if _, err := tx.Exec(ctx); err != nil && stateCmd.Err() == nil && valuesCmd.Err() == nil {
+		return nil, nil, err
+	}
+	state, err = stateCmd.Slice()
+	return state, valuesCmd.Val(), err
 }

@@ -21,11 +21,16 @@ func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodR
 	if err != nil {
 		return head{}, err
 	}
-	// Only reading keeps a copy alive, and only one read in half a lifetime pays for it. That this may fail is fine.
+	c.keepAlive(ctx, p, &h)
+	return h, nil
+}
+
+// keepAlive puts the end of a copy off that is read. Only reading keeps one alive, and only one read in half a lifetime
+// pays for it. That this may fail is fine.
+func (c *Copies) keepAlive(ctx context.Context, p leaderboard.PeriodRef, h *head) {
 	if ttl := p.Rules.TTL(); h.ttl >= 0 && h.ttl < ttl/2 {
 		_ = c.scripts.touch.Run(ctx, c.client, c.keys(p), ttl.Milliseconds()).Err()
 	}
-	return h, nil
 }
 
 // Page answers from the copy alone, or says why it cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, else a

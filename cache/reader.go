@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"leaderboard"
@@ -79,6 +80,8 @@ type Reader struct {
 	scoreRanks    *keeper[scoreKey, *leaderboard.ScoreRank]
 	distributions *keeper[distributionKey, *leaderboard.Distribution]
 
+	outside *lru[int64, time.Time] // when the copy of a period did not hold all of many members
+
 	fromCopy, fromTruth *gatherer[placesKey, wanted] // what the standings are looked up with
 }
 
@@ -97,6 +100,7 @@ func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *
 	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)
 	r.scoreRanks = newKeeper[scoreKey](rules, scoreOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newKeeper[distributionKey](rules, distributionOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.outside = newLRU[int64, time.Time](outsidePeriods, outsidePeriods)
 	r.watch(newSightings(o.LocalTTL))
 	r.newBatches()
 	return r
@@ -160,11 +164,29 @@ func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return s, nil
 }
 
+const (
+	// manyMembers of a large board are hardly ever all in the copy of its top.
+	manyMembers = 50
+	// outsidePause is how long the copy is not asked for many members after it could not tell of some.
+	outsidePause = time.Second
+	// outsidePeriods is how many periods that is remembered of.
+	outsidePeriods = 1024
+)
+
 // narrow asks about some of many members, which no other question is like: it goes alone.
 func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	return fetch(ctx, r, p,
-		func(ctx context.Context) (*leaderboard.Standings, head, error) { return r.copies.narrow(ctx, p, q) },
-		func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) })
+	truth := func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) }
+	if at, ok := r.outside.get(p.ID); ok && len(q.Members) >= manyMembers && r.opts.Now().Sub(at) < outsidePause {
+		return fallback(ctx, r, truth)
+	}
+	return fetch(ctx, r, p, func(ctx context.Context) (*leaderboard.Standings, head, error) {
+		s, h, err := r.copies.narrow(ctx, p, q)
+		if errors.Is(err, ErrUncovered) && len(q.Members) >= manyMembers {
+			now := r.opts.Now()
+			r.outside.update(p.ID, 1, func(time.Time, bool) time.Time { return now })
+		}
+		return s, h, err
+	}, truth)
 }
 
 // ScoreRank implements leaderboard.Rankings.

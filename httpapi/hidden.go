@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,6 +83,13 @@ func restore(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = reason, cmp.Or(actor, string(c.scope))
+	if broken := r.CheckRestore(); broken != nil { // these came as parameters
+		bad := make([]inputError, len(broken.Fields))
+		for i, f := range broken.Fields {
+			bad[i] = inputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
+		}
+		return refuse(broken.Code, broken.Detail, bad...)
+	}
 	if err := c.api.cfg.Hidings.Restore(c.ctx, r); err != nil {
 		return writeError(err)
 	}
@@ -185,22 +193,43 @@ func listHiddenLog(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden.
+// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on the board of the path.
 func (c *call) whyAbsent(member string, err error) error {
+	return c.whyAbsentFrom([]string{c.pathValue("board")}, member, err)
+}
+
+// maxToldHidings bounds the hidings of one member that are looked through for those of some boards.
+const maxToldHidings = 200
+
+// whyAbsentFrom does so for several boards.
+func (c *call) whyAbsentFrom(boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
 		return err
 	}
-	hidings, listErr := c.api.cfg.Hidings.Hidden(c.ctx, leaderboard.HidingsQuery{Board: c.pathValue("board"), Member: member, Limit: 2})
-	if listErr != nil || len(hidings) == 0 {
+	q := leaderboard.HidingsQuery{Member: member, Limit: maxToldHidings}
+	if len(boards) == 1 {
+		q.Board = boards[0]
+	}
+	hidings, listErr := c.api.cfg.Hidings.Hidden(c.ctx, q)
+	if listErr != nil {
 		return err // that the member is not ranked is true in any case
 	}
 	var told []string
 	for i := range hidings {
 		h, where := &hidings[i], "everywhere"
-		if h.Board != "" {
+		switch {
+		case h.Board == "":
+		case len(boards) == 1:
 			where = "on this board"
+		case slices.Contains(boards, h.Board):
+			where = "on board " + h.Board
+		default:
+			continue
 		}
 		told = append(told, fmt.Sprintf("Hidden %s since %s by %s: %s.", where, h.HiddenAt, h.Actor, h.Reason))
+	}
+	if len(told) == 0 {
+		return err
 	}
 	return refuse(codeMemberHidden, strings.Join(told, " "))
 }

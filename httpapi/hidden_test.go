@@ -73,7 +73,10 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
 	e.put(adminKey, banM, `{"reason":"aimbot"}`).want(200)
-	for _, path := range []string{"/v1/boards/demo/members/%s", "/v1/boards/demo/members/%s/around"} {
+	for _, path := range []string{
+		"/v1/boards/demo/members/%s", "/v1/boards/demo/members/%s/around",
+		"/v1/rankings/members/%s?boards=demo", "/v1/rankings/members/%s/around?boards=demo",
+	} {
 		for _, key := range []string{noKey, readKey, writeKey} {
 			hidden, nobody := e.get(key, fmt.Sprintf(path, "m")), e.get(key, fmt.Sprintf(path, "nobody"))
 			if hidden.wantProblem(404, "not-ranked"); string(hidden.body) != string(nobody.body) {
@@ -90,6 +93,15 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 	p := e.get(adminKey, "/v1/boards/demo/members/m").wantProblem(404, codeMemberHidden)
 	if !strings.HasPrefix(p.Detail, "Hidden everywhere since ") || strings.Count(p.Detail, "since") != 2 {
 		t.Errorf("hidden twice, told as %q", p.Detail)
+	}
+	e.board("other", leaderboard.Rules{}, leaderboard.Submission{Member: "n", Score: 9})
+	p = e.get(adminKey, "/v1/rankings/members/m?boards=demo,other").wantProblem(404, codeMemberHidden)
+	if !strings.Contains(p.Detail, "Hidden on board demo since") {
+		t.Errorf("of two boards, told as %q", p.Detail)
+	}
+	p = e.delete(adminKey, banM+"?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHiding)
+	if len(p.Errors) != 1 || p.Errors[0].Parameter != "reason" {
+		t.Errorf("too long a reason: %+v", p.Errors)
 	}
 }
 

@@ -20,6 +20,15 @@ type selected struct {
 	minSeqs map[string]int64 // by board, nil when any state will do
 }
 
+// boards are the names of the boards.
+func (s *selected) boards() []string {
+	names := make([]string, len(s.refs))
+	for i := range s.refs {
+		names[i] = s.refs[i].Board
+	}
+	return names
+}
+
 // selected resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
 // named is refused, one among those with the labels is passed over. It tells of everything that was wrong with the
 // parameters so far.

@@ -52,7 +52,7 @@ func mergedMember(c *call) error {
 			err = leaderboard.ErrNotRanked
 		}
 		if err != nil {
-			return err
+			return c.whyAbsentFrom(s.boards(), member, err)
 		}
 		total := leaderboard.Total(found.States)
 		return c.sendMerged(s, mergedAnswer{
@@ -75,7 +75,7 @@ func mergedAround(c *call) error {
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
-			return err
+			return c.whyAbsentFrom(s.boards(), member, err)
 		}
 		a := pageAnswer(page)
 		a.tag = c.tagOf(s, page.States).text(member).int(before).int(after)

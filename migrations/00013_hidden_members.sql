@@ -3,7 +3,7 @@ CREATE TABLE hidden_members (
     board_id  BIGINT        NOT NULL COMMENT '0: everywhere',
     member    VARBINARY(64) NOT NULL,
     state     VARBINARY(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
-    version   BIGINT        NOT NULL DEFAULT 1 COMMENT 'grows by one with each hiding and restoration',
+    version   BIGINT        NOT NULL DEFAULT 1 COMMENT 'id in hidden_log of the hiding or restoration',
     reopen    TINYINT       NOT NULL DEFAULT 0 COMMENT 'the entries of closed periods are to be moved too',
     reason    VARCHAR(200)  NOT NULL,
     actor     VARCHAR(128)  NOT NULL DEFAULT '',

@@ -33,8 +33,8 @@ type period struct {
 
 // reopening is a correction of a closed period.
 type reopening struct {
-	actor string
-	seq   int64 // of the correction
+	actor    string
+	from, to int64 // seq; the same when only a hidden entry was corrected
 }
 
 // decision is what a submission would make of a period.
@@ -244,8 +244,8 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 		known = true
 		before := p.lastSeq
 		res, ok := p.remove(r.remove)
-		if p.closed && p.lastSeq > before {
-			p.actors = append(p.actors, reopening{r.actor, p.lastSeq})
+		if p.closed && ok {
+			p.actors = append(p.actors, reopening{r.actor, before, p.lastSeq})
 		}
 		if ok && len(receipt.Results) == 0 {
 			receipt.Results = append(receipt.Results, res)

@@ -80,6 +80,8 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 	b.shadows = appendShadowTimes(t, f.periods)
 	for _, p := range changed {
 		b.commits = append(b.commits, notice{p.ref, p.commit()})
+	}
+	for _, p := range f.periods {
 		appendReopenings(t, p)
 	}
 	appendLog(t, changed, b.commits)

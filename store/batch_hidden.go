@@ -104,7 +104,7 @@ func (r *request) applySettle(periods []*period) (leaderboard.Receipt, error) {
 		}
 		before := p.lastSeq
 		if p.settle(r.settle); p.closed && p.lastSeq > before {
-			p.actors = append(p.actors, reopening{r.actor, p.lastSeq})
+			p.actors = append(p.actors, reopening{r.actor, before, p.lastSeq})
 		}
 	}
 	return leaderboard.Receipt{}, nil

@@ -83,7 +83,7 @@ func appendReopenings(t *text, p *period) {
 	for _, r := range p.actors {
 		t.str("INSERT INTO refresh_runs (board_id, period_id, kind, reason, actor, state, from_seq, to_seq, row_count, started_at) VALUES (")
 		t.int(p.ref.BoardID).str(",").int(p.ref.ID).str(",'reopen','admin',").hexText(cutText(r.actor, maxActor)).str(",'done',")
-		t.int(r.seq - 1).str(",").int(r.seq).str(",1,").time(p.clock).str(");")
+		t.int(r.from).str(",").int(r.to).str(",1,").time(p.clock).str(");")
 	}
 }
 

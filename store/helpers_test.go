@@ -123,18 +123,6 @@ func await[T any](t testing.TB, what string, c <-chan T) T {
 	return none
 }
 
-// underWay says how many statements like this the server is at work on in the database of db. One that stays waits for a
-// lock. The process list is as things are; what InnoDB tells of its transactions gets old while others keep asking, and
-// is about all databases.
-func underWay(t testing.TB, db *sql.DB, like string) (n int) {
-	t.Helper()
-	const query = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE ?"
-	if err := db.QueryRowContext(context.Background(), query, like).Scan(&n); err != nil {
-		t.Error(err)
-	}
-	return n
-}
-
 // hold runs a locking SELECT in a transaction of another connection; release ends it.
 func hold(t testing.TB, dsn, query string, args ...any) (release func()) {
 	t.Helper()

@@ -39,6 +39,8 @@ type hiddenRow struct {
 	Reason   string    `db:"reason"`
 	Actor    string    `db:"actor"`
 	HiddenAt time.Time `db:"hidden_at"`
+
+	fresh bool // entries are to be moved anew: it gets another version
 }
 
 const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.reason, h.actor, h.hidden_at"
@@ -103,7 +105,7 @@ func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed b
 		r.HiddenAt, r.Reopen = now, false
 	}
 	if fresh || req.Reopen {
-		r.State, r.Version = stateHiding, r.Version+1
+		r.State, r.fresh = stateHiding, true
 	}
 	r.Reason, r.Actor, r.Reopen = req.Reason, req.Actor, r.Reopen || req.Reopen
 	return true, nil
@@ -117,7 +119,7 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 	case r.State == stateRestoring && (r.Reopen || !req.Reopen):
 		return false, nil
 	}
-	r.State, r.Version, r.Reopen, r.Actor = stateRestoring, r.Version+1, req.Reopen, req.Actor
+	r.State, r.fresh, r.Reopen, r.Actor = stateRestoring, true, req.Reopen, req.Actor
 	return true, nil
 }
 
@@ -164,19 +166,33 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 		return nil, err
 	}
 	if changed {
-		if err := row.save(ctx, tx, first); err != nil {
+		id, err := row.record(ctx, tx, req, now)
+		if err != nil {
 			return nil, err
 		}
-		action := leaderboard.ActionHide
-		if row.State == stateRestoring {
-			action = leaderboard.ActionRestore
+		if row.fresh {
+			row.Version = id
 		}
-		const record = "INSERT INTO hidden_log (board_id, member, action, reason, actor, at) VALUES (?, ?, ?, ?, ?, ?)"
-		if _, err := tx.ExecContext(ctx, record, row.BoardID, row.Member, string(action), req.Reason, req.Actor, now); err != nil {
+		if err := row.save(ctx, tx, first); err != nil {
 			return nil, err
 		}
 	}
 	return row, commit(tx)
+}
+
+// record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the
+// same, also when the row was gone in between, and so nobody who is late takes a later hiding for the own one.
+func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, now time.Time) (id int64, err error) {
+	action := leaderboard.ActionHide
+	if r.State == stateRestoring {
+		action = leaderboard.ActionRestore
+	}
+	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, at) VALUES (?, ?, ?, ?, ?, ?)"
+	result, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, string(action), req.Reason, req.Actor, now)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 // shadowBoard locks a board, so that the row of the hiding and what batches know of it change as one, and tells its

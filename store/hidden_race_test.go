@@ -257,6 +257,16 @@ func (l *league) check() {
 	}
 }
 
+// waiting says how many connections to the database are at a statement like this.
+func waiting(t testing.TB, db *sql.DB, like string) (n int) {
+	t.Helper()
+	const query = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE ?"
+	if err := db.QueryRowContext(context.Background(), query, like).Scan(&n); err != nil {
+		t.Error(err)
+	}
+	return n
+}
+
 // TestHideDuringBatch: a batch that found nobody hidden is still to commit when the member is hidden. What it writes
 // is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
@@ -273,17 +283,17 @@ func TestHideDuringBatch(t *testing.T) {
 			submitted, hidden := make(chan error, 1), make(chan error, 1)
 			go func() {
 				_, err := s.Submit(context.Background(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
-					{Member: member, Score: 5}, {Member: "z", Score: 2},
+					{Member: member, Score: 5}, {Member: "z", Score: 10 + int64(len(member))},
 				}})
 				submitted <- err
 			}()
-			eventually(t, "the batch writes", func() bool { return underWay(t, db, "%INSERT INTO entries%") > 0 })
+			eventually(t, "the batch writes", func() bool { return waiting(t, db, "%INSERT INTO entries%") > 0 })
 			go func() {
 				_, err := s.Hide(context.Background(), ban(board, member))
 				hidden <- err
 			}()
 			eventually(t, "Hide waits for the batch, or has not waited", func() bool {
-				return underWay(t, db, "SELECT id%FROM boards%") > 0 || len(hidden) > 0
+				return waiting(t, db, "SELECT id%FROM boards%FOR UPDATE%") > 0 || len(hidden) > 0
 			})
 			release()
 			if err := errors.Join(await(t, "the batch", submitted), await(t, "Hide", hidden)); err != nil {
@@ -324,7 +334,7 @@ func TestHideDuringCreation(t *testing.T) {
 			hidden <- err
 		}()
 		eventually(t, "Hide waits for the creator, or has not waited", func() bool {
-			return underWay(t, db, "%boards%") > 0 || len(hidden) > 0
+			return waiting(t, db, "%boards%FOR UPDATE%") > 0 || len(hidden) > 0
 		})
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)

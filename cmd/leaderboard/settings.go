@@ -149,7 +149,7 @@ func writingTable() []setting {
 func readingTable() []setting {
 	return []setting{
 		{
-			name: "local-ttl", section: secReading, fallback: "100ms", usage: "how long an answer is reused inside the process",
+			name: "local-ttl", section: secReading, fallback: "100ms", usage: "how long an answer is reused inside the process; up to ten times as long it is given once more while it is renewed",
 			set: duration(func(c *config) *time.Duration { return &c.localTTL }, time.Millisecond),
 		},
 		{

@@ -100,7 +100,7 @@ CREATE TABLE `hidden_members` (
   `board_id` bigint NOT NULL COMMENT '0: everywhere',
   `member` varbinary(64) NOT NULL,
   `state` varbinary(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
-  `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each hiding and restoration',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'id in hidden_log of the hiding or restoration',
   `reopen` tinyint NOT NULL DEFAULT '0' COMMENT 'the entries of closed periods are to be moved too',
   `reason` varchar(200) NOT NULL,
   `actor` varchar(128) NOT NULL DEFAULT '',

@@ -117,14 +117,15 @@ func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRe
 	}
 	m.commit(b, p, []leaderboard.Change{change})
 	if p.State == leaderboard.PeriodClosed {
-		m.recordReopening(b, p, r.Actor)
+		m.recordReopening(b, p, r.Actor, 1)
 	}
 }
 
-func (m *Model) recordReopening(b *modelBoard, p *modelPeriod, actor string) {
+// recordReopening is called after the correction, of one visible entry or of none.
+func (m *Model) recordReopening(b *modelBoard, p *modelPeriod, actor string, visible int64) {
 	m.runs = append(m.runs, leaderboard.Run{
 		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.Reopen, Reason: leaderboard.ReasonAdmin, Actor: actor,
-		State: leaderboard.RunDone, FromSeq: p.LastSeq - 1, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
+		State: leaderboard.RunDone, FromSeq: p.LastSeq - visible, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
 	})
 }
 

@@ -150,19 +150,11 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.F
 		m.current(b)
 		for _, p := range b.periods {
 			_, kept := p.shadow[member]
-			old, visible := p.entries[member]
+			_, visible := p.entries[member]
 			if kept || visible {
 				out.Entries++
 			}
-			delete(p.shadow, member)
-			if !visible {
-				continue
-			}
-			delete(p.entries, member)
-			m.commit(b, p, []leaderboard.Change{{Member: member, Old: &old}})
-			if p.State == leaderboard.PeriodClosed {
-				m.recordReopening(b, p, actor)
-			}
+			m.takeOut(b, p, member, actor)
 		}
 	}
 	delete(m.profiles, member)

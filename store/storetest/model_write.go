@@ -102,17 +102,14 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 		} else if !visible {
 			continue
 		}
-		delete(p.shadow, member)
-		if delete(p.entries, member); len(receipt.Results) == 0 {
+		if len(receipt.Results) == 0 {
 			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}
 		}
-		if !visible {
-			continue
+		actor := ""
+		if reopener != nil {
+			actor = *reopener
 		}
-		m.commit(b, p, []leaderboard.Change{{Seq: p.LastSeq + 1, Member: member, Old: &old}})
-		if p.State == leaderboard.PeriodClosed {
-			m.recordReopening(b, p, *reopener)
-		}
+		m.takeOut(b, p, member, actor)
 	}
 	if len(receipt.Results) == 0 {
 		return leaderboard.Receipt{}, leaderboard.ErrNotRanked
@@ -121,6 +118,22 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 		receipt.Seq, receipt.Seqs = from[0].LastSeq, nil
 	}
 	return receipt, nil
+}
+
+// takeOut removes the entry that a member has, the hidden one too; of a closed period that is recorded.
+func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
+	_, hidden := p.shadow[member]
+	old, visible := p.entries[member]
+	delete(p.shadow, member)
+	delete(p.entries, member)
+	removed := int64(0)
+	if visible {
+		m.commit(b, p, []leaderboard.Change{{Member: member, Old: &old}})
+		removed = 1
+	}
+	if p.State == leaderboard.PeriodClosed && (visible || hidden) {
+		m.recordReopening(b, p, actor, removed)
+	}
 }
 
 func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {

@@ -161,7 +161,11 @@ func anySubmission(tie *leaderboard.Tiebreak) *rapid.Generator[leaderboard.Submi
 func (h *history) step(t *rapid.T) {
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 	case what == 5:
-		h.hideOrRestore(t)
+		if rapid.IntRange(0, 3).Draw(t, "forget") == 0 {
+			h.forget(t)
+		} else {
+			h.hideOrRestore(t)
+		}
 	case what == 0:
 		h.remove(t, anyMember().Draw(t, "removed"))
 	case what < 4 && what > 1 && h.SetNow != nil:

@@ -104,6 +104,10 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 1 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
+	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.Reopen ||
+		runs[0].Actor != "boss" || runs[0].FromSeq != 1 || runs[0].ToSeq != 1 {
+		t.Errorf("recorded %+v, %v", runs, err)
+	}
 	request.Reopen = true
 	b.hide(request)
 	b.restore(request)
