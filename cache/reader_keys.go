@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 
 	"leaderboard"
@@ -22,7 +23,7 @@ type (
 	membersKey struct {
 		periodKey
 		mode    leaderboard.Mode
-		members string // each with its length ahead
+		members string // the one, or a digest of all: a list of thousands is asked for in many slices, each with a key
 		limit   int
 		offset  int
 		self    string
@@ -52,12 +53,13 @@ func membersKeyOf(p leaderboard.PeriodRef, q leaderboard.MembersQuery) membersKe
 		k.members = q.Members[0] // UTF-8, so it never begins like a list
 		return k
 	}
-	b := []byte{0xff}
+	var b []byte
 	for _, m := range q.Members {
 		b = binary.AppendUvarint(b, uint64(len(m)))
 		b = append(b, m...)
 	}
-	k.members = string(b)
+	sum := sha256.Sum256(b)
+	k.members = "\xff" + string(sum[:])
 	return k
 }
 

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"fmt"
 	"testing"
 
 	"leaderboard"
@@ -24,5 +25,24 @@ func TestKeysKnowTheRules(t *testing.T) {
 			t.Errorf("rules %d and %d share answers", other, i)
 		}
 		seen[k] = i
+	}
+}
+
+// The key of a long list is kept once per slice of it that was asked for, so it must be short, and tell lists apart.
+func TestKeysOfLongListsAreShort(t *testing.T) {
+	t.Parallel()
+	rules := leaderboard.Rules{}.WithDefaults()
+	ref := leaderboard.PeriodRef{ID: 1, Rules: &rules}
+	list := make([]string, leaderboard.MaxMembers)
+	for i := range list {
+		list[i] = fmt.Sprintf("%064d", i)
+	}
+	one := membersKeyOf(ref, leaderboard.MembersQuery{Members: list})
+	other := membersKeyOf(ref, leaderboard.MembersQuery{Members: list[1:]})
+	if one == other {
+		t.Error("two lists share answers")
+	}
+	if len(one.members) > leaderboard.MaxMember {
+		t.Errorf("the key of %d members takes %d bytes", len(list), len(one.members))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -55,8 +56,13 @@ func TestFailures(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSite()
 				c.prepare(s)
-				r := newRefresher(t, s, nil)
+				var log strings.Builder
+				r := newRefresher(t, s, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 				run, err := r.RunOnce(t.Context(), full())
+				// That a board was deleted meanwhile is nothing for whoever is on duty.
+				if wrong := strings.Contains(log.String(), "level=ERROR"); wrong == (name == "period gone") {
+					t.Errorf("the log: %s", &log)
+				}
 				if err == nil || run.State != leaderboard.RunFailed || !strings.Contains(run.Error, c.shown) || strings.Contains(run.Error, "10.0.0.1") {
 					t.Errorf("%+v, %v", run, err)
 				}

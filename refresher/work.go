@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"runtime/debug"
 	"time"
@@ -28,7 +29,11 @@ func (r *Refresher) work(j *job, previous *job) {
 	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = state, out.FromSeq, out.ToSeq, out.Rows, time.Since(start)
 	if err != nil {
 		run.State, run.Error = leaderboard.RunFailed, reasonOf(err)
-		r.cfg.Logger.Error("refresh failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)
+		level := slog.LevelError
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which somebody wanted
+			level = slog.LevelInfo
+		}
+		r.cfg.Logger.Log(ctx, level, "refresh failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)
 	} else {
 		r.cfg.Logger.Info("refreshed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason,
 			"state", run.State, "from_seq", run.FromSeq, "to_seq", run.ToSeq, "rows", run.Rows, "took", run.Took)

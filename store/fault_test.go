@@ -305,12 +305,8 @@ func TestClockUnderLock(t *testing.T) {
 			receipts <- r
 		}()
 		watch := connect(t, dsn)
-		// The server renews what it tells here only when nobody has asked for a tenth of a second.
-		poll(t, 150*time.Millisecond, "the writer waits for the lock", func() bool {
-			var n int
-			const waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE ?"
-			err := watch.QueryRowContext(t.Context(), waiting, "%"+hex.EncodeToString([]byte(name))+"%").Scan(&n)
-			return err == nil && n > 0
+		eventually(t, "the writer waits for the lock", func() bool {
+			return waiting(t, watch, "%"+hex.EncodeToString([]byte(name))+"%FOR UPDATE%") > 0
 		})
 		before, err := s.Now(t.Context())
 		if err != nil {

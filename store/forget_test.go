@@ -23,12 +23,13 @@ func TestForgetIsRestartable(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
 		var offset, commits atomic.Int64
-		kill := make(chan struct{})
+		ctx, kill := context.WithCancel(t.Context())
+		defer kill()
 		configure := func(c *store.Config) {
 			c.Clock = func(now time.Time) time.Time { return now.Add(time.Duration(offset.Load())) }
 			c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {
 				if commits.Add(-1) == 0 {
-					close(kill)
+					kill() // here and not in another goroutine, which may come too late
 				}
 			}
 		}
@@ -36,8 +37,6 @@ func TestForgetIsRestartable(t *testing.T) {
 		boards := fillForForgetting(t, s, &offset)
 		before := forgottenPlaces(t, s, boards)
 
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-kill; cancel() }()
 		commits.Store(5) // the fifth removal from now on
 		f, err := s.Forget(ctx, forgotten, "boss")
 		if err != nil || f.Done {

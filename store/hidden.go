@@ -19,7 +19,8 @@ import (
 // shadow. One that held the lock before may still commit a visible entry; but before entries are looked for, the lock
 // of the board was held once (of one board: with the row itself; everywhere: see barrier), so what is looked for is
 // all that there will be. Each of these states is a right one to start from, so Sweep goes on where a killed process
-// stopped: the row says in its state what is still to be done. To restore is the same, backwards.
+// stopped: the row says in its state what is still to be done, and of one everywhere which boards are done. To restore is
+// the same, backwards.
 
 // States of a row of hidden_members.
 const (
@@ -36,6 +37,7 @@ type hiddenRow struct {
 	State    string    `db:"state"`
 	Version  int64     `db:"version"`
 	Reopen   bool      `db:"reopen"`
+	After    int64     `db:"after_board"` // of one everywhere: boards up to this one are done for this version
 	Reason   string    `db:"reason"`
 	Actor    string    `db:"actor"`
 	HiddenAt time.Time `db:"hidden_at"`
@@ -43,7 +45,7 @@ type hiddenRow struct {
 	fresh bool // entries are to be moved anew: it gets another version
 }
 
-const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.reason, h.actor, h.hidden_at"
+const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.after_board, h.reason, h.actor, h.hidden_at"
 
 func (r *hiddenRow) hiding() leaderboard.Hiding {
 	return leaderboard.Hiding{
@@ -171,7 +173,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 			return nil, err
 		}
 		if row.fresh {
-			row.Version = id
+			row.Version, row.After = id, 0
 		}
 		if err := row.save(ctx, tx, first); err != nil {
 			return nil, err
@@ -210,11 +212,12 @@ func shadowBoard(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err e
 
 func (r *hiddenRow) save(ctx context.Context, tx *sqlx.Tx, first bool) error {
 	if first {
-		const insert = "INSERT INTO hidden_members (board_id, member, state, version, reopen, reason, actor, hidden_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-		_, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, r.State, r.Version, r.Reopen, r.Reason, r.Actor, r.HiddenAt)
+		const insert = "INSERT INTO hidden_members (board_id, member, state, version, reopen, after_board, reason, actor, hidden_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		_, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, r.State, r.Version, r.Reopen, r.After, r.Reason, r.Actor, r.HiddenAt)
 		return err
 	}
-	const update = "UPDATE hidden_members SET state = ?, version = ?, reopen = ?, reason = ?, actor = ?, hidden_at = ? WHERE board_id = ? AND member = ?"
-	_, err := tx.ExecContext(ctx, update, r.State, r.Version, r.Reopen, r.Reason, r.Actor, r.HiddenAt, r.BoardID, r.Member)
+	const update = "UPDATE hidden_members SET state = ?, version = ?, reopen = ?, after_board = ?, reason = ?, actor = ?, hidden_at = ?" +
+		" WHERE board_id = ? AND member = ?"
+	_, err := tx.ExecContext(ctx, update, r.State, r.Version, r.Reopen, r.After, r.Reason, r.Actor, r.HiddenAt, r.BoardID, r.Member)
 	return err
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,6 +19,8 @@ const (
 	settleLocks = 50
 	// pendingHidings is how many hidings one sweep finishes.
 	pendingHidings = 1000
+	// noteEvery is after how many boards it is kept how far a hiding everywhere is.
+	noteEvery = 100
 )
 
 // moveHidden sees to it that the entries of a member are where the row says, then marks the row as done. It may be
@@ -37,23 +40,73 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 		_, err = s.db.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			row.BoardID, row.Member, row.Version, row.State)
 	} else {
-		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
+		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			stateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
 	return err
 }
 
-// settleBoards settles a member on all boards.
-func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) error {
-	for id := int64(0); ; {
-		var err error
-		if id, err = s.barrier(ctx, id); err != nil || id == 0 {
-			return err
+// settleBoards settles a member on all boards that are not done yet. One that fails, because somebody holds its lock for
+// long, does not stop those behind it. But the row then says no more than that the boards before it are done, so the next
+// sweep comes back to it.
+func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) (failed error) {
+	noted := row.After
+	defer func() {
+		if row.After > noted {
+			noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.WriteTimeout) // also when ctx has ended
+			defer cancel()
+			failed = errors.Join(failed, s.noteBoards(noting, row))
 		}
-		if err := s.settleBoard(ctx, row, id); err != nil {
-			return err
+	}()
+	for id, done := row.After, 1; ; done++ {
+		next, err := s.settleNext(ctx, row, id)
+		switch {
+		case err == nil && next == 0:
+			return failed
+		case err != nil && ctx.Err() != nil:
+			return errors.Join(failed, err)
+		case err != nil:
+			if failed == nil {
+				failed = err // of many, the first tells enough
+			}
+			if next, err = s.nextBoard(ctx, id); err != nil || next == 0 {
+				return errors.Join(failed, err)
+			}
+		case failed == nil:
+			row.After = next
+		}
+		if id = next; done%noteEvery == 0 && row.After > noted {
+			if err := s.noteBoards(ctx, row); err != nil {
+				return errors.Join(failed, err)
+			}
+			noted = row.After
 		}
 	}
+}
+
+// settleNext settles a member on the board behind this one, and returns which that is, 0 when there is none.
+func (s *Store) settleNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
+	if id, err = s.barrier(ctx, after); err == nil && id > 0 {
+		err = s.settleBoard(ctx, row, id)
+	}
+	return id, err
+}
+
+// nextBoard is the board to pass over. It locks nothing, so it does not see a board that is just being created; that one
+// lies behind row.After too, and is not passed over for good.
+func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
+	err = s.db.GetContext(ctx, &id, s.limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// noteBoards keeps how far a hiding everywhere is. Of two that are at it the one that is further is right.
+func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
+	const note = "UPDATE hidden_members SET after_board = GREATEST(after_board, ?) WHERE board_id = ? AND member = ? AND version = ? AND state = ?"
+	_, err := s.db.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
+	return err
 }
 
 // barrier waits until no batch is under way on the next board that began before the row of the hiding was committed, and
@@ -63,7 +116,7 @@ func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) error {
 func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) {
 	for attempt := 1; ; attempt++ {
 		id, err = s.barrierOnce(ctx, after)
-		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry {
+		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry || number(err) == errLockWait {
 			return id, err
 		}
 	}
@@ -153,7 +206,8 @@ func misplacedQuery(row *hiddenRow) string {
 		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ?"
 }
 
-// sweepHidden finishes what was begun by processes that are gone. Those of a board that is being deleted go with it.
+// sweepHidden finishes what was begun by processes that are gone, or was too much for a request. Those of a board that is
+// being deleted go with it. Those everywhere come last, because they may take all the time that there is.
 func (s *Store) sweepHidden(ctx context.Context) error {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +
@@ -161,12 +215,15 @@ func (s *Store) sweepHidden(ctx context.Context) error {
 	if err := s.db.SelectContext(ctx, &rows, pending, pendingHidings); err != nil {
 		return err
 	}
+	slices.SortStableFunc(rows, func(a, b hiddenRow) int { return cmp.Compare(min(b.BoardID, 1), min(a.BoardID, 1)) })
 	var failed error
 	for i := range rows {
 		if strings.HasPrefix(string(rows[i].Board), deletedMark) {
 			continue
 		}
-		failed = errors.Join(failed, s.moveHidden(ctx, &rows[i]))
+		if failed = errors.Join(failed, s.moveHidden(ctx, &rows[i])); ctx.Err() != nil {
+			break
+		}
 	}
 	return failed
 }

@@ -15,27 +15,38 @@ const (
 	runTTL   = 30 * 24 * time.Hour
 )
 
-// Sweep does the housekeeping: it finishes the deletion of boards, goes on forgetting members, closes periods that have ended, deletes those that
-// their boards do not keep, finishes to hide and to restore members, and forgets idempotency keys older than KeyTTL,
-// commits in the change log older than ChangeTTL, and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods).
-// Rank indexes follow the log, and are saved. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
+// Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
+// their boards do not keep, forgets idempotency keys older than KeyTTL, commits in the change log older than ChangeTTL, and
+// runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
+// follow the log, and are saved. In the end it goes on hiding, restoring and forgetting members. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
 // time, and by several processes at once. It reads the database clock only.
 func (s *Store) Sweep(ctx context.Context) error {
 	now, err := s.Now(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(
+	done := errors.Join(
 		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
 		translate(ctx, "close periods", s.closePeriods(ctx, now)),
 		translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
-		translate(ctx, "sweep hidden members", s.sweepHidden(ctx)),
 		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
 		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
 		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
 		translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
-		translate(ctx, "sweep forgettings", s.sweepForgettings(ctx)), // last: it may take all the time that there is
 	)
+	// These come last, because they may take all the time that there is: the first leaves half of it to the second.
+	half, cancel := halfOf(ctx)
+	defer cancel()
+	done = errors.Join(done, translate(half, "sweep hidden members", s.sweepHidden(half)))
+	return errors.Join(done, translate(ctx, "sweep forgettings", s.sweepForgettings(ctx)))
+}
+
+// halfOf is a context that ends when half of the time is over that ctx has left.
+func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok {
+		return context.WithTimeout(ctx, time.Until(end)/2)
+	}
+	return context.WithCancel(ctx)
 }
 
 func (s *Store) sweepBoards(ctx context.Context) error {

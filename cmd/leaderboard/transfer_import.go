@@ -149,17 +149,18 @@ func (im *importing) resume(in io.Reader, progress string) error {
 	return im.save(progress)
 }
 
-// skip passes over what is dealt with, if it is still what it was. More may have been put behind it, on new lines.
+// skip passes over what is dealt with, if it is still what it was. More may have been put behind it, on new lines; the
+// end of its last line may have come with them.
 func (im *importing) skip() error {
 	there, err := im.reader.takeTo(im.done.Offset)
 	if err != nil {
 		return fmt.Errorf("%s: %w", im.name, err)
 	}
-	end, err := im.reader.atEnd()
+	ended, err := im.reader.takeLineEnd()
 	if err != nil {
 		return fmt.Errorf("%s: %w", im.name, err)
 	}
-	if !there || hashOf(im.reader.hash) != im.done.Hash || !im.reader.whole && !end {
+	if !there || hashOf(im.reader.hash) != im.done.Hash || !ended {
 		return fmt.Errorf("%s has changed in what was imported already, which is the part ahead of line %d; %s", im.name, im.done.Line, restartHint)
 	}
 	return nil

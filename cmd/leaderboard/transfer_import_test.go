@@ -242,7 +242,7 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	if v := tr.imported(exitOK, "one", file, "--restart"); v.Applied != 2 {
 		t.Errorf("%+v", v)
 	}
-	for _, broken := range []string{"{", "{}", `{"version":2}`} {
+	for _, broken := range []string{"{", "{}", `{"version":1}`} {
 		tr.file("scores.csv.progress", broken)
 		refused("is not the progress of an import", "one", file)
 	}
@@ -345,5 +345,49 @@ func TestExportLeavesOutHidden(t *testing.T) {
 	tr.ask(http.StatusOK, "PUT", "/v1/boards/demo/members/cheat/hidden", `{"reason":"a script"}`)
 	if out, _ := tr.run(exitOK, "export", "demo"); strings.Contains(out, "cheat") || !strings.Contains(out, "\n2,2,b,1,") {
 		t.Error(out)
+	}
+}
+
+// TestImportGoesOnBehindALine: a last line is the same with its end and without it, so a file whose last line got its end
+// later is no other file.
+func TestImportGoesOnBehindALine(t *testing.T) {
+	t.Parallel()
+	tr := startTransferring(t)
+	for i, step := range []struct{ head, first, then string }{
+		{"member,score\n", "a,1", "\nb,2\n"},
+		{"member,score\r\n", "a,1", "\r\nb,2\r\n"},
+		{"member,score\r\n", "a,1\r", "\nb,2"},
+		{"member,score", "", "\na,1\nb,2\n"},
+		{"", `{"member":"a","score":1}`, "\n" + `{"member":"b","score":2}`},
+	} {
+		board := fmt.Sprint("sums", i)
+		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
+		format := formatCSV
+		if step.head == "" {
+			format = formatJSONL
+		}
+		name := board + "." + format
+		file := tr.file(name, step.head+step.first)
+		before := tr.imported(exitOK, board, file)
+		tr.file(name, step.head+step.first+step.then)
+		v := tr.imported(exitOK, board, file)
+		if got := tr.scores(board); got != "b=2 a=1" || before.Applied+v.Sent != 2 {
+			t.Errorf("%d: %s, %+v", i, got, v)
+		}
+		// The line end alone changes nothing either, though it is all sent again.
+		whole := tr.file("whole-"+name, step.head+step.first)
+		tr.imported(exitOK, board, whole, "--idempotency-key", "whole")
+		want := tr.scores(board)
+		tr.file("whole-"+name, step.head+step.first+"\n")
+		tr.imported(exitOK, board, whole, "--restart", "--idempotency-key", "whole")
+		if got := tr.scores(board); got != want {
+			t.Errorf("%d: %s after the line end, want %s", i, got, want)
+		}
+	}
+	file := tr.file("returns.csv", "member,score\r\na,1\r")
+	tr.imported(exitOK, "sums0", file)
+	tr.file("returns.csv", "member,score\r\na,1\r\r\nb,2\r\n")
+	if _, errOut := tr.run(exitFailed, "import", "sums0", file); !strings.Contains(errOut, "has changed") {
+		t.Error(errOut)
 	}
 }

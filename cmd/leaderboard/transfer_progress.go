@@ -33,7 +33,7 @@ type importProgress struct {
 	Complete  bool   `json:"complete"`
 }
 
-const importVersion = 1
+const importVersion = 2
 
 // seed begins the hash that the keys of the batches are made from: what an import is besides the content of its file.
 func (p *importProgress) seed() hash.Hash {
@@ -65,7 +65,8 @@ func loadProgress(file string) (*importProgress, error) {
 	return p, nil
 }
 
-const restartHint = "--restart begins at the first line (what the server remembers of the same file, for 24 hours, is not counted again)"
+const restartHint = "--restart begins at the first line (of the very same file, imported in one go with the same --batch, the server counts " +
+	"nothing again for 24 hours; of a file that has changed or grown it counts again what was imported from the batch of the first change on)"
 
 // checkSame says why a run cannot go on where another one stopped.
 func (p *importProgress) checkSame(now *importProgress, file string) error {

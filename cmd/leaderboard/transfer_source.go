@@ -17,18 +17,18 @@ const (
 // source is an input that is read once, a window at a time: what was taken is hashed, counted and forgotten.
 type source struct {
 	in         io.Reader
-	hash       hash.Hash // of the seed and all that was taken
+	hash       hash.Hash // of the seed and all that was taken, without lineEnd
+	lineEnd    string    // what was taken ends with it: a last line is the same without its end, which may come later
 	buf        []byte
 	start, end int // of what is in buf and was not taken
 	eof        bool
 	offset     int64 // bytes taken
 	line       int64 // number of the next line, from 1
-	whole      bool  // what was taken ends with a line feed, or is nothing
 }
 
 // newSource begins to read and takes a byte order mark.
 func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
-	s := &source{in: in, hash: seeded, buf: make([]byte, 4*maxRecord), line: 1, whole: true}
+	s := &source{in: in, hash: seeded, buf: make([]byte, 4*maxRecord), line: 1}
 	head, err := s.window()
 	if err != nil {
 		return nil, err
@@ -38,7 +38,6 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 	}
 	if bytes.HasPrefix(head, []byte(byteOrder)) {
 		s.take(len(byteOrder))
-		s.whole = true
 	}
 	return s, nil
 }
@@ -66,11 +65,41 @@ func (s *source) take(n int) {
 		return
 	}
 	b := s.buf[s.start : s.start+n]
-	s.hash.Write(b)
+	s.hashLines(b)
 	s.line += int64(bytes.Count(b, []byte{'\n'}))
 	s.offset += int64(n)
-	s.whole = b[n-1] == '\n'
 	s.start += n
+}
+
+// hashLines hashes b and keeps back the line end at its end. The outcome does not depend on where the input is cut.
+func (s *source) hashLines(b []byte) {
+	if s.lineEnd == "\r" && string(b) == "\n" {
+		s.lineEnd = "\r\n"
+		return
+	}
+	io.WriteString(s.hash, s.lineEnd) //nolint:errcheck // a hash has no errors
+	text := bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
+	s.hash.Write(text)
+	s.lineEnd = string(b[len(text):])
+}
+
+// takeLineEnd is done with the rest of the line, if nothing but its end follows; false when something else does.
+func (s *source) takeLineEnd() (bool, error) {
+	b, err := s.window()
+	switch {
+	case err != nil:
+		return false, err
+	case len(b) == 0 || s.offset == 0 || s.lineEnd != "" && s.lineEnd != "\r":
+		return true, nil
+	case s.lineEnd == "\r" && b[0] == '\n':
+		s.take(1)
+		return true, nil
+	case s.lineEnd == "\r":
+		return false, nil
+	}
+	n := emptyLine(b)
+	s.take(n)
+	return n > 0, nil
 }
 
 // takeLine is done with everything to the end of the line.
@@ -88,7 +117,7 @@ func (s *source) takeLine() error {
 	}
 }
 
-// takeTo is done with everything ahead of offset; false when the input ends before.
+// takeTo is done with everything ahead of offset, and maybe the line end there; false when the input ends before.
 func (s *source) takeTo(offset int64) (bool, error) {
 	for s.offset < offset {
 		b, err := s.window()
@@ -97,11 +126,5 @@ func (s *source) takeTo(offset int64) (bool, error) {
 		}
 		s.take(int(min(int64(len(b)), offset-s.offset)))
 	}
-	return s.offset == offset, nil
-}
-
-// atEnd says whether nothing follows.
-func (s *source) atEnd() (bool, error) {
-	b, err := s.window()
-	return len(b) == 0, err
+	return s.offset-int64(len(s.lineEnd)) <= offset, nil
 }

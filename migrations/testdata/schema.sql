@@ -102,6 +102,7 @@ CREATE TABLE `hidden_members` (
   `state` varbinary(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
   `version` bigint NOT NULL DEFAULT '1' COMMENT 'id in hidden_log of the hiding or restoration',
   `reopen` tinyint NOT NULL DEFAULT '0' COMMENT 'the entries of closed periods are to be moved too',
+  `after_board` bigint NOT NULL DEFAULT '0' COMMENT 'of one everywhere that is under way: boards up to this one are done',
   `reason` varchar(200) NOT NULL,
   `actor` varchar(128) NOT NULL DEFAULT '',
   `hidden_at` datetime(6) NOT NULL,

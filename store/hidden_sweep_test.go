@@ -1,0 +1,149 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// threeBoards have entries of one member; between them are many without.
+func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last leaderboard.PeriodRef) {
+	t.Helper()
+	first = makeBoard(t, s, "first", leaderboard.Rules{})
+	fillBoards(t, db, 50)
+	middle = makeBoard(t, s, "middle", leaderboard.Rules{})
+	last = makeBoard(t, s, "last", leaderboard.Rules{})
+	for _, b := range []string{"first", "middle", "last"} {
+		if _, err := s.Submit(t.Context(), one(b, "", "m", 5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return first, middle, last
+}
+
+// TestHideEverywhereGoesOn: whoever goes on with a hiding everywhere does not begin with the boards that are done: one of
+// them is locked, and nobody waits for it. What is begun anew, to restore the member, does begin with the first.
+func TestHideEverywhereGoesOn(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		first, middle, last := threeBoards(t, s, db)
+		const lock = "SELECT id FROM boards WHERE id = ? FOR UPDATE"
+		cutShort := func() {
+			t.Helper()
+			release := hold(t, dsn, lock, middle.BoardID)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			failed := make(chan error, 1)
+			go func() {
+				_, err := s.Hide(ctx, ban("", "m"))
+				failed <- err
+			}()
+			eventually(t, "Hide waits for the board in the middle", func() bool {
+				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, shadowed FROM boards%") > 0
+			})
+			cancel()
+			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("cut short: %v", err)
+			}
+			release()
+			if n := count(t, db, "hidden_members WHERE after_board > 0"); n != 1 {
+				t.Error("nothing says which boards are done")
+			}
+		}
+		cutShort()
+		release := hold(t, dsn, lock, first.BoardID)
+		if err := open(t, dsn, nil).Sweep(t.Context()); err != nil { // such as that it waited in vain
+			t.Error(err)
+		}
+		release()
+		if n := shownOn(t, db, "%", "m", false); n != 0 {
+			t.Errorf("shown in %d periods", n)
+		}
+		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+			t.Fatal(err)
+		}
+
+		cutShort()
+		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
+			t.Fatal(err)
+		}
+		for _, ref := range []leaderboard.PeriodRef{first, middle, last} {
+			if n := scoreOf(t, s, ref, "m"); n != 5 {
+				t.Errorf("%s: restored with %d", ref.Board, n)
+			}
+		}
+	})
+}
+
+// TestHideEverywherePassesOver: a board whose lock somebody does not give back does not keep a member shown on those
+// behind it, and is not forgotten.
+func TestHideEverywherePassesOver(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
+		first, middle, last := threeBoards(t, s, db)
+		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", middle.BoardID)
+		shown := func(want [3]int64) {
+			t.Helper()
+			if got := [3]int64{scoreOf(t, s, first, "m"), scoreOf(t, s, middle, "m"), scoreOf(t, s, last, "m")}; got != want {
+				t.Errorf("shown with %v, want %v", got, want)
+			}
+		}
+		if _, err := s.Hide(t.Context(), ban("", "m")); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			t.Errorf("one board is locked: %v", err)
+		}
+		shown([3]int64{-1, 5, -1})
+		if err := s.Sweep(t.Context()); err == nil {
+			t.Error("one board is locked, and the sweep tells nobody")
+		}
+		shown([3]int64{-1, 5, -1})
+		release()
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+		shown([3]int64{-1, -1, -1})
+		if n := count(t, db, "hidden_members WHERE state = 'hidden'"); n != 1 {
+			t.Errorf("%d hidings are finished, want 1", n)
+		}
+	})
+}
+
+// TestHidingKeepsNothingWaiting: a hiding everywhere that does not get on takes no time from the rest of the housekeeping,
+// nor from hidings on one board.
+func TestHidingKeepsNothingWaiting(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait, c.ReadTimeout = 20*time.Second, 40*time.Second }), connect(t, dsn)
+		first, middle, last := threeBoards(t, s, db)
+		if _, err := s.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, db, "UPDATE idempotency_keys SET created_time = created_time - INTERVAL 1 YEAR")
+		mustExec(t, db, "INSERT INTO forgettings (member, started_at) VALUES ('n', NOW(6))")
+		mustExec(t, db, "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (0, 'm', 'hiding', 'bot', NOW(6)), (?, 'z', 'hiding', 'bot', NOW(6))",
+			middle.BoardID)
+		defer hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", first.BoardID)()
+		ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+		defer cancel()
+		swept := make(chan error, 1)
+		go func() { swept <- s.Sweep(ctx) }()
+		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, shadowed FROM boards%") > 0 })
+		for _, left := range []string{"idempotency_keys", "hidden_members WHERE board_id > 0 AND state = 'hiding'"} {
+			if n := count(t, db, left); n > 0 {
+				t.Errorf("%d rows are left of %s", n, left)
+			}
+		}
+		if err := await(t, "the sweep", swept); err == nil {
+			t.Error("the sweep does not tell that it did not finish")
+		}
+		if n := scoreOf(t, s, last, "n"); n != -1 || count(t, db, "forgettings") > 0 {
+			t.Error("nobody was forgotten")
+		}
+	})
+}
