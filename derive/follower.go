@@ -101,21 +101,85 @@ func (f *follower) wait(ctx context.Context, took time.Duration, failures int, l
 	return ctx.Err() == nil
 }
 
-func (f *follower) step(ctx context.Context) error {
-	r := f.runner
+// errLong: the step takes long, and as many as may are under way.
+var errLong = errors.New("derive: the step has to wait for others that take long")
+
+// seats are the places of a step among those under way. A turn of the day rests most of its time, for minutes: it has
+// a place of its own, so that other boards go on. It waits for that one with nothing in its hands, and begins anew then:
+// a step that waits has a snapshot open, and a connection.
+type seats struct {
+	r           *Runner
+	short, long bool
+}
+
+// take waits for a place.
+func (s *seats) take(ctx context.Context, place chan struct{}, taken *bool) error {
 	select {
-	case r.slots <- struct{}{}:
+	case place <- struct{}{}:
+		*taken = true
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-r.slots }()
+}
+
+// leave gives a place to others.
+func (s *seats) leave(place chan struct{}, taken *bool) {
+	if *taken {
+		<-place
+		*taken = false
+	}
+}
+
+// change goes from the place of a step to that of a long one, if there is one.
+func (s *seats) change() error {
+	if !s.long {
+		select {
+		case s.r.long <- struct{}{}:
+			s.long = true
+		default:
+			return errLong
+		}
+	}
+	s.leave(s.r.slots, &s.short)
+	return nil
+}
+
+func (s *seats) leaveAll() {
+	s.leave(s.r.slots, &s.short)
+	s.leave(s.r.long, &s.long)
+}
+
+// step takes a step once there is a place for it.
+func (f *follower) step(ctx context.Context) error {
+	at := &seats{r: f.runner}
+	defer at.leaveAll()
+	err := at.take(ctx, f.runner.slots, &at.short)
+	if err == nil {
+		err = f.stepAt(ctx, at)
+	}
+	if !errors.Is(err, errLong) {
+		return err
+	}
+	at.leaveAll()
+	if err := at.take(ctx, f.runner.long, &at.long); err != nil {
+		return err
+	}
+	return f.stepAt(ctx, at)
+}
+
+func (f *follower) stepAt(ctx context.Context, at *seats) error {
+	r := f.runner
 	if r.recomputing(f.id) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opts.StepTimeout)
 	defer cancel()
 	start := time.Now()
-	step, err := r.truth.FollowSources(ctx, f.board)
+	step, err := r.truth.FollowSources(ctx, f.board, at.change)
+	if errors.Is(err, errLong) {
+		return err // nothing was done
+	}
 	took := time.Since(start)
 	r.opts.OnStep(step, took, err)
 	if err != nil {

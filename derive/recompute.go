@@ -3,6 +3,7 @@ package derive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"leaderboard"
@@ -25,12 +26,16 @@ type job struct {
 }
 
 // Start computes all entries of the board of ref anew, in the background and until Close, or joins a run that does so.
-// It returns at once with the run. wait blocks until the run is finished or its ctx ends. Errors: those of the history.
+// It returns at once with the run. wait blocks until the run is finished or its ctx ends. Errors: those of the history,
+// ErrUnavailable behind Close.
 func (r *Runner) Start(ctx context.Context, ref leaderboard.PeriodRef, reason leaderboard.RunReason, actor string) (
 	run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error,
 ) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return run, nil, fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
+	}
 	j := r.jobs[ref.BoardID]
 	if j == nil {
 		run, err := r.history.StartRun(ctx, leaderboard.Run{
@@ -67,6 +72,8 @@ func (r *Runner) recompute(j *job, run leaderboard.Run) {
 	if err != nil {
 		run.State, run.Error = leaderboard.RunFailed, shown(err)
 		r.opts.Logger.Warn("a derived board is not computed anew", "board", run.Board, "error", err)
+	} else if step.State != leaderboard.Computing {
+		run.State = leaderboard.RunShared // whoever follows the board was faster: the rows are theirs
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 	defer cancel()
@@ -105,8 +112,11 @@ func shown(err error) string {
 	return "an internal error, see the log of the server"
 }
 
-// Close ends the recomputations under way.
+// Close ends the recomputations under way, and none begins any more.
 func (r *Runner) Close() {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
 	r.cancel()
 	r.wg.Wait()
 }

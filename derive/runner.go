@@ -17,9 +17,12 @@ type Truth interface {
 	// LeadDerived says whether this process leads a board, and makes it so when nobody does.
 	LeadDerived(ctx context.Context, boardID int64) (bool, error)
 	YieldDerived(ctx context.Context, boardID int64) error
-	// FollowSources takes one step. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
-	FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries anew. Errors as of FollowSources.
+	// FollowSources takes one step. It calls long, which does not block, before work that takes long, and nothing is locked
+	// then; an error of long ends the step and is in the one returned. Errors: ErrBoardNotFound, ErrNotDerived,
+	// ErrOverloaded when others were faster.
+	FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error)
+	// Recompute computes all entries anew. The step's State is Computing unless others have done so since the call. Errors as
+	// of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }
 
@@ -28,7 +31,7 @@ type Options struct {
 	Poll        time.Duration // between two looks at the boards and their sources, 1 s
 	Gap         time.Duration // between two steps of a board at least, 50 ms
 	StepTimeout time.Duration // for one step, 30 min: a board may be computed anew in it
-	Parallel    int           // steps at once, 2
+	Parallel    int           // steps at once, 2, and as many besides that take long
 
 	Logger *slog.Logger
 	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
@@ -47,14 +50,17 @@ type Runner struct {
 	history History
 	opts    Options
 	slots   chan struct{}   // one for each step under way
-	wg      sync.WaitGroup  // one per follower and recomputation
+	long    chan struct{}   // one for each step under way that takes long
 	ctx     context.Context // of recomputations, ended by Close
 	cancel  context.CancelFunc
 
-	mu   sync.Mutex
-	jobs map[int64]*job // by board id, guarded by mu
+	mu     sync.Mutex
+	jobs   map[int64]*job // by board id, guarded by mu
+	closed bool           // guarded by mu: no recomputation begins any more
+	wg     sync.WaitGroup // one per recomputation, added to under mu
 
 	followers map[int64]*follower // by board id; Run's goroutine alone
+	following sync.WaitGroup      // one per follower; Run's goroutine alone adds and waits
 	bySource  atomic.Pointer[map[string][]*follower]
 }
 
@@ -71,7 +77,7 @@ func New(truth Truth, history History, opts Options) *Runner {
 		opts.OnStep = func(leaderboard.DeriveStep, time.Duration, error) {}
 	}
 	r := &Runner{
-		truth: truth, history: history, opts: opts, slots: make(chan struct{}, opts.Parallel),
+		truth: truth, history: history, opts: opts, slots: make(chan struct{}, opts.Parallel), long: make(chan struct{}, opts.Parallel),
 		jobs: map[int64]*job{}, followers: map[int64]*follower{},
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -110,7 +116,7 @@ func (r *Runner) Lag() (changes int64, behind time.Duration) {
 	return changes, behind
 }
 
-// Run follows until ctx ends, and returns when all work under way has ended: Close ends recomputations.
+// Run follows until ctx ends, and returns when no step is under way; Close ends recomputations.
 func (r *Runner) Run(ctx context.Context) {
 	for {
 		if err := r.list(ctx); err != nil && ctx.Err() == nil {
@@ -120,7 +126,7 @@ func (r *Runner) Run(ctx context.Context) {
 			break
 		}
 	}
-	r.wg.Wait()
+	r.following.Wait()
 }
 
 // list brings the followers in line with the boards that there are.
@@ -169,7 +175,7 @@ func (r *Runner) follow(ctx context.Context, b leaderboard.Board, f *follower) *
 	f = &follower{runner: r, id: b.ID, board: b.Name, version: b.Version, wake: make(chan struct{}, 1)}
 	ctx, f.cancel = context.WithCancel(ctx)
 	r.followers[b.ID] = f
-	r.wg.Go(func() { f.run(ctx) })
+	r.following.Go(func() { f.run(ctx) })
 	return f
 }
 

@@ -3,6 +3,7 @@ package derive_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -24,6 +25,10 @@ type fake struct {
 	yields int
 	gate   chan struct{} // a recomputation ends when it is closed
 	runs   []leaderboard.Run
+	state  leaderboard.DerivationState // of a recomputation
+
+	turns   map[string]chan struct{} // by board: its steps take long, until it is closed
+	turning []string                 // the boards whose steps did
 }
 
 func (f *fake) do(work func() error) error {
@@ -51,7 +56,20 @@ func (f *fake) YieldDerived(context.Context, int64) error {
 	return f.do(func() error { f.yields++; return nil })
 }
 
-func (f *fake) FollowSources(context.Context, string) (step leaderboard.DeriveStep, err error) {
+func (f *fake) FollowSources(ctx context.Context, board string, long func() error) (step leaderboard.DeriveStep, err error) {
+	var turn chan struct{}
+	_ = f.do(func() error { turn = f.turns[board]; return nil })
+	if turn != nil {
+		if err := long(); err != nil {
+			return step, fmt.Errorf("store: %w", err)
+		}
+		_ = f.do(func() error { f.turning = append(f.turning, board); return nil })
+		select {
+		case <-turn:
+		case <-ctx.Done():
+			return step, ctx.Err()
+		}
+	}
 	step.Behind = f.behind
 	return step, f.do(func() error { f.steps = append(f.steps, time.Now()); return f.fail })
 }
@@ -59,7 +77,7 @@ func (f *fake) FollowSources(context.Context, string) (step leaderboard.DeriveSt
 func (f *fake) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
 	select {
 	case <-f.gate:
-		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2}, nil
+		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2, State: f.state}, nil
 	case <-ctx.Done():
 		return leaderboard.DeriveStep{}, ctx.Err()
 	}
@@ -189,8 +207,10 @@ func TestFailures(t *testing.T) {
 
 // Two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
-	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.Computing}
+	var closed *derive.Runner
 	running(t, f, func(r *derive.Runner) {
+		closed = r
 		f.gate = make(chan struct{})
 		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.AllTime, Name: "all_time"}
 		first, wait, err := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin")
@@ -219,6 +239,9 @@ func TestRecompute(t *testing.T) {
 			t.Errorf("the next run is %+v, %v", run, err)
 		}
 	})
+	if _, _, err := closed.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1}, leaderboard.ReasonAdmin, "admin"); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("a run behind the end: %v", err)
+	}
 	if run := f.runs[1]; run.State != leaderboard.RunFailed || run.Error != "the server was stopped" {
 		t.Errorf("a run that was cut off is %+v", run)
 	}

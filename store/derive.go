@@ -28,29 +28,37 @@ var errNeedsCompute = errors.New("store: the derived board must be computed anew
 // two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
 // ErrUnavailable, ErrOutcomeUnknown.
 //
+// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Before it
+// begins it calls long, if that is not nil, when nothing is locked or written yet. An error of long ends the step and
+// is returned. long may be called several times.
+//
 // How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
 // the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
 // changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
 // only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So the
 // entries go from one exact combination of the sources' states to the next, whoever takes the steps.
-func (s *Store) FollowSources(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+func (s *Store) FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error) {
 	var (
 		step leaderboard.DeriveStep
 		err  error
 	)
 	for range stepAttempts {
-		if step, err = s.followOnce(ctx, board); !errors.Is(err, errMoved) {
+		if step, err = s.followOnce(ctx, board, long); !errors.Is(err, errMoved) {
 			return step, translate(ctx, "follow sources", err)
 		}
 	}
 	return step, translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
-func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+func (s *Store) followOnce(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error) {
 	var step leaderboard.DeriveStep
 	err := s.derivation(ctx, board, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
-		d.paced = step.State != leaderboard.Following
+		if step.State != leaderboard.Following {
+			if err := d.pace(long); err != nil {
+				return err
+			}
+		}
 		out := &output{d: d, step: &step}
 		switch {
 		case step.State == leaderboard.Computing:
@@ -60,8 +68,10 @@ func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.Deriv
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
 				s.cfg.Logger.Info("a derived board is computed anew", "board", board, "reason", err)
-				step.State, d.paced = leaderboard.Computing, true
-				err = d.computeAll(ctx, out)
+				step.State = leaderboard.Computing
+				if err = d.pace(long); err == nil {
+					err = d.computeAll(ctx, out)
+				}
 			}
 		}
 		if err != nil {
@@ -73,7 +83,8 @@ func (s *Store) followOnce(ctx context.Context, board string) (leaderboard.Deriv
 }
 
 // Recompute computes all entries of a derived board anew from its sources and writes those that differ. The returned step
-// is the one that did so. Errors as of FollowSources.
+// has State Computing if it is the one that did so; otherwise another process, which follows the board, was faster and has
+// done it since this was called, and the step is what was left to do then. Errors as of FollowSources.
 func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	b, err := s.Board(ctx, board)
 	if err == nil && b.Rules.Derive == nil {
@@ -87,7 +98,7 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 	if _, err := s.db.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
 	}
-	return s.FollowSources(ctx, board)
+	return s.FollowSources(ctx, board, nil)
 }
 
 // DerivedBoards lists derived boards in the order of their ids, behind the id given (0 for the first), at most limit.
@@ -144,6 +155,15 @@ func (d *derivation) lag() int64 {
 // every reader of the board has to look behind the rows that it has changed, which slows ranks down to a third; the sooner
 // it is over the better.
 const readingRests = 6
+
+// pace makes the step one that rests, after it has said so.
+func (d *derivation) pace(long func() error) error {
+	d.paced = true
+	if long == nil {
+		return nil
+	}
+	return long()
+}
 
 // rest leaves the server to others for a while, in a turn of the day or a computation. Behind a busy source a step does not
 // rest.

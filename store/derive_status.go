@@ -60,16 +60,20 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 
 // VerifySources compares the entries of a derived board with those that its sources make, in one snapshot. Members with
 // changes that are not followed yet are left out; while the board is Computing it is not equal. The first difference is that of the first
-// member in byte order; it has no rank. Errors: ErrBoardNotFound, ErrNotDerived.
+// member in byte order; it has no rank. It reads all entries of all sources, so a process makes one verification at a time.
+// Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another one is under way.
 func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	var v leaderboard.Verification
+	if !s.verifying.CompareAndSwap(false, true) {
+		return v, fmt.Errorf("store: verify sources: %w: another verification is under way", leaderboard.ErrOverloaded)
+	}
+	defer s.verifying.Store(false)
 	err := s.derivation(ctx, board, func(d *derivation) error {
 		v = leaderboard.Verification{Seq: d.own.LastSeq}
 		if d.state() == leaderboard.Computing {
 			v.Detail = "the entries are being computed"
 			return nil
 		}
-		d.paced = true
 		behind := map[string]bool{}
 		members, err := d.changedMembers(ctx)
 		if errors.Is(err, errNeedsCompute) {

@@ -41,3 +41,6 @@ func (s *Store) AtGate(board string) int {
 	}
 	return 0
 }
+
+// Verifying makes it as if a derived board were being compared with its sources, or no longer.
+func (s *Store) Verifying(under bool) { s.verifying.Store(under) }

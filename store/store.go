@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -22,9 +23,10 @@ type Store struct {
 	flavour *flavour
 	indexes *indexes
 
-	derivers derivers
-	gates    gates
-	rules    sync.Map // board name → *boardRules, checked under the lock of each batch
+	derivers  derivers
+	gates     gates
+	rules     sync.Map    // board name → *boardRules, checked under the lock of each batch
+	verifying atomic.Bool // a derived board is compared with its sources
 
 	mu      sync.Mutex // guards the fields below
 	queues  map[string]*queue

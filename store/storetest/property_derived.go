@@ -166,7 +166,7 @@ func (h *derivedHistory) follow(t *rapid.T) {
 			_, err := truth.Recompute(h.ctx, h.name)
 			return err
 		}
-		_, err := truth.FollowSources(h.ctx, h.name)
+		_, err := truth.FollowSources(h.ctx, h.name, nil)
 		return err
 	})
 	h.compareStatus(t)
