@@ -25,6 +25,7 @@ type Store struct {
 	derivers derivers
 	gates    gates
 	rules    sync.Map // board name → *boardRules, checked under the lock of each batch
+	nested   sync.Map // nestedSource: logged already, as often as rules change
 
 	mu      sync.Mutex // guards the fields below
 	queues  map[string]*queue
