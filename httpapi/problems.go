@@ -123,8 +123,8 @@ var kinds = []kind{
 	},
 	{
 		code: "board-conflict", status: 409, when: leaderboard.ErrBoardConflict,
-		title:  "The board has entries that the change would reorder or move",
-		detail: "Order and tiebreak of a board with entries cannot change, nor the time zone of one whose calendar periods were used.",
+		title:  "The board has entries that the change would reorder, move or replace",
+		detail: "Order and tiebreak of a board with entries cannot change, nor the time zone of one whose calendar periods were used, and it can neither become a derived board nor cease to be one.",
 		help:   "Create another board, or delete this one first.",
 	},
 	{

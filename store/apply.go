@@ -233,7 +233,7 @@ func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result
 
 func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 	var receipt leaderboard.Receipt
-	known := r.periodID == 0
+	known, past := r.periodID == 0, false
 	for _, p := range periods {
 		if (r.periodID == 0 && p.past) || (r.periodID != 0 && r.periodID != p.ref.ID) {
 			continue
@@ -251,7 +251,7 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 			receipt.Results = append(receipt.Results, res)
 		}
 		if p.past {
-			receipt.Seq = p.lastSeq
+			receipt.Seq, past = p.lastSeq, true // 0 when nobody was ever seen there
 		}
 	}
 	switch {
@@ -260,7 +260,7 @@ func (r *request) applyRemove(periods []*period) (leaderboard.Receipt, error) {
 	case len(receipt.Results) == 0:
 		return receipt, leaderboard.ErrNotRanked
 	}
-	if receipt.Seq == 0 { // not a past one
+	if !past {
 		seqsOf(&receipt, periods)
 	}
 	return receipt, nil

@@ -112,6 +112,12 @@ func (d *derivation) readReflected(ctx context.Context) error {
 	return rows.Err()
 }
 
+// nestedSource is what was logged already: a source that became derived itself.
+type nestedSource struct {
+	board, version, sourceVersion int64
+	source                        string
+}
+
 // readDesired finds the sources' boards and periods, and the periods that are reflected besides.
 func (d *derivation) readDesired(ctx context.Context) error {
 	boards, err := d.sourceBoards(ctx)
@@ -122,7 +128,10 @@ func (d *derivation) readDesired(ctx context.Context) error {
 	calendars := map[string]leaderboard.SourceBoard{}
 	for _, b := range boards {
 		if b.Rules.Derive != nil {
-			d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+			told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
+			if _, again := d.store.nested.LoadOrStore(told, true); !again {
+				d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+			}
 			continue
 		}
 		cal, err := d.store.calendar(&b)

@@ -160,6 +160,9 @@ func planHidden(out map[string]planned) {
 	reads := &text{}
 	(&reading{boardID: 7, periods: []int64{1, 2}, members: []string{"m2", "m4"}, shadowed: []int64{7}}).appendHidden(reads)
 	out["read of hidden members"] = planned{strings.TrimSuffix(reads.String(), ";"), map[string]string{"h": "PRIMARY", "e": "PRIMARY"}}
+	past := &text{}
+	appendLockPast(past, 7, []int64{3, 5, 900})
+	out["lock of past periods"] = planned{past.String(), map[string]string{"p": "PRIMARY"}}
 	for name, row := range map[string]hiddenRow{
 		"hiding": {State: stateHiding}, "restoring": {State: stateRestoring}, "reopen": {State: stateHiding, Reopen: true},
 	} {

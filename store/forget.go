@@ -207,18 +207,23 @@ func (s *Store) removeAll(ctx context.Context, f *forgetting, periods map[int64]
 	return removed, err
 }
 
-// sweepForgettings goes on with what a request had no time for, or a killed process left.
+// sweepForgettings goes on with what a request had no time for, or a killed process left. One that fails keeps no other
+// from its turn.
 func (s *Store) sweepForgettings(ctx context.Context) error {
 	var members [][]byte
 	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM forgettings ORDER BY started_at LIMIT ?", forgetAtOnce); err != nil {
 		return err
 	}
+	var failed error
 	for _, m := range members {
 		f := &forgetting{Member: m}
 		if _, err := s.forget(ctx, f); err != nil {
-			return err
+			if failed = errors.Join(failed, err); ctx.Err() != nil {
+				break
+			}
+			continue
 		}
 		s.cfg.Logger.Info("a member is forgotten", "entries", f.Entries, "asked", f.Started)
 	}
-	return nil
+	return failed
 }

@@ -165,3 +165,33 @@ func checkForgotten(t *testing.T, db *sql.DB) {
 		}
 	}
 }
+
+// TestForgettingKeepsNoOtherWaiting: one that cannot be finished, because somebody holds the lock of a board, is left to
+// the next sweep, and those that were begun later have their turn.
+func TestForgettingKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	flavours(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
+		stuck, free := makeBoard(t, s, "stuck", leaderboard.Rules{}), makeBoard(t, s, "free", leaderboard.Rules{})
+		for board, member := range map[string]string{"stuck": "early", "free": "late"} {
+			if _, err := s.Submit(t.Context(), one(board, "", member, 5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustExec(t, db, "INSERT INTO forgettings (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
+		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
+		if err := s.Sweep(t.Context()); err == nil {
+			t.Error("one cannot be finished, and the sweep tells nobody")
+		}
+		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "forgettings WHERE member = 'late'") > 0 {
+			t.Errorf("the later one had no turn: shown with %d", n)
+		}
+		release()
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "forgettings") > 0 {
+			t.Errorf("the next sweep did not finish it: shown with %d", n)
+		}
+	})
+}

@@ -49,6 +49,13 @@ type answer struct {
 
 func (r *request) rows() int { return max(1, len(r.entries)) }
 
+// pastCost is how many entries to submit a past period counts for in a batch: it is locked, and may get a commit of its
+// own.
+const pastCost = 10
+
+// cost is what the request takes of Config.BatchRows, so that few that settle past periods share a batch.
+func (r *request) cost() int { return max(r.rows(), pastCost*len(r.periodIDs)) }
+
 // past are the periods that the request names, whether current or not, and the member whose entry it is about there.
 func (r *request) past() (periodIDs []int64, member string) {
 	switch {
@@ -203,16 +210,16 @@ func (s *Store) gather(q *queue, answered int, took time.Duration) {
 func (s *Store) take(q *queue) []*request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, rows, boards := 0, 0, map[string]bool{}
+	n, rows, cost, boards := 0, 0, 0, map[string]bool{}
 	for n < len(q.waiting) {
 		r := q.waiting[n]
 		for _, b := range r.boards {
 			boards[b] = true
 		}
-		if n > 0 && (rows+r.rows() > s.cfg.BatchRows || len(boards) > leaderboard.MaxAcrossBoards) {
+		if n > 0 && (cost+r.cost() > s.cfg.BatchRows || len(boards) > leaderboard.MaxAcrossBoards) {
 			break
 		}
-		rows += r.rows()
+		rows, cost = rows+r.rows(), cost+r.cost()
 		n++
 	}
 	if n == 0 {

@@ -27,6 +27,7 @@ type Store struct {
 	gates     gates
 	rules     sync.Map    // board name → *boardRules, checked under the lock of each batch
 	verifying atomic.Bool // a derived board is compared with its sources
+	nested    sync.Map    // nestedSource: logged already, as often as rules change
 
 	mu      sync.Mutex // guards the fields below
 	queues  map[string]*queue

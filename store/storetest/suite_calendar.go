@@ -20,7 +20,8 @@ func RunWindows(t *testing.T, s Subject) {
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
-		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved, "hidden and time zone": testHiddenRecut,
+		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved,
+		"only hidden in a closed period, removed": testHiddenClosedEmpty, "hidden and time zone": testHiddenRecut,
 		"hidden in an old window": testHiddenOldWindow, "hidden while the clock stands": testHiddenClock,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })

@@ -114,6 +114,21 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.want("removed for good", day, "1 n 5")
 }
 
+// When nobody was seen in a closed period the receipt tells that, not the seq of today's.
+func testHiddenClosedEmpty(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
+	b.hide(request)
+	b.submit(score("m", 9))
+	day := b.current()[leaderboard.Day]
+	b.at("2026-03-28T23:00:01Z")
+	b.submit(score("n", 5), score("o", 4))
+	r, err := b.Truth.Reopen(t.Context(), b.name, day.ID, "m", "boss")
+	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 0 || len(r.Seqs) != 0 {
+		t.Errorf("removed: %+v, %v", r, err)
+	}
+}
+
 // The bounds of a period in which only hidden members have entries do not move: it was used.
 func testHiddenRecut(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
