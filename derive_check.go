@@ -20,6 +20,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 	if r.StartsAt != nil || r.EndsAt != nil {
 		fail("/derive", "a derived board has no starts_at and no ends_at")
 	}
+	r.checkIgnored(fail)
 	if d.Op != "" {
 		checkOneOf(fail, "/derive/op", d.Op, Union, Intersect)
 	}
@@ -31,11 +32,31 @@ func (r *Rules) checkDerive(fail failFunc) {
 		fail("/derive/last", "%s", err)
 		units = 1
 	}
-	if n := units * len(d.From); n < 1 || n > MaxSources {
+	if n := units * len(d.From); n < 1 {
+		fail("/derive/from", "want 1 to %d sources", MaxSources)
+	} else if n > MaxSources {
 		fail("/derive/from", "want 1 to %d sources, not %d × %d = %d", MaxSources, len(d.From), units, n)
 	}
 	d.checkFrom(window, fail)
 	d.checkWeights(fail)
+}
+
+// checkIgnored refuses rules about submissions and periods, of which a derived board has none: they would have no effect.
+func (r *Rules) checkIgnored(fail failFunc) {
+	for _, rule := range []struct {
+		pointer string
+		given   bool
+	}{
+		{"/policy", r.Policy != "" && r.Policy != Best},
+		{"/limits", r.Limits != Limits{}},
+		{"/time_zone", r.TimeZone != "" && r.TimeZone != "UTC"},
+		{"/keep", len(r.Keep) > 0},
+		{"/seasons", len(r.Seasons) > 0},
+	} {
+		if rule.given {
+			fail(rule.pointer, "has no effect on a derived board, which takes no submissions and has one period")
+		}
+	}
 }
 
 // checkFrom checks the sources one by one; window is that of Last, "" without.

@@ -57,6 +57,10 @@ func TestDeriveCheck(t *testing.T) {
 		"weights twice":    {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, 2}; r.Derive.From[0] = weighted("a", 1) }, "/derive/from/0/weight"},
 		"heavy in weights": {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, math.MinInt64} }, "/derive/weights/1"},
 		"start":            {func(r *leaderboard.Rules) { r.StartsAt = &start }, "/derive"},
+		"policy":           {func(r *leaderboard.Rules) { r.Policy = leaderboard.Sum }, "/policy"},
+		"limits":           {func(r *leaderboard.Rules) { r.Limits.MaxScore = new(int64) }, "/limits"},
+		"time zone":        {func(r *leaderboard.Rules) { r.TimeZone = "Europe/Berlin" }, "/time_zone"},
+		"keep":             {func(r *leaderboard.Rules) { r.Keep = map[leaderboard.Window]int{leaderboard.Day: 3} }, "/keep"},
 		"fields": {func(r *leaderboard.Rules) {
 			r.Tiebreak.Fields = []leaderboard.TiebreakField{{Name: "level", Bits: 3, Order: leaderboard.Desc}}
 		}, "/tiebreak/fields"},

@@ -30,6 +30,21 @@ func newClient(cfg *config) *client {
 	return &client{base: cfg.url, key: cfg.key, http: &http.Client{Timeout: cfg.timeout}}
 }
 
+// ask makes one request. With --json the answer is printed as it came and done is true, otherwise it is in into.
+func (p *program) ask(ctx context.Context, cfg *config, r request, into any) (done bool, err error) {
+	body, _, err := newClient(cfg).do(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	if cfg.json {
+		return true, passJSON(p.out, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return false, fmt.Errorf("read the answer: %w", err)
+	}
+	return false, nil
+}
+
 // request is one call. Body is encoded as JSON, nil for none.
 type request struct {
 	method string

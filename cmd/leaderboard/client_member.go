@@ -73,13 +73,6 @@ func (p *program) memberPut(ctx context.Context, cfg config, args []string) erro
 }
 
 func (p *program) showProfile(ctx context.Context, cfg *config, r request) error {
-	body, _, err := newClient(cfg).do(ctx, r)
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var profile struct {
 		Member      string          `json:"member"`
 		DisplayName string          `json:"display_name"`
@@ -87,8 +80,8 @@ func (p *program) showProfile(ctx context.Context, cfg *config, r request) error
 		Attributes  json.RawMessage `json:"attributes"`
 		Updated     string          `json:"updated_time"`
 	}
-	if err := json.Unmarshal(body, &profile); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if done, err := p.ask(ctx, cfg, r, &profile); done || err != nil {
+		return err
 	}
 	t := newTable(p.out, "MEMBER", "DISPLAY NAME", "AVATAR", "ATTRIBUTES", "UPDATED")
 	t.row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), profile.Updated)
@@ -173,13 +166,6 @@ func (p *program) memberForget(ctx context.Context, cfg config, args []string) e
 
 // friendsRank shows a member among its friends.
 func (p *program) friendsRank(ctx context.Context, cfg *config, board, member string, query url.Values) error {
-	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: boardPath(board, "members", member, "friends"), query: query})
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var answer struct {
 		stateView
 		Friends int         `json:"friends"`
@@ -187,21 +173,27 @@ func (p *program) friendsRank(ctx context.Context, cfg *config, board, member st
 		Self    *entryView  `json:"self"`
 		Entries []entryView `json:"entries"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: boardPath(board, "members", member, "friends"), query: query}, &answer); done || err != nil {
+		return err
 	}
-	t := newTable(p.out, "POSITION", "RANK", "MEMBER", "SCORE", "TIEBREAK", "CREATED")
-	shown := false
-	for _, e := range answer.Entries {
-		t.row(e.Position, e.Rank, e.Member, e.Score, e.Tiebreak, e.CreatedTime)
-		shown = shown || e.Member == member
+	rows, shown := answer.Entries, false
+	for i := range rows {
+		shown = shown || rows[i].Member == member
 	}
-	if e := answer.Self; e != nil && !shown {
-		t.row(e.Position, e.Rank, e.Member, e.Score, e.Tiebreak, e.CreatedTime)
+	if answer.Self != nil && !shown {
+		rows = append(rows, *answer.Self)
+	}
+	var fields fieldsView // all entries of a board have the same ones
+	if len(rows) > 0 {
+		fields = rows[0].Fields
+	}
+	t := newTable(p.out, append([]string{"POSITION"}, entryHead(fields)...)...)
+	for i := range rows {
+		t.row(append([]any{rows[i].Position}, rows[i].cells()...)...)
 	}
 	if err := t.flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, answer.line())
+	_, err := fmt.Fprintf(p.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, answer.line())
 	return err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -54,16 +53,9 @@ func (p *program) mergedTop(ctx context.Context, cfg *config, query url.Values) 
 	if cfg.labels != nil {
 		query.Set("labels", cfg.labels.String())
 	}
-	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: "/v1/rankings/top", query: query})
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var page mergedView
-	if err := json.Unmarshal(body, &page); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: "/v1/rankings/top", query: query}, &page); done || err != nil {
+		return err
 	}
 	var fields fieldsView // all boards that are ranked as one have the same ones
 	if len(page.Entries) > 0 {
@@ -76,6 +68,6 @@ func (p *program) mergedTop(ctx context.Context, cfg *config, query url.Values) 
 	if err := t.flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(p.out, page.lines())
+	_, err := fmt.Fprint(p.out, page.lines())
 	return err
 }

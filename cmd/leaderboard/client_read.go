@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -138,16 +137,9 @@ func readQuery(cfg *config) url.Values {
 }
 
 func (p *program) showPage(ctx context.Context, cfg *config, r request) error {
-	body, _, err := newClient(cfg).do(ctx, r)
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var page pageView
-	if err := json.Unmarshal(body, &page); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if done, err := p.ask(ctx, cfg, r, &page); done || err != nil {
+		return err
 	}
 	var fields fieldsView // all entries of a board have the same ones
 	if len(page.Entries) > 0 {
@@ -176,23 +168,17 @@ func (p *program) endTable(t *table, state *stateView) error {
 }
 
 func (p *program) memberRank(ctx context.Context, cfg *config, board, member string, query url.Values) error {
-	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: boardPath(board, "members", member), query: query})
-	if err != nil {
-		var answer *problem
-		if errors.As(err, &answer) && answer.Type == "/problems/not-ranked" {
-			return fmt.Errorf("%s is not ranked on %s", printable(member), board)
-		}
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var one struct {
 		stateView
 		entryView
 	}
-	if err := json.Unmarshal(body, &one); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: boardPath(board, "members", member), query: query}, &one)
+	var answer *problem
+	if errors.As(err, &answer) && answer.Type == "/problems/not-ranked" {
+		return fmt.Errorf("%s is not ranked on %s", printable(member), board)
+	}
+	if done || err != nil {
+		return err
 	}
 	t := newTable(p.out, entryHead(one.Fields, "PERCENTILE")...)
 	t.row(one.cells(one.Percentile)...)
@@ -201,20 +187,13 @@ func (p *program) memberRank(ctx context.Context, cfg *config, board, member str
 
 func (p *program) scoreRank(ctx context.Context, cfg *config, board string, query url.Values) error {
 	path := boardPath(board, "scores", strconv.FormatInt(*cfg.score, 10), "rank")
-	body, _, err := newClient(cfg).do(ctx, request{method: http.MethodGet, path: path, query: query})
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var answer struct {
 		stateView
 		Strict int64 `json:"strict_rank"`
 		Tied   int64 `json:"tied_rank"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: path, query: query}, &answer); done || err != nil {
+		return err
 	}
 	t := newTable(p.out, "SCORE", "STRICT RANK", "TIED RANK")
 	t.row(*cfg.score, answer.Strict, answer.Tied)

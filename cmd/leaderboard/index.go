@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
@@ -24,7 +23,7 @@ func (p *program) indexCommand() *cli.Command {
 
 // indexBuild builds the indexes one after another. It goes on after a failure.
 func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
-	views, failed := []runView{}, 0
+	views := []runView{}
 	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
 		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := t.store.BuildIndex(ctx, ref, store.IndexBuild{
@@ -37,7 +36,6 @@ func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error 
 		bar.end()
 		v := viewRun(ref, run)
 		if err != nil {
-			failed++
 			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
 		}
 		views = append(views, v)
@@ -46,13 +44,7 @@ func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error 
 	if err != nil {
 		return err
 	}
-	if err := p.showRuns(&cfg, views); err != nil {
-		return err
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d builds failed", failed, len(views))
-	}
-	return nil
+	return p.reportRuns(&cfg, views, "builds")
 }
 
 // indexView is the saved index of one period.

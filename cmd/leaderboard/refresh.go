@@ -28,7 +28,7 @@ type runView struct {
 
 // refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
 func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
-	views, failed := []runView{}, 0
+	views := []runView{}
 	kind, with := leaderboard.RunKind(cfg.kind), withCopies
 	if kind == leaderboard.Recompute {
 		with = mysqlOnly
@@ -42,20 +42,28 @@ func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 		if err != nil {
 			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
 		}
-		if v.State == leaderboard.RunFailed {
-			failed++
-		}
 		views = append(views, v)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := p.showRuns(&cfg, views); err != nil {
+	return p.reportRuns(&cfg, views, "refreshes")
+}
+
+// reportRuns shows runs, and is an error when one of them failed.
+func (p *program) reportRuns(cfg *config, views []runView, what string) error {
+	if err := p.showRuns(cfg, views); err != nil {
 		return err
 	}
+	failed := 0
+	for i := range views {
+		if views[i].State == leaderboard.RunFailed {
+			failed++
+		}
+	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d refreshes failed", failed, len(views))
+		return fmt.Errorf("%d of %d %s failed", failed, len(views), what)
 	}
 	return nil
 }
