@@ -76,8 +76,9 @@ func TestMergerLayers(t *testing.T) {
 		}
 		refs = append(refs, storetest.Ref(b, p))
 	}
-	now := time.Unix(1_900_000_000, 0)
-	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: func() time.Time { return now }})
+	var later atomic.Int64 // read by flights too, which may outlast the question
+	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
+	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: now})
 	m := NewMerger(reader, c)
 	page := func(q leaderboard.MergedQuery) *leaderboard.MergedPage {
 		t.Helper()
@@ -117,7 +118,7 @@ func TestMergerLayers(t *testing.T) {
 	deep.Fresh = false
 	gone := fmt.Errorf("gone: %w", leaderboard.ErrUnavailable)
 	c.failure.Store(&gone)
-	now = now.Add(5 * time.Second)
+	later.Add(int64(5 * time.Second))
 	if last := page(deep); !last.States[0].Stale || !last.States[1].Stale {
 		t.Errorf("while the truth is away: %+v", last.States)
 	}
