@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 func weighted(board string, weight int64) leaderboard.DeriveFrom {

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
+	_ "github.com/go-sql-driver/mysql" // the migrations are given an open database
+
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
-
-	_ "github.com/go-sql-driver/mysql" // the migrations are given an open database
 )
 
 func openDB(t *testing.T, dsn string) *sql.DB {

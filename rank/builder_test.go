@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // Buckets are counted while the period changes, commits are folded at any time, the process dies and resumes: the

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // folded is a world with three entries and its index at seq 3.

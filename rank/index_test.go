@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // drawChanges are what one commit does to a few of 24 members: few scores, so that most entries are tied.

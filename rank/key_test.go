@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // codecs are the four kinds of boards with their rules.

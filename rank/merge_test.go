@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard/rank"
-
 	"pgregory.net/rapid"
+
+	"leaderboard/rank"
 )
 
 // TestMerge holds the merge against a stable sort of everything.

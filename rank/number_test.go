@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // classic is the table that the numbering is known from.

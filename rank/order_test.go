@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // nastyInts are the integers that a float, a subtraction or a sign would get wrong.

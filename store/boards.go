@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // boardRow is a row of boards.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 func entry(member string, score, tiebreak int64, created leaderboard.Micros) *leaderboard.Entry {

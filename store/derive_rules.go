@@ -3,9 +3,9 @@ package store
 import (
 	"context"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // checkSources refuses sources that are derived boards themselves.

@@ -9,9 +9,9 @@ import (
 	"io"
 	"net"
 
-	"leaderboard"
-
 	"github.com/go-sql-driver/mysql"
+
+	"leaderboard"
 )
 
 // Numbers of server errors that the store knows what to do about.

@@ -10,9 +10,9 @@ import (
 	"net"
 	"testing"
 
-	"leaderboard"
-
 	"github.com/go-sql-driver/mysql"
+
+	"leaderboard"
 )
 
 func TestTranslate(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same list

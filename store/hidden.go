@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // How a member is hidden.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 	"leaderboard/rank"
-
-	"pgregory.net/rapid"
 )
 
 // keyed draws an entry from few scores, moments and members, so that all kinds of ties are common.

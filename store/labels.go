@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // BoardsLabelled lists the boards that have all these labels, in the byte order of their names, behind the name given

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // Current is a board with the current period of each of its windows, and the database clock that says so. The first

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // profileRow is a row of profiles.

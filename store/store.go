@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
-
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // Store is the truth: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be

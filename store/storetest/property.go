@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
-
-	"pgregory.net/rapid"
 )
 
 // Property runs random histories on the subject and on the model side by side: boards of all kinds, submissions,

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 	"leaderboard/store"
-
-	"pgregory.net/rapid"
 )
 
 // PropertyAcross runs random requests to three boards of different kinds, some of them across all, some to one, on the

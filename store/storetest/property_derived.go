@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 	"leaderboard/store"
-
-	"pgregory.net/rapid"
 )
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes

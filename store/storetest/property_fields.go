@@ -1,9 +1,9 @@
 package storetest
 
 import (
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // anyTiebreak draws tiebreaks with and without fields; one with fields uses up to all 63 bits.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"leaderboard"
-
 	"pgregory.net/rapid"
+
+	"leaderboard"
 )
 
 // hideOrRestore hides a member or shows one again, on the board or everywhere, in closed periods too or not. Both sides

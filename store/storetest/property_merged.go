@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
-
-	"pgregory.net/rapid"
 )
 
 // PropertyMerged runs random histories of several boards on the subject and on the model side by side, with entries that
