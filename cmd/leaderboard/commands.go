@@ -79,6 +79,7 @@ func (p *program) leaf(name, usage, args string, do action, settings ...string) 
 		HideHelpCommand: true, // a board may be called "help"
 		Flags:           p.flags(settings),
 		OnUsageError:    onUsageError,
+		CommandNotFound: showHelp,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			cfg, err := p.readConfig(cmd, settings)
 			if err == nil && args == "" && cmd.Args().Present() {
@@ -90,6 +91,12 @@ func (p *program) leaf(name, usage, args string, do action, settings ...string) 
 			return classify(cmd, err)
 		},
 	}
+}
+
+// showHelp shows the help of a command that was given arguments besides --help: to the library the first argument is the
+// name of a subcommand, which a leaf does not have.
+func showHelp(_ context.Context, cmd *cli.Command, _ string) {
+	cli.HelpPrinter(cmd.Root().Writer, cli.CommandHelpTemplate, cmd)
 }
 
 // group is a command that only has subcommands.

@@ -107,3 +107,27 @@ func TestCommandsAreDocumented(t *testing.T) {
 		t.Errorf("commands are %v, want %v", got, want)
 	}
 }
+
+// TestHelpWithArguments: who is half-way through a command gets its help, whatever stands before or after --help.
+func TestHelpWithArguments(t *testing.T) {
+	var walk func(path []string, c *cli.Command)
+	walk = func(path []string, c *cli.Command) {
+		for _, sub := range c.Commands {
+			walk(append(slices.Clone(path), sub.Name), sub)
+		}
+		if len(c.Commands) > 0 {
+			return
+		}
+		status, want, errOut := runWith(t, nil, append(slices.Clone(path), "--help")...)
+		if status != exitOK || !strings.Contains(want, "leaderboard "+strings.Join(path, " ")+" - "+c.Usage) || errOut != "" {
+			t.Errorf("%q --help: status %d, %q, %q", path, status, want, errOut)
+		}
+		for _, args := range [][]string{{"best", "--help"}, {"best", "a=1", "-h"}, {"--help", "best"}, {"help", "--help"}} {
+			status, got, errOut := runWith(t, nil, append(slices.Clone(path), args...)...)
+			if status != exitOK || got != want || errOut != "" {
+				t.Errorf("%q %q: status %d, %q, %q; want the help", path, args, status, got, errOut)
+			}
+		}
+	}
+	walk(nil, (&program{}).command())
+}
