@@ -45,6 +45,21 @@ func (p *program) ask(ctx context.Context, cfg *config, r request, into any) (do
 	return false, nil
 }
 
+// askAndShow makes one request and shows the answer: as it came with --json, by show otherwise. It is in into either way.
+func (p *program) askAndShow(ctx context.Context, cfg *config, r request, into any, show func() error) error {
+	body, _, err := newClient(cfg).do(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	if cfg.json {
+		return passJSON(p.out, body)
+	}
+	return show()
+}
+
 // request is one call. Body is encoded as JSON, nil for none.
 type request struct {
 	method string

@@ -164,18 +164,28 @@ func (p *program) memberForget(ctx context.Context, cfg config, args []string) e
 	return err
 }
 
-// friendsRank shows a member among its friends.
+// friendsView is a member among its friends.
+type friendsView struct {
+	stateView
+	Friends int         `json:"friends"`
+	Ranked  int         `json:"ranked"`
+	Self    *entryView  `json:"self"`
+	Entries []entryView `json:"entries"`
+}
+
+// friendsRank shows a member among its friends. It fails when nobody of all these is ranked.
 func (p *program) friendsRank(ctx context.Context, cfg *config, board, member string, query url.Values) error {
-	var answer struct {
-		stateView
-		Friends int         `json:"friends"`
-		Ranked  int         `json:"ranked"`
-		Self    *entryView  `json:"self"`
-		Entries []entryView `json:"entries"`
+	var answer friendsView
+	err := p.askAndShow(ctx, cfg, request{
+		method: http.MethodGet, path: boardPath(board, "members", member, "friends"), query: query,
+	}, &answer, func() error { return p.printFriends(member, &answer) })
+	if err == nil && answer.Ranked == 0 {
+		err = fmt.Errorf("neither %s nor a friend is ranked on %s", printable(member), board)
 	}
-	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: boardPath(board, "members", member, "friends"), query: query}, &answer); done || err != nil {
-		return err
-	}
+	return err
+}
+
+func (p *program) printFriends(member string, answer *friendsView) error {
 	rows, shown := answer.Entries, false
 	for i := range rows {
 		shown = shown || rows[i].Member == member

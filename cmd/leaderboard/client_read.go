@@ -114,8 +114,7 @@ func (p *program) rank(ctx context.Context, cfg config, args []string) error {
 	case len(args) == 2:
 		return p.memberRank(ctx, &cfg, args[0], args[1], query)
 	default:
-		body := map[string]any{"members": args[1:]}
-		return p.showPage(ctx, &cfg, request{method: http.MethodPost, path: boardPath(args[0], "ranks"), query: query, body: body})
+		return p.memberRanks(ctx, &cfg, args[0], args[1:], query)
 	}
 }
 
@@ -141,6 +140,10 @@ func (p *program) showPage(ctx context.Context, cfg *config, r request) error {
 	if done, err := p.ask(ctx, cfg, r, &page); done || err != nil {
 		return err
 	}
+	return p.printPage(&page)
+}
+
+func (p *program) printPage(page *pageView) error {
 	var fields fieldsView // all entries of a board have the same ones
 	if len(page.Entries) > 0 {
 		fields = page.Entries[0].Fields
@@ -164,6 +167,18 @@ func (p *program) endTable(t *table, state *stateView) error {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "%s\n", state.line())
+	return err
+}
+
+// memberRanks shows the ranks of several members. As grep does, it fails when it finds none of them.
+func (p *program) memberRanks(ctx context.Context, cfg *config, board string, members []string, query url.Values) error {
+	var page pageView
+	err := p.askAndShow(ctx, cfg, request{
+		method: http.MethodPost, path: boardPath(board, "ranks"), query: query, body: map[string]any{"members": members},
+	}, &page, func() error { return p.printPage(&page) })
+	if err == nil && len(page.Entries) == 0 {
+		err = fmt.Errorf("none of these members is ranked on %s", board)
+	}
 	return err
 }
 

@@ -40,7 +40,7 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "tiebreak", "field", "idempotency-key")...),
 			p.leaf("top", "show the best entries of a board, or of several", "BOARD | --boards BOARDS | --labels LABELS", p.top,
 				append(clientSettings(), "limit", "offset", "window", "period", "mode", "min-seq", "boards", "labels")...),
-			p.leaf("rank", "show the rank of members, or of a score", "BOARD MEMBER [MEMBER …] | BOARD --score SCORE", p.rank,
+			p.leaf("rank", "show the rank of members, or of a score; status 1 when none of the members is ranked", "BOARD MEMBER [MEMBER …] | BOARD --score SCORE", p.rank,
 				append(clientSettings(), "around", "friends", "limit", "offset", "score", "tiebreak", "field", "window", "period", "mode", "min-seq")...),
 			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.export,
 				append(clientSettings(), "window", "period", "format", "output")...),
