@@ -4,7 +4,7 @@ GO       ?= go
 TESTARGS ?= ./...
 GOFUMPT   = $(GO) tool gofumpt
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench build fmt cc
+.PHONY: help run test stress lint bench build fmt cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,6 +17,12 @@ test: cc ## every test, with the race detector, against real servers
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
+
+stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	$(GO) build -o bin/stress ./internal/testenv/stress
+	CGO_ENABLED=1 bin/testenv bin/stress $(ARGS)
 
 lint: ## go vet, staticcheck, gofumpt
 	$(GO) vet ./...

@@ -54,6 +54,7 @@ func importRules() []importRule {
 			"github.com/testcontainers/testcontainers-go/...",
 		}},
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
+		{dir: "internal/testenv/stress"},
 		{dir: "cmd/leaderboard", any: true},
 		{dir: "bench", any: true},
 		{dir: "e2e", any: true},

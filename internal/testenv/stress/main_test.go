@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestFailingTestsAreNamed(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]string{
+		"--- FAIL: TestA (0.01s)\n    a_test.go:1: no\n--- FAIL: TestB (0s)\n    --- FAIL: TestB/c (0s)\nFAIL": "TestA TestB/c",
+		"--- FAIL: TestA (0s)\n--- FAIL: TestAB (0s)\n":                                                        "TestA TestAB",
+		"panic: test timed out after 1s\n\trunning tests:\n\t\tTestA (1s)":                                     "(timeout)",
+		"WARNING: DATA RACE\n--- FAIL: TestA (0s)\n    testing.go:1: race detected":                            "TestA (race)",
+		"exit status 3": "(no test)",
+	} {
+		if got := strings.Join(failing(out), " "); got != want {
+			t.Errorf("of %q: %s, want %s", out, got, want)
+		}
+	}
+}
+
+// fake is a test program that fails with "--- FAIL: TestOdd" every second time.
+func fake(t *testing.T, dir, id string) program {
+	t.Helper()
+	path := filepath.Join(dir, "fake.test")
+	script := "#!/bin/sh\necho . >>runs\n[ $(($(wc -l <runs) % 2)) = 0 ] || { echo '--- FAIL: TestOdd (0s)'; exit 1; }\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return program{name: "fake", dir: dir, path: path, id: id}
+}
+
+// A second call goes on where the first stopped, and another program begins anew.
+func TestRunsAreTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	call := func(id string, count int) (out string, failures, runs int) {
+		t.Helper()
+		n, err := openNotes(filepath.Join(dir, "runs.tsv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.close()
+		var said bytes.Buffer
+		programs := []program{fake(t, dir, id)}
+		o := options{count: count, threads: 1, timeout: time.Minute, dir: dir}
+		if err := rounds(t.Context(), o, programs, os.Environ(), n, &said); err != nil {
+			t.Fatal(err)
+		}
+		failures = table(&said, programs, n)
+		total, err := os.ReadFile(filepath.Join(dir, "runs"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said.String(), failures, bytes.Count(total, []byte("\n"))
+	}
+	for _, step := range []struct {
+		id                    string
+		count, failures, runs int
+	}{{"one", 3, 2, 3}, {"one", 3, 2, 3}, {"one", 4, 2, 4}, {"two", 1, 1, 5}} {
+		out, failures, runs := call(step.id, step.count)
+		if failures != step.failures || runs != step.runs || !strings.Contains(out, "TestOdd (") {
+			t.Errorf("%+v: %d failures, %d runs in all:\n%s", step, failures, runs, out)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	for i := range logs {
+		logs[i] = filepath.Base(logs[i])
+	}
+	if want := []string{"fake-one-1.log", "fake-one-3.log", "fake-two-1.log"}; err != nil || !slices.Equal(logs, want) {
+		t.Errorf("logs %v, want those of the failures: %v", logs, want)
+	}
+}
+
+// A change of the program, or of the tests that are chosen, is another program.
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "p.test")
+	seen := map[string]bool{}
+	for _, text := range []string{"a", "b"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, tests := range []string{"", "TestA"} {
+			id, err := identify(tests, []string{path})
+			again, err2 := identify(tests, []string{path})
+			if err != nil || err2 != nil || id != again || seen[id] {
+				t.Errorf("%s of %q: %s, then %s, %v, %v", tests, text, id, again, err, err2)
+			}
+			seen[id] = true
+		}
+	}
+}
