@@ -99,7 +99,7 @@ func (w *writer) readAcrossKeys(ctx context.Context, tx *writeTx, all *found, re
 	}
 	t := &w.text
 	t.reset()
-	t.str(tx.opening()).str("SELECT SYSDATE(6);")
+	t.str(tx.opening()).str("SELECT ").str(w.store.sysdate()).str(";")
 	r.appendKeysTo(t)
 	rows, err := tx.conn.QueryContext(ctx, t.String())
 	if err != nil {
@@ -112,6 +112,6 @@ func (w *writer) readAcrossKeys(ctx context.Context, tx *writeTx, all *found, re
 			return err
 		}
 	}
-	all.clock = w.store.clock(sysdate)
+	all.clock = micros(sysdate)
 	return errors.Join(r.scanKeysOf(rows, all.keys), rows.Close())
 }

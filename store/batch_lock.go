@@ -50,7 +50,7 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 	t := &w.text
 	t.reset()
 	t.str(tx.opening())
-	appendLock(t, w.board, known)
+	appendLock(t, w.store.sysdate(), w.board, known)
 	f := &found{rules: known, hidden: hiddenMembers{}}
 	guess := known.reading(f, members, reqs)
 	guess.appendTo(t)
@@ -142,12 +142,12 @@ func (f *found) choose(board string) {
 	}
 }
 
-// appendLock locks the board's row and those of its open periods, and reads them and the clock: SYSDATE, because NOW is
+// appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
 // the time before the wait. The board's rules come along only when they are not the ones known. The index is named
 // because the order of locking follows from it, and because closed periods are many.
-func appendLock(t *text, board string, known *boardRules) {
+func appendLock(t *text, sysdate, board string, known *boardRules) {
 	t.str("SELECT b.id, b.version, b.shadowed, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
-	t.str(", NULL, b.rules), SYSDATE(6), p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
+	t.str(", NULL, b.rules), ").str(sysdate).str(", p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
 	t.str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' FOR UPDATE;")
 }
@@ -170,7 +170,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 			return err
 		}
 		// The row of the board is locked first: the latest reading is one with all locks held.
-		f.clock = max(f.clock, w.store.clock(sysdate))
+		f.clock = max(f.clock, micros(sysdate))
 		if !row.id.Valid {
 			continue
 		}

@@ -99,14 +99,14 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		created = true
-		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, NOW(6), NOW(6))",
+		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, "+s.now()+", "+s.now()+")",
 			[]byte(name), string(text))
 		if err == nil {
 			err = shadowNew(ctx, tx, name)
 		}
 	case err == nil:
 		var same bool
-		if same, err = changeBoard(ctx, tx, b, rules, text); same {
+		if same, err = s.changeBoard(ctx, tx, b, rules, text); same {
 			return b, false, nil
 		}
 	}
@@ -138,7 +138,7 @@ func shadowNew(ctx context.Context, tx *sqlx.Tx, name string) error {
 }
 
 // changeBoard gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
-func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
+func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
 	old, err := json.Marshal(b.Rules)
 	if err != nil || string(old) == string(text) {
 		return err == nil, err
@@ -161,7 +161,7 @@ func changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules le
 	if err := dropSeasons(ctx, tx, b.ID, rules.Seasons); err != nil {
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = NOW(6) WHERE id = ?", string(text), b.ID)
+	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = "+s.now()+" WHERE id = ?", string(text), b.ID)
 	return false, err
 }
 

@@ -3,7 +3,6 @@ package store_test
 import (
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"leaderboard"
 	"leaderboard/store"
@@ -14,7 +13,7 @@ import (
 func clocked(t testing.TB, dsn string) storetest.Subject {
 	var stopped atomic.Int64
 	s := open(t, dsn, func(cfg *store.Config) {
-		cfg.Clock = func(time.Time) time.Time { return leaderboard.Micros(stopped.Load()).Time() }
+		cfg.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
 	return storetest.Subject{Truth: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }

@@ -42,9 +42,9 @@ type Config struct {
 	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
 	// the last one the board is leaderboard.Computing. Default 200,000.
 	DeriveRows int
-	// Clock changes what the database clock said into what is taken for its present. For tests of what time does; nil
-	// leaves it as it is.
-	Clock func(database time.Time) time.Time
+	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) into what all statements take for the
+	// present, in what they read and in what they write. For tests of what time does; nil leaves it as it is.
+	Clock func(database string) string
 	// Logger receives what an operator should know. Default: nothing is logged.
 	Logger *slog.Logger
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
@@ -72,6 +72,9 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.DeriveRows, 200_000)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Clock == nil {
+		c.Clock = func(database string) string { return database }
 	}
 	if c.OnCommit == nil {
 		c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {}

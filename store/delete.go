@@ -47,7 +47,7 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	const rename = "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_time = NOW(6) WHERE id = ?"
+	rename := "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_time = " + s.now() + " WHERE id = ?"
 	if _, err := tx.ExecContext(ctx, rename, id); err != nil {
 		return 0, err
 	}

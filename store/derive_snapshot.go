@@ -73,7 +73,7 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 		step   sql.NullInt64
 		window = leaderboard.AllTime
 	)
-	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, SYSDATE(6), d.step, d.spec," +
+	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, " + d.store.sysdate() + ", d.step, d.spec," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
 		" FROM boards b LEFT JOIN derived_boards d ON d.board_id = b.id" +
 		" LEFT JOIN periods p ON p.board_id = b.id AND p.window_name = ? AND p.starts_at = '1970-01-01' WHERE b.name = ? AND b.state = 'open'")
@@ -91,7 +91,7 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 	if d.board.Rules.Derive == nil || !step.Valid || !p.id.Valid {
 		return leaderboard.ErrNotDerived
 	}
-	d.clock, d.step, d.own, d.codec = d.store.clock(now), step.Int64, p.period(b.ID), rank.CodecOf(&d.board.Rules)
+	d.clock, d.step, d.own, d.codec = micros(now), step.Int64, p.period(b.ID), rank.CodecOf(&d.board.Rules)
 	return nil
 }
 

@@ -151,7 +151,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 	var ahead atomic.Int64
 	s, source := sourced(t, testenv.MySQL(t), func(c *store.Config) {
 		c.ChangeTTL = time.Minute
-		c.Clock = func(now time.Time) time.Time { return now.Add(time.Duration(ahead.Load())) }
+		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 	})
 	logged := func(from int64) error {
 		_, err := s.Changes(t.Context(), source.ID, from, 10)

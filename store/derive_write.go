@@ -183,7 +183,7 @@ func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
 		known = v.(*boardRules)
 	}
 	t := (&text{}).str("START TRANSACTION;")
-	appendLock(t, d.board.Name, known)
+	appendLock(t, d.store.sysdate(), d.board.Name, known)
 	rows, err := tx.conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return nil, err

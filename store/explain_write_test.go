@@ -11,7 +11,7 @@ import (
 // members, of which the optimizer must still make ranges.
 func writerPlans(out map[string]planned) {
 	lock := &text{}
-	appendLock(lock, "b7", &boardRules{})
+	appendLock(lock, "SYSDATE(6)", "b7", &boardRules{})
 	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
 	ids := &text{}
 	appendAskIDs(ids, []string{"b1", "b2", "b77"})

@@ -50,7 +50,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.F
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Forgetting{}, wrap("forget", broken)
 	}
-	const begin = "INSERT INTO forgettings (member, actor, started_at) VALUES (?, ?, SYSDATE(6)) ON DUPLICATE KEY UPDATE member = VALUES(member)"
+	begin := "INSERT INTO forgettings (member, actor, started_at) VALUES (?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 	if _, err := s.db.ExecContext(ctx, begin, []byte(member), cutText(actor, maxActor)); err != nil {
 		return leaderboard.Forgetting{}, translate(ctx, "forget", err)
 	}

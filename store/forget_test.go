@@ -13,6 +13,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 )
 
 const forgotten = "gone-with-the-wind"
@@ -26,7 +27,7 @@ func TestForgetIsRestartable(t *testing.T) {
 		ctx, kill := context.WithCancel(t.Context())
 		defer kill()
 		configure := func(c *store.Config) {
-			c.Clock = func(now time.Time) time.Time { return now.Add(time.Duration(offset.Load())) }
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
 			c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {
 				if commits.Add(-1) == 0 {
 					kill() // here and not in another goroutine, which may come too late

@@ -35,7 +35,7 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 		return 0, wrap("friends", broken)
 	}
 	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
-		if err := lockFriends(ctx, tx, member); err != nil {
+		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
 		}
 		list, err := friendsBehind(ctx, tx, selectFriends, member, "", leaderboard.MaxFriends)
@@ -64,8 +64,8 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 }
 
 // lockFriends keeps others from changing a member's list until the transaction ends.
-func lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_time) VALUES (?, SYSDATE(6))"+
+func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_time) VALUES (?, "+s.sysdate()+")"+
 		" ON DUPLICATE KEY UPDATE updated_time = VALUES(updated_time)", []byte(member))
 	return err
 }
@@ -97,7 +97,7 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 // RemoveFriend takes one friend off the list of member; nothing happens when it is not on it.
 func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
 	err := s.repeat(ctx, func(tx *sqlx.Tx) error {
-		if err := lockFriends(ctx, tx, member); err != nil {
+		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
 		}
 		return writeFriends(ctx, tx, member, nil, []string{friend})
@@ -174,7 +174,7 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 			return err
 		}
 		more = len(members) == purgeRows
-		t := (&text{}).str("UPDATE friend_lists SET updated_time = SYSDATE(6) WHERE ").among("member", members)
+		t := (&text{}).str("UPDATE friend_lists SET updated_time = ").str(s.sysdate()).str(" WHERE ").among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}

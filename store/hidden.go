@@ -158,10 +158,9 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 		return nil, err
 	}
 	var now time.Time
-	if err := tx.GetContext(ctx, &now, "SELECT SYSDATE(6)"); err != nil {
+	if err := tx.GetContext(ctx, &now, "SELECT "+s.sysdate()); err != nil {
 		return nil, err
 	}
-	now = s.clock(now).Time()
 	first := row.Version == 0
 	changed, err := decide(row, req, now)
 	if err != nil {

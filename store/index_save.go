@@ -87,7 +87,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 		return err
 	}
 	var now time.Time
-	if err := tx.QueryRowContext(ctx, "SELECT NOW(6)").Scan(&now); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT "+s.now()).Scan(&now); err != nil {
 		return err
 	}
 	chunks := slices.Collect(slices.Chunk(payload, savedChunk))

@@ -14,7 +14,7 @@ import (
 // Current is a board with the current period of each of its windows, and the database clock that says so. The first
 // to ask after a turn begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
-	l, t, err := s.look(ctx, s.db, s.limited(lookQuery), name)
+	l, t, err := s.look(ctx, s.db, s.limited(s.lookQuery()), name)
 	if err == nil && t.lacks() {
 		l, err = s.begin(ctx, name)
 	}
@@ -24,9 +24,12 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-const lookQuery = "SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, SYSDATE(6)," +
-	" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
-	" FROM boards b LEFT JOIN periods p ON p.board_id = b.id AND p.state = 'open' WHERE b.name = ? AND b.state = 'open'"
+// lookQuery selects a board with its open periods and the database clock.
+func (s *Store) lookQuery() string {
+	return "SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, " + s.sysdate() + "," +
+		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
+		" FROM boards b LEFT JOIN periods p ON p.board_id = b.id AND p.state = 'open' WHERE b.name = ? AND b.state = 'open'"
+}
 
 // look reads a board with its open periods, in one statement, and says what the clock makes of them.
 func (s *Store) look(ctx context.Context, q sqlx.QueryerContext, query, name string) (l leaderboard.Listing, t turn, err error) {
@@ -48,7 +51,7 @@ func (s *Store) look(ctx context.Context, q sqlx.QueryerContext, query, name str
 		if err := rows.Scan(append([]any{&b.ID, &b.Name, &b.Version, &b.Rules, &b.Created, &b.Updated, &now}, p.dest()...)...); err != nil {
 			return l, t, err
 		}
-		board, l.Clock = &b, max(l.Clock, s.clock(now))
+		board, l.Clock = &b, max(l.Clock, micros(now))
 		if p.id.Valid {
 			open = append(open, p.period(b.ID))
 		}
@@ -95,7 +98,7 @@ func (s *Store) beginIn(ctx context.Context, tx *sqlx.Tx, name string) (leaderbo
 	if err != nil {
 		return leaderboard.Listing{}, err
 	}
-	l, t, err := s.look(ctx, tx, lookQuery, name)
+	l, t, err := s.look(ctx, tx, s.lookQuery(), name)
 	if err == nil && t.due() {
 		err = t.carryOut(ctx, tx)
 	}

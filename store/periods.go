@@ -40,7 +40,7 @@ func (r *periodRow) period() leaderboard.Period {
 // CurrentPeriod is the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
 // or nobody has written to the period or read it yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	l, _, err := s.look(ctx, s.db, s.limited(lookQuery), b.Name)
+	l, _, err := s.look(ctx, s.db, s.limited(s.lookQuery()), b.Name)
 	if err != nil {
 		return leaderboard.Period{}, translate(ctx, "period", err)
 	}

@@ -38,7 +38,7 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 		p.Attributes = leaderboard.NoAttributes
 	}
 	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
-	const put = "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, SYSDATE(6)) ON DUPLICATE KEY UPDATE" +
+	put := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE" +
 		" updated_time = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
 		" updated_time, VALUES(updated_time)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
 	err = s.repeat(ctx, func(tx *sqlx.Tx) error {

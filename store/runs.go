@@ -54,7 +54,7 @@ func (r *runRow) run() leaderboard.Run {
 // StartedAt. An Actor longer than 128 characters is cut.
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	result, err := s.db.ExecContext(ctx, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, actor, state, started_at)"+
-		" VALUES (?, ?, ?, ?, ?, ?, NOW(6))",
+		" VALUES (?, ?, ?, ?, ?, ?, "+s.now()+")",
 		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), cutText(r.Actor, maxActor), string(r.State))
 	if err != nil {
 		return r, translate(ctx, "start run", err)

@@ -77,11 +77,17 @@ func (s *Store) DB() *sql.DB { return s.db.DB }
 // Now is the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) {
 	var now time.Time
-	if err := s.db.QueryRowContext(ctx, "SELECT SYSDATE(6)").Scan(&now); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT "+s.sysdate()).Scan(&now); err != nil {
 		return 0, translate(ctx, "clock", err)
 	}
-	return s.clock(now), nil
+	return micros(now), nil
 }
+
+// now returns the SQL expression of the moment at which a statement began, by the database clock.
+func (s *Store) now() string { return s.cfg.Clock("NOW(6)") }
+
+// sysdate returns the SQL expression of the present by the database clock, also after a wait for a lock.
+func (s *Store) sysdate() string { return s.cfg.Clock("SYSDATE(6)") }
 
 // limited is a reading statement with the time limit of the server on it.
 func (s *Store) limited(query string) string { return s.flavour.limited(query, s.cfg.StatementTimeout) }

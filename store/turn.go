@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"time"
 
 	"leaderboard"
 )
@@ -90,12 +89,4 @@ func (t *turn) carryOut(ctx context.Context, tx execer) error {
 		}
 	}
 	return nil
-}
-
-// clock is a time that the database told as its present.
-func (s *Store) clock(t time.Time) leaderboard.Micros {
-	if s.cfg.Clock != nil {
-		t = s.cfg.Clock(t)
-	}
-	return micros(t)
 }

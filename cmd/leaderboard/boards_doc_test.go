@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard/internal/testenv"
+	"leaderboard/store/storetest"
 )
 
 var (
@@ -27,7 +28,7 @@ func TestBoardsDocument(t *testing.T) {
 	}
 	var offset atomic.Int64
 	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t), "LOCAL_TTL": "1ms"}, func(cfg *config) {
-		cfg.clock = func(t time.Time) time.Time { return t.Add(time.Duration(offset.Load())) }
+		cfg.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
 	})
 	lines, ran := strings.Split(string(doc), "\n"), 0
 	boards, derived := map[string]bool{}, map[string]bool{}

@@ -28,7 +28,7 @@ type config struct {
 	shutdownTimeout   time.Duration
 	migrate           bool
 	fault             fault
-	clock             func(time.Time) time.Time // see store.Config.Clock; no setting sets it
+	clock             func(database string) string // see store.Config.Clock; no setting sets it
 
 	batchRows, queueLimit int
 	changeTTL, keyTTL     time.Duration

@@ -1,0 +1,20 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"leaderboard"
+)
+
+// ClockAhead returns a store.Config.Clock that is ahead of the database clock by what ahead returns at each statement.
+func ClockAhead(ahead func() time.Duration) func(string) string {
+	return func(database string) string {
+		return fmt.Sprintf("(%s + INTERVAL %d MICROSECOND)", database, ahead().Microseconds())
+	}
+}
+
+// ClockAt returns a store.Config.Clock that stands at what now returns at each statement.
+func ClockAt(now func() leaderboard.Micros) func(string) string {
+	return func(string) string { return "TIMESTAMP'" + now().Time().Format("2006-01-02 15:04:05.000000") + "'" }
+}
