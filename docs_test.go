@@ -1,0 +1,284 @@
+package leaderboard_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// maxArchitectureLines is where ARCHITECTURE.md begins to be more than a page to come back to.
+const maxArchitectureLines = 120
+
+var (
+	fencedCode  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	codeSpan    = regexp.MustCompile("`[^`\n]+`")
+	markdownURL = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading     = regexp.MustCompile(`(?m)^#+ +(.+)$`)
+	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+
+	testName = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz|Example|test)[A-Z]\w*`)
+	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz|Example|test)[A-Z]\w*)\(`)
+	// testsOf finds the tests that a document says are in a package: `store`: TestA, TestB.
+	testsOf = regexp.MustCompile("`([a-z/.]+)`:? ((?:(?:Test|Benchmark|Fuzz)[A-Z]\\w*[,\\s]*)+)")
+
+	sourcePath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(go|sql|lua|yaml|txtar)$`)
+	snakeCase  = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
+)
+
+// TestArchitectureIsShort keeps ARCHITECTURE.md a page to come back to: reasons go to docs/decisions.
+func TestArchitectureIsShort(t *testing.T) {
+	if n := strings.Count(readDoc(t, "ARCHITECTURE.md"), "\n"); n >= maxArchitectureLines {
+		t.Errorf("ARCHITECTURE.md has %d lines, want fewer than %d", n, maxArchitectureLines)
+	}
+}
+
+// TestDocsNameTests holds every name of a test in the documents against the tree, and its package where one is named.
+func TestDocsNameTests(t *testing.T) {
+	anywhere, byDir := testsInTree(t)
+	for _, doc := range documents(t) {
+		text := readDoc(t, doc)
+		for _, name := range testName.FindAllString(text, -1) {
+			if !anywhere[name] {
+				t.Errorf("%s: there is no test %s", doc, name)
+			}
+		}
+		for _, m := range testsOf.FindAllStringSubmatch(text, -1) {
+			for _, name := range testName.FindAllString(m[2], -1) {
+				if anywhere[name] && !byDir[m[1]][name] {
+					t.Errorf("%s: %s is not in package %s", doc, name, m[1])
+				}
+			}
+		}
+	}
+}
+
+// TestDocsLinks holds every relative link of the documents against the files, and its anchor against their headings.
+func TestDocsLinks(t *testing.T) {
+	for _, doc := range documents(t) {
+		for _, link := range linksOf(t, doc) {
+			file, anchor, _ := strings.Cut(link, "#")
+			target := doc
+			if file != "" {
+				target = path.Join(path.Dir(doc), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: the link %s leads nowhere", doc, link)
+			} else if anchor != "" && !slices.Contains(anchorsOf(t, target), anchor) {
+				t.Errorf("%s: %s has no heading for #%s", doc, target, anchor)
+			}
+		}
+	}
+}
+
+// TestDocsIndexes wants every document in the index of its folder.
+func TestDocsIndexes(t *testing.T) {
+	for _, dir := range []string{"docs", "docs/decisions"} {
+		index := path.Join(dir, "README.md")
+		links := linksOf(t, index)
+		for _, doc := range documents(t) {
+			if path.Dir(doc) == dir && doc != index && !slices.Contains(links, path.Base(doc)) {
+				t.Errorf("%s is not in %s", doc, index)
+			}
+		}
+	}
+	if !slices.Contains(linksOf(t, "README.md"), "docs/README.md") {
+		t.Error("README.md does not link to docs/README.md")
+	}
+}
+
+// TestDocsNameWhatThereIs holds the file names and the snake_case names (tables, columns, JSON) that the documents show
+// as code against the sources.
+func TestDocsNameWhatThereIs(t *testing.T) {
+	sources := sourceText(t)
+	for _, doc := range documents(t) {
+		for _, span := range codeSpan.FindAllString(withoutFences(readDoc(t, doc)), -1) {
+			name := strings.Trim(span, "`")
+			if sourcePath.MatchString(name) {
+				if _, err := os.Stat(name); err != nil {
+					t.Errorf("%s: there is no file %s", doc, name)
+				}
+			} else if m := snakeCase.FindStringSubmatch(name); m != nil && !strings.Contains(sources, m[1]) {
+				t.Errorf("%s: no source has the name %s", doc, name)
+			}
+		}
+	}
+}
+
+// TestImportTable holds the import table of ARCHITECTURE.md against the rules that TestImports enforces.
+func TestImportTable(t *testing.T) {
+	table := importTable(t)
+	for _, rule := range importRules() {
+		got, ok := table[rule.dir]
+		if want := rule.shown(); !ok {
+			t.Errorf("the import table of ARCHITECTURE.md has no row for %s", rule.dir)
+		} else if !slices.Equal(got, want) {
+			t.Errorf("the import table of ARCHITECTURE.md lets %s import %v, imports_test.go %v", rule.dir, got, want)
+		}
+		delete(table, rule.dir)
+	}
+	for dir := range table {
+		t.Errorf("the import table of ARCHITECTURE.md has a row for %s, imports_test.go has none", dir)
+	}
+}
+
+// shown returns what the rule allows in the words of the table, sorted: nothing of the module's own path, of a host, of
+// an organisation or of a major version.
+func (r importRule) shown() []string {
+	names := []string{}
+	for _, imported := range r.may {
+		names = append(names, shortImport(imported))
+	}
+	if r.any {
+		names = append(names, "everything")
+	}
+	slices.Sort(names)
+	return names
+}
+
+func shortImport(imported string) string {
+	imported = strings.TrimSuffix(imported, "/...")
+	for _, prefix := range []string{module + "/", "golang.org/"} {
+		if short, ok := strings.CutPrefix(imported, prefix); ok {
+			return short
+		}
+	}
+	if last := path.Base(imported); len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		imported = path.Dir(imported)
+	}
+	return path.Base(imported)
+}
+
+// importTable returns the names in the last column of the table by the packages in its first one.
+func importTable(t *testing.T) map[string][]string {
+	t.Helper()
+	_, section, ok := strings.Cut(readDoc(t, "ARCHITECTURE.md"), "\n## Packages and what they may import\n")
+	if !ok {
+		t.Fatal("ARCHITECTURE.md has no section with the import table")
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	table := map[string][]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		may := spansIn(cells[3])
+		if strings.TrimSpace(cells[3]) == "everything" {
+			may = []string{"everything"}
+		}
+		slices.Sort(may)
+		for _, dir := range spansIn(cells[1]) {
+			table[dir] = may
+		}
+	}
+	return table
+}
+
+// spansIn returns what a cell of a table shows as code.
+func spansIn(cell string) []string {
+	names := []string{}
+	for _, span := range codeSpan.FindAllString(cell, -1) {
+		names = append(names, strings.Trim(span, "`"))
+	}
+	return names
+}
+
+// documents lists the documents that people read, by path.
+func documents(t *testing.T) []string {
+	t.Helper()
+	docs := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"}
+	err := fs.WalkDir(os.DirFS("."), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".md" {
+			docs = append(docs, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(docs) < 10 {
+		t.Fatalf("found %d documents, the walk is broken", len(docs))
+	}
+	return docs
+}
+
+func readDoc(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func withoutFences(text string) string { return fencedCode.ReplaceAllString(text, "") }
+
+// linksOf lists the relative links of a document, as they are written.
+func linksOf(t *testing.T, doc string) []string {
+	t.Helper()
+	text := codeSpan.ReplaceAllString(withoutFences(readDoc(t, doc)), "")
+	var links []string
+	for _, m := range markdownURL.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(m[1], "://") && !strings.HasPrefix(m[1], "mailto:") {
+			links = append(links, m[1])
+		}
+	}
+	return links
+}
+
+// anchorsOf lists the anchors that GitHub gives to the headings of a document.
+func anchorsOf(t *testing.T, doc string) []string {
+	t.Helper()
+	var anchors []string
+	seen := map[string]int{}
+	for _, m := range heading.FindAllStringSubmatch(withoutFences(readDoc(t, doc)), -1) {
+		anchor := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		if seen[anchor]++; seen[anchor] > 1 {
+			anchor += "-" + strconv.Itoa(seen[anchor]-1)
+		}
+		anchors = append(anchors, anchor)
+	}
+	return anchors
+}
+
+// testsInTree returns the names of all tests, benchmarks and cases of the conformance suite, and the same by folder.
+func testsInTree(t *testing.T) (anywhere map[string]bool, byDir map[string]map[string]bool) {
+	t.Helper()
+	anywhere, byDir = map[string]bool{}, map[string]map[string]bool{}
+	for _, file := range goFiles(t) {
+		dir := path.Dir(file)
+		for _, m := range testFunc.FindAllStringSubmatch(readDoc(t, file), -1) {
+			if byDir[dir] == nil {
+				byDir[dir] = map[string]bool{}
+			}
+			anywhere[m[1]], byDir[dir][m[1]] = true, true
+		}
+	}
+	return anywhere, byDir
+}
+
+// sourceText returns all sources in which a name of the documents can be at home.
+func sourceText(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case slices.Contains([]string{".go", ".sql", ".lua", ".yaml", ".yml"}, path.Ext(name)):
+			all.WriteString(readDoc(t, name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
