@@ -65,7 +65,8 @@ type Refresh struct {
 	Dynamic     string `json:"dynamic"`     // pairs seconds/changes, such as "900/1 300/10", "" for none
 }
 
-// Limits bound the scores of a board; nil is no limit.
+// Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed later,
+// may move towards them; a score that best does not take over is no change, so MaxDelta does not apply to it.
 type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`

@@ -41,11 +41,14 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 	if next.Tiebreak, broken = r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept); broken != nil {
 		return Entry{}, false, broken
 	}
-	if broken = r.checkScore(cur, next.Score, sub.Score); broken != nil {
+	if broken = r.checkRange(cur, next.Score); broken != nil {
 		return Entry{}, false, broken
 	}
 	if cur != nil && !r.replaces(*cur, next, sub.CreatedTime != nil) {
 		return *cur, false, nil
+	}
+	if broken = r.checkDelta(cur, sub.Score); broken != nil {
+		return Entry{}, false, broken
 	}
 	return next, true, nil
 }
@@ -85,23 +88,32 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 	return nil
 }
 
-func (r *Rules) checkScore(cur *Entry, score, submitted int64) *RuleError {
+// checkRange holds the score that would be the member's against min_score and max_score. A sum that lies outside of
+// them, because they were narrowed after it was reached, may move towards them.
+func (r *Rules) checkRange(cur *Entry, score int64) *RuleError {
 	l := r.Limits
-	if l.MinScore != nil && score < *l.MinScore {
+	sum := r.Policy == Sum && cur != nil
+	if l.MinScore != nil && score < *l.MinScore && !(sum && score >= cur.Score) {
 		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is below the board's min_score %d", score, *l.MinScore)}
 	}
-	if l.MaxScore != nil && score > *l.MaxScore {
+	if l.MaxScore != nil && score > *l.MaxScore && !(sum && score <= cur.Score) {
 		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is above the board's max_score %d", score, *l.MaxScore)}
 	}
-	if l.MaxDelta == nil || (cur == nil && r.Policy != Sum) {
+	return nil
+}
+
+// checkDelta holds a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
+// from the score that the member has.
+func (r *Rules) checkDelta(cur *Entry, submitted int64) *RuleError {
+	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != Sum) {
 		return nil
 	}
 	delta := magnitude(submitted, 0)
 	if r.Policy != Sum {
 		delta = magnitude(submitted, cur.Score)
 	}
-	if delta > uint64(*l.MaxDelta) {
-		return &RuleError{Code: CodeDeltaLimit, Detail: fmt.Sprintf("a change by %d is above the board's max_delta %d", delta, *l.MaxDelta)}
+	if delta > uint64(*r.Limits.MaxDelta) {
+		return &RuleError{Code: CodeDeltaLimit, Detail: fmt.Sprintf("a change by %d is above the board's max_delta %d", delta, *r.Limits.MaxDelta)}
 	}
 	return nil
 }

@@ -19,6 +19,11 @@ func entry(score, tiebreak int64, created Micros) *Entry {
 	return &Entry{Member: "m", Score: score, Tiebreak: tiebreak, CreatedTime: created}
 }
 
+// between are the rules of a board of sums with limits.
+func between(low, high int64) Rules {
+	return Rules{Policy: Sum, Limits: Limits{MinScore: &low, MaxScore: &high}}
+}
+
 func TestApply(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules   Rules
@@ -44,6 +49,11 @@ func TestApply(t *testing.T) {
 		"sum of nothing":               {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0}, *entry(5, 3, 1), false},
 		"sum sets the tiebreak":        {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0, Tiebreak: ptr[int64](0)}, *entry(5, 0, tNow), true},
 		"sum from nothing":             {Rules{Policy: Sum}, nil, Submission{Score: 0}, *entry(0, 0, tNow), true},
+		"much worse":                   {Rules{Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(50, 0, 1), Submission{Score: 4}, *entry(50, 0, 1), false},
+		"sum down to the maximum":      {between(0, 9), entry(20, 0, 1), Submission{Score: -11}, *entry(9, 0, tNow), true},
+		"sum down, still above":        {between(0, 9), entry(20, 0, 1), Submission{Score: -1}, *entry(19, 0, tNow), true},
+		"sum up, still below":          {between(0, 9), entry(-20, 0, 1), Submission{Score: 1}, *entry(-19, 0, tNow), true},
+		"sum of nothing above":         {between(0, 9), entry(20, 3, 1), Submission{Score: 0}, *entry(20, 3, 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := c.rules.WithDefaults()
@@ -72,7 +82,12 @@ func TestApplyRejects(t *testing.T) {
 		"above the maximum":  {limited(Limits{MaxScore: ptr[int64](9)}), nil, Submission{Score: 10}, CodeScoreLimit},
 		"sum above it":       {sum(Limits{MaxScore: ptr[int64](9)}), entry(9, 0, 1), Submission{Score: 1}, CodeScoreLimit},
 		"step too great":     {limited(Limits{MaxDelta: ptr[int64](5)}), entry(0, 0, 1), Submission{Score: 6}, CodeDeltaLimit},
-		"step down":          {limited(Limits{MaxDelta: ptr[int64](5)}), entry(0, 0, 1), Submission{Score: -6}, CodeDeltaLimit},
+		"step down":          {Rules{Policy: Latest, Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(0, 0, 1), Submission{Score: -6}, CodeDeltaLimit},
+		"worse, and outside": {limited(Limits{MinScore: ptr[int64](0)}), entry(5, 0, 1), Submission{Score: -1}, CodeScoreLimit},
+		"latest, too high":   {Rules{Policy: Latest, Limits: Limits{MaxScore: ptr[int64](9)}}, entry(20, 0, 1), Submission{Score: 19}, CodeScoreLimit},
+		"further above":      {between(0, 9), entry(20, 0, 1), Submission{Score: 1}, CodeScoreLimit},
+		"past the range":     {between(0, 9), entry(20, 0, 1), Submission{Score: -21}, CodeScoreLimit},
+		"sum, first below":   {between(0, 9), nil, Submission{Score: -1}, CodeScoreLimit},
 		"greatest step":      {limited(Limits{MaxDelta: ptr[int64](math.MaxInt64)}), entry(math.MinInt64, 0, 1), Submission{Score: math.MaxInt64}, CodeDeltaLimit},
 		"amount too great":   {sum(Limits{MaxDelta: ptr[int64](5)}), nil, Submission{Score: 6}, CodeDeltaLimit},
 		"not started":        {Rules{StartsAt: ptr(tClock + 1)}, nil, Submission{}, CodeBoardNotStarted},
@@ -124,6 +139,45 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 		}
 		if broken != nil || got != want || changed != (want != cur) {
 			t.Fatalf("%+v, changed %t, %v; want %+v", got, changed, broken, want)
+		}
+	})
+}
+
+// TestLimitsHold: what a submission makes of an entry lies within the limits, or is a sum that is nearer to them than
+// before; what is rejected would break one of them; what changes nothing is rejected only for a score that nobody may have.
+func TestLimitsHold(t *testing.T) {
+	small := rapid.Int64Range(-9, 9)
+	rapid.Check(t, func(t *rapid.T) {
+		r := someRules().Draw(t, "rules")
+		low := small.Draw(t, "min")
+		high, delta := low+rapid.Int64Range(0, 9).Draw(t, "width"), rapid.Int64Range(0, 9).Draw(t, "delta")
+		r.Limits = Limits{MinScore: &low, MaxScore: &high, MaxDelta: &delta}
+		cur := Entry{Member: "m", Score: small.Draw(t, "score"), CreatedTime: 1}
+		sub := Submission{Member: "m", Score: small.Draw(t, "submitted")}
+		got, changed, broken := r.Apply(&cur, sub, tNow, tClock)
+
+		wanted, step := sub.Score, sub.Score-cur.Score
+		if r.Policy == Sum {
+			wanted, step = cur.Score+sub.Score, sub.Score
+		}
+		inside := wanted >= low && wanted <= high
+		nearer := r.Policy == Sum && (wanted > high && step <= 0 || wanted < low && step >= 0)
+		unmoved := wanted == cur.Score || r.Policy == Best && !r.Better(Entry{Member: "m", Score: wanted, CreatedTime: tNow}, cur)
+		switch {
+		case !inside && !nearer:
+			if broken == nil || broken.Code != CodeScoreLimit {
+				t.Fatalf("%d is outside of %d to %d: %+v, %v", wanted, low, high, got, broken)
+			}
+		case unmoved:
+			if broken != nil || changed || got != cur {
+				t.Fatalf("nothing to change: %+v, %t, %v", got, changed, broken)
+			}
+		case max(step, -step) > delta:
+			if broken == nil || broken.Code != CodeDeltaLimit {
+				t.Fatalf("a step of %d, %d are allowed: %+v, %v", step, delta, got, broken)
+			}
+		case broken != nil || !changed || got.Score != wanted:
+			t.Fatalf("%+v, %t, %v; want %d", got, changed, broken, wanted)
 		}
 	})
 }

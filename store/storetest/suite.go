@@ -91,7 +91,7 @@ func Run(t *testing.T, truth Truth) {
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
 		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
 		"merged":   func(t *testing.T, truth Truth) { RunMerged(t, Subject{Truth: truth, Rankings: truth}, truth) },
-		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "times": testTimes, "sum range": testSumRange,
+		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "limit of best": testLimitOfBest, "limit of sum": testLimitOfSum, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"across boards": testAcross, "keys across boards": testAcrossKeys,

@@ -92,6 +92,34 @@ func testLimits(t *testing.T, s Truth) {
 	}
 }
 
+// A score that is not taken over breaks no max_delta.
+func testLimitOfBest(t *testing.T, s Truth) {
+	delta := int64(50)
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Limits: leaderboard.Limits{MaxDelta: &delta}})
+	got := short(b.submit(score("a", 100), score("a", 3), score("a", 151), score("a", 150)))
+	if want := "a applied 100<-; a unchanged 100<100; a rejected 100<100 delta-out-of-range; a applied 150<100"; got != want {
+		t.Errorf("results %s\nwant    %s", got, want)
+	}
+}
+
+// A sum beyond a max_score that was lowered later can be corrected.
+func testLimitOfSum(t *testing.T, s Truth) {
+	rules := leaderboard.Rules{Policy: leaderboard.Sum}
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+	b.submit(score("a", 1000))
+	low, high := int64(0), int64(100)
+	rules.Limits = leaderboard.Limits{MinScore: &low, MaxScore: &high}
+	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, rules); err != nil {
+		t.Fatal(err)
+	}
+	got := short(b.submit(score("a", 1), score("a", 0), score("a", -1001), score("a", -500), score("a", -400), score("a", 1)))
+	want := "a rejected 1000<1000 score-out-of-range; a unchanged 1000<1000; a rejected 1000<1000 score-out-of-range; " +
+		"a applied 500<1000; a applied 100<500; a rejected 100<100 score-out-of-range"
+	if got != want {
+		t.Errorf("results %s\nwant    %s", got, want)
+	}
+}
+
 func testTimes(t *testing.T, s Truth) {
 	now, err := s.Now(t.Context())
 	if err != nil {
