@@ -44,7 +44,7 @@ func headings() []heading {
 		{"friends", "Friends", "The best ten among a member's friends, and the member, with their ranks on the board; 1,000 members with lists of their" +
 			" own, asked at random by 2 connections while the board changes 50 times a second. The ratio is how many times as long an answer about 500 friends takes as one about 10."},
 		{"categories", "Several boards ranked as one", "Over HTTP, in turn: a question about three boards that have the same members with other scores, and the same question" +
-			" about one of them. p50; random members and depths, so that hardly any answer is at hand."},
+			" about one of them. p50; random members and depths, so that hardly any answer is cached."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +
 			" turn of the day is made by setting the days of the source back by one."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
@@ -142,7 +142,7 @@ To measure again, on a quiet machine:
     make bench ARGS='-only reads'     # one section (%s); the others stay
     go test -run '^$' -bench . ./rank # the arithmetic alone: sort keys, and an index of 65,536 buckets
 
-The data stay in ` + "`.leaderboard/bench`" + ` for the next run; delete the folder to start anew. What a run measured is kept in
+The data stay in ` + "`.leaderboard/bench`" + ` for the next run; delete the folder to start from scratch. What a run measured is kept in
 [` + resultsFile + `](` + resultsFile + `), from which this page is made.
 `
 

@@ -16,7 +16,7 @@ func toolsTable() []setting {
 			set: number(func(c *config) *int { return &c.members }, 1, 10_000_000),
 		},
 		{
-			name: "kind", section: secRefresh, fallback: "full", usage: "full builds the copy anew, incremental catches up by the change log, recompute computes derived boards anew from their sources",
+			name: "kind", section: secRefresh, fallback: "full", usage: "full rebuilds the copy, incremental catches up by the change log, recompute computes derived boards from scratch",
 			set: choice(func(c *config) *string { return &c.kind }, "full", "incremental", "recompute"),
 		},
 		{
