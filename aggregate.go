@@ -21,7 +21,7 @@ type Part struct {
 // the membership. The created_time is when this score was reached: of a sum, the latest of the parts that have a weight
 // (of all parts when none has); of a minimum or maximum, the earliest of the parts that give it.
 func (d *Derive) Combine(member string, parts []Part, sources int) (e Entry, ok bool) {
-	if len(parts) == 0 || (d.Op == Intersect && len(parts) < sources) {
+	if len(parts) == 0 || (d.Op == DeriveOpIntersect && len(parts) < sources) {
 		return Entry{}, false
 	}
 	if d.Aggregate == AggregateSum {

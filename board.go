@@ -19,8 +19,8 @@ type Visibility string
 
 // Public boards are read by anyone, private ones with a key.
 const (
-	Public  Visibility = "public"
-	Private Visibility = "private"
+	VisibilityPublic  Visibility = "public"
+	VisibilityPrivate Visibility = "private"
 )
 
 // Rules are what an admin decides about a board. The JSON form is the body of PUT /v1/boards/{board} and the content
@@ -90,18 +90,18 @@ const (
 
 // WithDefaults fills in what was left out.
 func (r Rules) WithDefaults() Rules {
-	setDefault(&r.Order, Desc)
-	setDefault(&r.Policy, Best)
-	setDefault(&r.Mode, Strict)
+	setDefault(&r.Order, OrderDesc)
+	setDefault(&r.Policy, PolicyBest)
+	setDefault(&r.Mode, ModeStrict)
 	setDefault(&r.TimeZone, "UTC")
-	setDefault(&r.Visibility, Public)
+	setDefault(&r.Visibility, VisibilityPublic)
 	setDefault(&r.TopN, DefaultTopN)
 	setDefault(&r.Refresh.Incremental, DefaultIncremental)
 	setDefault(&r.CacheTTL, DefaultCacheTTL)
 	r.Tiebreak = r.Tiebreak.withDefaults()
 	r.Derive = r.Derive.withDefaults()
 	if len(r.Windows) == 0 {
-		r.Windows = []Window{AllTime}
+		r.Windows = []Window{WindowAllTime}
 	}
 	return r
 }

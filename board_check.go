@@ -42,10 +42,10 @@ func (r *Rules) Check() *RuleError {
 	if len(r.Title) > MaxTitle || !utf8.ValidString(r.Title) {
 		fail("/title", "want at most %d bytes of UTF-8", MaxTitle)
 	}
-	checkOneOf(fail, "/order", r.Order, Desc, Asc)
-	checkOneOf(fail, "/policy", r.Policy, Best, Latest, Sum)
-	checkOneOf(fail, "/mode", r.Mode, Strict, Tied, Dense)
-	checkOneOf(fail, "/visibility", r.Visibility, Public, Private)
+	checkOneOf(fail, "/order", r.Order, OrderDesc, OrderAsc)
+	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)
+	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
+	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
 	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
@@ -83,7 +83,7 @@ func joined[T ~string](list []T) string {
 }
 
 func calendarWindows() []Window {
-	return []Window{AllTime, Hour, Day, Week, Month, Quarter, Year, Season}
+	return []Window{WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear, WindowSeason}
 }
 
 func (r *Rules) checkWindows(fail failFunc) {
@@ -98,7 +98,7 @@ func (r *Rules) checkWindows(fail failFunc) {
 }
 
 func (r *Rules) checkSeasons(fail failFunc) {
-	if len(r.Seasons) == 0 && slices.Contains(r.Windows, Season) {
+	if len(r.Seasons) == 0 && slices.Contains(r.Windows, WindowSeason) {
 		fail("/seasons", "window season needs at least one")
 	}
 	if len(r.Seasons) > MaxSeasons {

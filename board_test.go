@@ -40,8 +40,8 @@ func TestDefaultsAreValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Rules{
-		Order: Desc, Policy: Best, Mode: Strict, Windows: []Window{AllTime}, TimeZone: "UTC", Visibility: Public, TopN: 1000,
-		Refresh: Refresh{Incremental: "10s"}, CacheTTL: "24h", Tiebreak: Tiebreak{Order: Desc},
+		Order: OrderDesc, Policy: PolicyBest, Mode: ModeStrict, Windows: []Window{WindowAllTime}, TimeZone: "UTC", Visibility: VisibilityPublic, TopN: 1000,
+		Refresh: Refresh{Incremental: "10s"}, CacheTTL: "24h", Tiebreak: Tiebreak{Order: OrderDesc},
 	}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got %+v, want %+v", r, want)
@@ -57,8 +57,8 @@ func TestDefaultsAreValid(t *testing.T) {
 
 func TestDefaultsKeepWhatIsGiven(t *testing.T) {
 	given := Rules{
-		Title: "T", Order: Asc, Policy: Sum, Mode: Dense, Windows: []Window{AllTime}, TimeZone: "Europe/Berlin", Visibility: Private,
-		TopN: 7, Refresh: Refresh{Full: "0 4 * * *", Incremental: "1s", Dynamic: "900/1"}, CacheTTL: "1h", Tiebreak: Tiebreak{Order: Asc},
+		Title: "T", Order: OrderAsc, Policy: PolicySum, Mode: ModeDense, Windows: []Window{WindowAllTime}, TimeZone: "Europe/Berlin", Visibility: VisibilityPrivate,
+		TopN: 7, Refresh: Refresh{Full: "0 4 * * *", Incremental: "1s", Dynamic: "900/1"}, CacheTTL: "1h", Tiebreak: Tiebreak{Order: OrderAsc},
 		Limits: Limits{MinScore: ptr[int64](1)}, StartsAt: ptr[Micros](1), EndsAt: ptr[Micros](2),
 	}
 	if got := given.WithDefaults(); !reflect.DeepEqual(got, given) {
@@ -77,7 +77,7 @@ func TestCheckNamesTheField(t *testing.T) {
 		"/top_n":               func(r *Rules) { r.TopN = MaxTopN + 1 },
 		"/time_zone":           func(r *Rules) { r.TimeZone = "Mars/Olympus" },
 		"/windows/0":           func(r *Rules) { r.Windows = []Window{"fortnight"} },
-		"/windows/1":           func(r *Rules) { r.Windows = []Window{AllTime, AllTime} },
+		"/windows/1":           func(r *Rules) { r.Windows = []Window{WindowAllTime, WindowAllTime} },
 		"/cache_ttl":           func(r *Rules) { r.CacheTTL = "1s" },
 		"/refresh/incremental": func(r *Rules) { r.Refresh.Incremental = "soon" },
 		"/refresh/dynamic":     func(r *Rules) { r.Refresh.Dynamic = "900" },
@@ -131,10 +131,10 @@ func TestReorders(t *testing.T) {
 		want   bool
 	}{
 		"nothing":        {func(*Rules) {}, false},
-		"order":          {func(r *Rules) { r.Order = Asc }, true},
-		"tiebreak order": {func(r *Rules) { r.Tiebreak.Order = Asc }, true},
-		"policy":         {func(r *Rules) { r.Policy = Sum }, false},
-		"mode":           {func(r *Rules) { r.Mode = Tied }, false},
+		"order":          {func(r *Rules) { r.Order = OrderAsc }, true},
+		"tiebreak order": {func(r *Rules) { r.Tiebreak.Order = OrderAsc }, true},
+		"policy":         {func(r *Rules) { r.Policy = PolicySum }, false},
+		"mode":           {func(r *Rules) { r.Mode = ModeTied }, false},
 		"top_n":          {func(r *Rules) { r.TopN = 5 }, false},
 	} {
 		b := a

@@ -28,8 +28,8 @@ type Span struct {
 
 // SpanAt is the period of w that the moment t lies in, in the zone loc. w is a calendar window or all_time.
 func (w Window) SpanAt(t Micros, loc *time.Location) Span {
-	if w == AllTime {
-		return Span{Name: string(AllTime), StartsAt: epochStart, EndsAt: Forever}
+	if w == WindowAllTime {
+		return Span{Name: string(WindowAllTime), StartsAt: epochStart, EndsAt: Forever}
 	}
 	now := t.Time()
 	first := w.floor(civil(now, loc))
@@ -49,9 +49,9 @@ func (w Window) SpanAt(t Micros, loc *time.Location) Span {
 // SpanNamed is the period of w with this name, the inverse of Span.Name. It fails for a name that is not of the
 // window's form and for a period that the clock of loc skips.
 func (w Window) SpanNamed(name string, loc *time.Location) (Span, error) {
-	if w == AllTime {
-		if name != string(AllTime) {
-			return Span{}, fmt.Errorf("the period of window %s is %s", AllTime, AllTime)
+	if w == WindowAllTime {
+		if name != string(WindowAllTime) {
+			return Span{}, fmt.Errorf("the period of window %s is %s", WindowAllTime, WindowAllTime)
 		}
 		return w.SpanAt(0, loc), nil
 	}
@@ -94,15 +94,15 @@ func begin(c time.Time, loc *time.Location) time.Time {
 func (w Window) floor(c time.Time) time.Time {
 	y, m, d := c.Date()
 	switch w {
-	case Hour:
+	case WindowHour:
 		return c.Truncate(time.Hour)
-	case Day:
+	case WindowDay:
 		return date(y, m, d)
-	case Week:
+	case WindowWeek:
 		return date(y, m, d-(int(c.Weekday())+6)%7) // ISO 8601: from Monday
-	case Month:
+	case WindowMonth:
 		return date(y, m, 1)
-	case Quarter:
+	case WindowQuarter:
 		return date(y, (m-1)/3*3+1, 1)
 	default:
 		return date(y, 1, 1)
@@ -112,15 +112,15 @@ func (w Window) floor(c time.Time) time.Time {
 // next is the first civil second of the period after the one that begins at c.
 func (w Window) next(c time.Time) time.Time {
 	switch w {
-	case Hour:
+	case WindowHour:
 		return c.Add(time.Hour)
-	case Day:
+	case WindowDay:
 		return c.AddDate(0, 0, 1)
-	case Week:
+	case WindowWeek:
 		return c.AddDate(0, 0, 7)
-	case Month:
+	case WindowMonth:
 		return c.AddDate(0, 1, 0)
-	case Quarter:
+	case WindowQuarter:
 		return c.AddDate(0, 3, 0)
 	default:
 		return c.AddDate(1, 0, 0)
@@ -131,16 +131,16 @@ func date(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0
 
 func (w Window) name(c time.Time) string {
 	switch w {
-	case Hour:
+	case WindowHour:
 		return c.Format("2006-01-02T15")
-	case Day:
+	case WindowDay:
 		return c.Format(time.DateOnly)
-	case Week:
+	case WindowWeek:
 		y, week := c.ISOWeek()
 		return fmt.Sprintf("%04d-W%02d", y, week)
-	case Month:
+	case WindowMonth:
 		return c.Format("2006-01")
-	case Quarter:
+	case WindowQuarter:
 		return fmt.Sprintf("%04d-Q%d", c.Year(), (c.Month()+2)/3)
 	default:
 		return c.Format("2006")
@@ -149,16 +149,16 @@ func (w Window) name(c time.Time) string {
 
 func (w Window) parse(name string) (time.Time, error) {
 	switch w {
-	case Hour:
+	case WindowHour:
 		return time.Parse("2006-01-02T15", name)
-	case Day:
+	case WindowDay:
 		return time.Parse(time.DateOnly, name)
-	case Week:
+	case WindowWeek:
 		y, week, err := cutNumbers(name, "-W")
 		return w.floor(date(y, 1, 4)).AddDate(0, 0, 7*(week-1)), err // 4 January is always in week 1
-	case Month:
+	case WindowMonth:
 		return time.Parse("2006-01", name)
-	case Quarter:
+	case WindowQuarter:
 		y, q, err := cutNumbers(name, "-Q")
 		return date(y, time.Month(3*q-2), 1), err
 	default:

@@ -27,7 +27,7 @@ func (r *Rules) Calendar() (Calendar, error) {
 
 // At is the period of w that the moment t lies in, false when there is none: between seasons.
 func (c Calendar) At(w Window, t Micros) (Span, bool) {
-	if w != Season {
+	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
 	}
 	span, ok := c.Latest(w, t)
@@ -36,7 +36,7 @@ func (c Calendar) At(w Window, t Micros) (Span, bool) {
 
 // Latest is the period of w that began last at the moment t, false when there is none: before the first season.
 func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
-	if w != Season {
+	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
 	}
 	for _, s := range slices.Backward(c.seasons) {
@@ -49,7 +49,7 @@ func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 
 // Named is the period of w with this name. The error says what names look like.
 func (c Calendar) Named(w Window, name string) (Span, error) {
-	if w != Season {
+	if w != WindowSeason {
 		return w.SpanNamed(name, c.zone)
 	}
 	for _, s := range c.seasons {
@@ -62,7 +62,7 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 
 // Before is the period of w ahead of the one that begins at start, false when there is none.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
-	if w == AllTime || start <= MinTime {
+	if w == WindowAllTime || start <= MinTime {
 		return Span{}, false
 	}
 	return c.Latest(w, start-1)
@@ -73,7 +73,7 @@ func (c Calendar) Outside(t Micros) *RuleError {
 	if len(c.seasons) == 0 {
 		return nil
 	}
-	switch last, ok := c.Latest(Season, t); {
+	switch last, ok := c.Latest(WindowSeason, t); {
 	case !ok:
 		return &RuleError{Code: CodeBoardNotStarted, Detail: fmt.Sprintf("the first season starts at %s", c.seasons[0].StartsAt)}
 	case t < last.EndsAt:

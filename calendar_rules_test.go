@@ -14,8 +14,8 @@ func TestCalendarOfRules(t *testing.T) {
 	}
 	const noon = Micros(1774782000_000000) // 2026-03-29T11:00:00Z, of the day with 23 hours
 	for w, want := range map[Window][2]string{
-		AllTime: {"all_time", ""}, Hour: {"2026-03-29T13", "2026-03-29T12"}, Day: {"2026-03-29", "2026-03-28"}, Week: {"2026-W13", "2026-W12"},
-		Month: {"2026-03", "2026-02"}, Quarter: {"2026-Q1", "2025-Q4"}, Year: {"2026", "2025"},
+		WindowAllTime: {"all_time", ""}, WindowHour: {"2026-03-29T13", "2026-03-29T12"}, WindowDay: {"2026-03-29", "2026-03-28"}, WindowWeek: {"2026-W13", "2026-W12"},
+		WindowMonth: {"2026-03", "2026-02"}, WindowQuarter: {"2026-Q1", "2025-Q4"}, WindowYear: {"2026", "2025"},
 	} {
 		span, ok := cal.At(w, noon)
 		before, _ := cal.Before(w, span.StartsAt)
@@ -32,7 +32,7 @@ func TestCalendarOfRules(t *testing.T) {
 }
 
 func TestWindowsOfRules(t *testing.T) {
-	r := Rules{Windows: []Window{Year, AllTime, Hour, Day, Week, Month, Quarter, Season}, Seasons: []SeasonRule{{Name: "S1", StartsAt: 1, EndsAt: 2}}}.WithDefaults()
+	r := Rules{Windows: []Window{WindowYear, WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowSeason}, Seasons: []SeasonRule{{Name: "S1", StartsAt: 1, EndsAt: 2}}}.WithDefaults()
 	if broken := r.Check(); broken != nil {
 		t.Errorf("all windows: %v", broken)
 	}
@@ -43,7 +43,7 @@ func TestWindowsOfRules(t *testing.T) {
 }
 
 func TestPeriodName(t *testing.T) {
-	for want, p := range map[string]Period{"all_time": {Window: AllTime}, "2026": {Window: Year, Label: "2026"}} {
+	for want, p := range map[string]Period{"all_time": {Window: WindowAllTime}, "2026": {Window: WindowYear, Label: "2026"}} {
 		if got := p.Name(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -68,8 +68,8 @@ func TestSeasonsOfRules(t *testing.T) {
 		{400, "s3", "s3", ""},
 		{500, "", "s3", CodeBoardEnded},
 	} {
-		under, ok := cal.At(Season, c.at)
-		latest, began := cal.Latest(Season, c.at)
+		under, ok := cal.At(WindowSeason, c.at)
+		latest, began := cal.Latest(WindowSeason, c.at)
 		if ok != (c.under != "") || began != (c.latest != "") || (ok && under.Name != c.under) || latest.Name != c.latest {
 			t.Errorf("at %d: %+v %t, latest %+v %t", c.at, under, ok, latest, began)
 		}
@@ -81,16 +81,16 @@ func TestSeasonsOfRules(t *testing.T) {
 			t.Errorf("at %d: submissions are refused by %q, want %q", c.at, why, c.why)
 		}
 	}
-	if before, ok := cal.Before(Season, 400); !ok || before.Name != "s2" {
+	if before, ok := cal.Before(WindowSeason, 400); !ok || before.Name != "s2" {
 		t.Errorf("before s3: %+v", before)
 	}
-	if before, ok := cal.Before(Season, 100); ok {
+	if before, ok := cal.Before(WindowSeason, 100); ok {
 		t.Errorf("before s1: %+v", before)
 	}
-	if span, err := cal.Named(Season, "s2"); err != nil || span != (Span{"s2", 200, 300}) {
+	if span, err := cal.Named(WindowSeason, "s2"); err != nil || span != (Span{"s2", 200, 300}) {
 		t.Errorf("s2 is %+v, %v", span, err)
 	}
-	if _, err := cal.Named(Season, "s4"); err == nil {
+	if _, err := cal.Named(WindowSeason, "s4"); err == nil {
 		t.Error("there is no s4")
 	}
 }
@@ -104,7 +104,7 @@ func TestCheckSeasons(t *testing.T) {
 		"/seasons/1/starts_at": {{"a", 1, 3}, {"b", 2, 4}},
 		"/seasons/0/ends_at":   {{"a", 2, 2}},
 	} {
-		r := Rules{Windows: []Window{Season}, Seasons: seasons}.WithDefaults()
+		r := Rules{Windows: []Window{WindowSeason}, Seasons: seasons}.WithDefaults()
 		if broken := r.Check(); broken == nil || len(broken.Fields) != 1 || broken.Fields[0].Pointer != pointer {
 			t.Errorf("%+v: %v, want one at %s", seasons, broken, pointer)
 		}

@@ -29,7 +29,7 @@ func TestSpansPartitionTime(t *testing.T) {
 					at = MicrosOf(end) + Micros(rng.Int64N(2*3600e6)-3600e6)
 				}
 			}
-			for _, w := range []Window{Hour, Day, Week, Month, Quarter, Year} {
+			for _, w := range []Window{WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear} {
 				checkSpan(t, w, at, loc)
 			}
 		}
@@ -70,12 +70,12 @@ func TestSpanAgainstTimePackage(t *testing.T) {
 			if start, end := at.ZoneBounds(); (!start.IsZero() && at.Sub(start) < 26*time.Hour) || (!end.IsZero() && end.Sub(at) < 26*time.Hour) {
 				continue
 			}
-			for w, want := range map[Window]string{Hour: at.Format("2006-01-02T15"), Day: at.Format(time.DateOnly), Month: at.Format("2006-01"), Year: at.Format("2006")} {
+			for w, want := range map[Window]string{WindowHour: at.Format("2006-01-02T15"), WindowDay: at.Format(time.DateOnly), WindowMonth: at.Format("2006-01"), WindowYear: at.Format("2006")} {
 				if got := w.SpanAt(MicrosOf(at), loc).Name; got != want {
 					t.Fatalf("%s of %s: %s", w, at, got)
 				}
 			}
-			day := Day.SpanAt(MicrosOf(at), loc)
+			day := WindowDay.SpanAt(MicrosOf(at), loc)
 			if hours := time.Duration(day.EndsAt-day.StartsAt) * time.Microsecond; hours != 24*time.Hour {
 				t.Fatalf("%s: the day has %s", at, hours)
 			}
@@ -89,14 +89,14 @@ func TestSpanGolden(t *testing.T) {
 		zone, at         string
 		name, start, end string
 	}{
-		{Day, "Europe/Berlin", "2026-03-29T12:00:00Z", "2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},     // 23 hours
-		{Day, "Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-25", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},     // 25 hours
-		{Hour, "Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T02", "2026-10-25T00:00:00Z", "2026-10-25T02:00:00Z"}, // shown twice
-		{Hour, "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T03", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z"}, // 02 is skipped
-		{Week, "UTC", "2027-01-03T23:59:59Z", "2026-W53", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"},
-		{Quarter, "UTC", "2026-11-20T13:00:00Z", "2026-Q4", "2026-10-01T00:00:00Z", "2027-01-01T00:00:00Z"},
-		{Year, "UTC", "2026-12-31T23:59:59Z", "2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"},
-		{Day, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "2018-11-04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}, // no midnight
+		{WindowDay, "Europe/Berlin", "2026-03-29T12:00:00Z", "2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},     // 23 hours
+		{WindowDay, "Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-25", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},     // 25 hours
+		{WindowHour, "Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T02", "2026-10-25T00:00:00Z", "2026-10-25T02:00:00Z"}, // shown twice
+		{WindowHour, "Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T03", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z"}, // 02 is skipped
+		{WindowWeek, "UTC", "2027-01-03T23:59:59Z", "2026-W53", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"},
+		{WindowQuarter, "UTC", "2026-11-20T13:00:00Z", "2026-Q4", "2026-10-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		{WindowYear, "UTC", "2026-12-31T23:59:59Z", "2026", "2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z"},
+		{WindowDay, "America/Sao_Paulo", "2018-11-04T12:00:00Z", "2018-11-04", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"}, // no midnight
 	}
 	for _, tt := range tests {
 		loc, err := time.LoadLocation(tt.zone)
@@ -123,21 +123,21 @@ func TestSpanNamedRefuses(t *testing.T) {
 		w    Window
 		name string
 	}{
-		{Day, "2011-12-30"},
-		{Day, "2026-13-01"},
-		{Day, "2026-1-1"},
-		{Week, "2026-W54"},
-		{Week, "2026-W00"},
-		{Week, "2025-W53"},
-		{Week, "W47"},
-		{Quarter, "2026-Q5"},
-		{Quarter, "2026-Q0"},
-		{Quarter, "26-Q1"},
-		{Hour, "2026-11-20T24"},
-		{Hour, "2026-11-20"},
-		{Month, "2026"},
-		{Year, "26"},
-		{Year, ""},
+		{WindowDay, "2011-12-30"},
+		{WindowDay, "2026-13-01"},
+		{WindowDay, "2026-1-1"},
+		{WindowWeek, "2026-W54"},
+		{WindowWeek, "2026-W00"},
+		{WindowWeek, "2025-W53"},
+		{WindowWeek, "W47"},
+		{WindowQuarter, "2026-Q5"},
+		{WindowQuarter, "2026-Q0"},
+		{WindowQuarter, "26-Q1"},
+		{WindowHour, "2026-11-20T24"},
+		{WindowHour, "2026-11-20"},
+		{WindowMonth, "2026"},
+		{WindowYear, "26"},
+		{WindowYear, ""},
 	} {
 		if span, err := tt.w.SpanNamed(tt.name, apia); err == nil {
 			t.Errorf("%s %q: %+v, want an error", tt.w, tt.name, span)

@@ -4,12 +4,12 @@ package leaderboard
 type DerivationState string
 
 const (
-	// Following: the entries are those of one state of the sources, which change behind it.
-	Following DerivationState = "following"
-	// Rolling: time has turned, the entries are still those of the sources before.
-	Rolling DerivationState = "rolling"
-	// Computing: the entries are being computed anew; until that is done they may be of several states.
-	Computing DerivationState = "computing"
+	// DerivationStateFollowing: the entries are those of one state of the sources, which change behind it.
+	DerivationStateFollowing DerivationState = "following"
+	// DerivationStateRolling: time has turned, the entries are still those of the sources before.
+	DerivationStateRolling DerivationState = "rolling"
+	// DerivationStateComputing: the entries are being computed anew; until that is done they may be of several states.
+	DerivationStateComputing DerivationState = "computing"
 )
 
 // Derivation is what the entries of a derived board reflect.

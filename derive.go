@@ -27,10 +27,10 @@ type DeriveFrom struct {
 // DeriveOp says which members a derived board has.
 type DeriveOp string
 
-// Union has who is in any source, Intersect who is in all of them.
+// DeriveOpUnion has who is in any source, DeriveOpIntersect who is in all of them.
 const (
-	Union     DeriveOp = "union"
-	Intersect DeriveOp = "intersect"
+	DeriveOpUnion     DeriveOp = "union"
+	DeriveOpIntersect DeriveOp = "intersect"
 )
 
 // Aggregate says what the score of a derived entry is, of weight × score in the sources that the member is in.
@@ -56,7 +56,7 @@ func (d *Derive) withDefaults() *Derive {
 	}
 	out := *d
 	out.From = slices.Clone(d.From)
-	setDefault(&out.Op, Union)
+	setDefault(&out.Op, DeriveOpUnion)
 	setDefault(&out.Aggregate, AggregateSum)
 	given := slices.ContainsFunc(d.From, func(f DeriveFrom) bool { return f.Weight != nil })
 	if len(d.Weights) == len(d.From) && !given {
@@ -84,11 +84,11 @@ func (d *Derive) units() (n int, w Window, err error) {
 	digits, unit := d.Last[:len(d.Last)-1], d.Last[len(d.Last)-1]
 	switch unit {
 	case 'h':
-		w = Hour
+		w = WindowHour
 	case 'd':
-		w = Day
+		w = WindowDay
 	case 'w':
-		w = Week
+		w = WindowWeek
 	}
 	n, err = strconv.Atoi(digits)
 	if err != nil || w == "" || n < 1 || n > MaxSources || strconv.Itoa(n) != digits {

@@ -11,8 +11,8 @@ func (r *Rules) checkDerive(fail failFunc) {
 	if d == nil {
 		return
 	}
-	if len(r.Windows) != 1 || r.Windows[0] != AllTime {
-		fail("/windows", "a derived board has window %s only", AllTime)
+	if len(r.Windows) != 1 || r.Windows[0] != WindowAllTime {
+		fail("/windows", "a derived board has window %s only", WindowAllTime)
 	}
 	if len(r.Tiebreak.Fields) > 0 {
 		fail("/tiebreak/fields", "the entries of a derived board have tiebreak 0")
@@ -22,7 +22,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 	}
 	r.checkIgnored(fail)
 	if d.Op != "" {
-		checkOneOf(fail, "/derive/op", d.Op, Union, Intersect)
+		checkOneOf(fail, "/derive/op", d.Op, DeriveOpUnion, DeriveOpIntersect)
 	}
 	if d.Aggregate != "" {
 		checkOneOf(fail, "/derive/aggregate", d.Aggregate, AggregateSum, AggregateMin, AggregateMax)
@@ -47,7 +47,7 @@ func (r *Rules) checkIgnored(fail failFunc) {
 		pointer string
 		given   bool
 	}{
-		{"/policy", r.Policy != "" && r.Policy != Best},
+		{"/policy", r.Policy != "" && r.Policy != PolicyBest},
 		{"/limits", r.Limits != Limits{}},
 		{"/time_zone", r.TimeZone != "" && r.TimeZone != "UTC"},
 		{"/keep", len(r.Keep) > 0},

@@ -30,8 +30,8 @@ func TestDeriveCheck(t *testing.T) {
 		want   string // pointers
 	}{
 		"plain":            {func(*leaderboard.Rules) {}, ""},
-		"two windows":      {func(r *leaderboard.Rules) { r.Windows = append(r.Windows, leaderboard.Day) }, "/windows"},
-		"another window":   {func(r *leaderboard.Rules) { r.Windows = []leaderboard.Window{leaderboard.Day} }, "/windows"},
+		"two windows":      {func(r *leaderboard.Rules) { r.Windows = append(r.Windows, leaderboard.WindowDay) }, "/windows"},
+		"another window":   {func(r *leaderboard.Rules) { r.Windows = []leaderboard.Window{leaderboard.WindowDay} }, "/windows"},
 		"no source":        {func(r *leaderboard.Rules) { r.Derive.From = nil }, "/derive/from"},
 		"101 sources":      {func(r *leaderboard.Rules) { r.Derive.From = many }, "/derive/from"},
 		"2 × 51 sources":   {func(r *leaderboard.Rules) { r.Derive.Last = "51d" }, "/derive/from"},
@@ -41,7 +41,7 @@ func TestDeriveCheck(t *testing.T) {
 		"last without":     {func(r *leaderboard.Rules) { r.Derive.Last = "d" }, "/derive/last"},
 		"last with a sign": {func(r *leaderboard.Rules) { r.Derive.Last = "+7d" }, "/derive/last"},
 		"last and window": {func(r *leaderboard.Rules) {
-			r.Derive.Last, r.Derive.From[0].Window, r.Derive.From[1].Window = "7d", leaderboard.Week, leaderboard.Day
+			r.Derive.Last, r.Derive.From[0].Window, r.Derive.From[1].Window = "7d", leaderboard.WindowWeek, leaderboard.WindowDay
 		}, "/derive/from/0/window"},
 		"last and period":  {func(r *leaderboard.Rules) { r.Derive.Last, r.Derive.From[1].Period = "7d", "2026-11-20" }, "/derive/from/1/period"},
 		"op":               {func(r *leaderboard.Rules) { r.Derive.Op = "both" }, "/derive/op"},
@@ -57,12 +57,12 @@ func TestDeriveCheck(t *testing.T) {
 		"weights twice":    {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, 2}; r.Derive.From[0] = weighted("a", 1) }, "/derive/from/0/weight"},
 		"heavy in weights": {func(r *leaderboard.Rules) { r.Derive.Weights = []int64{1, math.MinInt64} }, "/derive/weights/1"},
 		"start":            {func(r *leaderboard.Rules) { r.StartsAt = &start }, "/derive"},
-		"policy":           {func(r *leaderboard.Rules) { r.Policy = leaderboard.Sum }, "/policy"},
+		"policy":           {func(r *leaderboard.Rules) { r.Policy = leaderboard.PolicySum }, "/policy"},
 		"limits":           {func(r *leaderboard.Rules) { r.Limits.MaxScore = new(int64) }, "/limits"},
 		"time zone":        {func(r *leaderboard.Rules) { r.TimeZone = "Europe/Berlin" }, "/time_zone"},
-		"keep":             {func(r *leaderboard.Rules) { r.Keep = map[leaderboard.Window]int{leaderboard.Day: 3} }, "/keep"},
+		"keep":             {func(r *leaderboard.Rules) { r.Keep = map[leaderboard.Window]int{leaderboard.WindowDay: 3} }, "/keep"},
 		"fields": {func(r *leaderboard.Rules) {
-			r.Tiebreak.Fields = []leaderboard.TiebreakField{{Name: "level", Bits: 3, Order: leaderboard.Desc}}
+			r.Tiebreak.Fields = []leaderboard.TiebreakField{{Name: "level", Bits: 3, Order: leaderboard.OrderDesc}}
 		}, "/tiebreak/fields"},
 	} {
 		rules := leaderboard.Rules{}.WithDefaults()
@@ -98,7 +98,7 @@ func TestDeriveDefaults(t *testing.T) {
 		From: []leaderboard.DeriveFrom{{Board: "a"}, {Board: "b", Period: "2026"}}, Weights: []int64{0, -2},
 	}}.WithDefaults()
 	d := rules.Derive
-	if d.Op != leaderboard.Union || d.Aggregate != leaderboard.AggregateSum || d.Weights != nil ||
+	if d.Op != leaderboard.DeriveOpUnion || d.Aggregate != leaderboard.AggregateSum || d.Weights != nil ||
 		*d.From[0].Weight != 0 || *d.From[1].Weight != -2 || d.From[0].Period != "current" || d.From[1].Period != "2026" {
 		t.Errorf("defaults are %+v", d)
 	}
@@ -125,7 +125,7 @@ func TestDeriveSpans(t *testing.T) {
 	find := func(name string) (leaderboard.SourceBoard, bool) {
 		rules := leaderboard.Rules{TimeZone: name}
 		cal, err := rules.Calendar()
-		return leaderboard.SourceBoard{Windows: []leaderboard.Window{leaderboard.Day, leaderboard.Hour}, Calendar: cal}, err == nil
+		return leaderboard.SourceBoard{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowHour}, Calendar: cal}, err == nil
 	}
 	names := func(d leaderboard.Derive, now string) string {
 		moment, err := time.Parse(time.RFC3339, now)
@@ -152,12 +152,12 @@ func TestDeriveSpans(t *testing.T) {
 	}
 	single := leaderboard.Derive{From: []leaderboard.DeriveFrom{
 		{Board: "UTC"},
-		{Board: "UTC", Window: leaderboard.Hour},
+		{Board: "UTC", Window: leaderboard.WindowHour},
 		{Board: "UTC", Period: "previous"},
 		{Board: "UTC", Period: "2026-01-02"},
-		{Board: "UTC", Window: leaderboard.AllTime},
+		{Board: "UTC", Window: leaderboard.WindowAllTime},
 		{Board: "UTC", Period: "2026-W01"},
-		{Board: "UTC", Window: leaderboard.AllTime, Period: "previous"},
+		{Board: "UTC", Window: leaderboard.WindowAllTime, Period: "previous"},
 	}}
 	want := "day 2026-11-20, hour 2026-11-20T13, day 2026-11-19, day 2026-01-02, all_time all_time, day -, all_time -"
 	if got := names(single, "2026-11-20T13:00:00Z"); got != want {
@@ -179,13 +179,13 @@ func TestCombine(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		d := leaderboard.Derive{
-			Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.Union, leaderboard.Intersect}).Draw(t, "op"),
+			Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.DeriveOpUnion, leaderboard.DeriveOpIntersect}).Draw(t, "op"),
 			Aggregate: rapid.SampledFrom([]leaderboard.Aggregate{leaderboard.AggregateSum, leaderboard.AggregateMin, leaderboard.AggregateMax}).Draw(t, "aggregate"),
 		}
 		parts := rapid.SliceOfN(part, 0, leaderboard.MaxSources).Draw(t, "parts")
 		sources := len(parts) + rapid.IntRange(0, 1).Draw(t, "missing")
 		got, ok := d.Combine("m", parts, sources)
-		if want := len(parts) > 0 && (d.Op == leaderboard.Union || len(parts) == sources); ok != want {
+		if want := len(parts) > 0 && (d.Op == leaderboard.DeriveOpUnion || len(parts) == sources); ok != want {
 			t.Fatalf("a member of %d of %d sources is in: %t, %s", len(parts), sources, ok, d.Op)
 		}
 		if !ok {

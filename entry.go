@@ -29,11 +29,11 @@ type Submission struct {
 // Status says what became of one submission.
 type Status string
 
-// Applied changed the entry; Unchanged was valid and changed nothing; Rejected broke a rule.
+// StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule.
 const (
-	Applied   Status = "applied"
-	Unchanged Status = "unchanged"
-	Rejected  Status = "rejected"
+	StatusApplied   Status = "applied"
+	StatusUnchanged Status = "unchanged"
+	StatusRejected  Status = "rejected"
 )
 
 // Result is the outcome of one submission. Score and CreatedTime are the entry's after it and Previous is its score

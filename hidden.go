@@ -19,7 +19,7 @@ type HideRequest struct {
 	Reason string // 1 to MaxHideReason bytes; a restoration may have none
 	Actor  string // who did it, up to MaxHideActor bytes
 	// Reopen is also about closed periods, which otherwise stay as they are. Each that changes is recorded as a run of
-	// kind Reopen.
+	// kind RunKindReopen.
 	Reopen bool
 }
 
@@ -79,8 +79,8 @@ type HideAction string
 
 // The actions that are recorded.
 const (
-	ActionHide    HideAction = "hide"
-	ActionRestore HideAction = "restore"
+	HideActionHide    HideAction = "hide"
+	HideActionRestore HideAction = "restore"
 )
 
 // HideRecord is one action on a member. The record outlives the hiding.

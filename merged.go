@@ -93,7 +93,7 @@ func CheckMerged(periods []PeriodRef, mode Mode) *RuleError {
 			return &RuleError{Code: CodeBoardsDiffer, Detail: fmt.Sprintf("boards %s and %s have different tiebreaks", first.Board, p.Board)}
 		}
 	}
-	if mode != Strict && mode != Tied {
+	if mode != ModeStrict && mode != ModeTied {
 		return &RuleError{Code: CodeModeNotAvailable, Detail: "several boards are ranked in mode strict or tied: equal scores of dense ranks cannot be told apart by adding up counts"}
 	}
 	return nil

@@ -3,17 +3,17 @@ package leaderboard
 // Window is how a board cuts time into periods.
 type Window string
 
-// AllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
-// of ISO 8601, from Monday. Season has the periods that the board names.
+// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
+// of ISO 8601, from Monday. WindowSeason has the periods that the board names.
 const (
-	AllTime Window = "all_time"
-	Hour    Window = "hour"
-	Day     Window = "day"
-	Week    Window = "week"
-	Month   Window = "month"
-	Quarter Window = "quarter"
-	Year    Window = "year"
-	Season  Window = "season"
+	WindowAllTime Window = "all_time"
+	WindowHour    Window = "hour"
+	WindowDay     Window = "day"
+	WindowWeek    Window = "week"
+	WindowMonth   Window = "month"
+	WindowQuarter Window = "quarter"
+	WindowYear    Window = "year"
+	WindowSeason  Window = "season"
 )
 
 // PeriodState says whether a period still changes.
@@ -21,8 +21,8 @@ type PeriodState string
 
 // Open periods take submissions, closed ones never change again.
 const (
-	PeriodOpen   PeriodState = "open"
-	PeriodClosed PeriodState = "closed"
+	PeriodStateOpen   PeriodState = "open"
+	PeriodStateClosed PeriodState = "closed"
 )
 
 // Names of periods that mean another one.

@@ -9,12 +9,12 @@ import (
 type Policy string
 
 const (
-	// Best keeps the better of two whole entries (score, then tiebreak), never a mixture.
-	Best Policy = "best"
-	// Latest replaces the entry.
-	Latest Policy = "latest"
-	// Sum adds the submitted amount to the score.
-	Sum Policy = "sum"
+	// PolicyBest keeps the better of two whole entries (score, then tiebreak), never a mixture.
+	PolicyBest Policy = "best"
+	// PolicyLatest replaces the entry.
+	PolicyLatest Policy = "latest"
+	// PolicySum adds the submitted amount to the score.
+	PolicySum Policy = "sum"
 )
 
 // Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
@@ -29,7 +29,7 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 		next.CreatedTime = *sub.CreatedTime
 	}
 	var kept *int64
-	if r.Policy == Sum && cur != nil {
+	if r.Policy == PolicySum && cur != nil {
 		if len(r.Tiebreak.Fields) == 0 || len(r.Windows) == 1 {
 			kept = &cur.Tiebreak // the fields of one window are not those of another: all windows take a submission, or none
 		}
@@ -60,13 +60,13 @@ func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
 		switch {
 		case !timeGiven:
 			return false
-		case r.Policy == Best:
+		case r.Policy == PolicyBest:
 			return next.CreatedTime < cur.CreatedTime
 		default:
 			return next.CreatedTime != cur.CreatedTime
 		}
 	}
-	return r.Policy != Best || r.Better(next, cur)
+	return r.Policy != PolicyBest || r.Better(next, cur)
 }
 
 func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
@@ -92,7 +92,7 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 // them, because they were narrowed after it was reached, may move towards them.
 func (r *Rules) checkRange(cur *Entry, score int64) *RuleError {
 	l := r.Limits
-	sum := r.Policy == Sum && cur != nil
+	sum := r.Policy == PolicySum && cur != nil
 	if l.MinScore != nil && score < *l.MinScore && !(sum && score >= cur.Score) {
 		return &RuleError{Code: CodeScoreLimit, Detail: fmt.Sprintf("score %d is below the board's min_score %d", score, *l.MinScore)}
 	}
@@ -105,11 +105,11 @@ func (r *Rules) checkRange(cur *Entry, score int64) *RuleError {
 // checkDelta holds a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
 // from the score that the member has.
 func (r *Rules) checkDelta(cur *Entry, submitted int64) *RuleError {
-	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != Sum) {
+	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != PolicySum) {
 		return nil
 	}
 	delta := magnitude(submitted, 0)
-	if r.Policy != Sum {
+	if r.Policy != PolicySum {
 		delta = magnitude(submitted, cur.Score)
 	}
 	if delta > uint64(*r.Limits.MaxDelta) {

@@ -21,7 +21,7 @@ func entry(score, tiebreak int64, created Micros) *Entry {
 
 // between are the rules of a board of sums with limits.
 func between(low, high int64) Rules {
-	return Rules{Policy: Sum, Limits: Limits{MinScore: &low, MaxScore: &high}}
+	return Rules{Policy: PolicySum, Limits: Limits{MinScore: &low, MaxScore: &high}}
 }
 
 func TestApply(t *testing.T) {
@@ -36,19 +36,19 @@ func TestApply(t *testing.T) {
 		"better":                       {Rules{}, entry(5, 0, 1), Submission{Score: 6}, *entry(6, 0, tNow), true},
 		"worse":                        {Rules{}, entry(5, 0, 1), Submission{Score: 4}, *entry(5, 0, 1), false},
 		"equal keeps its time":         {Rules{}, entry(5, 0, 1), Submission{Score: 5}, *entry(5, 0, 1), false},
-		"lower is better":              {Rules{Order: Asc}, entry(5, 0, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
+		"lower is better":              {Rules{Order: OrderAsc}, entry(5, 0, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
 		"better tiebreak":              {Rules{}, entry(5, 1, 1), Submission{Score: 5, Tiebreak: ptr[int64](2)}, *entry(5, 2, tNow), true},
 		"best keeps whole entries":     {Rules{}, entry(5, 9, 1), Submission{Score: 6, Tiebreak: ptr[int64](1)}, *entry(6, 1, tNow), true},
 		"worse score, better tiebreak": {Rules{}, entry(5, 1, 1), Submission{Score: 4, Tiebreak: ptr[int64](9)}, *entry(5, 1, 1), false},
 		"earlier time given":           {Rules{}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](400)}, *entry(5, 0, 400), true},
 		"later time given":             {Rules{}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](600)}, *entry(5, 0, 500), false},
-		"latest replaces":              {Rules{Policy: Latest}, entry(5, 7, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
-		"latest, equal":                {Rules{Policy: Latest}, entry(5, 0, 1), Submission{Score: 5}, *entry(5, 0, 1), false},
-		"latest corrects the time":     {Rules{Policy: Latest}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](600)}, *entry(5, 0, 600), true},
-		"sum adds":                     {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: -7}, *entry(-2, 3, tNow), true},
-		"sum of nothing":               {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0}, *entry(5, 3, 1), false},
-		"sum sets the tiebreak":        {Rules{Policy: Sum}, entry(5, 3, 1), Submission{Score: 0, Tiebreak: ptr[int64](0)}, *entry(5, 0, tNow), true},
-		"sum from nothing":             {Rules{Policy: Sum}, nil, Submission{Score: 0}, *entry(0, 0, tNow), true},
+		"latest replaces":              {Rules{Policy: PolicyLatest}, entry(5, 7, 1), Submission{Score: 4}, *entry(4, 0, tNow), true},
+		"latest, equal":                {Rules{Policy: PolicyLatest}, entry(5, 0, 1), Submission{Score: 5}, *entry(5, 0, 1), false},
+		"latest corrects the time":     {Rules{Policy: PolicyLatest}, entry(5, 0, 500), Submission{Score: 5, CreatedTime: ptr[Micros](600)}, *entry(5, 0, 600), true},
+		"sum adds":                     {Rules{Policy: PolicySum}, entry(5, 3, 1), Submission{Score: -7}, *entry(-2, 3, tNow), true},
+		"sum of nothing":               {Rules{Policy: PolicySum}, entry(5, 3, 1), Submission{Score: 0}, *entry(5, 3, 1), false},
+		"sum sets the tiebreak":        {Rules{Policy: PolicySum}, entry(5, 3, 1), Submission{Score: 0, Tiebreak: ptr[int64](0)}, *entry(5, 0, tNow), true},
+		"sum from nothing":             {Rules{Policy: PolicySum}, nil, Submission{Score: 0}, *entry(0, 0, tNow), true},
 		"much worse":                   {Rules{Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(50, 0, 1), Submission{Score: 4}, *entry(50, 0, 1), false},
 		"sum down to the maximum":      {between(0, 9), entry(20, 0, 1), Submission{Score: -11}, *entry(9, 0, tNow), true},
 		"sum down, still above":        {between(0, 9), entry(20, 0, 1), Submission{Score: -1}, *entry(19, 0, tNow), true},
@@ -68,7 +68,7 @@ func TestApply(t *testing.T) {
 
 func TestApplyRejects(t *testing.T) {
 	limited := func(l Limits) Rules { return Rules{Limits: l} }
-	sum := func(l Limits) Rules { return Rules{Policy: Sum, Limits: l} }
+	sum := func(l Limits) Rules { return Rules{Policy: PolicySum, Limits: l} }
 	for name, c := range map[string]struct {
 		rules Rules
 		cur   *Entry
@@ -76,15 +76,15 @@ func TestApplyRejects(t *testing.T) {
 		code  string
 	}{
 		"no member":          {Rules{}, nil, Submission{Member: ""}, CodeInvalidMember},
-		"sum overflows":      {Rules{Policy: Sum}, entry(math.MaxInt64, 0, 1), Submission{Score: 1}, CodeScoreOverflow},
-		"sum underflows":     {Rules{Policy: Sum}, entry(math.MinInt64, 0, 1), Submission{Score: -1}, CodeScoreOverflow},
+		"sum overflows":      {Rules{Policy: PolicySum}, entry(math.MaxInt64, 0, 1), Submission{Score: 1}, CodeScoreOverflow},
+		"sum underflows":     {Rules{Policy: PolicySum}, entry(math.MinInt64, 0, 1), Submission{Score: -1}, CodeScoreOverflow},
 		"below the minimum":  {limited(Limits{MinScore: ptr[int64](0)}), nil, Submission{Score: -1}, CodeScoreLimit},
 		"above the maximum":  {limited(Limits{MaxScore: ptr[int64](9)}), nil, Submission{Score: 10}, CodeScoreLimit},
 		"sum above it":       {sum(Limits{MaxScore: ptr[int64](9)}), entry(9, 0, 1), Submission{Score: 1}, CodeScoreLimit},
 		"step too great":     {limited(Limits{MaxDelta: ptr[int64](5)}), entry(0, 0, 1), Submission{Score: 6}, CodeDeltaLimit},
-		"step down":          {Rules{Policy: Latest, Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(0, 0, 1), Submission{Score: -6}, CodeDeltaLimit},
+		"step down":          {Rules{Policy: PolicyLatest, Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(0, 0, 1), Submission{Score: -6}, CodeDeltaLimit},
 		"worse, and outside": {limited(Limits{MinScore: ptr[int64](0)}), entry(5, 0, 1), Submission{Score: -1}, CodeScoreLimit},
-		"latest, too high":   {Rules{Policy: Latest, Limits: Limits{MaxScore: ptr[int64](9)}}, entry(20, 0, 1), Submission{Score: 19}, CodeScoreLimit},
+		"latest, too high":   {Rules{Policy: PolicyLatest, Limits: Limits{MaxScore: ptr[int64](9)}}, entry(20, 0, 1), Submission{Score: 19}, CodeScoreLimit},
 		"further above":      {between(0, 9), entry(20, 0, 1), Submission{Score: 1}, CodeScoreLimit},
 		"past the range":     {between(0, 9), entry(20, 0, 1), Submission{Score: -21}, CodeScoreLimit},
 		"sum, first below":   {between(0, 9), nil, Submission{Score: -1}, CodeScoreLimit},
@@ -123,7 +123,7 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 			t.Fatal("Apply wrote to the entry it was given")
 		}
 		want := Entry{Member: cur.Member, Score: sub.Score, Tiebreak: *sub.Tiebreak, CreatedTime: tNow}
-		if r.Policy == Sum {
+		if r.Policy == PolicySum {
 			total := new(big.Int).Add(big.NewInt(cur.Score), big.NewInt(sub.Score))
 			if !total.IsInt64() {
 				if broken == nil || broken.Code != CodeScoreOverflow || changed {
@@ -134,7 +134,7 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 			want.Score = total.Int64()
 		}
 		same := want.Score == cur.Score && want.Tiebreak == cur.Tiebreak
-		if same || (r.Policy == Best && !r.Better(want, cur)) {
+		if same || (r.Policy == PolicyBest && !r.Better(want, cur)) {
 			want = cur
 		}
 		if broken != nil || got != want || changed != (want != cur) {
@@ -157,12 +157,12 @@ func TestLimitsHold(t *testing.T) {
 		got, changed, broken := r.Apply(&cur, sub, tNow, tClock)
 
 		wanted, step := sub.Score, sub.Score-cur.Score
-		if r.Policy == Sum {
+		if r.Policy == PolicySum {
 			wanted, step = cur.Score+sub.Score, sub.Score
 		}
 		inside := wanted >= low && wanted <= high
-		nearer := r.Policy == Sum && (wanted > high && step <= 0 || wanted < low && step >= 0)
-		unmoved := wanted == cur.Score || r.Policy == Best && !r.Better(Entry{Member: "m", Score: wanted, CreatedTime: tNow}, cur)
+		nearer := r.Policy == PolicySum && (wanted > high && step <= 0 || wanted < low && step >= 0)
+		unmoved := wanted == cur.Score || r.Policy == PolicyBest && !r.Better(Entry{Member: "m", Score: wanted, CreatedTime: tNow}, cur)
 		switch {
 		case !inside && !nearer:
 			if broken == nil || broken.Code != CodeScoreLimit {
@@ -186,7 +186,7 @@ func TestLimitsHold(t *testing.T) {
 func TestBestIsOrderFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := someRules().Draw(t, "rules")
-		r.Policy = Best
+		r.Policy = PolicyBest
 		var cur *Entry
 		entries := rapid.SliceOfN(someEntry(), 1, 8).Draw(t, "entries")
 		best := entries[0]

@@ -8,22 +8,22 @@ import (
 // Order is a direction: which end of the int64 range is better.
 type Order string
 
-// Desc: higher is better. Asc: lower is better.
+// OrderDesc: higher is better. OrderAsc: lower is better.
 const (
-	Desc Order = "desc"
-	Asc  Order = "asc"
+	OrderDesc Order = "desc"
+	OrderAsc  Order = "asc"
 )
 
 // Mode is the way in which ties are numbered.
 type Mode string
 
 const (
-	// Strict numbers 1,2,3,4: whoever got there first is ranked first.
-	Strict Mode = "strict"
-	// Tied numbers 1,2,2,4: 1 + the number of entries with a better (score, tiebreak).
-	Tied Mode = "tied"
-	// Dense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
-	Dense Mode = "dense"
+	// ModeStrict numbers 1,2,3,4: whoever got there first is ranked first.
+	ModeStrict Mode = "strict"
+	// ModeTied numbers 1,2,2,4: 1 + the number of entries with a better (score, tiebreak).
+	ModeTied Mode = "tied"
+	// ModeDense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
+	ModeDense Mode = "dense"
 )
 
 // Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in
@@ -35,7 +35,7 @@ func (r *Rules) Compare(a, b Entry) int {
 	if c := compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak); c != 0 {
 		return c
 	}
-	if c := compareIn(Asc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
+	if c := compareIn(OrderAsc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
 		return c
 	}
 	return strings.Compare(a.Member, b.Member)
@@ -53,7 +53,7 @@ func compareIn(o Order, a, b int64) int {
 	switch {
 	case a == b:
 		return 0
-	case (a > b) == (o == Desc):
+	case (a > b) == (o == OrderDesc):
 		return -1
 	default:
 		return 1

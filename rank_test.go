@@ -34,11 +34,11 @@ func someEntry() *rapid.Generator[Entry] {
 }
 
 func someRules() *rapid.Generator[Rules] {
-	orders := rapid.SampledFrom([]Order{Desc, Asc})
+	orders := rapid.SampledFrom([]Order{OrderDesc, OrderAsc})
 	return rapid.Custom(func(t *rapid.T) Rules {
 		return Rules{
 			Order:    orders.Draw(t, "order"),
-			Policy:   rapid.SampledFrom([]Policy{Best, Latest, Sum}).Draw(t, "policy"),
+			Policy:   rapid.SampledFrom([]Policy{PolicyBest, PolicyLatest, PolicySum}).Draw(t, "policy"),
 			Tiebreak: Tiebreak{Order: orders.Draw(t, "tiebreak order")},
 		}.WithDefaults()
 	})
@@ -47,7 +47,7 @@ func someRules() *rapid.Generator[Rules] {
 // better is the meaning of an order, in arithmetic that cannot overflow.
 func better(o Order, a, b int64) bool {
 	c := big.NewInt(a).Cmp(big.NewInt(b))
-	if o == Asc {
+	if o == OrderAsc {
 		c = -c
 	}
 	return c > 0
@@ -105,7 +105,7 @@ func TestClassicTable(t *testing.T) {
 		{"7", 8, 0, 1534429823e6},
 		{"8", 80, 0, 1534429801e6},
 	}
-	for order, want := range map[Order]string{Desc: "5 4 1 3 8 2 7 6", Asc: "6 7 8 2 3 1 4 5"} {
+	for order, want := range map[Order]string{OrderDesc: "5 4 1 3 8 2 7 6", OrderAsc: "6 7 8 2 3 1 4 5"} {
 		r := Rules{Order: order}.WithDefaults()
 		slices.SortFunc(entries, r.Compare)
 		var got []string

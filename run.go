@@ -6,13 +6,13 @@ import "time"
 type RunKind string
 
 // Full builds the copy anew, Incremental catches up by the change log. Index builds the rank index in MySQL.
-// Reopen is the record of a correction to a closed period. Recompute computes the entries of a derived board anew.
+// RunKindReopen is the record of a correction to a closed period. RunKindRecompute computes the entries of a derived board anew.
 const (
-	Full        RunKind = "full"
-	Incremental RunKind = "incremental"
-	Index       RunKind = "index"
-	Reopen      RunKind = "reopen"
-	Recompute   RunKind = "recompute"
+	RunKindFull        RunKind = "full"
+	RunKindIncremental RunKind = "incremental"
+	RunKindIndex       RunKind = "index"
+	RunKindReopen      RunKind = "reopen"
+	RunKindRecompute   RunKind = "recompute"
 )
 
 // RunReason is why a run was started.
@@ -20,11 +20,11 @@ type RunReason string
 
 // The reasons of a run.
 const (
-	ReasonAdmin    RunReason = "admin"    // POST …/rebuild
-	ReasonCommand  RunReason = "command"  // leaderboard refresh
-	ReasonSchedule RunReason = "schedule" // cron expression or interval
-	ReasonDynamic  RunReason = "dynamic"  // enough changes
-	ReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
+	RunReasonAdmin    RunReason = "admin"    // POST …/rebuild
+	RunReasonCommand  RunReason = "command"  // leaderboard refresh
+	RunReasonSchedule RunReason = "schedule" // cron expression or interval
+	RunReasonDynamic  RunReason = "dynamic"  // enough changes
+	RunReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
 )
 
 // RunState is how far a run is.
@@ -33,11 +33,11 @@ type RunState string
 // A run is running, then one of the others. Shared: another process's build that began after this run was asked for
 // did the work. Refused: the build was older than the copy in place (fencing by seq).
 const (
-	RunRunning RunState = "running"
-	RunDone    RunState = "done"
-	RunShared  RunState = "shared"
-	RunRefused RunState = "refused"
-	RunFailed  RunState = "failed"
+	RunStateRunning RunState = "running"
+	RunStateDone    RunState = "done"
+	RunStateShared  RunState = "shared"
+	RunStateRefused RunState = "refused"
+	RunStateFailed  RunState = "failed"
 )
 
 // Run is one rebuild or refresh of a period's copy or rank index, a row of refresh_runs.

@@ -182,10 +182,10 @@ func (t *Tiebreak) equal(other *Tiebreak) bool {
 
 // withDefaults fills in what was left out. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {
-	setDefault(&t.Order, Desc)
+	setDefault(&t.Order, OrderDesc)
 	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
 	for i := range t.Fields {
-		setDefault(&t.Fields[i].Order, Desc)
+		setDefault(&t.Fields[i].Order, OrderDesc)
 	}
 	return t
 }
@@ -193,7 +193,7 @@ func (t Tiebreak) withDefaults() Tiebreak {
 const maxFieldName = 32 // bytes
 
 func (t *Tiebreak) check(fail failFunc) {
-	checkOneOf(fail, "/tiebreak/order", t.Order, Desc, Asc)
+	checkOneOf(fail, "/tiebreak/order", t.Order, OrderDesc, OrderAsc)
 	if len(t.Fields) > MaxTiebreakFields {
 		fail("/tiebreak/fields", "want at most %d fields", MaxTiebreakFields)
 		return
@@ -209,7 +209,7 @@ func (t *Tiebreak) check(fail failFunc) {
 			fail(pointer+"/bits", "want 1 to %d bits", MaxTiebreakBits)
 			return
 		}
-		checkOneOf(fail, pointer+"/order", f.Order, Desc, Asc)
+		checkOneOf(fail, pointer+"/order", f.Order, OrderDesc, OrderAsc)
 		sum += f.Bits
 		terms[i] = fmt.Sprintf("%s %d", f.Name, f.Bits)
 	}

@@ -14,14 +14,14 @@ import (
 
 // game is the tiebreak of the documents: who has the higher level, who paid, who died less often.
 func game(order Order) *Tiebreak {
-	return &Tiebreak{Order: order, Fields: []TiebreakField{{"level", 20, Desc}, {"paid", 1, Desc}, {"deaths", 16, Asc}}}
+	return &Tiebreak{Order: order, Fields: []TiebreakField{{"level", 20, OrderDesc}, {"paid", 1, OrderDesc}, {"deaths", 16, OrderAsc}}}
 }
 
 func TestPackGolden(t *testing.T) {
 	values := map[string]int64{"level": 7, "paid": 1, "deaths": 3}
 	for order, want := range map[Order]int64{
-		Desc: 7<<17 | 1<<16 | (65535 - 3),
-		Asc:  (1<<20-1-7)<<17 | 0<<16 | 3,
+		OrderDesc: 7<<17 | 1<<16 | (65535 - 3),
+		OrderAsc:  (1<<20-1-7)<<17 | 0<<16 | 3,
 	} {
 		tie := game(order)
 		got, broken := tie.Pack(values)
@@ -32,20 +32,20 @@ func TestPackGolden(t *testing.T) {
 			t.Errorf("%s: unpacked as %v", order, back)
 		}
 	}
-	if got := game(Asc).Layout() + (&Tiebreak{Order: Asc}).Layout(); got != "level:20:desc,paid:1:desc,deaths:16:asc" {
+	if got := game(OrderAsc).Layout() + (&Tiebreak{Order: OrderAsc}).Layout(); got != "level:20:desc,paid:1:desc,deaths:16:asc" {
 		t.Errorf("layout is %s", got)
 	}
-	whole := &Tiebreak{Order: Desc, Fields: []TiebreakField{{"all", 63, Desc}}}
+	whole := &Tiebreak{Order: OrderDesc, Fields: []TiebreakField{{"all", 63, OrderDesc}}}
 	if got, broken := whole.Pack(map[string]int64{"all": math.MaxInt64}); got != math.MaxInt64 || broken != nil {
 		t.Errorf("63 bits: %d, %v", got, broken)
 	}
-	if got := (&Tiebreak{Order: Desc}).Unpack(5); got != nil {
+	if got := (&Tiebreak{Order: OrderDesc}).Unpack(5); got != nil {
 		t.Errorf("no fields: %v", got)
 	}
 }
 
 func TestPackRefuses(t *testing.T) {
-	tie := game(Desc)
+	tie := game(OrderDesc)
 	for name, c := range map[string]struct {
 		values map[string]int64
 		want   string
@@ -67,7 +67,7 @@ func TestPackRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, broken := (&Tiebreak{Order: Desc}).Pack(map[string]int64{}); broken == nil || broken.Detail != "the board's tiebreak has no fields" {
+	if _, broken := (&Tiebreak{Order: OrderDesc}).Pack(map[string]int64{}); broken == nil || broken.Detail != "the board's tiebreak has no fields" {
 		t.Errorf("no fields: %v", broken)
 	}
 }
@@ -75,7 +75,7 @@ func TestPackRefuses(t *testing.T) {
 // anyTiebreak draws tiebreaks with 1 to 16 fields that together have at most 63 bits.
 func anyTiebreak() *rapid.Generator[*Tiebreak] {
 	return rapid.Custom(func(t *rapid.T) *Tiebreak {
-		order := rapid.SampledFrom([]Order{Desc, Asc})
+		order := rapid.SampledFrom([]Order{OrderDesc, OrderAsc})
 		tie := &Tiebreak{Order: order.Draw(t, "order")}
 		left := rapid.IntRange(1, MaxTiebreakBits).Draw(t, "bits")
 		for i := 0; left > 0 && i < MaxTiebreakFields; i++ {
@@ -105,7 +105,7 @@ func anyValues(tie *Tiebreak) *rapid.Generator[map[string]int64] {
 func byField(tie *Tiebreak, a, b map[string]int64) int {
 	for _, f := range tie.Fields {
 		if c := cmp.Compare(a[f.Name], b[f.Name]); c != 0 {
-			if f.Order == Desc {
+			if f.Order == OrderDesc {
 				return -c
 			}
 			return c
@@ -177,7 +177,7 @@ func TestBestSwapsWholeEntries(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	with, plain := game(Desc), &Tiebreak{Order: Desc}
+	with, plain := game(OrderDesc), &Tiebreak{Order: OrderDesc}
 	values := map[string]int64{"level": 0, "paid": 0, "deaths": 65535}
 	for name, c := range map[string]struct {
 		tie    *Tiebreak
@@ -216,8 +216,8 @@ func TestResolve(t *testing.T) {
 
 // A sum without fields keeps those of the entry, unless another window, whose period may be new, has none to keep.
 func TestSumKeepsFields(t *testing.T) {
-	for _, windows := range [][]Window{{AllTime}, {Day}, {Day, AllTime}} {
-		rules := Rules{Policy: Sum, Windows: windows, Tiebreak: *game(Desc)}.WithDefaults()
+	for _, windows := range [][]Window{{WindowAllTime}, {WindowDay}, {WindowDay, WindowAllTime}} {
+		rules := Rules{Policy: PolicySum, Windows: windows, Tiebreak: *game(OrderDesc)}.WithDefaults()
 		sub := Submission{Member: "m", Score: 2}
 		if _, _, broken := rules.Apply(nil, sub, tNow, tClock); broken == nil || broken.Code != CodeInvalidFields {
 			t.Errorf("%v: the first one without fields: %v", windows, broken)
@@ -236,24 +236,24 @@ func TestSumKeepsFields(t *testing.T) {
 func TestCheckFields(t *testing.T) {
 	many := make([]TiebreakField, 17)
 	for i := range many {
-		many[i] = TiebreakField{string(rune('a' + i)), 1, Desc}
+		many[i] = TiebreakField{string(rune('a' + i)), 1, OrderDesc}
 	}
 	for name, c := range map[string]struct {
 		fields        []TiebreakField
 		pointer, want string
 	}{
 		"too many bits": {
-			[]TiebreakField{{"level", 20, Desc}, {"paid", 1, Desc}, {"deaths", 43, Asc}},
+			[]TiebreakField{{"level", 20, OrderDesc}, {"paid", 1, OrderDesc}, {"deaths", 43, OrderAsc}},
 			"/tiebreak/fields", "level 20 + paid 1 + deaths 43 = 64 bits, a tiebreak has 63",
 		},
 		"too many fields": {many, "/tiebreak/fields", "want at most 16 fields"},
-		"no name":         {[]TiebreakField{{"", 1, Desc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"a digit first":   {[]TiebreakField{{"1a", 1, Desc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"a capital":       {[]TiebreakField{{"aB", 1, Desc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"a long name":     {[]TiebreakField{{strings.Repeat("a", 33), 1, Desc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"twice":           {[]TiebreakField{{"a", 1, Desc}, {"a", 1, Asc}}, "/tiebreak/fields/1/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
-		"no bits":         {[]TiebreakField{{"a", 0, Desc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
-		"64 bits":         {[]TiebreakField{{"a", 64, Desc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
+		"no name":         {[]TiebreakField{{"", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
+		"a digit first":   {[]TiebreakField{{"1a", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
+		"a capital":       {[]TiebreakField{{"aB", 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
+		"a long name":     {[]TiebreakField{{strings.Repeat("a", 33), 1, OrderDesc}}, "/tiebreak/fields/0/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
+		"twice":           {[]TiebreakField{{"a", 1, OrderDesc}, {"a", 1, OrderAsc}}, "/tiebreak/fields/1/name", "want a name of its own, [a-z][a-z0-9_]{0,31}"},
+		"no bits":         {[]TiebreakField{{"a", 0, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
+		"64 bits":         {[]TiebreakField{{"a", 64, OrderDesc}}, "/tiebreak/fields/0/bits", "want 1 to 63 bits"},
 		"an order":        {[]TiebreakField{{"a", 1, "up"}}, "/tiebreak/fields/0/order", "want one of desc, asc"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -264,17 +264,17 @@ func TestCheckFields(t *testing.T) {
 			}
 		})
 	}
-	rules := Rules{Tiebreak: Tiebreak{Fields: []TiebreakField{{"a_1", 62, ""}, {strings.Repeat("z", 32), 1, Asc}}}}
+	rules := Rules{Tiebreak: Tiebreak{Fields: []TiebreakField{{"a_1", 62, ""}, {strings.Repeat("z", 32), 1, OrderAsc}}}}
 	filled := rules.WithDefaults()
-	if broken := filled.Check(); broken != nil || filled.Tiebreak.Fields[0].Order != Desc || rules.Tiebreak.Fields[0].Order != "" {
+	if broken := filled.Check(); broken != nil || filled.Tiebreak.Fields[0].Order != OrderDesc || rules.Tiebreak.Fields[0].Order != "" {
 		t.Errorf("%v, %+v made of %+v", broken, filled.Tiebreak, rules.Tiebreak)
 	}
 }
 
 func TestFieldsReorder(t *testing.T) {
-	base := Rules{Tiebreak: *game(Desc)}.WithDefaults()
+	base := Rules{Tiebreak: *game(OrderDesc)}.WithDefaults()
 	for name, change := range map[string]func(*Tiebreak){
-		"order": func(tie *Tiebreak) { tie.Order = Asc }, "order of a field": func(tie *Tiebreak) { tie.Fields[0].Order = Asc },
+		"order": func(tie *Tiebreak) { tie.Order = OrderAsc }, "order of a field": func(tie *Tiebreak) { tie.Fields[0].Order = OrderAsc },
 		"bits": func(tie *Tiebreak) { tie.Fields[0].Bits++ }, "name": func(tie *Tiebreak) { tie.Fields[0].Name = "rank" },
 		"one less": func(tie *Tiebreak) { tie.Fields = tie.Fields[:2] }, "none": func(tie *Tiebreak) { tie.Fields = nil },
 		"sequence": func(tie *Tiebreak) { slices.Reverse(tie.Fields) },
@@ -291,8 +291,8 @@ func TestFieldsReorder(t *testing.T) {
 
 func TestFieldsJSON(t *testing.T) {
 	for want, tie := range map[string]Tiebreak{
-		`{"order":"desc"}`: {Order: Desc},
-		`{"order":"asc","fields":[{"name":"level","bits":20,"order":"desc"}]}`: {Order: Asc, Fields: []TiebreakField{{"level", 20, Desc}}},
+		`{"order":"desc"}`: {Order: OrderDesc},
+		`{"order":"asc","fields":[{"name":"level","bits":20,"order":"desc"}]}`: {Order: OrderAsc, Fields: []TiebreakField{{"level", 20, OrderDesc}}},
 	} {
 		if got, err := json.Marshal(tie); err != nil || string(got) != want {
 			t.Errorf("%s, %v; want %s", got, err, want)
@@ -306,7 +306,7 @@ func FuzzPack(f *testing.F) {
 	f.Add("a", 63, true, "", 0, true, int64(math.MaxInt64), int64(-1))
 	f.Add("a", 40, false, "b", 24, true, int64(0), int64(1<<24))
 	f.Fuzz(func(t *testing.T, name1 string, bits1 int, asc1 bool, name2 string, bits2 int, asc2 bool, v1, v2 int64) {
-		direction := map[bool]Order{false: Desc, true: Asc}
+		direction := map[bool]Order{false: OrderDesc, true: OrderAsc}
 		rules := Rules{Tiebreak: Tiebreak{Fields: []TiebreakField{{name1, bits1, direction[asc1]}, {name2, bits2, direction[asc2]}}}}.WithDefaults()
 		if rules.Check() != nil {
 			return

@@ -100,11 +100,11 @@ func newBoard(ctx context.Context, dsn string, members int) (*board, error) {
 }
 
 func (b *board) put(ctx context.Context) (leaderboard.PeriodRef, error) {
-	made, _, err := b.store.PutBoard(ctx, benchBoard, leaderboard.Rules{Policy: leaderboard.Latest, TopN: 10_000})
+	made, _, err := b.store.PutBoard(ctx, benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest, TopN: 10_000})
 	if err != nil {
 		return leaderboard.PeriodRef{}, err
 	}
-	p, err := b.store.CurrentPeriod(ctx, made, leaderboard.AllTime)
+	p, err := b.store.CurrentPeriod(ctx, made, leaderboard.WindowAllTime)
 	if err != nil {
 		return leaderboard.PeriodRef{}, err
 	}
@@ -136,7 +136,7 @@ func (b *board) openScanning() (*store.Store, error) {
 // buildIndex builds the rank index anew, saves it, and returns how long that took.
 func (b *board) buildIndex(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
-	_, err := b.store.BuildIndex(ctx, b.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Actor: "bench"})
+	_, err := b.store.BuildIndex(ctx, b.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "bench"})
 	return time.Since(start), err
 }
 

@@ -66,7 +66,7 @@ func (w *world) fillDays(ctx context.Context, log io.Writer) (*board, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, _, err := b.store.PutBoard(ctx, derivedSource, leaderboard.Rules{Policy: leaderboard.Latest, Windows: []leaderboard.Window{leaderboard.Day}})
+	made, _, err := b.store.PutBoard(ctx, derivedSource, leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		return nil, errors.Join(err, b.close())
 	}

@@ -38,7 +38,7 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 		}
 	}})
 	ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
-	query := leaderboard.Query{Mode: leaderboard.Strict, MinSeq: 3}
+	query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
 	for _, isAway := range []bool{true, false, true} { // at first with nothing in memory
 		away.Store(isAway)
 		page, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: query, Limit: 2})

@@ -21,7 +21,7 @@ func benchRig(b *testing.B, n, topN int, ttl time.Duration) (*rig, *Reader) {
 func BenchmarkReaderLocal(b *testing.B) {
 	r, reader := benchRig(b, 1000, 1000, time.Hour)
 	b.Run("page", func(b *testing.B) {
-		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 100}
+		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100}
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				if _, err := reader.Page(b.Context(), r.ref, q); err != nil {
@@ -31,7 +31,7 @@ func BenchmarkReaderLocal(b *testing.B) {
 		})
 	})
 	b.Run("member", func(b *testing.B) {
-		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Members: []string{"m500"}}
+		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Members: []string{"m500"}}
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
 				if _, err := reader.Members(b.Context(), r.ref, q); err != nil {
@@ -56,7 +56,7 @@ func BenchmarkCopy(b *testing.B) {
 			})
 		})
 	}
-	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
 		b.Run(fmt.Sprint("member/", mode), func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				i := 0
@@ -72,7 +72,7 @@ func BenchmarkCopy(b *testing.B) {
 	}
 	for _, at := range []int{100, 1000, 10_000} { // counted through in Redis
 		b.Run(fmt.Sprint("member/dense/", at), func(b *testing.B) {
-			q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Dense}, Members: []string{fmt.Sprint("m", at)}}
+			q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{fmt.Sprint("m", at)}}
 			for b.Loop() {
 				if _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
 					b.Error(err)

@@ -209,7 +209,7 @@ func (c *Catalog) Renew(ctx context.Context, name string) error {
 // Ref is the reference to a period of a board.
 func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {
 	ref := leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
-	if p.State == leaderboard.PeriodClosed {
+	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
 	}
 	return ref

@@ -176,7 +176,7 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	past.ID, past.Name = 7, "another period"
 	anew.BoardID++
 	changed.Rules = new(b.Rules)
-	changed.Rules.Visibility = leaderboard.Private
+	changed.Rules.Visibility = leaderboard.VisibilityPrivate
 	c.Committed(same)
 	c.Committed(past)
 	c.Committed(leaderboard.PeriodRef{ID: 9, BoardID: 9, Board: "unknown", Rules: ref.Rules})

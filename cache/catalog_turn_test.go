@@ -22,7 +22,7 @@ func newTurning(t *testing.T, offset time.Duration) *turning {
 	m := storetest.NewModel()
 	c := &turning{Catalog: newCatalog(m, time.Now), t: t, model: m, offset: offset}
 	c.tick()
-	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Hour, leaderboard.AllTime, leaderboard.Day}}
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime, leaderboard.WindowDay}}
 	if _, _, err := m.PutBoard(t.Context(), "b", rules); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestCatalogSeasons(t *testing.T) {
 		c := newTurning(t, 0)
 		zero := leaderboard.MicrosOf(time.Now())
 		const minute = 60_000_000
-		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Season}, Seasons: []leaderboard.SeasonRule{
+		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: []leaderboard.SeasonRule{
 			{Name: "s1", StartsAt: zero + minute, EndsAt: zero + 2*minute}, {Name: "s2", StartsAt: zero + 4*minute, EndsAt: zero + 5*minute},
 		}}
 		if _, _, err := c.model.PutBoard(t.Context(), "b", rules); err != nil {

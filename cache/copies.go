@@ -109,7 +109,7 @@ func format(p leaderboard.PeriodRef) string {
 }
 
 func direction(o leaderboard.Order) string {
-	if o == leaderboard.Asc {
+	if o == leaderboard.OrderAsc {
 		return "a"
 	}
 	return "d"

@@ -176,7 +176,7 @@ func TestOtherFormats(t *testing.T) {
 	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
 	b.members(3)
 	asc := b.ref
-	asc.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.Asc }))
+	asc.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	b.build(t)
 	if _, err := b.copies.Page(within(t), asc, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, ErrMissing) {
 		t.Errorf("keys of a descending board read as ascending: %v", err)
@@ -241,7 +241,7 @@ func TestDenseIsBounded(t *testing.T) {
 	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = leaderboard.MaxTopN }), CopyOptions{Slack: 1})
 	b.members(10_050)
 	b.build(t)
-	q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Dense}, Limit: 3, Offset: 10_000}
+	q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Limit: 3, Offset: 10_000}
 	page := must(b.copies.Page(within(t), b.ref, q))(t)
 	if page.Entries[0].Rank != 10_001 {
 		t.Errorf("dense rank is %d, want 10001", page.Entries[0].Rank)

@@ -51,7 +51,7 @@ type machine struct {
 }
 
 func newMachine(t *rapid.T, client redis.UniversalClient, id int64) *machine {
-	orders := []leaderboard.Order{leaderboard.Desc, leaderboard.Asc}
+	orders := []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}
 	rules := rulesWith(func(r *leaderboard.Rules) {
 		r.Order = rapid.SampledFrom(orders).Draw(t, "order")
 		r.Tiebreak.Order = rapid.SampledFrom(orders).Draw(t, "tiebreak order")
@@ -229,7 +229,7 @@ func (m *machine) prune(t *rapid.T) {
 
 // check asks the copy random questions.
 func (m *machine) check(t *rapid.T) {
-	mode := rapid.SampledFrom([]leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}).Draw(t, "mode")
+	mode := rapid.SampledFrom([]leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}).Draw(t, "mode")
 	m.checkPage(t, leaderboard.PageQuery{
 		Query: leaderboard.Query{Mode: mode}, Limit: rapid.IntRange(0, 9).Draw(t, "limit"), Offset: rapid.Int64Range(0, 9).Draw(t, "offset"),
 	})

@@ -175,7 +175,7 @@ func TestDenseLookupsTooDeep(t *testing.T) {
 	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = members }), CopyOptions{})
 	b.members(members)
 	b.build(t)
-	pl, _, err := b.copies.places(within(t), b.ref, leaderboard.Dense, []string{"m10", "m10005", "m10001", "nobody"})
+	pl, _, err := b.copies.places(within(t), b.ref, leaderboard.ModeDense, []string{"m10", "m10005", "m10001", "nobody"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestLookupsAreExact(t *testing.T) {
 	for range 16 {
 		readers.Go(func() {
 			for range 150 {
-				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}[rand.IntN(3)]}}
+				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}[rand.IntN(3)]}}
 				if rand.IntN(3) == 0 {
 					q.MinSeq = b.world.name().seq
 				}

@@ -70,7 +70,7 @@ func TestMergerLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := model.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+		p, err := model.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestMergerLayers(t *testing.T) {
 	m := NewMerger(reader, c)
 	page := func(q leaderboard.MergedQuery) *leaderboard.MergedPage {
 		t.Helper()
-		q.Mode = leaderboard.Strict
+		q.Mode = leaderboard.ModeStrict
 		p, err := m.MergedPage(t.Context(), refs, q)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +99,7 @@ func TestMergerLayers(t *testing.T) {
 	closed := append([]leaderboard.PeriodRef{}, refs...)
 	closed[1].Closed, closed[1].LastSeq = true, 1 // which the truth has not reached
 	for _, offset := range []int64{0, 2000} {
-		q := leaderboard.MergedQuery{Mode: leaderboard.Strict, Limit: 5, Offset: offset}
+		q := leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 5, Offset: offset}
 		if p, err := m.MergedPage(t.Context(), closed, q); !errors.Is(err, leaderboard.ErrSeqAhead) {
 			t.Errorf("an older state of what is closed, from %d: %+v, %v", offset, p, err)
 		}
@@ -123,7 +123,7 @@ func TestMergerLayers(t *testing.T) {
 		t.Errorf("while the truth is away: %+v", last.States)
 	}
 	deep.Offset++
-	deep.Mode = leaderboard.Strict
+	deep.Mode = leaderboard.ModeStrict
 	if _, err := m.MergedPage(t.Context(), refs, deep); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("an answer that was never given: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestMergerIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := model.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	p, err := model.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +147,11 @@ func TestMergerIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{storetest.Ref(b, p)}
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Tied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}
 	leave()
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Tied, Member: "ada"}); err != nil {
+	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); err != nil {
 		t.Error(err)
 	}
 }

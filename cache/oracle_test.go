@@ -27,9 +27,9 @@ func (o oracle) rank(i int, mode leaderboard.Mode) int64 {
 		}
 	}
 	switch mode {
-	case leaderboard.Tied:
+	case leaderboard.ModeTied:
 		return better + 1
-	case leaderboard.Dense:
+	case leaderboard.ModeDense:
 		return int64(len(distinct)) + 1
 	default:
 		return int64(i) + 1
@@ -77,7 +77,7 @@ func (o oracle) members(q leaderboard.MembersQuery, source leaderboard.Source) *
 		among.sorted = append(among.sorted, e)
 		s.Ranked++
 		one := leaderboard.Standing{
-			Ranked: leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: e}, Tied: o.rank(i, leaderboard.Tied), Position: among.rank(s.Ranked-1, q.Mode),
+			Ranked: leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: e}, Tied: o.rank(i, leaderboard.ModeTied), Position: among.rank(s.Ranked-1, q.Mode),
 		}
 		if s.Ranked > q.Offset && (q.Limit == 0 || s.Ranked <= q.Offset+q.Limit) {
 			s.Entries = append(s.Entries, one)

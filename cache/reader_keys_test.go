@@ -13,8 +13,8 @@ func TestKeysKnowTheRules(t *testing.T) {
 	seen := map[pageKey]int{}
 	for i, rules := range []leaderboard.Rules{
 		{},
-		{Order: leaderboard.Asc},
-		{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}},
+		{Order: leaderboard.OrderAsc},
+		{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}}}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 21}}}},
 		{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "lives", Bits: 21}}}},

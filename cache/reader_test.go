@@ -137,7 +137,7 @@ func TestReaderKeys(t *testing.T) {
 	t.Parallel()
 	p := newWorld(7, rulesWith(func(*leaderboard.Rules) {})).ref
 	other := p
-	other.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.Asc }))
+	other.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	keys := map[membersKey]string{}
 	for name, key := range map[string]membersKey{
 		"a":     membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a"}}),
@@ -145,7 +145,7 @@ func TestReaderKeys(t *testing.T) {
 		"a b":   membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a", "b"}}),
 		"ab ''": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab", ""}}),
 		"\x01a": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"\x01a"}}),
-		"tied":  membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Tied}, Members: []string{"a"}}),
+		"tied":  membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Members: []string{"a"}}),
 		"asc":   membersKeyOf(other, leaderboard.MembersQuery{Members: []string{"a"}}),
 	} {
 		if twin, ok := keys[key]; ok {

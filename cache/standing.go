@@ -42,7 +42,7 @@ func (c *Copies) places(ctx context.Context, p leaderboard.PeriodRef, mode leade
 			return nil, h, ErrDamaged
 		}
 		pl.ranks[i] = rank.Ranks{Strict: at[i] + 1, Tied: tied[i]}
-		if mode == leaderboard.Dense {
+		if mode == leaderboard.ModeDense {
 			pl.ranks[i].Dense = dense[i]
 		}
 	}

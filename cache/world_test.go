@@ -41,10 +41,10 @@ type backup struct {
 func newWorld(id int64, rules leaderboard.Rules) *world {
 	w := &world{
 		clock: 1534429133e6, states: map[stateName][]leaderboard.Entry{},
-		ref: leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.AllTime, Name: "all_time", Rules: &rules},
+		ref: leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
 	}
 	w.cur.entries = map[string]leaderboard.Entry{}
-	w.cur.period = leaderboard.Period{ID: id, BoardID: 1, Window: leaderboard.AllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
+	w.cur.period = leaderboard.Period{ID: id, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
 	w.remember()
 	return w
 }

@@ -186,7 +186,7 @@ func (f *follower) stepAt(ctx context.Context, at *seats) error {
 		return err
 	}
 	f.at.Store(&standing{behind: step.Behind, began: start})
-	if step.State != leaderboard.Following {
+	if step.State != leaderboard.DerivationStateFollowing {
 		r.opts.Logger.Info("a derived board has new sources", "board", f.board, "state", string(step.State), "members", step.Members,
 			"rows", step.Rows, "seq", step.ToSeq, "took", took.Round(time.Millisecond).String())
 	}

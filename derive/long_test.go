@@ -55,14 +55,14 @@ func TestLongSteps(t *testing.T) {
 
 // A recomputation that others were faster with is theirs.
 func TestRecomputeShared(t *testing.T) {
-	f := &fake{gate: make(chan struct{}), state: leaderboard.Following}
+	f := &fake{gate: make(chan struct{}), state: leaderboard.DerivationStateFollowing}
 	running(t, f, func(r *derive.Runner) {
 		close(f.gate)
-		_, wait, err := r.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1, Board: "sum"}, leaderboard.ReasonAdmin, "admin")
+		_, wait, err := r.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1, Board: "sum"}, leaderboard.RunReasonAdmin, "admin")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunShared {
+		if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunStateShared {
 			t.Errorf("finished as %+v, %v", run, err)
 		}
 	})

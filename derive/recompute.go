@@ -39,8 +39,8 @@ func (r *Runner) Start(ctx context.Context, ref leaderboard.PeriodRef, reason le
 	j := r.jobs[ref.BoardID]
 	if j == nil {
 		run, err := r.history.StartRun(ctx, leaderboard.Run{
-			BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: leaderboard.Recompute,
-			Reason: reason, Actor: actor, State: leaderboard.RunRunning,
+			BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: leaderboard.RunKindRecompute,
+			Reason: reason, Actor: actor, State: leaderboard.RunStateRunning,
 		})
 		if err != nil {
 			return run, nil, err
@@ -68,12 +68,12 @@ func (r *Runner) recompute(j *job, run leaderboard.Run) {
 	step, err := r.truth.Recompute(ctx, run.Board)
 	took := time.Since(start)
 	r.opts.OnStep(step, took, err)
-	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = leaderboard.RunDone, step.FromSeq, step.ToSeq, step.Rows, took
+	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = leaderboard.RunStateDone, step.FromSeq, step.ToSeq, step.Rows, took
 	if err != nil {
-		run.State, run.Error = leaderboard.RunFailed, shown(err)
+		run.State, run.Error = leaderboard.RunStateFailed, shown(err)
 		r.opts.Logger.Warn("a derived board is not computed anew", "board", run.Board, "error", err)
-	} else if step.State != leaderboard.Computing {
-		run.State = leaderboard.RunShared // whoever follows the board was faster: the rows are theirs
+	} else if step.State != leaderboard.DerivationStateComputing {
+		run.State = leaderboard.RunStateShared // whoever follows the board was faster: the rows are theirs
 	}
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 	defer cancel()

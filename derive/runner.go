@@ -21,7 +21,7 @@ type Truth interface {
 	// then; an error of long ends the step and is in the one returned. Errors: ErrBoardNotFound, ErrNotDerived,
 	// ErrOverloaded when others were faster.
 	FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error)
-	// Recompute computes all entries anew. The step's State is Computing unless others have done so since the call. Errors as
+	// Recompute computes all entries anew. The step's State is DerivationStateComputing unless others have done so since the call. Errors as
 	// of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 }

@@ -207,15 +207,15 @@ func TestFailures(t *testing.T) {
 
 // Two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
-	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.Computing}
+	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
 	var closed *derive.Runner
 	running(t, f, func(r *derive.Runner) {
 		closed = r
 		f.gate = make(chan struct{})
-		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.AllTime, Name: "all_time"}
-		first, wait, err := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin")
-		second, _, err2 := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin")
-		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunRunning || first.Kind != leaderboard.Recompute {
+		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.WindowAllTime, Name: "all_time"}
+		first, wait, err := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin")
+		second, _, err2 := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin")
+		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunStateRunning || first.Kind != leaderboard.RunKindRecompute {
 			t.Fatalf("runs %+v and %+v, %v, %v", first, second, err, err2)
 		}
 		synctest.Wait()
@@ -231,18 +231,18 @@ func TestRecompute(t *testing.T) {
 		}
 		close(f.gate)
 		run, err := wait(context.Background())
-		if err != nil || run.State != leaderboard.RunDone || run.Rows != 2 || run.FromSeq != 3 || run.ToSeq != 5 || run.Board != "sum" || f.runs[0] != run {
+		if err != nil || run.State != leaderboard.RunStateDone || run.Rows != 2 || run.FromSeq != 3 || run.ToSeq != 5 || run.Board != "sum" || f.runs[0] != run {
 			t.Errorf("finished as %+v, %v", run, err)
 		}
 		f.gate = make(chan struct{})
-		if run, _, err := r.Start(t.Context(), ref, leaderboard.ReasonAdmin, "admin"); err != nil || run.ID != 2 {
+		if run, _, err := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin"); err != nil || run.ID != 2 {
 			t.Errorf("the next run is %+v, %v", run, err)
 		}
 	})
-	if _, _, err := closed.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1}, leaderboard.ReasonAdmin, "admin"); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, _, err := closed.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1}, leaderboard.RunReasonAdmin, "admin"); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("a run behind the end: %v", err)
 	}
-	if run := f.runs[1]; run.State != leaderboard.RunFailed || run.Error != "the server was stopped" {
+	if run := f.runs[1]; run.State != leaderboard.RunStateFailed || run.Error != "the server was stopped" {
 		t.Errorf("a run that was cut off is %+v", run)
 	}
 }

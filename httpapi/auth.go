@@ -37,11 +37,11 @@ type Key struct {
 type access int
 
 const (
-	admins  access = iota
-	writers        // keys with write or admin
-	holders        // any key
-	readers        // anyone for a public board, any key for a private one
-	anyone         // no key is looked at
+	accessAdmins  access = iota
+	accessWriters        // keys with write or admin
+	accessHolders        // any key
+	accessReaders        // anyone for a public board, any key for a private one
+	accessAnyone         // no key is looked at
 )
 
 // level orders the scopes; 0 is nobody.
@@ -60,11 +60,11 @@ func (s Scope) level() int {
 // needs is the least scope for a route, "" when it takes requests without a key.
 func (a access) needs() Scope {
 	switch a {
-	case anyone, readers:
+	case accessAnyone, accessReaders:
 		return ""
-	case holders:
+	case accessHolders:
 		return ScopeRead
-	case writers:
+	case accessWriters:
 		return ScopeWrite
 	default:
 		return ScopeAdmin

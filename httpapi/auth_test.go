@@ -23,7 +23,7 @@ func TestEveryRouteDenies(t *testing.T) {
 	for _, rt := range routes(true) {
 		a := ask{method: rt.method, path: concrete(rt.path)}
 		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
-		if rt.access == anyone {
+		if rt.access == accessAnyone {
 			open++
 			if r := with("other"); r.status >= 400 {
 				t.Errorf("%s %s looks at keys: %d", rt.method, rt.path, r.status)
@@ -35,21 +35,21 @@ func TestEveryRouteDenies(t *testing.T) {
 		if !strings.HasPrefix(r.header.Get("WWW-Authenticate"), "Bearer") {
 			t.Errorf("%s %s: 401 without WWW-Authenticate", rt.method, rt.path)
 		}
-		if rt.access == readers {
+		if rt.access == accessReaders {
 			if r := with(noKey); r.status == 401 || r.status == 403 {
 				t.Errorf("%s %s: public board, %d", rt.method, rt.path, r.status)
 			}
 			continue
 		}
 		with(noKey).wantProblem(401, codeUnauthorized)
-		if rt.access == holders {
+		if rt.access == accessHolders {
 			if r := with(readKey); r.status == 401 || r.status == 403 {
 				t.Errorf("%s %s: any key, %d", rt.method, rt.path, r.status)
 			}
 			continue
 		}
 		with(readKey).wantProblem(403, codeForbidden)
-		if rt.access == admins {
+		if rt.access == accessAdmins {
 			with(writeKey).wantProblem(403, codeForbidden)
 		}
 	}

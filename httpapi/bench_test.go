@@ -28,7 +28,7 @@ func newFixed() *fixed {
 	rules := leaderboard.Rules{}.WithDefaults()
 	f := &fixed{
 		board: leaderboard.Board{ID: 1, Name: "demo", Rules: rules},
-		ref:   leaderboard.PeriodRef{ID: 1, BoardID: 1, Board: "demo", Window: leaderboard.AllTime, Name: "all_time", Rules: &rules},
+		ref:   leaderboard.PeriodRef{ID: 1, BoardID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
 		pages: map[int]*leaderboard.Page{},
 	}
 	state := leaderboard.State{Seq: 1_000_000, AsOf: 1_700_000_000_000_000, Total: 1_000_000, Source: leaderboard.SourceLocal}
@@ -42,7 +42,7 @@ func newFixed() *fixed {
 		f.pages[n] = page
 	}
 	f.one = &leaderboard.Standings{State: state, Entries: []leaderboard.Standing{{Ranked: f.pages[10].Entries[3], Tied: 4}}}
-	f.receipt = leaderboard.Receipt{Seq: 1, Results: []leaderboard.Result{{Member: "m", Status: leaderboard.Applied, Score: &state.Seq, CreatedTime: &state.AsOf}}}
+	f.receipt = leaderboard.Receipt{Seq: 1, Results: []leaderboard.Result{{Member: "m", Status: leaderboard.StatusApplied, Score: &state.Seq, CreatedTime: &state.AsOf}}}
 	return f
 }
 

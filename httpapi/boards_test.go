@@ -63,7 +63,7 @@ func TestBoardList(t *testing.T) {
 	for i := range 25 {
 		rules := leaderboard.Rules{}
 		if i%3 == 0 {
-			rules.Visibility = leaderboard.Private
+			rules.Visibility = leaderboard.VisibilityPrivate
 		}
 		e.board(fmt.Sprintf("b%02d", i), rules)
 	}
@@ -139,7 +139,7 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 func TestBoardListBehindPrivateOnes(t *testing.T) {
 	e := newEnv(t)
 	for i := range 60 {
-		e.board(fmt.Sprintf("p%02d", i), leaderboard.Rules{Visibility: leaderboard.Private})
+		e.board(fmt.Sprintf("p%02d", i), leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	}
 	e.board("z", leaderboard.Rules{})
 	if got := e.walkBoards(noKey, 2); len(got) != 1 || !got["z"] {

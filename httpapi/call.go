@@ -49,7 +49,7 @@ func (c *call) run() (err error) {
 		}
 		defer c.api.inflight.Add(-1)
 	}
-	if c.route.access != anyone {
+	if c.route.access != accessAnyone {
 		if c.scope, err = c.api.keys.scope(c.r.Header); err != nil {
 			return err
 		}

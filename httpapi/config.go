@@ -93,8 +93,8 @@ type Forgetter interface {
 
 // Rebuilds starts runs and remembers them.
 type Rebuilds interface {
-	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is Full,
-	// Incremental, or for derived boards Recompute. wait blocks until the
+	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is RunKindFull,
+	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the
 	// run is finished or its ctx ends; the run goes on without a waiter.
 	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
 		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)

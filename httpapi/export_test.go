@@ -31,7 +31,7 @@ const classicCSV = `strict_rank,tied_rank,member,score,tiebreak,created_time
 
 func TestExportCSV(t *testing.T) {
 	e := newEnv(t)
-	e.board("demo", leaderboard.Rules{Visibility: leaderboard.Private}, classic()...)
+	e.board("demo", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
 	r := e.get(adminKey, "/v1/boards/demo/export").want(200)
 	if string(r.body) != classicCSV {
 		t.Errorf("got\n%s", r.body)
@@ -56,7 +56,7 @@ func TestExportCSV(t *testing.T) {
 // Fields of the tiebreak are shown unpacked, as their own columns.
 func TestExportFields(t *testing.T) {
 	e := newEnv(t)
-	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.Asc}}}}
+	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.OrderAsc}}}}
 	e.board("game", rules,
 		leaderboard.Submission{Member: "a", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 15}},
 		leaderboard.Submission{Member: "b", Score: 5, Fields: map[string]int64{"level": 7, "deaths": 0}})
@@ -126,7 +126,7 @@ func TestExportOfASeason(t *testing.T) {
 	const day = 24 * 3600 * 1_000_000
 	start := leaderboard.Micros(1_700_000_000_000_000)
 	e.board("cup", leaderboard.Rules{
-		Windows: []leaderboard.Window{leaderboard.Season},
+		Windows: []leaderboard.Window{leaderboard.WindowSeason},
 		Seasons: []leaderboard.SeasonRule{{Name: "one", StartsAt: start - day, EndsAt: start + day}, {Name: "two", StartsAt: start + day, EndsAt: start + 2*day}},
 	}, leaderboard.Submission{Member: "a", Score: 1})
 	e.fake.SetNow(start + day)

@@ -105,7 +105,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	ref := leaderboard.PeriodRef{
 		ID: p.ID, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
 	}
-	if p.State == leaderboard.PeriodClosed {
+	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
 	}
 	return ref, l.Board, err
@@ -285,7 +285,7 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 	}
 	run, err := f.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
-		Kind: kind, Reason: reason, Actor: actor, State: leaderboard.RunRunning,
+		Kind: kind, Reason: reason, Actor: actor, State: leaderboard.RunStateRunning,
 	})
 	gate := f.runGate
 	return run, func(ctx context.Context) (leaderboard.Run, error) {
@@ -297,7 +297,7 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 			}
 		}
 		done := run
-		done.State, done.Took, done.Rows = leaderboard.RunDone, 12500*time.Microsecond, 2
+		done.State, done.Took, done.Rows = leaderboard.RunStateDone, 12500*time.Microsecond, 2
 		return done, f.FinishRun(ctx, done)
 	}, f.wrote(err)
 }
@@ -308,7 +308,7 @@ func (f *fake) export(ctx context.Context, ref leaderboard.PeriodRef, begin func
 		return err
 	}
 	const partSize = 3
-	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.Strict}})
+	page, err := f.Model.Page(ctx, ref, leaderboard.PageQuery{Limit: leaderboard.MaxLimit, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 // defaultField gives a tiebreak field of a body its defaults and leaves the decoding to who does it otherwise.
 func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
-	f.Order = leaderboard.Desc
+	f.Order = leaderboard.OrderDesc
 	return errors.ErrUnsupported
 }
 

@@ -9,7 +9,7 @@ import (
 
 func TestForgetMember(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Mode: leaderboard.Tied}, classic()...)
+	e.board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, classic()...)
 	e.put(writeKey, "/v1/members/4", `{"display_name":"Four"}`).want(201)
 	e.put(writeKey, "/v1/members/5/friends", `{"members":["4","1"]}`).want(200)
 	const path = "/v1/members/4"

@@ -35,7 +35,7 @@ func TestReadsFollowABoardMadeAnew(t *testing.T) {
 		if err := e.fake.Model.DeleteBoard(context.Background(), "classic"); err != nil {
 			t.Fatal(err)
 		}
-		e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day, leaderboard.AllTime}}, classic()...)
+		e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}}, classic()...)
 		got := e.do(a).want(200)
 		if e.fake.renewed != 1 {
 			t.Errorf("%s %s: the catalog was renewed %d times: %s", a.method, a.path, e.fake.renewed, got.body)

@@ -20,7 +20,7 @@ type periodJSON struct {
 
 func showPeriod(p *leaderboard.Period) periodJSON {
 	out := periodJSON{Window: p.Window, Period: p.Name(), State: p.State, Seq: p.LastSeq, Total: p.EntryCount, AsOf: p.Committed}
-	if p.Window != leaderboard.AllTime {
+	if p.Window != leaderboard.WindowAllTime {
 		out.StartsAt = &p.StartsAt
 	}
 	if p.EndsAt != leaderboard.Forever {

@@ -107,7 +107,7 @@ func TestProfilesBesideEntries(t *testing.T) {
 // The ETag names the profiles too, and nothing with profiles is kept for good.
 func TestProfilesETag(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}}, leaderboard.Submission{Member: "4", Score: 1})
+	e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}, leaderboard.Submission{Member: "4", Score: 1})
 	const path = "/v1/boards/classic/members/4?profiles=true"
 	etag := func(path string) string { return e.get(noKey, path).want(200).header.Get("Etag") }
 	seen := map[string]string{etag("/v1/boards/classic/members/4"): "without", etag(path): "no profile"}

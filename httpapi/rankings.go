@@ -57,7 +57,7 @@ func (c *call) selected() (selected, error) {
 		switch {
 		case err == nil:
 			s.refs = append(s.refs, ref)
-			s.private = s.private || board.Rules.Visibility != leaderboard.Public
+			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
 		case errors.Is(err, leaderboard.ErrPeriodNotFound):
 			s.absent = append(s.absent, name)
 		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
@@ -139,7 +139,7 @@ func (s *selected) reached(states []leaderboard.State) bool {
 func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	for i := range refs {
 		if refs[i].Rules.Mode != refs[0].Rules.Mode {
-			return leaderboard.Strict
+			return leaderboard.ModeStrict
 		}
 	}
 	return refs[0].Rules.Mode

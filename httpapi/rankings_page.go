@@ -108,10 +108,10 @@ func pageAnswer(page *leaderboard.MergedPage) mergedAnswer {
 // come and go.
 func placesIn(rules *leaderboard.Rules) list {
 	of := list{name: "rankings"}
-	if rules.Order == leaderboard.Asc {
+	if rules.Order == leaderboard.OrderAsc {
 		of.id |= 1
 	}
-	if rules.Tiebreak.Order == leaderboard.Asc {
+	if rules.Tiebreak.Order == leaderboard.OrderAsc {
 		of.id |= 2
 	}
 	return of

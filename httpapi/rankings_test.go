@@ -54,8 +54,8 @@ func games(t *testing.T) *env {
 	}
 	label := func(aspect string) leaderboard.Labels { return leaderboard.Labels{"type": "game", "aspect": aspect} }
 	e.board("moba", leaderboard.Rules{Labels: label("sound")}, at("ada", 90, 1), at("bob", 80, 1))
-	e.board("card", leaderboard.Rules{Labels: label("fun"), Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Day}}, at("ada", 80, 1), at("bob", 80, 1))
-	e.board("rpg", leaderboard.Rules{Labels: label("sound"), Visibility: leaderboard.Private}, at("cid", 95, 1))
+	e.board("card", leaderboard.Rules{Labels: label("fun"), Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, at("ada", 80, 1), at("bob", 80, 1))
+	e.board("rpg", leaderboard.Rules{Labels: label("sound"), Visibility: leaderboard.VisibilityPrivate}, at("cid", 95, 1))
 	return e
 }
 
@@ -103,7 +103,7 @@ func TestMergedCursor(t *testing.T) {
 	if got := e.get(noKey, "/v1/rankings/top?boards=moba&cursor="+next).merged().lines(); got != "2 moba/bob 80" {
 		t.Errorf("the same place among fewer boards: %s", got)
 	}
-	e.board("slow", leaderboard.Rules{Order: leaderboard.Asc})
+	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, query := range []string{"boards=slow&cursor=" + next, "boards=moba&cursor=x", "boards=moba&offset=1&cursor=" + next} {
 		if p := e.get(noKey, "/v1/rankings/top?"+query).wantProblem(400, codeMalformed); p.Errors[0].Parameter != "cursor" {
 			t.Errorf("%s: %+v", query, p.Errors)
@@ -128,8 +128,8 @@ func TestMergedMember(t *testing.T) {
 
 func TestMergedRefusals(t *testing.T) {
 	e := games(t)
-	e.board("slow", leaderboard.Rules{Order: leaderboard.Asc})
-	e.board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}})
+	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
+	e.board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
 	for i := range 51 {
 		e.board(fmt.Sprintf("many%d", i), leaderboard.Rules{Labels: leaderboard.Labels{"many": "yes"}})
 	}
@@ -204,7 +204,7 @@ func TestMergedETag(t *testing.T) {
 // TestMergedClosed: what is over for all boards is kept for good, when all of them were asked for by name.
 func TestMergedClosed(t *testing.T) {
 	e := newEnv(t)
-	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}, Labels: leaderboard.Labels{"type": "game"}}
+	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Labels: leaderboard.Labels{"type": "game"}}
 	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 1})
 	e.board("b", day, leaderboard.Submission{Member: "bob", Score: 2})
 	e.fake.SetNow(1_700_000_000_000_000 + 24*3600*1_000_000)

@@ -85,7 +85,7 @@ func TestCursorIsStableUnderWrites(t *testing.T) {
 
 func TestMember(t *testing.T) {
 	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{Mode: leaderboard.Tied}, classic()...)
+	e.board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, classic()...)
 	var got struct {
 		row
 		Percentile float64
@@ -212,7 +212,7 @@ func TestShowPeriod(t *testing.T) {
 	if p.StartsAt == nil || *p.StartsAt != 1 || p.EndsAt == nil || *p.EndsAt != 2 {
 		t.Errorf("got %+v", p)
 	}
-	if p = showPeriod(&leaderboard.Period{Window: leaderboard.AllTime, EndsAt: leaderboard.Forever}); p.StartsAt != nil || p.EndsAt != nil {
+	if p = showPeriod(&leaderboard.Period{Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever}); p.StartsAt != nil || p.EndsAt != nil {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -220,7 +220,7 @@ func TestShowPeriod(t *testing.T) {
 // Every int64 arrives and leaves unchanged, and so does every member id.
 func TestExactValues(t *testing.T) {
 	e := newEnv(t)
-	e.board("exact", leaderboard.Rules{Policy: leaderboard.Latest})
+	e.board("exact", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	for _, score := range []int64{math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1 << 53, -1, 0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, math.MaxInt64 - 1, math.MaxInt64} {
 		body := fmt.Sprintf(`{"entries":[{"member":"m","score":%d,"tiebreak":%d}]}`, score, -(score + 1))
 		text := string(e.post(writeKey, "/v1/boards/exact/scores", body).want(200).body)
@@ -249,7 +249,7 @@ func TestSeqAhead(t *testing.T) {
 
 func TestPrivateBoards(t *testing.T) {
 	e := newEnv(t)
-	e.board("mine", leaderboard.Rules{Visibility: leaderboard.Private}, classic()...)
+	e.board("mine", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
 	e.board("ours", leaderboard.Rules{}, classic()...)
 	for _, path := range []string{"", "/top", "/top?period=2020", "/members/5", "/members/5/around", "/scores/1/rank", "/distribution", "/periods"} {
 		e.get(noKey, "/v1/boards/mine"+path).wantProblem(401, codeUnauthorized)

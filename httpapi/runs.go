@@ -51,9 +51,9 @@ func rebuild(c *call) error {
 	}
 	kind := leaderboard.RunKind(body.Kind)
 	switch kind {
-	case leaderboard.Full, leaderboard.Incremental, leaderboard.Recompute:
+	case leaderboard.RunKindFull, leaderboard.RunKindIncremental, leaderboard.RunKindRecompute:
 	case "":
-		kind = leaderboard.Full
+		kind = leaderboard.RunKindFull
 	default:
 		return malformed(inputError{Pointer: "/kind", Detail: "want full, incremental or recompute"})
 	}
@@ -65,10 +65,10 @@ func rebuild(c *call) error {
 	if err != nil {
 		return err
 	}
-	if kind == leaderboard.Recompute && ref.Rules.Derive == nil {
+	if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 		return leaderboard.ErrNotDerived
 	}
-	run, finished, err := c.api.cfg.Rebuilds.Start(c.ctx, ref, kind, leaderboard.ReasonAdmin, string(c.scope))
+	run, finished, err := c.api.cfg.Rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, string(c.scope))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func rebuild(c *call) error {
 		ctx, cancel := context.WithTimeout(c.ctx, wait)
 		defer cancel()
 		done, err := finished(ctx)
-		if err == nil || done.State != "" && done.State != leaderboard.RunRunning {
+		if err == nil || done.State != "" && done.State != leaderboard.RunStateRunning {
 			return c.sendJSON(http.StatusOK, showRun(&done)) // its state says how it went
 		}
 		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {

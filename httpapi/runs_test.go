@@ -18,7 +18,7 @@ func TestRebuild(t *testing.T) {
 		r := e.post(adminKey, "/v1/boards/b/rebuild", body).want(202)
 		var run runJSON
 		r.decode(&run)
-		if run.Kind != leaderboard.Full || run.State != leaderboard.RunRunning || run.Reason != leaderboard.ReasonAdmin || run.Actor != "admin" {
+		if run.Kind != leaderboard.RunKindFull || run.State != leaderboard.RunStateRunning || run.Reason != leaderboard.RunReasonAdmin || run.Actor != "admin" {
 			t.Errorf("got %+v", run)
 		}
 		location := r.header.Get("Location")
@@ -88,11 +88,11 @@ func TestFailedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := e.fake.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.Full, Reason: leaderboard.ReasonDemand, State: leaderboard.RunRunning})
+	run, err := e.fake.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonDemand, State: leaderboard.RunStateRunning})
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.State, run.Error = leaderboard.RunFailed, "redis does not answer"
+	run.State, run.Error = leaderboard.RunStateFailed, "redis does not answer"
 	if err := e.fake.FinishRun(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 func TestSubmitAcross(t *testing.T) {
 	e := newEnv(t)
 	limit := int64(10)
-	e.board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.Private})
-	e.board("plays", leaderboard.Rules{Policy: leaderboard.Sum, Windows: []leaderboard.Window{"day", "all_time"}})
+	e.board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.VisibilityPrivate})
+	e.board("plays", leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{"day", "all_time"}})
 	body := `{"entries":[{"board":"sound","member":"g1","score":9},{"board":"plays","member":"g1","score":2},{"board":"none","member":"g1","score":1},` +
 		`{"board":"plays","member":"g1","score":3},{"board":"sound","member":"g2","score":11,"tiebreak":null}]}`
 	got := string(e.post(writeKey, "/v1/scores", body).want(200).body)
@@ -42,8 +42,8 @@ func TestSubmitAcross(t *testing.T) {
 
 func TestSubmitAcrossKey(t *testing.T) {
 	e := newEnv(t)
-	e.board("a", leaderboard.Rules{Policy: leaderboard.Sum})
-	e.board("b", leaderboard.Rules{Policy: leaderboard.Sum})
+	e.board("a", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	e.board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	a := ask{
 		method: "POST", path: "/v1/scores", key: writeKey, body: `{"entries":[{"board":"a","member":"m","score":5},{"board":"b","member":"m","score":5}]}`,
 		header: http.Header{"Idempotency-Key": {"k"}},

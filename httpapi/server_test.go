@@ -204,7 +204,7 @@ func TestWaitOutlastsTimeouts(t *testing.T) {
 	r := srv.do(ask{method: "POST", path: "/v1/boards/b/rebuild?wait=30s", key: adminKey, body: `{}`})
 	var run runJSON
 	r.want(200).decode(&run)
-	if run.State != leaderboard.RunDone {
+	if run.State != leaderboard.RunStateDone {
 		t.Errorf("the run is %s", run.State)
 	}
 }

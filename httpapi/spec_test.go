@@ -78,7 +78,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 		case strings.Contains(op.Description, "Needs scope admin"):
 			says = "admins"
 		}
-		if want := map[access]string{anyone: "anyone", readers: "readers", holders: "holders", writers: "writers", admins: "admins"}[rt.access]; says != want {
+		if want := map[access]string{accessAnyone: "anyone", accessReaders: "readers", accessHolders: "holders", accessWriters: "writers", accessAdmins: "admins"}[rt.access]; says != want {
 			t.Errorf("%s %s is for %s, the document says %q", rt.method, rt.path, want, says)
 		}
 	}

@@ -79,7 +79,7 @@ func TestCreatedTimeNeedsAdmin(t *testing.T) {
 
 func TestIdempotencyKey(t *testing.T) {
 	e := newEnv(t)
-	e.board("b", leaderboard.Rules{Policy: leaderboard.Sum})
+	e.board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	a := ask{
 		method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`,
 		header: http.Header{"Idempotency-Key": {strings.Repeat("~", 128)}},

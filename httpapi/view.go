@@ -37,7 +37,7 @@ func (c *call) view() (view, error) {
 	if mode == "" {
 		mode = ref.Rules.Mode
 	}
-	private := board.Rules.Visibility != leaderboard.Public
+	private := board.Rules.Visibility != leaderboard.VisibilityPublic
 	v := view{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
 	if ref.Closed {
 		v.final = period == ref.Name && !profiles
@@ -52,7 +52,7 @@ const maxInt64 = 1<<63 - 1
 func (c *call) mode() leaderboard.Mode {
 	mode := leaderboard.Mode(c.text("mode"))
 	switch mode {
-	case "", leaderboard.Strict, leaderboard.Tied, leaderboard.Dense:
+	case "", leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense:
 	default:
 		c.reject("mode", "want one of strict, tied, dense")
 	}
@@ -86,7 +86,7 @@ func (c *call) resolveOn(name, window, period string) (leaderboard.PeriodRef, le
 
 // mayRead lets anyone read a public board and holders of a key all others.
 func (c *call) mayRead(b *leaderboard.Board) error {
-	if b.Rules.Visibility == leaderboard.Public {
+	if b.Rules.Visibility == leaderboard.VisibilityPublic {
 		return nil
 	}
 	return allow(c.scope, ScopeRead)

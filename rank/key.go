@@ -31,10 +31,10 @@ type Codec struct {
 // CodecOf is the codec of a board with these rules.
 func CodecOf(r *leaderboard.Rules) Codec {
 	var c Codec
-	if r.Order == leaderboard.Asc {
+	if r.Order == leaderboard.OrderAsc {
 		c.score = -1
 	}
-	if r.Tiebreak.Order == leaderboard.Asc {
+	if r.Tiebreak.Order == leaderboard.OrderAsc {
 		c.tiebreak = -1
 	}
 	return c

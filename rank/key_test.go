@@ -15,8 +15,8 @@ import (
 // codecs are the four kinds of boards with their rules.
 func codecs() map[Codec]*leaderboard.Rules {
 	out := map[Codec]*leaderboard.Rules{}
-	for _, o := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
-		for _, t := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+	for _, o := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
+		for _, t := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 			r := &leaderboard.Rules{Order: o, Tiebreak: leaderboard.Tiebreak{Order: t}}
 			out[CodecOf(r)] = r
 		}
@@ -28,8 +28,8 @@ func codecs() map[Codec]*leaderboard.Rules {
 func TestKeyGoldenBytes(t *testing.T) {
 	t.Parallel()
 	desc := Codec{}
-	asc := CodecOf(&leaderboard.Rules{Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}})
-	mixed := CodecOf(&leaderboard.Rules{Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Desc}})
+	asc := CodecOf(&leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
+	mixed := CodecOf(&leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderDesc}})
 	tests := []struct {
 		codec Codec
 		entry leaderboard.Entry
@@ -129,7 +129,7 @@ func FuzzKeyEntry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string, asc bool) {
 		codec := Codec{}
 		if asc {
-			codec = CodecOf(&leaderboard.Rules{Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}})
+			codec = CodecOf(&leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
 		}
 		e, err := codec.Entry(Key(s))
 		if err != nil {

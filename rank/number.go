@@ -25,9 +25,9 @@ func (r Ranks) Next(cur, next Key) Ranks {
 // In is the rank in one mode.
 func (r Ranks) In(mode leaderboard.Mode) int64 {
 	switch mode {
-	case leaderboard.Tied:
+	case leaderboard.ModeTied:
 		return r.Tied
-	case leaderboard.Dense:
+	case leaderboard.ModeDense:
 		return r.Dense
 	default:
 		return r.Strict

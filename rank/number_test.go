@@ -29,9 +29,9 @@ func TestNumberClassicTable(t *testing.T) {
 	t.Parallel()
 	const order = "5 4 1 3 8 2 7 6"
 	want := map[leaderboard.Mode]string{
-		leaderboard.Strict: "1 2 3 4 5 6 7 8",
-		leaderboard.Tied:   "1 2 3 4 5 5 7 8",
-		leaderboard.Dense:  "1 2 3 4 5 5 6 7",
+		leaderboard.ModeStrict: "1 2 3 4 5 6 7 8",
+		leaderboard.ModeTied:   "1 2 3 4 5 5 7 8",
+		leaderboard.ModeDense:  "1 2 3 4 5 5 6 7",
 	}
 	keys := sortedKeys(Codec{}, classic())
 	var members []string
@@ -59,7 +59,7 @@ func TestNumberAnyRun(t *testing.T) {
 		}
 		keys := sortedKeys(Codec{}, entries)
 		from := rapid.IntRange(0, len(keys)).Draw(t, "from")
-		for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense} {
+		for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense} {
 			first := Top()
 			if from < len(keys) {
 				first = defined(keys, from)

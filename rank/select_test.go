@@ -23,7 +23,7 @@ func TestSelectEverything(t *testing.T) {
 	for limit := range 7 {
 		for offset := range 7 {
 			for _, self := range []string{"", "a", "b", "c", "d", "e", "x"} {
-				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.Tied}, Limit: limit, Offset: offset, Self: self}
+				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Limit: limit, Offset: offset, Self: self}
 				s := Select(&q, keys)
 				needed := s.Keys()
 				if !slices.IsSorted(needed) || len(slices.Compact(slices.Clone(needed))) != len(needed) {
@@ -33,7 +33,7 @@ func TestSelectEverything(t *testing.T) {
 				for i, k := range needed {
 					ranks[i] = ranksOf(k)
 				}
-				got, err := s.Standings(codec, leaderboard.Tied, ranks)
+				got, err := s.Standings(codec, leaderboard.ModeTied, ranks)
 				if err != nil {
 					t.Fatal(err)
 				}

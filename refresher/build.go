@@ -17,12 +17,12 @@ func (r *Refresher) catchUp(ctx context.Context, j *job) (Outcome, leaderboard.R
 	r.begin(j)
 	out, err := r.cfg.Copies.CatchUp(ctx, j.req.Ref)
 	if err != nil || !out.NeedsBuild {
-		return out, leaderboard.RunDone, err
+		return out, leaderboard.RunStateDone, err
 	}
-	if j.req.Reason == leaderboard.ReasonSchedule || j.req.Reason == leaderboard.ReasonDynamic {
+	if j.req.Reason == leaderboard.RunReasonSchedule || j.req.Reason == leaderboard.RunReasonDynamic {
 		info, err := r.cfg.Copies.Info(ctx, j.req.Ref)
 		if err != nil || !info.Exists {
-			return Outcome{}, leaderboard.RunDone, err
+			return Outcome{}, leaderboard.RunStateDone, err
 		}
 	}
 	r.mu.Lock()
@@ -40,7 +40,7 @@ func (r *Refresher) build(ctx context.Context, j *job) (Outcome, leaderboard.Run
 		}
 		v, err := r.look(ctx, j)
 		if err != nil || v.shared {
-			return v.out, leaderboard.RunShared, err
+			return v.out, leaderboard.RunStateShared, err
 		}
 		if v.gap > 0 {
 			if err := r.pause(ctx, v.gap); err != nil {
@@ -72,7 +72,7 @@ func (r *Refresher) buildAlone(ctx context.Context, j *job) (out Outcome, state 
 		}
 	}()
 	if v, err := r.look(ctx, j); err != nil || v.shared || v.gap > 0 {
-		return v.out, leaderboard.RunShared, err == nil && !v.shared, err
+		return v.out, leaderboard.RunStateShared, err == nil && !v.shared, err
 	}
 	r.begin(j)
 	r.mu.Lock()
@@ -92,9 +92,9 @@ func (r *Refresher) buildAlone(ctx context.Context, j *job) (out Outcome, state 
 	case err != nil && errors.Is(context.Cause(ctx), errLeaseLost):
 		return out, "", false, errors.Join(errLeaseLost, err)
 	case out.Refused:
-		return out, leaderboard.RunRefused, false, err
+		return out, leaderboard.RunStateRefused, false, err
 	}
-	return out, leaderboard.RunDone, false, err
+	return out, leaderboard.RunStateDone, false, err
 }
 
 // view is what a look at the copy says about a job.

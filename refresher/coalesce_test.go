@@ -25,7 +25,7 @@ func burst(t *testing.T, s *site, n int, over time.Duration, processes ...*Refre
 			time.Sleep(delay)
 			asked := micros()
 			run, err := r.RunOnce(t.Context(), full())
-			if err != nil || (run.State != leaderboard.RunDone && run.State != leaderboard.RunShared) {
+			if err != nil || (run.State != leaderboard.RunStateDone && run.State != leaderboard.RunStateShared) {
 				t.Errorf("%+v, %v", run, err)
 			}
 			s.change(func() {
@@ -148,7 +148,7 @@ func TestDemandJoinsTheBuild(t *testing.T) {
 func TestLeaseOfAnother(t *testing.T) {
 	t.Parallel()
 	demand := full()
-	demand.Reason = leaderboard.ReasonDemand
+	demand.Reason = leaderboard.RunReasonDemand
 	cases := map[string]struct {
 		asks   map[int]Request // by second
 		shared bool
@@ -176,7 +176,7 @@ func TestLeaseOfAnother(t *testing.T) {
 					wg.Go(func() {
 						time.Sleep(time.Duration(second) * time.Second)
 						run, err := r.RunOnce(t.Context(), req)
-						if err != nil || (run.State == leaderboard.RunShared) != c.shared {
+						if err != nil || (run.State == leaderboard.RunStateShared) != c.shared {
 							t.Errorf("asked in second %d: %+v, %v", second, run, err)
 						}
 					})
@@ -205,7 +205,7 @@ func TestLooksAgainUnderTheLease(t *testing.T) {
 		s := newSite()
 		r := newRefresher(t, s, func(c *Config) { c.Copies = lastMoment{copies{s}} })
 		time.Sleep(time.Second)
-		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunShared || s.buildCount() != 0 {
+		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunStateShared || s.buildCount() != 0 {
 			t.Errorf("%+v, %v; %d builds", run, err, s.buildCount())
 		}
 		if s.lease != nil {
@@ -237,7 +237,7 @@ func TestIncrementalsAreShared(t *testing.T) {
 				s.mu.Lock()
 				seq := s.period.LastSeq
 				s.mu.Unlock()
-				run, err := r.RunOnce(t.Context(), incremental(leaderboard.ReasonAdmin))
+				run, err := r.RunOnce(t.Context(), incremental(leaderboard.RunReasonAdmin))
 				if err != nil || run.ToSeq < seq {
 					t.Errorf("asked at seq %d, answered with %+v, %v", seq, run, err)
 				}
@@ -259,8 +259,8 @@ func TestIncrementalTakesTheBuildUnderWay(t *testing.T) {
 		r, other := newRefresher(t, s, nil), newRefresher(t, s, nil)
 		built := other.Demand(ref())
 		time.Sleep(500 * time.Millisecond)
-		run, err := r.RunOnce(t.Context(), incremental(leaderboard.ReasonAdmin))
-		if err != nil || run.State != leaderboard.RunShared || s.buildCount() != 1 {
+		run, err := r.RunOnce(t.Context(), incremental(leaderboard.RunReasonAdmin))
+		if err != nil || run.State != leaderboard.RunStateShared || s.buildCount() != 1 {
 			t.Errorf("%+v, %v; %d builds", run, err, s.buildCount())
 		}
 		if err := built(t.Context()); err != nil {
@@ -281,7 +281,7 @@ func TestLostLeaseCancels(t *testing.T) {
 		}()
 		start := time.Now()
 		run, err := r.RunOnce(t.Context(), full())
-		if !errors.Is(err, errLeaseLost) || run.State != leaderboard.RunFailed || time.Since(start) != 5*time.Second {
+		if !errors.Is(err, errLeaseLost) || run.State != leaderboard.RunStateFailed || time.Since(start) != 5*time.Second {
 			t.Errorf("after %s: %+v, %v", time.Since(start), run, err)
 		}
 		if got := s.history(); !reflect.DeepEqual(got, []string{"full admin failed"}) || s.runs[0].Error == "" {

@@ -77,7 +77,7 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		return Request{}, false
 	}
 	if d.full && info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds()) {
-		req.Kind, req.Reason, req.AskedAt = leaderboard.Full, leaderboard.ReasonSchedule, d.tick
+		req.Kind, req.Reason, req.AskedAt = leaderboard.RunKindFull, leaderboard.RunReasonSchedule, d.tick
 		return req, true
 	}
 	if info.Seq > period.LastSeq {
@@ -87,16 +87,16 @@ func (r *Refresher) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 			return Request{}, false
 		}
 	}
-	req.Kind = leaderboard.Incremental
+	req.Kind = leaderboard.RunKindIncremental
 	behind := period.LastSeq - info.Seq
 	switch {
 	case behind == 0 && period.Committed == info.AsOf && !info.Short:
 		p.current[w] = now
 	case d.catchUp:
-		req.Reason = leaderboard.ReasonSchedule
+		req.Reason = leaderboard.RunReasonSchedule
 		return req, true
 	case d.look && triggered(p.triggers, behind, now.Sub(p.current[w])):
-		req.Reason = leaderboard.ReasonDynamic
+		req.Reason = leaderboard.RunReasonDynamic
 		return req, true
 	}
 	return Request{}, false

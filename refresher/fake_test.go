@@ -31,7 +31,7 @@ type site struct {
 }
 
 func newSite() *site {
-	return &site{took: 10 * time.Millisecond, period: leaderboard.Period{ID: 70, BoardID: 7, Window: leaderboard.AllTime}}
+	return &site{took: 10 * time.Millisecond, period: leaderboard.Period{ID: 70, BoardID: 7, Window: leaderboard.WindowAllTime}}
 }
 
 // copies is one process's way to the site.
@@ -175,15 +175,15 @@ func (s *site) history() []string {
 
 func ref() leaderboard.PeriodRef {
 	rules := leaderboard.Rules{}.WithDefaults()
-	return leaderboard.PeriodRef{ID: 70, BoardID: 7, Board: "b", Window: leaderboard.AllTime, Name: "all_time", Rules: &rules}
+	return leaderboard.PeriodRef{ID: 70, BoardID: 7, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}
 }
 
 func full() Request {
-	return Request{Ref: ref(), Kind: leaderboard.Full, Reason: leaderboard.ReasonAdmin, Actor: "admin"}
+	return Request{Ref: ref(), Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonAdmin, Actor: "admin"}
 }
 
 func incremental(reason leaderboard.RunReason) Request {
-	return Request{Ref: ref(), Kind: leaderboard.Incremental, Reason: reason}
+	return Request{Ref: ref(), Kind: leaderboard.RunKindIncremental, Reason: reason}
 }
 
 // newRefresher is one process; it is closed before the test's bubble ends.

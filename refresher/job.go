@@ -55,7 +55,7 @@ func (r *Refresher) join(req Request) *job {
 	if req.AskedAt.IsZero() {
 		req.AskedAt = time.Now()
 	}
-	forced := req.Reason != leaderboard.ReasonDemand
+	forced := req.Reason != leaderboard.RunReasonDemand
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.slot(slotKey{req.Ref.ID, req.Kind})

@@ -58,7 +58,7 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 	if err != nil {
 		t.Fatal(err)
 	}
-	period, err := model.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	period, err := model.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestStampedeOnRealRedis(t *testing.T) {
 			req := full()
 			req.Ref = ref
 			run, err := processes[i%3].RunOnce(t.Context(), req)
-			if err != nil || (run.State != leaderboard.RunDone && run.State != leaderboard.RunShared) {
+			if err != nil || (run.State != leaderboard.RunStateDone && run.State != leaderboard.RunStateShared) {
 				t.Errorf("%+v, %v", run, err)
 			}
 		})

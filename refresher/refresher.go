@@ -159,7 +159,7 @@ func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run
 
 // Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one.
 func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context) error) {
-	j := r.join(Request{Ref: ref, Kind: leaderboard.Full, Reason: leaderboard.ReasonDemand})
+	j := r.join(Request{Ref: ref, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonDemand})
 	return func(ctx context.Context) error {
 		_, err := j.wait(ctx)
 		return err

@@ -23,13 +23,13 @@ func TestRunIsRecorded(t *testing.T) {
 		r := newRefresher(t, s, func(c *Config) { c.OnRun = func(run leaderboard.Run) { seen = append(seen, run) } })
 		started := micros()
 		first, wait, err := r.Start(t.Context(), full())
-		if err != nil || first.ID != 1 || first.State != leaderboard.RunRunning || first.Board != "b" || first.Actor != "admin" {
+		if err != nil || first.ID != 1 || first.State != leaderboard.RunStateRunning || first.Board != "b" || first.Actor != "admin" {
 			t.Errorf("as it began: %+v, %v", first, err)
 		}
 		run, err := wait(t.Context())
 		want := leaderboard.Run{
-			ID: 1, BoardID: 7, Board: "b", PeriodID: 70, Window: leaderboard.AllTime, Period: "all_time", Kind: leaderboard.Full,
-			Reason: leaderboard.ReasonAdmin, Actor: "admin", State: leaderboard.RunDone, ToSeq: 5, Rows: 3, StartedAt: started, Took: 10 * time.Millisecond,
+			ID: 1, BoardID: 7, Board: "b", PeriodID: 70, Window: leaderboard.WindowAllTime, Period: "all_time", Kind: leaderboard.RunKindFull,
+			Reason: leaderboard.RunReasonAdmin, Actor: "admin", State: leaderboard.RunStateDone, ToSeq: 5, Rows: 3, StartedAt: started, Took: 10 * time.Millisecond,
 		}
 		if err != nil || run != want || s.runs[0] != want || len(seen) != 1 || seen[0] != want {
 			t.Errorf("%v\n got %+v\nwant %+v\nhistory %+v\nmetrics %+v", err, run, want, s.runs, seen)
@@ -63,14 +63,14 @@ func TestFailures(t *testing.T) {
 				if wrong := strings.Contains(log.String(), "level=ERROR"); wrong == (name == "period gone") {
 					t.Errorf("the log: %s", &log)
 				}
-				if err == nil || run.State != leaderboard.RunFailed || !strings.Contains(run.Error, c.shown) || strings.Contains(run.Error, "10.0.0.1") {
+				if err == nil || run.State != leaderboard.RunStateFailed || !strings.Contains(run.Error, c.shown) || strings.Contains(run.Error, "10.0.0.1") {
 					t.Errorf("%+v, %v", run, err)
 				}
 				if len(s.runs) != 1 || s.runs[0] != run {
 					t.Errorf("history: %+v", s.runs)
 				}
 				s.change(func() { s.failing, s.err, s.panics, s.took, s.builds = nil, nil, false, 0, nil })
-				if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunDone {
+				if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunStateDone {
 					t.Errorf("afterwards: %+v, %v", run, err)
 				}
 			})
@@ -107,12 +107,12 @@ func TestHistoryFailsAlone(t *testing.T) {
 		s := newSite()
 		s.lost = errors.New("no table")
 		r := newRefresher(t, s, nil)
-		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunDone || run.ID != 0 {
+		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunStateDone || run.ID != 0 {
 			t.Errorf("%+v, %v", run, err)
 		}
 		if _, wait, err := r.Start(t.Context(), full()); err == nil {
 			t.Error("Start says nothing about a run without an id")
-		} else if run, err := wait(t.Context()); err != nil || run.State != leaderboard.RunDone {
+		} else if run, err := wait(t.Context()); err != nil || run.State != leaderboard.RunStateDone {
 			t.Errorf("%+v, %v", run, err)
 		}
 	})
@@ -123,7 +123,7 @@ func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
 		r := newRefresher(t, s, func(c *Config) { c.Copies = refusing{copies{s}} })
-		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunRefused {
+		if run, err := r.RunOnce(t.Context(), full()); err != nil || run.State != leaderboard.RunStateRefused {
 			t.Errorf("%+v, %v", run, err)
 		}
 	})
@@ -148,16 +148,16 @@ func TestIncremental(t *testing.T) {
 			builds  int
 			seq     int64
 		}{
-			{"from the schedule, no copy", func() {}, leaderboard.ReasonSchedule, 0, 0},
-			{"by an admin, no copy", func() {}, leaderboard.ReasonAdmin, 1, 5},
-			{"by the log", func() { s.write(3) }, leaderboard.ReasonSchedule, 1, 8},
-			{"a pruned log", func() { s.write(3); s.change(func() { s.gone = true }) }, leaderboard.ReasonSchedule, 2, 11},
-			{"too short", func() { s.change(func() { s.copied.Short = true }) }, leaderboard.ReasonDynamic, 3, 11},
+			{"from the schedule, no copy", func() {}, leaderboard.RunReasonSchedule, 0, 0},
+			{"by an admin, no copy", func() {}, leaderboard.RunReasonAdmin, 1, 5},
+			{"by the log", func() { s.write(3) }, leaderboard.RunReasonSchedule, 1, 8},
+			{"a pruned log", func() { s.write(3); s.change(func() { s.gone = true }) }, leaderboard.RunReasonSchedule, 2, 11},
+			{"too short", func() { s.change(func() { s.copied.Short = true }) }, leaderboard.RunReasonDynamic, 3, 11},
 		}
 		for _, step := range steps {
 			step.prepare()
 			run, err := r.RunOnce(t.Context(), incremental(step.reason))
-			if err != nil || run.State != leaderboard.RunDone || s.buildCount() != step.builds || s.copied.Seq != step.seq {
+			if err != nil || run.State != leaderboard.RunStateDone || s.buildCount() != step.builds || s.copied.Seq != step.seq {
 				t.Errorf("%s: %+v, %v; %d builds, copy at %d", step.name, run, err, s.buildCount(), s.copied.Seq)
 			}
 		}
@@ -178,7 +178,7 @@ func TestClose(t *testing.T) {
 		if err := r.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if run, err := wait(t.Context()); !errors.Is(err, context.Canceled) || run.State != leaderboard.RunFailed || s.runs[0] != run {
+		if run, err := wait(t.Context()); !errors.Is(err, context.Canceled) || run.State != leaderboard.RunStateFailed || s.runs[0] != run {
 			t.Errorf("%+v, %v; history %+v", run, err, s.runs)
 		}
 		if _, err := r.RunOnce(t.Context(), full()); !errors.Is(err, ErrClosed) {
@@ -198,7 +198,7 @@ func TestSlotsAreBounded(t *testing.T) {
 		s.took = 0
 		r := newRefresher(t, s, func(c *Config) { c.Runs = nil })
 		for i := range int64(5 * maxIdleSlots) {
-			req := incremental(leaderboard.ReasonSchedule)
+			req := incremental(leaderboard.RunReasonSchedule)
 			req.Ref.ID = i
 			if _, err := r.RunOnce(t.Context(), req); err != nil {
 				t.Fatal(err)

@@ -28,7 +28,7 @@ func (r *Refresher) work(j *job, previous *job) {
 	out, state, err := r.guarded(ctx, j, previous)
 	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = state, out.FromSeq, out.ToSeq, out.Rows, time.Since(start)
 	if err != nil {
-		run.State, run.Error = leaderboard.RunFailed, reasonOf(err)
+		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(err)
 		level := slog.LevelError
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which somebody wanted
 			level = slog.LevelInfo
@@ -49,7 +49,7 @@ func (r *Refresher) announce(ctx context.Context, j *job) {
 	ref := j.req.Ref
 	run := leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: j.req.Kind,
-		Reason: j.req.Reason, Actor: j.req.Actor, State: leaderboard.RunRunning, StartedAt: leaderboard.MicrosOf(time.Now()),
+		Reason: j.req.Reason, Actor: j.req.Actor, State: leaderboard.RunStateRunning, StartedAt: leaderboard.MicrosOf(time.Now()),
 	}
 	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
@@ -89,7 +89,7 @@ func (r *Refresher) guarded(ctx context.Context, j *job, previous *job) (out Out
 			return Outcome{}, "", ctx.Err()
 		}
 	}
-	if j.req.Kind == leaderboard.Incremental {
+	if j.req.Kind == leaderboard.RunKindIncremental {
 		return r.catchUp(ctx, j)
 	}
 	return r.build(ctx, j)

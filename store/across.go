@@ -60,7 +60,7 @@ func (r *request) applyAcross(boards map[string]*found, derived map[string]bool)
 	for i, sub := range r.entries {
 		name := r.boards[i]
 		receipt.Results[i] = leaderboard.BoardResult{Board: name, Result: leaderboard.Result{
-			Member: sub.Member, Status: leaderboard.Rejected, Rule: leaderboard.NoBoard(),
+			Member: sub.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard(),
 		}}
 		switch f := boards[name]; {
 		case f.derived() || derived[name]:

@@ -58,7 +58,7 @@ func TestAcrossDerived(t *testing.T) {
 				t.Errorf("request %d got %+v, the first %+v", i, r, first)
 			}
 		}
-		if res := first.Results; res[0].Rule == nil || res[0].Rule.Code != leaderboard.CodeDerivedBoard || res[1].Status != leaderboard.Applied {
+		if res := first.Results; res[0].Rule == nil || res[0].Rule.Code != leaderboard.CodeDerivedBoard || res[1].Status != leaderboard.StatusApplied {
 			t.Errorf("results %+v", res)
 		}
 		if want := map[string]leaderboard.BoardSeqs{"runs": {Seq: 2}}; !reflect.DeepEqual(first.Boards, want) {
@@ -84,7 +84,7 @@ func TestAcrossDerived(t *testing.T) {
 			t.Fatal(err)
 		}
 		makeBoard(t, other, "sum", leaderboard.Rules{})
-		if r, err := s.SubmitAcross(t.Context(), across("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.Applied || r.Boards["sum"].Seq != 1 {
+		if r, err := s.SubmitAcross(t.Context(), across("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
 			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
 		}
 	})

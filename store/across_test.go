@@ -36,9 +36,9 @@ func TestAcrossCommitLost(t *testing.T) {
 		fault fault
 		after int64 // the score in MySQL then
 	}{
-		"applied":            {cutAfter, 15},
-		"applied, no answer": {silence, 15},
-		"not applied":        {cutBefore, 10},
+		"applied":            {faultCutAfter, 15},
+		"applied, no answer": {faultSilence, 15},
+		"not applied":        {faultCutBefore, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,8 +47,8 @@ func TestAcrossCommitLost(t *testing.T) {
 				s := open(t, through, func(cfg *store.Config) { cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second })
 				direct := open(t, dsn, nil)
 				refs := []leaderboard.PeriodRef{
-					makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.Sum}),
-					makeBoard(t, direct, "a", leaderboard.Rules{Policy: leaderboard.Sum}),
+					makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+					makeBoard(t, direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 				}
 				if _, err := s.SubmitAcross(t.Context(), across("", "m", 10, "a", "b")); err != nil {
 					t.Fatal(err)
@@ -108,7 +108,7 @@ func TestAcrossAndAlone(t *testing.T) {
 		boards := []string{"c", "a", "d", "b"} // ids in another order than names
 		refs := map[string]leaderboard.PeriodRef{}
 		for _, b := range boards {
-			refs[b] = makeBoard(t, servers[0], b, leaderboard.Rules{Policy: leaderboard.Sum})
+			refs[b] = makeBoard(t, servers[0], b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		want := map[string]int64{}
 		var wg sync.WaitGroup
@@ -173,7 +173,7 @@ func TestAcrossKeyRace(t *testing.T) {
 		seen := make(chan string, 10)
 		p, through := newProxy(t, dsn)
 		s := open(t, through, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		first, err := connect(t, dsn).BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +212,7 @@ func TestAcrossAllOrNothing(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second })
-	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.Sum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.Sum})
+	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.PolicySum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, held)
 	req := across("key", "m", 1, "free", "held")
 	if r, err := s.SubmitAcross(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
@@ -237,7 +237,7 @@ func TestAcrossGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	names := func(n int) (names []string) {
 		for i := range n {
 			names = append(names, fmt.Sprint("none-", n, "-", i))
@@ -295,7 +295,7 @@ func TestAcrossBoardMadeAnew(t *testing.T) {
 			}
 		}
 		for _, b := range []string{"a", "b"} {
-			makeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.Sum})
+			makeBoard(t, s, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		submit("1", "1")
 		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
@@ -303,12 +303,12 @@ func TestAcrossBoardMadeAnew(t *testing.T) {
 		}
 		submit(leaderboard.CodeBoardNotFound, "2")
 		submit(leaderboard.CodeBoardNotFound, "3")
-		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.Sum})
+		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit("1", "4")
 		if err := other.DeleteBoard(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.Sum})
+		makeBoard(t, other, "a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit("1", "5")
 		submit("2", "6")
 	})
@@ -337,7 +337,7 @@ func TestAcrossTellsInOrder(t *testing.T) {
 	})
 	t.Cleanup(release)
 	makeBoard(t, s, "first", leaderboard.Rules{})
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	errs := make(chan error, 2)
 	go func() {
 		_, err := s.SubmitAcross(context.Background(), across("", "m", 1, "b", "first"))
@@ -368,15 +368,15 @@ func TestAcrossTurn(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, testenv.MySQL(t))
 	s.SetNow(1_700_000_000_000_000)
-	b, _, err := s.Truth.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}})
+	b, _, err := s.Truth.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.SetNow(1_700_100_000_000_000)
-	if r, err := s.Truth.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.Rejected {
+	if r, err := s.Truth.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if periods, err := s.Truth.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodClosed {
+	if periods, err := s.Truth.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodStateClosed {
 		t.Errorf("periods %+v, %v", periods, err)
 	}
 }

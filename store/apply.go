@@ -69,15 +69,15 @@ func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
 
 // result is what the submitter is told.
 func (d *decision) result(member string) leaderboard.Result {
-	res := leaderboard.Result{Member: member, Status: leaderboard.Unchanged, Rule: d.broken}
+	res := leaderboard.Result{Member: member, Status: leaderboard.StatusUnchanged, Rule: d.broken}
 	if d.cur != nil {
 		res.Score, res.Previous, res.CreatedTime = &d.cur.Score, &d.cur.Score, &d.cur.CreatedTime
 	}
 	switch {
 	case d.broken != nil:
-		res.Status = leaderboard.Rejected
+		res.Status = leaderboard.StatusRejected
 	case d.changed:
-		res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &d.next.Score, &d.next.CreatedTime
+		res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &d.next.Score, &d.next.CreatedTime
 	}
 	return res
 }
@@ -86,7 +86,7 @@ func (d *decision) result(member string) leaderboard.Result {
 func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
 	for _, cur := range []*leaderboard.Entry{p.shadow.entries[member], p.entries[member]} {
 		if cur != nil {
-			res, ok = leaderboard.Result{Member: member, Status: leaderboard.Applied, Previous: &cur.Score}, true
+			res, ok = leaderboard.Result{Member: member, Status: leaderboard.StatusApplied, Previous: &cur.Score}, true
 		}
 	}
 	if p.shadow.entries[member] != nil {

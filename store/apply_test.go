@@ -12,7 +12,7 @@ import (
 // freshPeriod is a period with the entry a: 10 at time 1000, at seq 5, whose clock says now.
 func freshPeriod(policy leaderboard.Policy, now leaderboard.Micros) *period {
 	rules := leaderboard.Rules{Policy: policy}.WithDefaults()
-	ref := leaderboard.PeriodRef{ID: 1, BoardID: 2, Board: "b", Window: leaderboard.AllTime, Rules: &rules}
+	ref := leaderboard.PeriodRef{ID: 1, BoardID: 2, Board: "b", Window: leaderboard.WindowAllTime, Rules: &rules}
 	return &period{
 		ref: ref, codec: rank.CodecOf(&rules), lastSeq: 5, lastCreated: 1000, committed: 2000, count: 1, clock: now,
 		entries: map[string]*leaderboard.Entry{"a": {Member: "a", Score: 10, CreatedTime: 1000}},
@@ -31,7 +31,7 @@ func TestClock(t *testing.T) {
 		{1000, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
 		{10, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
 	} {
-		p := freshPeriod(leaderboard.Latest, c.clock)
+		p := freshPeriod(leaderboard.PolicyLatest, c.clock)
 		for i, want := range c.want {
 			if r := submitAll([]*period{p}, leaderboard.Submission{Member: "a", Score: int64(i)}); *r.CreatedTime != want {
 				t.Errorf("clock %d, change %d: created at %d, want %d", c.clock, i, *r.CreatedTime, want)
@@ -46,7 +46,7 @@ func TestClock(t *testing.T) {
 
 func TestOutcome(t *testing.T) {
 	t.Parallel()
-	p := freshPeriod(leaderboard.Sum, 5000)
+	p := freshPeriod(leaderboard.PolicySum, 5000)
 	for _, m := range []string{"c", "b", "a"} {
 		for range 3 {
 			submitAll([]*period{p}, leaderboard.Submission{Member: m, Score: 1})
@@ -61,7 +61,7 @@ func TestOutcome(t *testing.T) {
 	if p.count != 1 || p.lastSeq != 5+11 || len(p.changes) != 11 {
 		t.Errorf("%d entries at %d after %d changes", p.count, p.lastSeq, len(p.changes))
 	}
-	if p := freshPeriod(leaderboard.Best, 5000); p.commit() != nil {
+	if p := freshPeriod(leaderboard.PolicyBest, 5000); p.commit() != nil {
 		t.Errorf("a batch without changes has a commit")
 	}
 }
@@ -69,7 +69,7 @@ func TestOutcome(t *testing.T) {
 // TestKeysInOneBatch: the second request with a key gets the first one's answer although that is not committed yet.
 func TestKeysInOneBatch(t *testing.T) {
 	t.Parallel()
-	p := freshPeriod(leaderboard.Sum, 5000)
+	p := freshPeriod(leaderboard.PolicySum, 5000)
 	ask := func(key string, score int64) *request {
 		entries := []leaderboard.Submission{{Member: "a", Score: score}}
 		return &request{key: key, hash: requestHash(entries), entries: entries}
@@ -101,19 +101,19 @@ func TestKeysInOneBatch(t *testing.T) {
 // TestSeveralWindows: a board with two periods answers for the first window and names the seq of each.
 func TestSeveralWindows(t *testing.T) {
 	t.Parallel()
-	all, day := freshPeriod(leaderboard.Best, 5000), freshPeriod(leaderboard.Best, 5000)
+	all, day := freshPeriod(leaderboard.PolicyBest, 5000), freshPeriod(leaderboard.PolicyBest, 5000)
 	day.ref.ID, day.ref.Window, day.lastSeq, day.entries = 9, "day", 50, map[string]*leaderboard.Entry{}
-	all.ref.Rules.Windows = []leaderboard.Window{"day", leaderboard.AllTime}
+	all.ref.Rules.Windows = []leaderboard.Window{"day", leaderboard.WindowAllTime}
 	day.ref.Rules = all.ref.Rules
 	periods := []*period{day, all}
 	submit := &request{entries: []leaderboard.Submission{{Member: "a", Score: 7}}}
 	got, err := submit.apply(periods)
-	want := map[leaderboard.Window]int64{"day": 51, leaderboard.AllTime: 5}
-	if err != nil || got.Seq != 51 || !reflect.DeepEqual(got.Seqs, want) || got.Results[0].Status != leaderboard.Applied || got.Results[0].Previous != nil {
+	want := map[leaderboard.Window]int64{"day": 51, leaderboard.WindowAllTime: 5}
+	if err != nil || got.Seq != 51 || !reflect.DeepEqual(got.Seqs, want) || got.Results[0].Status != leaderboard.StatusApplied || got.Results[0].Previous != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
 	only := &request{remove: "a", periodID: all.ref.ID}
-	if got, err := only.apply(periods); err != nil || got.Seq != 51 || got.Seqs[leaderboard.AllTime] != 6 || day.entries["a"] == nil {
+	if got, err := only.apply(periods); err != nil || got.Seq != 51 || got.Seqs[leaderboard.WindowAllTime] != 6 || day.entries["a"] == nil {
 		t.Errorf("removed from one period: %+v, %v", got, err)
 	}
 }

@@ -57,7 +57,7 @@ func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, ids []int6
 			ref: leaderboard.PeriodRef{
 				ID: found.ID, BoardID: found.BoardID, Board: w.board, Window: found.Window, Name: found.Name(), Rules: f.rules.rules,
 			},
-			clock: f.clock, past: true, closed: found.State == leaderboard.PeriodClosed, codec: rank.CodecOf(f.rules.rules),
+			clock: f.clock, past: true, closed: found.State == leaderboard.PeriodStateClosed, codec: rank.CodecOf(f.rules.rules),
 			entries: map[string]*leaderboard.Entry{}, hidden: f.hidden,
 			lastSeq: found.LastSeq, lastCreated: micros(lastCreated.Time), committed: found.Committed, count: found.EntryCount,
 		})

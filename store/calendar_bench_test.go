@@ -21,15 +21,15 @@ import (
 func BenchmarkWindows(b *testing.B) {
 	s := openDurable(b)
 	boards := map[string][]leaderboard.Window{
-		"one": {leaderboard.AllTime},
+		"one": {leaderboard.WindowAllTime},
 		"eight": {
-			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week, leaderboard.Month, leaderboard.Quarter, leaderboard.Year,
-			leaderboard.Season,
+			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowMonth, leaderboard.WindowQuarter, leaderboard.WindowYear,
+			leaderboard.WindowSeason,
 		},
 	}
 	seasons := []leaderboard.SeasonRule{{Name: "ever", StartsAt: 1, EndsAt: leaderboard.MaxTime}}
 	for name, windows := range boards {
-		rules := leaderboard.Rules{Policy: leaderboard.Latest, Windows: windows, Seasons: seasons}
+		rules := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: windows, Seasons: seasons}
 		if _, _, err := s.PutBoard(b.Context(), name, rules); err != nil {
 			b.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func BenchmarkAcross(b *testing.B) {
 	s := openDurable(b)
 	boards := []string{"a", "b", "c", "d"}
 	for _, name := range boards {
-		makeBoard(b, s, name, leaderboard.Rules{Policy: leaderboard.Latest})
+		makeBoard(b, s, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	}
 	var together, apart float64
 	for b.Loop() {

@@ -50,13 +50,13 @@ func TestOneClock(t *testing.T) {
 func writeEverywhere(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
-	ref := makeBoard(t, s, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Day}})
+	ref := makeBoard(t, s, "kept", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	makeBoard(t, s, "deleted", leaderboard.Rules{})
 	_, submitted := s.Submit(ctx, one("kept", "key", "m", 5))
 	_, _, changed := s.PutBoard(ctx, "kept", leaderboard.Rules{Title: "changed", Windows: ref.Rules.Windows})
 	_, _, profiled := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
 	_, befriended := s.PutFriends(ctx, "m", []string{"n"})
-	_, indexed := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.ReasonCommand})
+	_, indexed := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
 	_, hidden := s.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
 	deleted := s.DeleteBoard(ctx, "deleted")
 	if err := errors.Join(submitted, changed, profiled, befriended, indexed, hidden, deleted); err != nil {

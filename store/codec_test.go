@@ -20,7 +20,7 @@ func entry(member string, score, tiebreak int64, created leaderboard.Micros) *le
 // TestPayloadGolden fixes the bytes of format 1: rows of the log outlive the program that wrote them.
 func TestPayloadGolden(t *testing.T) {
 	t.Parallel()
-	rules := (leaderboard.Rules{Order: leaderboard.Asc}).WithDefaults()
+	rules := (leaderboard.Rules{Order: leaderboard.OrderAsc}).WithDefaults()
 	changes := []leaderboard.Change{
 		{Seq: 7, Member: "a", New: entry("a", 5, 0, 1)},
 		{Seq: 8, Member: "bé", Old: entry("bé", -1, math.MaxInt64, 2), New: entry("bé", math.MinInt64, -1, 3)},
@@ -43,7 +43,7 @@ func TestPayloadGolden(t *testing.T) {
 
 func TestPayloadRoundTrip(t *testing.T) {
 	t.Parallel()
-	orders := []leaderboard.Order{leaderboard.Asc, leaderboard.Desc}
+	orders := []leaderboard.Order{leaderboard.OrderAsc, leaderboard.OrderDesc}
 	rapid.Check(t, func(t *rapid.T) {
 		rules := leaderboard.Rules{Order: rapid.SampledFrom(orders).Draw(t, "order")}.WithDefaults()
 		rules.Tiebreak.Order = rapid.SampledFrom(orders).Draw(t, "tiebreak order")
@@ -96,11 +96,11 @@ func TestReceiptRoundTrip(t *testing.T) {
 	want := leaderboard.Receipt{
 		Seq: math.MaxInt64, Seqs: map[leaderboard.Window]int64{"day": 3, "all_time": math.MaxInt64},
 		Results: []leaderboard.Result{
-			{Member: "a", Status: leaderboard.Applied, Score: &n, Previous: &n, CreatedTime: &created},
-			{Member: "\xff\x00<&>\u2028", Status: leaderboard.Rejected, Rule: &leaderboard.RuleError{
+			{Member: "a", Status: leaderboard.StatusApplied, Score: &n, Previous: &n, CreatedTime: &created},
+			{Member: "\xff\x00<&>\u2028", Status: leaderboard.StatusRejected, Rule: &leaderboard.RuleError{
 				Code: "c", Detail: "d", Fields: []leaderboard.FieldError{{Pointer: "/p", Detail: "e"}},
 			}},
-			{Member: "", Status: leaderboard.Unchanged},
+			{Member: "", Status: leaderboard.StatusUnchanged},
 		},
 	}
 	b, err := encodeAnswer(answer{receipt: want})
@@ -166,7 +166,7 @@ func TestRequestHashGolden(t *testing.T) {
 
 func TestText(t *testing.T) {
 	t.Parallel()
-	rules := leaderboard.Rules{Order: leaderboard.Asc}.WithDefaults()
+	rules := leaderboard.Rules{Order: leaderboard.OrderAsc}.WithDefaults()
 	p := &period{ref: leaderboard.PeriodRef{ID: 3, Rules: &rules}, codec: orientedCodec(scoreAsc)}
 	got := (&text{}).row(p.ref.ID, p.codec, *entry("'\\\x00é", math.MaxInt64, math.MinInt64, leaderboard.MaxTime)).String()
 	const want = "(3,x'275c00c3a9',-9223372036854775808,-9223372036854775808,'9999-12-31 23:59:59.999999')"

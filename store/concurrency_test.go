@@ -24,7 +24,7 @@ func TestConcurrentSums(t *testing.T) {
 			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(0) }),
 			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(1) }),
 		}
-		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		ref := makeBoard(t, servers[0], "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		var mu sync.Mutex
 		want, changes := map[string]int64{}, int64(0)
 		var wg sync.WaitGroup
@@ -99,7 +99,7 @@ func (f *followers) hear(i int) func(leaderboard.PeriodRef, leaderboard.Commit) 
 	return func(ref leaderboard.PeriodRef, c leaderboard.Commit) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if ref.ID == c.PeriodID && ref.Board == "b" && ref.Rules.Policy == leaderboard.Sum {
+		if ref.ID == c.PeriodID && ref.Board == "b" && ref.Rules.Policy == leaderboard.PolicySum {
 			f.commits[i] = append(f.commits[i], c)
 		}
 	}
@@ -149,14 +149,14 @@ func TestManyBoards(t *testing.T) {
 		s := open(t, dsn, func(c *store.Config) { c.MaxConns = 4 }) // one connection for writes
 		var wg sync.WaitGroup
 		for i := range 12 {
-			ref := makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.Sum})
+			ref := makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
 			for range 4 {
 				wg.Go(func() {
 					for range 5 {
 						if _, err := s.Submit(context.Background(), one(ref.Board, "", "m", int64(i))); err != nil {
 							t.Error(err)
 						}
-						if _, err := s.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.Tied}}); err != nil {
+						if _, err := s.Page(context.Background(), ref, leaderboard.PageQuery{Limit: 3, Offset: 1, Query: leaderboard.Query{Mode: leaderboard.ModeTied}}); err != nil {
 							t.Error(err)
 						}
 					}
@@ -165,7 +165,7 @@ func TestManyBoards(t *testing.T) {
 		}
 		wg.Wait()
 		for i := range 12 {
-			if got := scoreOf(t, s, makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.Sum}), "m"); got != int64(i*20) {
+			if got := scoreOf(t, s, makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum}), "m"); got != int64(i*20) {
 				t.Errorf("the sum of board %d is %d, want %d", i, got, i*20)
 			}
 		}

@@ -40,7 +40,7 @@ type Config struct {
 	// case. Default 256 MiB, enough for a billion entries.
 	IndexMemory int64
 	// DeriveRows is how many entries of a derived board one transaction changes. A step with more takes several, and until
-	// the last one the board is leaderboard.Computing. Default 200,000.
+	// the last one the board is leaderboard.DerivationStateComputing. Default 200,000.
 	DeriveRows int
 	// Clock changes the SQL expression of the database clock (NOW(6) or SYSDATE(6)) into what all statements take for the
 	// present, in what they read and in what they write. For tests of what time does; nil leaves it as it is.

@@ -54,21 +54,21 @@ func (s *Store) followOnce(ctx context.Context, board string, long func() error)
 	var step leaderboard.DeriveStep
 	err := s.derivation(ctx, board, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
-		if step.State != leaderboard.Following {
+		if step.State != leaderboard.DerivationStateFollowing {
 			if err := d.pace(long); err != nil {
 				return err
 			}
 		}
 		out := &output{d: d, step: &step}
 		switch {
-		case step.State == leaderboard.Computing:
+		case step.State == leaderboard.DerivationStateComputing:
 			err = d.computeAll(ctx, out)
-		case step.State == leaderboard.Following && step.Behind == 0:
+		case step.State == leaderboard.DerivationStateFollowing && step.Behind == 0:
 			return nil
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
 				s.cfg.Logger.Info("a derived board is computed anew", "board", board, "reason", err)
-				step.State = leaderboard.Computing
+				step.State = leaderboard.DerivationStateComputing
 				if err = d.pace(long); err == nil {
 					err = d.computeAll(ctx, out)
 				}
@@ -83,7 +83,7 @@ func (s *Store) followOnce(ctx context.Context, board string, long func() error)
 }
 
 // Recompute computes all entries of a derived board anew from its sources and writes those that differ. The returned step
-// has State Computing if it is the one that did so; otherwise another process, which follows the board, was faster and has
+// has DerivationStateComputing if it is the one that did so; otherwise another process, which follows the board, was faster and has
 // done it since this was called, and the step is what was left to do then. Errors as of FollowSources.
 func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	b, err := s.Board(ctx, board)
@@ -123,11 +123,11 @@ func (s *Store) DerivedBoards(ctx context.Context, after int64, limit int) ([]le
 func (d *derivation) state() leaderboard.DerivationState {
 	switch spec := specOf(d.board.Rules.Derive); {
 	case !slices.Equal(spec, d.spec):
-		return leaderboard.Computing
+		return leaderboard.DerivationStateComputing
 	case len(d.leaving())+len(d.arriving()) > 0:
-		return leaderboard.Rolling
+		return leaderboard.DerivationStateRolling
 	default:
-		return leaderboard.Following
+		return leaderboard.DerivationStateFollowing
 	}
 }
 

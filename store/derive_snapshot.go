@@ -71,7 +71,7 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 		p      optionalPeriod
 		now    time.Time
 		step   sql.NullInt64
-		window = leaderboard.AllTime
+		window = leaderboard.WindowAllTime
 	)
 	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, " + d.store.sysdate() + ", d.step, d.spec," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +

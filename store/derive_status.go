@@ -16,7 +16,7 @@ func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 	err := s.derivation(ctx, board, func(d *derivation) error {
 		out = leaderboard.Derivation{Board: d.board.Name, Seq: d.own.LastSeq, AsOf: d.own.Committed, State: d.state(), Lag: d.lag()}
 		seqs := map[part][]int64{}
-		if out.State != leaderboard.Computing {
+		if out.State != leaderboard.DerivationStateComputing {
 			for _, r := range d.reflected {
 				seqs[part{r.periodID, r.weight}] = append(seqs[part{r.periodID, r.weight}], r.seq)
 			}
@@ -59,7 +59,7 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 }
 
 // VerifySources compares the entries of a derived board with those that its sources make, in one snapshot. Members with
-// changes that are not followed yet are left out; while the board is Computing it is not equal. The first difference is that of the first
+// changes that are not followed yet are left out; while the board is DerivationStateComputing it is not equal. The first difference is that of the first
 // member in byte order; it has no rank. It reads all entries of all sources, so a process makes one verification at a time.
 // Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another one is under way.
 func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
@@ -70,7 +70,7 @@ func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Ve
 	defer s.verifying.Store(false)
 	err := s.derivation(ctx, board, func(d *derivation) error {
 		v = leaderboard.Verification{Seq: d.own.LastSeq}
-		if d.state() == leaderboard.Computing {
+		if d.state() == leaderboard.DerivationStateComputing {
 			v.Detail = "the entries are being computed"
 			return nil
 		}

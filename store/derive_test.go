@@ -30,7 +30,7 @@ func TestPropertyDerived(t *testing.T) {
 func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Store, source leaderboard.PeriodRef) {
 	t.Helper()
 	s = open(t, dsn, change)
-	source = makeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.Latest})
+	source = makeBoard(t, s, "runs", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}}
 	if _, _, err := s.PutBoard(t.Context(), "sum", rules); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestDerivedPruned(t *testing.T) {
 		if v, err := s.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify without a log: %+v, %v", v, err)
 		}
-		if step := follow(t, s); step.State != leaderboard.Computing || step.Rows != 700 {
+		if step := follow(t, s); step.State != leaderboard.DerivationStateComputing || step.Rows != 700 {
 			t.Errorf("step is %+v", step)
 		}
 		equals(t, s, 1200)
@@ -174,7 +174,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 	if err := logged(10); err != nil {
 		t.Errorf("what was not followed is gone: %v", err)
 	}
-	if step := follow(t, s); step.State != leaderboard.Following || step.Rows != 10 {
+	if step := follow(t, s); step.State != leaderboard.DerivationStateFollowing || step.Rows != 10 {
 		t.Errorf("step is %+v", step)
 	}
 	submitMany(t, s, 10, 3)
@@ -332,14 +332,14 @@ func TestDerivedCutOff(t *testing.T) {
 		}
 		other := open(t, dsn, nil)
 		d, err := other.Derivation(t.Context(), "sum")
-		if err != nil || d.State != leaderboard.Computing || d.Seq != 2000 {
+		if err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 2000 {
 			t.Errorf("cut off at %+v, %v", d, err)
 		}
 		if v, err := other.VerifySources(t.Context(), "sum"); err != nil || v.Equal {
 			t.Errorf("verify of one half: %+v, %v", v, err)
 		}
 		submitMany(t, other, 100, 6)
-		if step := follow(t, other); step.Rows < 2300 || step.Rows > 2400 || step.State != leaderboard.Computing {
+		if step := follow(t, other); step.Rows < 2300 || step.Rows > 2400 || step.State != leaderboard.DerivationStateComputing {
 			t.Errorf("step is %+v", step)
 		}
 		equals(t, other, 4300)
@@ -373,7 +373,7 @@ func TestDerivedLong(t *testing.T) {
 	if step, err := s.FollowSources(t.Context(), "sum", long); !errors.Is(err, refused) || said != 1 || step.Rows != 0 {
 		t.Errorf("%+v, %v, said %d times", step, err, said)
 	}
-	if d, err := s.Derivation(t.Context(), "sum"); err != nil || d.State != leaderboard.Computing || d.Seq != 0 {
+	if d, err := s.Derivation(t.Context(), "sum"); err != nil || d.State != leaderboard.DerivationStateComputing || d.Seq != 0 {
 		t.Errorf("refused, the board is %+v, %v", d, err)
 	}
 	follow(t, s)

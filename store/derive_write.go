@@ -26,7 +26,7 @@ type output struct {
 }
 
 // add compares the entry that a member has with the one that it should have. What gathers beyond one transaction is
-// written; until finish the board then is Computing, because its entries are of two states.
+// written; until finish the board then is DerivationStateComputing, because its entries are of two states.
 func (o *output) add(ctx context.Context, member string, h held, want *leaderboard.Entry) error {
 	if !differ(h.own(), want) {
 		return nil

@@ -61,7 +61,7 @@ func emptyBuckets(least, most int64, n int) []leaderboard.Bucket {
 
 // fill counts the entries of each bucket.
 func (v *view) fill(ctx context.Context, buckets []leaderboard.Bucket) error {
-	asc := v.ref.Rules.Order == leaderboard.Asc
+	asc := v.ref.Rules.Order == leaderboard.OrderAsc
 	best := func(i int) *leaderboard.Bucket { // the bucket with the best scores is number 0
 		if asc {
 			return &buckets[i]

@@ -25,9 +25,9 @@ func TestCommitLost(t *testing.T) {
 		fault fault
 		after int64 // the score in MySQL then
 	}{
-		"applied":            {cutAfter, 15},
-		"applied, no answer": {silence, 15},
-		"not applied":        {cutBefore, 10},
+		"applied":            {faultCutAfter, 15},
+		"applied, no answer": {faultSilence, 15},
+		"not applied":        {faultCutBefore, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestCommitLost(t *testing.T) {
 					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { heard = append(heard, c.LastSeq) }
 				})
 				direct := open(t, dsn, nil)
-				ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+				ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 				if _, err := s.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
 					t.Fatal(err)
 				}
@@ -80,11 +80,11 @@ func TestCommitLost(t *testing.T) {
 func TestLostBeforeCommit(t *testing.T) {
 	t.Parallel()
 	for _, statement := range []string{"FOR UPDATE", "INSERT INTO entries"} {
-		for _, f := range []fault{cutBefore, cutAfter} {
+		for _, f := range []fault{faultCutBefore, faultCutAfter} {
 			dsn := testenv.MySQL(t)
 			p, through := newProxy(t, dsn)
 			s := open(t, through, nil)
-			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 			p.on(statement, f, 1)
 			if r, err := s.Submit(t.Context(), one("b", "k1", "m", 1)); err != nil || *r.Results[0].Score != 1 || r.Seq != 1 {
 				t.Errorf("%s, fault %d once: %+v, %v", statement, f, r, err)
@@ -136,7 +136,7 @@ func TestLockWait(t *testing.T) {
 			c.LockWait, c.MaxConns = time.Second, 4 // one connection for writes: the retry gets the same one
 			c.Logger = slog.New(repeats{slog.DiscardHandler, seen})
 		})
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for _, m := range []string{"a", "b"} {
 			if _, err := s.Submit(t.Context(), one("b", "", m, 10)); err != nil {
 				t.Fatal(err)
@@ -185,7 +185,7 @@ func TestDeadlock(t *testing.T) {
 	flavours(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}

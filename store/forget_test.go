@@ -68,7 +68,7 @@ func fillForForgetting(t *testing.T, s *store.Store, offset *atomic.Int64) []lea
 	var boards []leaderboard.Board
 	for i := range 3 {
 		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
-			Policy: leaderboard.Latest, Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Hour, leaderboard.Day},
+			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rule
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	p, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}

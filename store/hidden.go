@@ -184,9 +184,9 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 // record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the
 // same, also when the row was gone in between, and so nobody who is late takes a later hiding for the own one.
 func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, now time.Time) (id int64, err error) {
-	action := leaderboard.ActionHide
+	action := leaderboard.HideActionHide
 	if r.State == stateRestoring {
-		action = leaderboard.ActionRestore
+		action = leaderboard.HideActionRestore
 	}
 	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, at) VALUES (?, ?, ?, ?, ?, ?)"
 	result, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, string(action), req.Reason, req.Actor, now)

@@ -17,7 +17,7 @@ import (
 func BenchmarkHidden(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
 	for _, name := range []string{"plain", "shadowed"} {
-		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.Latest}); err != nil {
+		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 			b.Fatal(err)
 		}
 	}

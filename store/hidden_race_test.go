@@ -85,7 +85,7 @@ func TestHideUnderLoad(t *testing.T) {
 }
 
 func (l *league) create(name string) {
-	rules := leaderboard.Rules{Policy: leaderboard.Sum, Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Year}}
+	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}}
 	if _, _, err := l.servers[0].PutBoard(context.Background(), name, rules); err != nil {
 		l.t.Error(err)
 	}
@@ -274,7 +274,7 @@ func TestHideDuringBatch(t *testing.T) {
 	flavours(t, func(t *testing.T, dsn string) {
 		for _, board := range []string{"b", ""} {
 			s, db := open(t, dsn, nil), connect(t, dsn)
-			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Latest})
+			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 			member := "m" + board
 			if _, err := s.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
 				t.Fatal(err)

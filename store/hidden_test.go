@@ -117,7 +117,7 @@ func TestHiddenRowsGo(t *testing.T) {
 		s := subject.Truth
 		subject.SetNow(1_700_000_000_000_000)
 		for _, name := range []string{"gone", "kept"} {
-			rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Hour}, Keep: map[leaderboard.Window]int{leaderboard.Hour: 0}}
+			rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}, Keep: map[leaderboard.Window]int{leaderboard.WindowHour: 0}}
 			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
 				t.Fatal(err)
 			}

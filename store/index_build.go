@@ -23,7 +23,7 @@ const (
 func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want IndexBuild) (leaderboard.Run, error) {
 	run, err := x.store.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,
-		Kind: leaderboard.Index, Reason: want.Reason, Actor: want.Actor, State: leaderboard.RunRunning,
+		Kind: leaderboard.RunKindIndex, Reason: want.Reason, Actor: want.Actor, State: leaderboard.RunStateRunning,
 	})
 	if err != nil {
 		return run, err
@@ -37,12 +37,12 @@ func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 		x.install(t)
 		err = x.save(ctx, t, true)
 	}
-	run.Rows, run.Took, run.State = b.counted, time.Since(start), leaderboard.RunDone
+	run.Rows, run.Took, run.State = b.counted, time.Since(start), leaderboard.RunStateDone
 	if t != nil {
 		run.ToSeq = t.at().Seq
 	}
 	if err != nil {
-		run.State, run.Error = leaderboard.RunFailed, err.Error()
+		run.State, run.Error = leaderboard.RunStateFailed, err.Error()
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
 	defer cancel()

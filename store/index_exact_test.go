@@ -40,7 +40,7 @@ func newCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*st
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.stores[0].CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	p, err := c.stores[0].CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batch
 
 // read asks one question of each kind and keeps the answers.
 func (c *crowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
-	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}[rng.IntN(3)]}
+	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}[rng.IntN(3)]}
 	after := leaderboard.Entry{Member: c.member(rng), Score: c.score(rng), CreatedTime: 1}
 	if page, err := s.Page(ctx, c.ref, leaderboard.PageQuery{Query: mode, Offset: rng.Int64N(int64(c.members)), Limit: 1}); err == nil && len(page.Entries) > 0 {
 		after = page.Entries[0].Entry
@@ -170,10 +170,10 @@ func TestIndexExactness(t *testing.T) {
 		rules leaderboard.Rules
 		score func(*rand.Rand) int64
 	}{
-		"desc":      {rules: leaderboard.Rules{Policy: leaderboard.Latest}},
-		"asc":       {rules: leaderboard.Rules{Policy: leaderboard.Latest, Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}},
-		"all equal": {rules: leaderboard.Rules{Policy: leaderboard.Latest}, score: equal},
-		"sum":       {rules: leaderboard.Rules{Policy: leaderboard.Sum, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}},
+		"desc":      {rules: leaderboard.Rules{Policy: leaderboard.PolicyLatest}},
+		"asc":       {rules: leaderboard.Rules{Policy: leaderboard.PolicyLatest, Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}},
+		"all equal": {rules: leaderboard.Rules{Policy: leaderboard.PolicyLatest}, score: equal},
+		"sum":       {rules: leaderboard.Rules{Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -54,7 +54,7 @@ func TestIndexEqualScores(t *testing.T) {
 		all := insertEntries(t, dsn, ref, n, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: 1000, CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i/3)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.ReasonCommand}); err != nil {
+		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		if _, buckets, ok := s.IndexMark(ref.ID); !ok || buckets < n/512 {
@@ -88,14 +88,14 @@ func TestDenseDepth(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.Dense})
+		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.ModeDense})
 		all := insertEntries(t, dsn, ref, store.DenseDepth+2, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: int64(i / 2), CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.ReasonCommand}); err != nil {
+		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
-		dense := leaderboard.Query{Mode: leaderboard.Dense}
+		dense := leaderboard.Query{Mode: leaderboard.ModeDense}
 		last := all[store.DenseDepth-1]
 		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
 		if err != nil || got.Entries[0].Rank != store.DenseDepth/2 {

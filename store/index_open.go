@@ -45,7 +45,7 @@ func (x *indexes) open(ref leaderboard.PeriodRef, distrust bool, loaded func()) 
 	if t != nil || err != nil {
 		return err
 	}
-	_, err = x.build(x.ctx, ref, IndexBuild{Reason: leaderboard.ReasonDemand})
+	_, err = x.build(x.ctx, ref, IndexBuild{Reason: leaderboard.RunReasonDemand})
 	return err
 }
 
@@ -122,7 +122,7 @@ func (x *indexes) build(ctx context.Context, ref leaderboard.PeriodRef, b IndexB
 		if got {
 			break
 		}
-		if b.Reason != leaderboard.ReasonDemand {
+		if b.Reason != leaderboard.RunReasonDemand {
 			continue // asked for: built anew when the other one is ready
 		}
 		if t, err := x.load(ctx, ref); err != nil || t != nil {

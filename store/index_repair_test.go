@@ -15,7 +15,7 @@ import (
 // filled is a crowd whose first store has written, indexed and answered a little.
 func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
 	t.Helper()
-	c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, change)
+	c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, change)
 	if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(3, 3)), 30); err != nil {
 		t.Fatal(err)
 	}
@@ -25,8 +25,8 @@ func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
 
 func (c *crowd) build(t *testing.T) {
 	t.Helper()
-	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Actor: "test"})
-	if err != nil || run.State != leaderboard.RunDone {
+	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "test"})
+	if err != nil || run.State != leaderboard.RunStateDone {
 		t.Fatal(run, err)
 	}
 }
@@ -200,7 +200,7 @@ func TestIndexAhead(t *testing.T) {
 func TestIndexBusyElsewhere(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
-		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, everywhere)
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, everywhere)
 		s := c.stores[0]
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(8, 8)), 20); err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestIndexResumed(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
 		never := func(cfg *store.Config) { cfg.IndexTarget = 4 }
-		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.Latest}, never)
+		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, never)
 		s := c.stores[0]
 		s.SaveBuilds()
 		rng := rand.New(rand.NewPCG(9, 9))
@@ -247,32 +247,32 @@ func TestIndexResumed(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		half := int64(0)
-		run, err := s.BuildIndex(ctx, c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Progress: func(counted, total int64) {
+		run, err := s.BuildIndex(ctx, c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Progress: func(counted, total int64) {
 			if half == 0 && counted > total/2 {
 				half = counted
 				cancel()
 			}
 		}})
-		if err == nil || run.State != leaderboard.RunFailed {
+		if err == nil || run.State != leaderboard.RunStateFailed {
 			t.Fatal(run, err)
 		}
 		st, err := s.IndexStatus(t.Context(), c.ref)
 		if err != nil || !st.Building || st.Counted == 0 {
 			t.Fatalf("%+v, %v", st, err)
 		}
-		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunFailed || recorded.Kind != leaderboard.Index {
+		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunStateFailed || recorded.Kind != leaderboard.RunKindIndex {
 			t.Errorf("%+v, %v", recorded, err)
 		}
 		if err := c.write(t.Context(), s, rng, 10); err != nil {
 			t.Fatal(err)
 		}
 		first := int64(0)
-		run, err = s.BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.ReasonCommand, Progress: func(counted, _ int64) {
+		run, err = s.BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Progress: func(counted, _ int64) {
 			if first == 0 {
 				first = counted
 			}
 		}})
-		if err != nil || run.State != leaderboard.RunDone || first < st.Counted-20 {
+		if err != nil || run.State != leaderboard.RunStateDone || first < st.Counted-20 {
 			t.Fatalf("%+v from %d on, %d were counted before (%v)", run, first, st.Counted, err)
 		}
 		c.ask(t, s)
@@ -381,7 +381,7 @@ func TestIndexSaved(t *testing.T) {
 		c.ask(t, c.stores[1])
 		c.indexed(t, c.stores[1])
 		runs, err := c.stores[0].Runs(t.Context(), c.ref.BoardID, 0, 10)
-		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.Index || runs[0].Rows == 0 || runs[0].Actor != "test" {
+		if err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindIndex || runs[0].Rows == 0 || runs[0].Actor != "test" {
 			t.Errorf("%v after %s: %+v, %v", c.ref.Board, time.Since(started), runs, err)
 		}
 		single, _, scanned, _ := c.stores[1].Reads()

@@ -28,7 +28,7 @@ func TestIndexProperty(t *testing.T) {
 			Truth: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.ReasonCommand})
+					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
 					return err
 				},
 				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },

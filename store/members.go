@@ -57,7 +57,7 @@ func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode
 		}
 		ranks = append(ranks, rank.Ranks{Strict: ahead[i] + 1, Tied: better + 1, Dense: int64(group)})
 	}
-	if mode != leaderboard.Dense {
+	if mode != leaderboard.ModeDense {
 		return ranks, nil
 	}
 	values, err := v.dense(ctx, groups, better)

@@ -27,11 +27,11 @@ func TestMergedBehindTheIndexes(t *testing.T) {
 	}
 	var refs []leaderboard.PeriodRef
 	for _, name := range []string{"a", "b"} {
-		b, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.Latest})
+		b, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+		p, err := s.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestMergedBehindTheIndexes(t *testing.T) {
 	}
 	write(t.Context(), func(i int) int64 { return int64(-i) })
 	for _, ref := range refs { // which also makes the indexes
-		if _, err := s.BuildIndex(t.Context(), ref, IndexBuild{Reason: leaderboard.ReasonCommand}); err != nil {
+		if _, err := s.BuildIndex(t.Context(), ref, IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestMergedBehindTheIndexes(t *testing.T) {
 		"up": func(i int) int64 { return int64(1000 - i) }, "down": func(i int) int64 { return int64(-5000 - i) },
 		"turned": func(i int) int64 { return int64(i) - members }, "together": func(i int) int64 { return int64(-min(i, 126)) },
 	} {
-		whole, err := s.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Strict, Limit: 2 * members})
+		whole, err := s.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 2 * members})
 		if err != nil || len(whole.Entries) != 2*members {
 			t.Fatalf("%d entries, %v", len(whole.Entries), err)
 		}
@@ -70,8 +70,8 @@ func TestMergedBehindTheIndexes(t *testing.T) {
 			behind := whole.Entries[at-1]
 			after := string(rank.CodecOf(refs[0].Rules).Key(behind.Entry))
 			for what, q := range map[string]leaderboard.MergedQuery{
-				"offset": {Mode: leaderboard.Strict, Limit: 40, Offset: int64(at)},
-				"cursor": {Mode: leaderboard.Strict, Limit: 40, After: after, AfterBoard: behind.Board},
+				"offset": {Mode: leaderboard.ModeStrict, Limit: 40, Offset: int64(at)},
+				"cursor": {Mode: leaderboard.ModeStrict, Limit: 40, After: after, AfterBoard: behind.Board},
 			} {
 				var page *leaderboard.MergedPage
 				err := s.merge(t.Context(), refs, q.Mode, func(m *merged) (err error) {

@@ -34,7 +34,7 @@ type mergedAnswer struct {
 func newMergedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*store.Config)) *mergedCrowd {
 	t.Helper()
 	c := &mergedCrowd{stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300}
-	rules.Policy = leaderboard.Latest
+	rules.Policy = leaderboard.PolicyLatest
 	for _, name := range []string{"card", "moba", "rpg"} {
 		c.refs = append(c.refs, makeBoard(t, c.stores[0], name, rules))
 	}
@@ -75,7 +75,7 @@ func (c *mergedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Rand,
 
 // read asks one question of each kind and keeps the answers.
 func (c *mergedCrowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
-	mode := []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied}[rng.IntN(2)]
+	mode := []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied}[rng.IntN(2)]
 	after := leaderboard.Entry{Member: c.name(rng), Score: rng.Int64N(30), CreatedTime: leaderboard.Micros(rng.Int64N(3))}
 	key := string(rank.CodecOf(c.refs[0].Rules).Key(after))
 	for _, q := range []leaderboard.MergedQuery{
@@ -165,7 +165,7 @@ func (c *mergedCrowd) judge(t *testing.T) {
 // TestMergedExactness: whatever goes on at the same time, every answer is true at the states that it names.
 func TestMergedExactness(t *testing.T) {
 	t.Parallel()
-	asc := leaderboard.Rules{Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}
+	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}
 	for name, rules := range map[string]leaderboard.Rules{"desc": {}, "asc": asc} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,7 +36,7 @@ func (m *merged) page(ctx context.Context, q leaderboard.MergedQuery) (*leaderbo
 		return nil, err
 	}
 	first := rank.Ranks{Strict: r.start + 1}
-	if q.Mode == leaderboard.Tied && len(r.keys) > 0 {
+	if q.Mode == leaderboard.ModeTied && len(r.keys) > 0 {
 		if first.Tied, err = m.tied(ctx, &r); err != nil {
 			return nil, err
 		}

@@ -32,14 +32,14 @@ func (s *Store) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 // page numbers the entries of a page.
 func (v *view) page(ctx context.Context, mode leaderboard.Mode, keys []rank.Key, start int64) (*leaderboard.Page, error) {
 	first := rank.Ranks{Strict: start + 1, Tied: 1, Dense: 1}
-	if len(keys) > 0 && start > 0 && (mode == leaderboard.Tied || mode == leaderboard.Dense) {
+	if len(keys) > 0 && start > 0 && (mode == leaderboard.ModeTied || mode == leaderboard.ModeDense) {
 		group := []rank.Key{keys[0].Prefix()}
 		better, err := v.before(ctx, group)
 		if err != nil {
 			return nil, err
 		}
 		first.Tied = better[0] + 1
-		if mode == leaderboard.Dense {
+		if mode == leaderboard.ModeDense {
 			values, err := v.dense(ctx, group, better[0])
 			if err != nil {
 				return nil, err

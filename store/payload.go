@@ -27,10 +27,10 @@ var errPayload = errors.New("store: damaged payload in the change log")
 
 func encodeChanges(b []byte, rules *leaderboard.Rules, changes []leaderboard.Change) []byte {
 	var orientation byte
-	if rules.Order == leaderboard.Asc {
+	if rules.Order == leaderboard.OrderAsc {
 		orientation |= scoreAsc
 	}
-	if rules.Tiebreak.Order == leaderboard.Asc {
+	if rules.Tiebreak.Order == leaderboard.OrderAsc {
 		orientation |= tiebreakAsc
 	}
 	codec := rank.CodecOf(rules)
@@ -107,12 +107,12 @@ func decodeAs(b []byte, firstSeq, lastSeq int64, codecOf func(orientation byte) 
 }
 
 func orientedCodec(orientation byte) rank.Codec {
-	rules := leaderboard.Rules{Order: leaderboard.Desc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Desc}}
+	rules := leaderboard.Rules{Order: leaderboard.OrderDesc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderDesc}}
 	if orientation&scoreAsc != 0 {
-		rules.Order = leaderboard.Asc
+		rules.Order = leaderboard.OrderAsc
 	}
 	if orientation&tiebreakAsc != 0 {
-		rules.Tiebreak.Order = leaderboard.Asc
+		rules.Tiebreak.Order = leaderboard.OrderAsc
 	}
 	return rank.CodecOf(&rules)
 }

@@ -55,7 +55,7 @@ func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 // PeriodNamed is the period of a board's window with this name, one that the board has or once had, or
 // ErrPeriodNotFound.
 func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
-	if w == leaderboard.AllTime && name == string(w) {
+	if w == leaderboard.WindowAllTime && name == string(w) {
 		name = ""
 	}
 	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND name = ? AND state <> 'deleting'"+

@@ -15,10 +15,10 @@ import (
 type fault int
 
 const (
-	pass      fault = iota
-	cutBefore       // the request does not reach MySQL; the connection breaks
-	cutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
-	silence         // MySQL answers; the answer is withheld and the connection stays
+	faultPass      fault = iota
+	faultCutBefore       // the request does not reach MySQL; the connection breaks
+	faultCutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
+	faultSilence         // MySQL answers; the answer is withheld and the connection stays
 )
 
 // proxy stands between a store and MySQL and reads the protocol: judge is shown the text of every statement.
@@ -35,7 +35,7 @@ func newProxy(t *testing.T, dsn string) (*proxy, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{upstream: cfg.Addr, judge: func(string) fault { return pass }}
+	p := &proxy{upstream: cfg.Addr, judge: func(string) fault { return faultPass }}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func (p *proxy) on(text string, f fault, times int) {
 	n := 0
 	p.judge = func(statement string) fault {
 		if !strings.Contains(statement, text) || (times > 0 && n >= times) {
-			return pass
+			return faultPass
 		}
 		n++
 		return f
@@ -77,11 +77,11 @@ func (p *proxy) watch(text string, seen chan<- struct{}) {
 		if strings.Contains(statement, text) {
 			seen <- struct{}{}
 		}
-		return pass
+		return faultPass
 	}
 }
 
-func (p *proxy) heal() { p.on("", pass, 0) }
+func (p *proxy) heal() { p.on("", faultPass, 0) }
 
 func (p *proxy) ask(statement string) fault {
 	p.mu.Lock()
@@ -100,7 +100,7 @@ func (p *proxy) serve(client net.Conn) {
 	cut := func() { once.Do(func() { _, _ = client.Close(), server.Close() }) }
 	defer cut()
 	var state sync.Mutex
-	doomed := pass
+	doomed := faultPass
 	go func() {
 		defer cut()
 		buf := make([]byte, 1<<16)
@@ -109,10 +109,10 @@ func (p *proxy) serve(client net.Conn) {
 			state.Lock()
 			now := doomed
 			state.Unlock()
-			if err != nil || now == cutAfter {
+			if err != nil || now == faultCutAfter {
 				return
 			}
-			if now == silence {
+			if now == faultSilence {
 				continue
 			}
 			if _, err := client.Write(buf[:n]); err != nil {
@@ -126,7 +126,7 @@ func (p *proxy) serve(client net.Conn) {
 			return
 		}
 		f := p.ask(statement)
-		if f == cutBefore {
+		if f == faultCutBefore {
 			return
 		}
 		state.Lock()

@@ -101,7 +101,7 @@ func (s *Store) Remove(ctx context.Context, board string, periodID int64, member
 }
 
 // Reopen is Remove for a period that may be closed. That it was done to a closed one, and by whom, is recorded as a run
-// of kind Reopen, in the same transaction.
+// of kind RunKindReopen, in the same transaction.
 func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
 	return s.remove(ctx, board, &request{remove: member, periodID: periodID, reopen: true, actor: actor})
 }

@@ -65,7 +65,7 @@ func TestGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, ref)
 	reqs := make([]store.SubmitRequest, 41)
 	for i := range reqs {
@@ -192,7 +192,7 @@ func TestCloseDrains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, ref)
 	reqs := make([]store.SubmitRequest, 11)
 	for i := range reqs {
@@ -237,7 +237,7 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 			}
 		}
 		submit(5)
-		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit(10)
 		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
@@ -245,7 +245,7 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 			t.Errorf("a deleted board: %v", err)
 		}
-		again := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Latest, Order: leaderboard.Asc})
+		again := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest, Order: leaderboard.OrderAsc})
 		if again.ID == ref.ID {
 			t.Fatal("the new board has the old period")
 		}
@@ -258,7 +258,7 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
-		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		submit(5)
 		submit(10)
 	})

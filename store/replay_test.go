@@ -157,9 +157,9 @@ func observeMembers(ctx context.Context, rankings leaderboard.Rankings, ref lead
 		for i, e := range got.Entries {
 			tied := i > 0 && e.Score == got.Entries[i-1].Score && e.Tiebreak == got.Entries[i-1].Tiebreak
 			switch {
-			case !tied && q.Mode == leaderboard.Dense:
+			case !tied && q.Mode == leaderboard.ModeDense:
 				position++
-			case !tied || q.Mode != leaderboard.Tied && q.Mode != leaderboard.Dense:
+			case !tied || q.Mode != leaderboard.ModeTied && q.Mode != leaderboard.ModeDense:
 				position = int64(i) + 1
 			}
 			place := r.place(e.Entry)

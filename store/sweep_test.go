@@ -35,7 +35,7 @@ func TestSweepForgets(t *testing.T) {
 	t.Parallel()
 	flavours(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.KeyTTL, c.ChangeTTL = 2*time.Hour, time.Hour }), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.Sum})
+		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for i := range 6 {
 			if _, err := s.Submit(t.Context(), one("b", fmt.Sprint("key", i), "m", 1)); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestSweepForgets(t *testing.T) {
 			" SELECT ?, CONCAT('old', a.n, '-', b.n), REPEAT('x', 32), NOW(6) - INTERVAL 121 MINUTE, '{}' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID)
 		mustExec(t, db, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, state, started_at)"+
 			" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) - INTERVAL 31 DAY FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID, ref.ID)
-		run, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.Full, State: leaderboard.RunRunning})
+		run, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, State: leaderboard.RunRunning}); err != nil {
+		if _, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, State: leaderboard.RunStateRunning}); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {

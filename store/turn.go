@@ -33,9 +33,9 @@ func turnOf(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Windo
 		} else if span, ok := cal.At(w, clock); ok {
 			p := leaderboard.Period{
 				BoardID: boardID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
-				State: leaderboard.PeriodOpen, Committed: clock,
+				State: leaderboard.PeriodStateOpen, Committed: clock,
 			}
-			if w == leaderboard.AllTime {
+			if w == leaderboard.WindowAllTime {
 				p.Label = "" // it is the name of the window
 			}
 			t.current = append(t.current, p)

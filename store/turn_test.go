@@ -15,10 +15,10 @@ func TestTurnOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hour = leaderboard.Micros(3_600_000_000)
-	all := leaderboard.Period{ID: 1, Window: leaderboard.AllTime, EndsAt: leaderboard.Forever}
-	first := leaderboard.Period{ID: 2, Window: leaderboard.Hour, StartsAt: hour, EndsAt: 2 * hour}
-	second := leaderboard.Period{ID: 3, Window: leaderboard.Hour, StartsAt: 2 * hour, EndsAt: 3 * hour}
-	day := leaderboard.Period{ID: 4, Window: leaderboard.Day, StartsAt: 0, EndsAt: 24 * hour}
+	all := leaderboard.Period{ID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever}
+	first := leaderboard.Period{ID: 2, Window: leaderboard.WindowHour, StartsAt: hour, EndsAt: 2 * hour}
+	second := leaderboard.Period{ID: 3, Window: leaderboard.WindowHour, StartsAt: 2 * hour, EndsAt: 3 * hour}
+	day := leaderboard.Period{ID: 4, Window: leaderboard.WindowDay, StartsAt: 0, EndsAt: 24 * hour}
 	for name, c := range map[string]struct {
 		open    []leaderboard.Period
 		clock   leaderboard.Micros
@@ -35,7 +35,7 @@ func TestTurnOf(t *testing.T) {
 		"a removed window":    {[]leaderboard.Period{all, first, day}, hour, []int64{2, 1}, nil},
 		"and it has ended":    {[]leaderboard.Period{all, day}, 24 * hour, []int64{0, 1}, []int64{4}},
 	} {
-		got := turnOf(cal, 9, []leaderboard.Window{leaderboard.Hour, leaderboard.AllTime}, c.open, c.clock)
+		got := turnOf(cal, 9, []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime}, c.open, c.clock)
 		ids, whole := got.ids()
 		if !reflect.DeepEqual(ids, c.current) || !reflect.DeepEqual(got.ended, c.ended) {
 			t.Errorf("%s: current %v, ended %v; want %v, %v", name, ids, got.ended, c.current, c.ended)
@@ -44,10 +44,10 @@ func TestTurnOf(t *testing.T) {
 			t.Errorf("%s: whole %t, due %t, lacks %t", name, whole, got.due(), got.lacks())
 		}
 	}
-	begun := turnOf(cal, 9, []leaderboard.Window{leaderboard.Hour, leaderboard.AllTime}, nil, hour+5).current
+	begun := turnOf(cal, 9, []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime}, nil, hour+5).current
 	want := leaderboard.Period{
-		BoardID: 9, Window: leaderboard.Hour, Label: "1970-01-01T01", StartsAt: hour, EndsAt: 2 * hour,
-		State: leaderboard.PeriodOpen, Committed: hour + 5,
+		BoardID: 9, Window: leaderboard.WindowHour, Label: "1970-01-01T01", StartsAt: hour, EndsAt: 2 * hour,
+		State: leaderboard.PeriodStateOpen, Committed: hour + 5,
 	}
 	if begun[0] != want || begun[1].Label != "" || begun[1].StartsAt != 0 || begun[1].EndsAt != leaderboard.Forever {
 		t.Errorf("begun %+v", begun)

@@ -78,7 +78,7 @@ func newWriteBench(b *testing.B) *writeBench {
 	w.s = open(b, server.DSN+"bench", func(c *store.Config) {
 		c.OnBatch = func(int, int, time.Duration, error) { w.batches.Add(1) }
 	})
-	if _, _, err := w.s.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.Latest}); err != nil {
+	if _, _, err := w.s.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		b.Fatal(err)
 	}
 	w.exec(b, w.db, "SET GLOBAL innodb_buffer_pool_size = ?", benchPool)

@@ -156,7 +156,7 @@ type rebuilds struct {
 func (r rebuilds) Start(
 	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
-	if kind == leaderboard.Recompute {
+	if kind == leaderboard.RunKindRecompute {
 		return r.deriver.Start(ctx, ref, reason, actor)
 	}
 	if r.refresher == nil {
@@ -171,13 +171,13 @@ func (r rebuilds) refuse(
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
 	run, err := r.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: kind,
-		Reason: reason, Actor: actor, State: leaderboard.RunRunning,
+		Reason: reason, Actor: actor, State: leaderboard.RunStateRunning,
 	})
 	if err != nil {
 		return run, nil, err
 	}
 	run.Board, run.Window, run.Period = ref.Board, ref.Window, ref.Name
-	run.State, run.Error = leaderboard.RunFailed, "this server runs without Redis"
+	run.State, run.Error = leaderboard.RunStateFailed, "this server runs without Redis"
 	err = r.FinishRun(ctx, run)
 	return run, func(context.Context) (leaderboard.Run, error) { return run, nil }, err
 }

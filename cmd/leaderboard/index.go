@@ -24,10 +24,10 @@ func (p *program) indexCommand() *cli.Command {
 // indexBuild builds the indexes one after another. It goes on after a failure.
 func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
 	views := []runView{}
-	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *tools, ref leaderboard.PeriodRef) error {
 		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := t.store.BuildIndex(ctx, ref, store.IndexBuild{
-			Reason: leaderboard.ReasonCommand, Actor: hostName(),
+			Reason: leaderboard.RunReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
 				bar.setTotal(total)
 				bar.set(counted)
@@ -36,7 +36,7 @@ func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error 
 		bar.end()
 		v := viewRun(ref, run)
 		if err != nil {
-			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
+			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
 		}
 		views = append(views, v)
 		return nil
@@ -85,7 +85,7 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 // indexStatus shows what is saved; what servers have in memory is newer.
 func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) error {
 	views := []indexView{}
-	err := p.eachPeriod(ctx, &cfg, mysqlOnly, func(t *tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *tools, ref leaderboard.PeriodRef) error {
 		st, err := t.store.IndexStatus(ctx, ref)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			return nil // deleted in the meantime

@@ -29,18 +29,18 @@ type runView struct {
 // refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
 func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 	views := []runView{}
-	kind, with := leaderboard.RunKind(cfg.kind), withCopies
-	if kind == leaderboard.Recompute {
-		with = mysqlOnly
+	kind, with := leaderboard.RunKind(cfg.kind), needsCopies
+	if kind == leaderboard.RunKindRecompute {
+		with = needsMySQL
 	}
 	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
-		if kind == leaderboard.Recompute && ref.Rules.Derive == nil {
+		if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 			return notDerived(&cfg, ref)
 		}
-		run, err := t.renew(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.ReasonCommand, Actor: hostName()})
+		run, err := t.renew(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
 		v := viewRun(ref, run)
 		if err != nil {
-			v.State, v.Error = leaderboard.RunFailed, cmp.Or(v.Error, err.Error())
+			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
 		}
 		views = append(views, v)
 		return nil
@@ -58,7 +58,7 @@ func (p *program) reportRuns(cfg *config, views []runView, what string) error {
 	}
 	failed := 0
 	for i := range views {
-		if views[i].State == leaderboard.RunFailed {
+		if views[i].State == leaderboard.RunStateFailed {
 			failed++
 		}
 	}
@@ -70,7 +70,7 @@ func (p *program) reportRuns(cfg *config, views []runView, what string) error {
 
 // renew carries out a refresh, or computes a derived board anew.
 func (t *tools) renew(ctx context.Context, r refresher.Request) (leaderboard.Run, error) {
-	if r.Kind != leaderboard.Recompute {
+	if r.Kind != leaderboard.RunKindRecompute {
 		return t.refresher.RunOnce(ctx, r)
 	}
 	deriver := derive.New(t.store, t.store, derive.Options{})

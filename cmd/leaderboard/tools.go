@@ -28,8 +28,8 @@ type tools struct {
 type needs bool
 
 const (
-	mysqlOnly  needs = false
-	withCopies needs = true
+	needsMySQL  needs = false
+	needsCopies needs = true
 )
 
 // eachPeriod opens what cfg names and calls do for the current periods of the boards that it asks for, one after another,
@@ -59,7 +59,7 @@ func (p *program) openTools(ctx context.Context, cfg *config, n needs) (*tools, 
 	if err := cfg.needMySQL(); err != nil {
 		return nil, err
 	}
-	if n == withCopies && cfg.redisURL == "" {
+	if n == needsCopies && cfg.redisURL == "" {
 		return nil, usagef("no Redis given: set --redis-url or LEADERBOARD_REDIS_URL, as in redis://127.0.0.1:6379/0")
 	}
 	log := newLogger(p.err, cfg)
@@ -69,7 +69,7 @@ func (p *program) openTools(ctx context.Context, cfg *config, n needs) (*tools, 
 	}
 	t := &tools{store: s, catalog: cache.NewCatalog(s), close: s.Close}
 	err = mysqlReady(ctx, s, cfg.mysqlDSN)
-	if n == withCopies {
+	if n == needsCopies {
 		client, openErr := cache.OpenRedis(cfg.redisURL)
 		if openErr != nil {
 			return nil, errors.Join(openErr, s.Close())

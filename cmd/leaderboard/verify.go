@@ -37,9 +37,9 @@ type placeView struct {
 // end.
 func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	views, wrong := []verificationView{}, 0
-	sources, with := cfg.against == "sources", withCopies
+	sources, with := cfg.against == "sources", needsCopies
 	if sources {
-		with = mysqlOnly
+		with = needsMySQL
 	}
 	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
 		if sources && ref.Rules.Derive == nil {

@@ -27,9 +27,9 @@ type Kind string
 
 // The kinds that can be started.
 const (
-	MySQL   Kind = "mysql"
-	MariaDB Kind = "mariadb"
-	Redis   Kind = "redis" // redis-server or valkey-server
+	KindMySQL   Kind = "mysql"
+	KindMariaDB Kind = "mariadb"
+	KindRedis   Kind = "redis" // redis-server or valkey-server
 )
 
 // Config says where servers live and how careful they are with their data.
@@ -76,24 +76,24 @@ const (
 // server's log when it does not.
 func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
-		return givenMySQL(ctx, MySQL, cfg.MySQL)
+		return givenMySQL(ctx, KindMySQL, cfg.MySQL)
 	}
 	if !cfg.MySQLOnly {
-		if _, err := lookPath(ctx, MySQL); err != nil {
-			if _, err := lookPath(ctx, MariaDB); err == nil {
-				return start(ctx, MariaDB, cfg)
+		if _, err := lookPath(ctx, KindMySQL); err != nil {
+			if _, err := lookPath(ctx, KindMariaDB); err == nil {
+				return start(ctx, KindMariaDB, cfg)
 			}
 		}
 	}
-	return start(ctx, MySQL, cfg)
+	return start(ctx, KindMySQL, cfg)
 }
 
 // StartMariaDB is StartMySQL for MariaDB alone. A given address is cfg.MySQL.
 func StartMariaDB(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
-		return givenMySQL(ctx, MariaDB, cfg.MySQL)
+		return givenMySQL(ctx, KindMariaDB, cfg.MySQL)
 	}
-	return start(ctx, MariaDB, cfg)
+	return start(ctx, KindMariaDB, cfg)
 }
 
 // StartRedis returns a running Redis or Valkey that keeps nothing on disk.
@@ -101,7 +101,7 @@ func StartRedis(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.Redis != "" {
 		return givenRedis(ctx, cfg.Redis)
 	}
-	return start(ctx, Redis, cfg)
+	return start(ctx, KindRedis, cfg)
 }
 
 // start tries each program that may serve kind until one runs.
@@ -156,9 +156,9 @@ func noServer(kind Kind, failed []error) error {
 
 func programHint(kind Kind) string {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return "mysqld (MySQL 8.0 or newer)"
-	case MariaDB:
+	case KindMariaDB:
 		return "mariadbd (MariaDB 10.6 or newer)"
 	default:
 		return "redis-server or valkey-server"
@@ -167,9 +167,9 @@ func programHint(kind Kind) string {
 
 func addressHint(kind Kind) string {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return "LEADERBOARD_MYSQL_DSN (in tests LEADERBOARD_TEST_MYSQL_DSN), as in root:leaderboard@tcp(127.0.0.1:3306)/"
-	case MariaDB:
+	case KindMariaDB:
 		return "LEADERBOARD_TEST_MARIADB_DSN, as in root@tcp(127.0.0.1:3306)/"
 	default:
 		return "LEADERBOARD_REDIS_URL (in tests LEADERBOARD_TEST_REDIS_URL), as in redis://127.0.0.1:6379/0"

@@ -67,7 +67,7 @@ func variable(t *testing.T, db *sql.DB, name string) string {
 // The data of a server that is not ephemeral survive Stop and a crash, and the
 // commits it acknowledged are durable by MySQL's own defaults.
 func TestDataStay(t *testing.T) {
-	for kind, start := range map[Kind]startFunc{MySQL: StartMySQL, MariaDB: StartMariaDB} {
+	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB} {
 		t.Run(string(kind), func(t *testing.T) {
 			cfg := testConfig(t)
 			cfg.Ephemeral = false
@@ -79,7 +79,7 @@ func TestDataStay(t *testing.T) {
 			if got := variable(t, db, "innodb_flush_log_at_trx_commit"); got != "1" {
 				t.Errorf("innodb_flush_log_at_trx_commit = %s, want 1", got)
 			}
-			if got := variable(t, db, "sync_binlog"); kind == MySQL && got != "1" {
+			if got := variable(t, db, "sync_binlog"); kind == KindMySQL && got != "1" {
 				t.Errorf("sync_binlog = %s, want 1", got)
 			}
 			mustExec(t, db, "CREATE DATABASE app")

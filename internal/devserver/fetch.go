@@ -15,11 +15,11 @@ import (
 // name them differently.
 func packagesOf(kind Kind) []string {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return []string{"mysql-server-core", "mysql-server-core-8.4", "mysql-server-core-8.0"}
-	case MariaDB:
+	case KindMariaDB:
 		return []string{"mariadb-server-core"}
-	case Redis:
+	case KindRedis:
 		return []string{"redis-server", "valkey-server"}
 	}
 	return nil
@@ -28,11 +28,11 @@ func packagesOf(kind Kind) []string {
 // programsIn lists where packages put the programs, relative to their root.
 func programsIn(kind Kind) []string {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return []string{"usr/sbin/mysqld"}
-	case MariaDB:
+	case KindMariaDB:
 		return []string{"usr/sbin/mariadbd"}
-	case Redis:
+	case KindRedis:
 		return []string{"usr/bin/redis-server", "usr/bin/valkey-server"}
 	}
 	return nil

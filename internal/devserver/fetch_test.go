@@ -73,7 +73,7 @@ func TestFetchOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			p, err := c.fetcher(t.Logf)(t.Context(), Redis)
+			p, err := c.fetcher(t.Logf)(t.Context(), KindRedis)
 			if err != nil {
 				t.Error(err)
 				return
@@ -111,7 +111,7 @@ func TestBrokenFetchIsRetried(t *testing.T) {
 			if err := os.MkdirAll(half, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			_, err := c.fetcher(t.Logf)(t.Context(), Redis)
+			_, err := c.fetcher(t.Logf)(t.Context(), KindRedis)
 			if err == nil || !strings.Contains(err.Error(), cause.message) {
 				t.Fatalf("error %v, want one with %q", err, cause.message)
 			}
@@ -121,7 +121,7 @@ func TestBrokenFetchIsRetried(t *testing.T) {
 			if err := os.Remove(marker); err != nil {
 				t.Fatal(err)
 			}
-			p, err := c.fetcher(t.Logf)(t.Context(), Redis)
+			p, err := c.fetcher(t.Logf)(t.Context(), KindRedis)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestPackageListsAreReused(t *testing.T) {
 	calls := fakeApt(t)
 	c := cache{dir: t.TempDir()}
 	for range 2 {
-		if _, err := c.fetcher(t.Logf)(t.Context(), Redis); err != nil {
+		if _, err := c.fetcher(t.Logf)(t.Context(), KindRedis); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.RemoveAll(filepath.Join(c.dir, "programs")); err != nil {
@@ -151,7 +151,7 @@ func TestPackageListsAreReused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(filepath.Dir(calls), "broken"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.fetcher(t.Logf)(t.Context(), Redis); err == nil {
+	if _, err := c.fetcher(t.Logf)(t.Context(), KindRedis); err == nil {
 		t.Fatal("a broken download succeeded")
 	}
 	if n := countLines(t, calls, "update"); n != 2 {
@@ -186,7 +186,7 @@ func TestFetchWaitsNoLongerThanItsContext(t *testing.T) {
 	defer lock.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.fetcher(t.Logf)(ctx, Redis); !errors.Is(err, context.Canceled) {
+	if _, err := c.fetcher(t.Logf)(ctx, KindRedis); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }

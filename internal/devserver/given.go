@@ -27,7 +27,7 @@ func givenRedis(ctx context.Context, address string) (*Server, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		// The parser's error would quote the address, password included.
-		return nil, fmt.Errorf("address of %s: not a redis:// URL", Redis)
+		return nil, fmt.Errorf("address of %s: not a redis:// URL", KindRedis)
 	}
 	host := u.Host
 	if u.Port() == "" {
@@ -36,8 +36,8 @@ func givenRedis(ctx context.Context, address string) (*Server, error) {
 	// TLS is left to the real client.
 	if u.Scheme == "redis" {
 		if _, err := redisInfo(ctx, host, u.User); err != nil {
-			return nil, fmt.Errorf("%s at %s: %w", Redis, host, err)
+			return nil, fmt.Errorf("%s at %s: %w", KindRedis, host, err)
 		}
 	}
-	return &Server{Kind: Redis, Addr: host, URL: address}, nil
+	return &Server{Kind: KindRedis, Addr: host, URL: address}, nil
 }

@@ -16,9 +16,9 @@ func TestGivenServers(t *testing.T) {
 		cfg   Config
 		want  *Server
 	}{
-		{"mysql", StartMySQL, Config{MySQL: my.DSN}, &Server{Kind: MySQL, DSN: my.DSN, Addr: my.Addr}},
-		{"mysql with database", StartMySQL, Config{MySQL: my.DSN + "mysql"}, &Server{Kind: MySQL, DSN: my.DSN + "mysql", Addr: my.Addr}},
-		{"redis", StartRedis, Config{Redis: red.URL}, &Server{Kind: Redis, URL: red.URL, Addr: red.Addr}},
+		{"mysql", StartMySQL, Config{MySQL: my.DSN}, &Server{Kind: KindMySQL, DSN: my.DSN, Addr: my.Addr}},
+		{"mysql with database", StartMySQL, Config{MySQL: my.DSN + "mysql"}, &Server{Kind: KindMySQL, DSN: my.DSN + "mysql", Addr: my.Addr}},
+		{"redis", StartRedis, Config{Redis: red.URL}, &Server{Kind: KindRedis, URL: red.URL, Addr: red.Addr}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := tt.start(t.Context(), tt.cfg)

@@ -29,9 +29,9 @@ var errForeign = errors.New("another server answers at this address")
 
 func serviceOf(kind Kind) service {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return mysqlService{}
-	case MariaDB:
+	case KindMariaDB:
 		return mariadbService{}
 	default:
 		return redisService{}
@@ -85,7 +85,7 @@ func (in *instance) server(proc *process) *Server {
 		Kind: in.prog.kind, Version: in.prog.version, Addr: in.addr(),
 		PID: proc.pid, LogFile: in.log, run: in, proc: proc,
 	}
-	if in.prog.kind == Redis {
+	if in.prog.kind == KindRedis {
 		s.URL = "redis://" + s.Addr + "/0"
 	} else {
 		s.DSN = "root@tcp(" + s.Addr + ")/"

@@ -13,7 +13,7 @@ import (
 // A port that somebody took between our choice and our start is recognised, so
 // that launch tries another, and the server there is not mistaken for ours.
 func TestTakenPortIsRecognised(t *testing.T) {
-	for kind, start := range map[Kind]startFunc{MySQL: StartMySQL, MariaDB: StartMariaDB, Redis: StartRedis} {
+	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB, KindRedis: StartRedis} {
 		t.Run(string(kind), func(t *testing.T) {
 			first := mustStart(t, start, testConfig(t))
 			second := mustStart(t, start, testConfig(t))
@@ -88,7 +88,7 @@ func TestFreePortIsBelowTheKernelsOwn(t *testing.T) {
 func TestTemplateFailureLeavesNothing(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	dir := filepath.Join(t.TempDir(), "mysql")
-	prog := program{kind: MySQL, path: "/nowhere/mysqld"}
+	prog := program{kind: KindMySQL, path: "/nowhere/mysqld"}
 	bad := errors.New("disk full")
 	half := func(_ context.Context, _ program, dir string) error {
 		return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "half"), nil, 0o644), bad)

@@ -80,7 +80,7 @@ func parseVersion(out string) (kind Kind, version string) {
 	if before, version, ok := strings.Cut(line, "server v="); ok {
 		if name := strings.TrimSpace(before); name == "Redis" || name == "Valkey" {
 			version, _, _ = strings.Cut(version, " ")
-			return Redis, name + " " + version
+			return KindRedis, name + " " + version
 		}
 		return "", line
 	}
@@ -94,19 +94,19 @@ func parseVersion(out string) (kind Kind, version string) {
 // sqlKind tells MariaDB from MySQL by a version as in SELECT VERSION().
 func sqlKind(version string) Kind {
 	if strings.Contains(version, "MariaDB") {
-		return MariaDB
+		return KindMariaDB
 	}
-	return MySQL
+	return KindMySQL
 }
 
 // programNames lists the names that programs of a kind go by.
 func programNames(kind Kind) []string {
 	switch kind {
-	case MySQL:
+	case KindMySQL:
 		return []string{"mysqld"}
-	case MariaDB:
+	case KindMariaDB:
 		return []string{"mariadbd", "mysqld"}
-	case Redis:
+	case KindRedis:
 		return []string{"redis-server", "valkey-server"}
 	}
 	return nil
@@ -116,7 +116,7 @@ func programNames(kind Kind) []string {
 // put them and which an ordinary user's PATH leaves out.
 func searchPath(kind Kind) []string {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
-	if kind != Redis {
+	if kind != KindRedis {
 		dirs = append(dirs, "/usr/local/sbin", "/usr/sbin")
 	}
 	return dirs

@@ -13,13 +13,13 @@ func TestParseVersion(t *testing.T) {
 		kind    Kind
 		version string
 	}{
-		{"/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))\n", MySQL, "9.7.4-2"},
-		{"/usr/sbin/mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)", MySQL, "8.0.36"},
-		{"mysqld  Ver 10.11.6-MariaDB for Linux on x86_64 (MariaDB Server)", MariaDB, "10.11.6-MariaDB"},
-		{"/srv/mariadb/bin/mysqld  Ver 8.4.3 for Linux on x86_64", MySQL, "8.4.3"},
+		{"/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))\n", KindMySQL, "9.7.4-2"},
+		{"/usr/sbin/mysqld  Ver 8.0.36 for Linux on x86_64 (MySQL Community Server - GPL)", KindMySQL, "8.0.36"},
+		{"mysqld  Ver 10.11.6-MariaDB for Linux on x86_64 (MariaDB Server)", KindMariaDB, "10.11.6-MariaDB"},
+		{"/srv/mariadb/bin/mysqld  Ver 8.4.3 for Linux on x86_64", KindMySQL, "8.4.3"},
 		{"/redis server v=1/mysqld  Ver 8.4.3 for Linux", "", "/redis server v=1/mysqld  Ver 8.4.3 for Linux"},
-		{"Redis server v=8.0.6 sha=00000000:0 malloc=jemalloc-5.3.1 bits=64 build=4ff5", Redis, "Redis 8.0.6"},
-		{"Valkey server v=9.1.2 sha=00000000:0", Redis, "Valkey 9.1.2"},
+		{"Redis server v=8.0.6 sha=00000000:0 malloc=jemalloc-5.3.1 bits=64 build=4ff5", KindRedis, "Redis 8.0.6"},
+		{"Valkey server v=9.1.2 sha=00000000:0", KindRedis, "Valkey 9.1.2"},
 		{"bash: mysqld: command not found", "", "bash: mysqld: command not found"},
 		{"", "", ""},
 	} {
@@ -38,12 +38,12 @@ func TestLookPathTellsMariaDBFromMySQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir)
-	p, err := lookPath(t.Context(), MariaDB)
+	p, err := lookPath(t.Context(), KindMariaDB)
 	if err != nil || p.path != path || p.version != "11.4.2-MariaDB" {
 		t.Errorf("lookPath(MariaDB) = %+v, %v", p, err)
 	}
 	// A real MySQL in one of the sbin folders is allowed to be found.
-	if p, err := lookPath(t.Context(), MySQL); err == nil && p.path == path {
+	if p, err := lookPath(t.Context(), KindMySQL); err == nil && p.path == path {
 		t.Errorf("lookPath(MySQL) = %+v", p)
 	} else if err != nil && !strings.Contains(err.Error(), "11.4.2-MariaDB") {
 		t.Errorf("the error does not say what was found: %s", err)

@@ -26,7 +26,7 @@ type recipe struct {
 
 func recipeOf(kind devserver.Kind) recipe {
 	switch kind {
-	case devserver.MySQL:
+	case devserver.KindMySQL:
 		return recipe{
 			image: "mysql:8.4", port: "3306/tcp",
 			env: map[string]string{"MYSQL_ALLOW_EMPTY_PASSWORD": "yes", "MYSQL_ROOT_HOST": "%"},
@@ -35,7 +35,7 @@ func recipeOf(kind devserver.Kind) recipe {
 				"--innodb-doublewrite=OFF", "--performance-schema=OFF", "--max-connections=500",
 			},
 		}
-	case devserver.MariaDB:
+	case devserver.KindMariaDB:
 		return recipe{
 			image: "mariadb:11.4", port: "3306/tcp",
 			env: map[string]string{"MARIADB_ALLOW_EMPTY_ROOT_PASSWORD": "yes", "MARIADB_ROOT_HOST": "%"},
@@ -85,7 +85,7 @@ func containerAddress(ctx context.Context, c testcontainers.Container, kind devs
 	}
 	cfg := devserver.Config{MySQL: "root@tcp(" + endpoint + ")/"}
 	address, start := cfg.MySQL, devserver.StartMySQL
-	if kind == devserver.Redis {
+	if kind == devserver.KindRedis {
 		cfg = devserver.Config{Redis: "redis://" + endpoint + "/0"}
 		address, start = cfg.Redis, devserver.StartRedis
 	}

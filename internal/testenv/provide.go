@@ -11,9 +11,9 @@ import (
 // Variable is the environment variable that names a server of kind.
 func Variable(kind devserver.Kind) string {
 	switch kind {
-	case devserver.MySQL:
+	case devserver.KindMySQL:
 		return MySQLVariable
-	case devserver.MariaDB:
+	case devserver.KindMariaDB:
 		return MariaDBVariable
 	default:
 		return RedisVariable
@@ -58,9 +58,9 @@ func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log fu
 	}
 	start := devserver.StartRedis
 	switch kind {
-	case devserver.MySQL:
+	case devserver.KindMySQL:
 		start = devserver.StartMySQL
-	case devserver.MariaDB:
+	case devserver.KindMariaDB:
 		start = devserver.StartMariaDB
 	}
 	s, err := start(ctx, cfg)
@@ -68,7 +68,7 @@ func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log fu
 		return Provided{}, err
 	}
 	address := s.DSN
-	if kind == devserver.Redis {
+	if kind == devserver.KindRedis {
 		address = s.URL
 	}
 	return Provided{kind, address, "process", s.Stop}, nil

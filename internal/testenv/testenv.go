@@ -44,13 +44,13 @@ const cleanupLimit = 15 * time.Second
 // dropped when the test ends. The DSN has only what connecting needs.
 func MySQL(t testing.TB) string {
 	t.Helper()
-	return database(t, devserver.MySQL)
+	return database(t, devserver.KindMySQL)
 }
 
 // MariaDB is MySQL on the run's MariaDB.
 func MariaDB(t testing.TB) string {
 	t.Helper()
-	return database(t, devserver.MariaDB)
+	return database(t, devserver.KindMariaDB)
 }
 
 // Redis returns the URL of a Redis database that no other test uses at the same
@@ -58,7 +58,7 @@ func MariaDB(t testing.TB) string {
 // and CONFIG would hit others: use PrivateRedis for such faults.
 func Redis(t testing.TB) string {
 	t.Helper()
-	return claimRedis(t, shared(t, devserver.Redis))
+	return claimRedis(t, shared(t, devserver.KindRedis))
 }
 
 // PrivateRedis returns a Redis process of the test's own, to be killed, paused

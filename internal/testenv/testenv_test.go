@@ -147,13 +147,13 @@ func TestNoServerFails(t *testing.T) {
 					t.Fatalf("the test went on: %v", r)
 				}
 			}()
-			p.forTest(c, devserver.Redis)
+			p.forTest(c, devserver.KindRedis)
 		}()
 		if !strings.Contains(c.message, RedisVariable) || !strings.Contains(c.message, "docker compose up") {
 			t.Errorf("the message does not say what to do: %s", c.message)
 		}
 	}
-	if err := p.failed[devserver.Redis]; !errors.Is(err, devserver.ErrNoServer) {
+	if err := p.failed[devserver.KindRedis]; !errors.Is(err, devserver.ErrNoServer) {
 		t.Errorf("remembered error %v, want %v", err, devserver.ErrNoServer)
 	}
 	if err := p.stop(context.Background()); err != nil {
@@ -165,8 +165,8 @@ func TestNoServerFails(t *testing.T) {
 func TestPoolStartsOnce(t *testing.T) {
 	t.Setenv(RedisVariable, "")
 	p := newPool()
-	first := p.forTest(t, devserver.Redis)
-	if again := p.forTest(t, devserver.Redis); again != first {
+	first := p.forTest(t, devserver.KindRedis)
+	if again := p.forTest(t, devserver.KindRedis); again != first {
 		t.Errorf("second server at %s, first at %s", again, first)
 	}
 	cfg := devserver.Config{Redis: first}
@@ -187,7 +187,7 @@ func TestPoolStartsOnce(t *testing.T) {
 }
 
 func TestGivenAddressesComeFirst(t *testing.T) {
-	for _, kind := range []devserver.Kind{devserver.MySQL, devserver.MariaDB, devserver.Redis} {
+	for _, kind := range []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis} {
 		want := "address of " + string(kind)
 		t.Setenv(Variable(kind), want)
 		p, err := Provide(t.Context(), kind, t.TempDir(), nil)

@@ -33,7 +33,7 @@ func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leader
 	for i, e := range r.Entries {
 		subs[e.Board], places[e.Board] = append(subs[e.Board], e.Submission), append(places[e.Board], i)
 		receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: leaderboard.Result{
-			Member: e.Member, Status: leaderboard.Rejected, Rule: leaderboard.NoBoard(),
+			Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard(),
 		}}
 	}
 	for name := range subs {

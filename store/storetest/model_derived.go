@@ -132,7 +132,7 @@ func (m *Model) Recompute(ctx context.Context, board string) (leaderboard.Derive
 
 func (b *modelBoard) state(sources []modelSource) leaderboard.DerivationState {
 	if b.reflected == nil || !reflect.DeepEqual(b.reflected.rule, *b.Rules.Derive) {
-		return leaderboard.Computing
+		return leaderboard.DerivationStateComputing
 	}
 	weighed := map[modelPart]int{}
 	for i, p := range b.reflected.periods {
@@ -143,10 +143,10 @@ func (b *modelBoard) state(sources []modelSource) leaderboard.DerivationState {
 	}
 	for _, n := range weighed {
 		if n != 0 {
-			return leaderboard.Rolling
+			return leaderboard.DerivationStateRolling
 		}
 	}
-	return leaderboard.Following
+	return leaderboard.DerivationStateFollowing
 }
 
 type modelPart struct {
@@ -181,7 +181,7 @@ func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 		told := leaderboard.SourceState{Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight}
 		if s.period != nil {
 			told.LastSeq = s.period.LastSeq
-			if i := slices.Index(b.reflectedPeriods(), s.period); i >= 0 && out.State != leaderboard.Computing {
+			if i := slices.Index(b.reflectedPeriods(), s.period); i >= 0 && out.State != leaderboard.DerivationStateComputing {
 				told.Seq = b.reflected.seqs[i]
 			}
 		}
@@ -200,5 +200,5 @@ func (b *modelBoard) reflectedPeriods() []*modelPeriod {
 // VerifySources is store.Store.VerifySources; the model is always right.
 func (m *Model) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	d, err := m.Derivation(ctx, board)
-	return leaderboard.Verification{Equal: err == nil && d.State != leaderboard.Computing, Seq: d.Seq}, err
+	return leaderboard.Verification{Equal: err == nil && d.State != leaderboard.DerivationStateComputing, Seq: d.Seq}, err
 }

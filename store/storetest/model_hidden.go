@@ -28,7 +28,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	}
 	if h := &m.hidden[i]; h.Reason != r.Reason || h.Actor != r.Actor || r.Reopen {
 		h.Reason, h.Actor = r.Reason, r.Actor
-		m.recordHiding(leaderboard.ActionHide, r)
+		m.recordHiding(leaderboard.HideActionHide, r)
 	}
 	h := m.hidden[i]
 	m.settle(boards, r)
@@ -53,7 +53,7 @@ func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 		return leaderboard.ErrNotHidden
 	}
 	m.hidden = slices.Delete(m.hidden, i, i+1)
-	m.recordHiding(leaderboard.ActionRestore, r)
+	m.recordHiding(leaderboard.HideActionRestore, r)
 	m.settle(boards, r)
 	return nil
 }
@@ -92,7 +92,7 @@ func (m *Model) settle(boards []*modelBoard, r leaderboard.HideRequest) {
 	for _, b := range boards {
 		m.closeEnded(b)
 		for _, p := range b.periods {
-			if closed := p.State == leaderboard.PeriodClosed; !closed || r.Reopen {
+			if closed := p.State == leaderboard.PeriodStateClosed; !closed || r.Reopen {
 				m.settlePeriod(b, p, r)
 			}
 		}
@@ -116,7 +116,7 @@ func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRe
 		change.Old, change.New = &e, nil
 	}
 	m.commit(b, p, []leaderboard.Change{change})
-	if p.State == leaderboard.PeriodClosed {
+	if p.State == leaderboard.PeriodStateClosed {
 		m.recordReopening(b, p, r.Actor, 1)
 	}
 }
@@ -124,8 +124,8 @@ func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRe
 // recordReopening is called after the correction, of one visible entry or of none.
 func (m *Model) recordReopening(b *modelBoard, p *modelPeriod, actor string, visible int64) {
 	m.runs = append(m.runs, leaderboard.Run{
-		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.Reopen, Reason: leaderboard.ReasonAdmin, Actor: actor,
-		State: leaderboard.RunDone, FromSeq: p.LastSeq - visible, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
+		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.RunKindReopen, Reason: leaderboard.RunReasonAdmin, Actor: actor,
+		State: leaderboard.RunStateDone, FromSeq: p.LastSeq - visible, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),
 	})
 }
 

@@ -60,7 +60,7 @@ func (l *mergedLook) compare(a, b onBoard) int {
 func (l *mergedLook) rank(at int, mode leaderboard.Mode) int64 {
 	n := int64(1)
 	for i, o := range l.sorted {
-		if mode == leaderboard.Tied && l.rules.Better(o.Entry, l.sorted[at].Entry) || mode == leaderboard.Strict && i < at {
+		if mode == leaderboard.ModeTied && l.rules.Better(o.Entry, l.sorted[at].Entry) || mode == leaderboard.ModeStrict && i < at {
 			n++
 		}
 	}
@@ -126,7 +126,7 @@ func (l *mergedLook) member(mode leaderboard.Mode, member string) *leaderboard.M
 	out := &leaderboard.MergedStandings{States: l.states, Entries: []leaderboard.MergedStanding{}}
 	for i, e := range l.sorted {
 		if e.Member == member {
-			out.Entries = append(out.Entries, leaderboard.MergedStanding{MergedRanked: l.ranked(i, mode), Tied: l.rank(i, leaderboard.Tied)})
+			out.Entries = append(out.Entries, leaderboard.MergedStanding{MergedRanked: l.ranked(i, mode), Tied: l.rank(i, leaderboard.ModeTied)})
 		}
 	}
 	return out

@@ -29,7 +29,7 @@ func (m *Model) current(b *modelBoard) []*modelPeriod {
 func (m *Model) closeEnded(b *modelBoard) {
 	for _, p := range b.periods {
 		if p.EndsAt <= m.clock() {
-			p.State = leaderboard.PeriodClosed
+			p.State = leaderboard.PeriodStateClosed
 		}
 	}
 }
@@ -38,7 +38,7 @@ func (m *Model) closeEnded(b *modelBoard) {
 func (b *modelBoard) open(w leaderboard.Window) *modelPeriod {
 	var latest *modelPeriod
 	for _, p := range b.periods {
-		if p.Window == w && p.State == leaderboard.PeriodOpen && (latest == nil || p.StartsAt > latest.StartsAt) {
+		if p.Window == w && p.State == leaderboard.PeriodStateOpen && (latest == nil || p.StartsAt > latest.StartsAt) {
 			latest = p
 		}
 	}
@@ -57,7 +57,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, shadow: map[string]leaderboard.Entry{}}
 	p.Period = leaderboard.Period{
 		ID: m.nextID(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
-		State: leaderboard.PeriodOpen, Committed: now,
+		State: leaderboard.PeriodStateOpen, Committed: now,
 	}
 	b.periods = append(b.periods, p)
 	m.periods[p.ID] = p
@@ -66,13 +66,15 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 
 // dropUnused takes the calendar periods of a board away; false when one of them was used.
 func (m *Model) dropUnused(b *modelBoard) bool {
-	return m.drop(b, func(p *modelPeriod) bool { return p.Window != leaderboard.AllTime && p.Window != leaderboard.Season })
+	return m.drop(b, func(p *modelPeriod) bool {
+		return p.Window != leaderboard.WindowAllTime && p.Window != leaderboard.WindowSeason
+	})
 }
 
 // dropSeasons takes the seasons away that are not as the rules say; false when one of them was used.
 func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) bool {
 	return m.drop(b, func(p *modelPeriod) bool {
-		return p.Window == leaderboard.Season && !slices.ContainsFunc(seasons, func(s leaderboard.SeasonRule) bool {
+		return p.Window == leaderboard.WindowSeason && !slices.ContainsFunc(seasons, func(s leaderboard.SeasonRule) bool {
 			return s.Name == p.Name() && s.StartsAt == p.StartsAt && s.EndsAt == p.EndsAt
 		})
 	})
@@ -97,9 +99,9 @@ func (m *Model) sweep(b *modelBoard) {
 	closed := map[leaderboard.Window][]*modelPeriod{}
 	for _, p := range b.periods {
 		if p.EndsAt <= m.clock()-10_000_000 {
-			p.State = leaderboard.PeriodClosed
+			p.State = leaderboard.PeriodStateClosed
 		}
-		if p.State == leaderboard.PeriodClosed {
+		if p.State == leaderboard.PeriodStateClosed {
 			closed[p.Window] = append(closed[p.Window], p)
 		}
 	}

@@ -49,11 +49,11 @@ func (v *look) rank(e leaderboard.Entry, mode leaderboard.Mode) int64 {
 	for i := range v.sorted {
 		o := &v.sorted[i]
 		switch mode {
-		case leaderboard.Tied:
+		case leaderboard.ModeTied:
 			if v.rules.Better(*o, e) {
 				n++
 			}
-		case leaderboard.Dense:
+		case leaderboard.ModeDense:
 			if v.rules.Better(*o, e) && (last == nil || v.rules.Better(*last, *o)) {
 				n++
 				last = o
@@ -118,7 +118,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	out.Ranked = len(among.sorted)
 	for i, e := range among.sorted {
 		ranked := leaderboard.Ranked{Rank: v.rank(e, q.Mode), Entry: e}
-		one := leaderboard.Standing{Ranked: ranked, Tied: v.rank(e, leaderboard.Tied), Position: among.rank(e, q.Mode)}
+		one := leaderboard.Standing{Ranked: ranked, Tied: v.rank(e, leaderboard.ModeTied), Position: among.rank(e, q.Mode)}
 		if i >= q.Offset && (q.Limit == 0 || i < q.Offset+q.Limit) {
 			out.Entries = append(out.Entries, one)
 		}
@@ -144,7 +144,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 	// The newcomer arrives last and has the greatest of all members.
 	newcomer := leaderboard.Entry{Member: "\xff", Score: q.Score, Tiebreak: q.Tiebreak, CreatedTime: leaderboard.Forever}
 	return &leaderboard.ScoreRank{
-		State: v.state, Strict: v.rank(newcomer, leaderboard.Strict), Tied: v.rank(newcomer, leaderboard.Tied),
+		State: v.state, Strict: v.rank(newcomer, leaderboard.ModeStrict), Tied: v.rank(newcomer, leaderboard.ModeTied),
 	}, nil
 }
 

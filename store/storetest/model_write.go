@@ -39,7 +39,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	periods := m.current(b)
 	if cal, err := b.Rules.Calendar(); err == nil && len(periods) == 0 {
 		for j, sub := range subs {
-			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.Rejected, Rule: cal.Outside(m.clock())}
+			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusRejected, Rule: cal.Outside(m.clock())}
 		}
 	}
 	changes := make([][]leaderboard.Change, len(periods))
@@ -89,7 +89,7 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 		if p == nil || p.BoardID != b.ID {
 			return leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
 		}
-		if p.State == leaderboard.PeriodClosed && reopener == nil {
+		if p.State == leaderboard.PeriodStateClosed && reopener == nil {
 			return leaderboard.Receipt{}, leaderboard.ErrPeriodClosed
 		}
 		from = []*modelPeriod{p}
@@ -103,7 +103,7 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 			continue
 		}
 		if len(receipt.Results) == 0 {
-			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.Applied, Previous: &old.Score}}
+			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.StatusApplied, Previous: &old.Score}}
 		}
 		actor := ""
 		if reopener != nil {
@@ -131,7 +131,7 @@ func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
 		m.commit(b, p, []leaderboard.Change{{Member: member, Old: &old}})
 		removed = 1
 	}
-	if p.State == leaderboard.PeriodClosed && (visible || hidden) {
+	if p.State == leaderboard.PeriodStateClosed && (visible || hidden) {
 		m.recordReopening(b, p, actor, removed)
 	}
 }
@@ -176,12 +176,12 @@ func (p *modelPeriod) entry(member string, hidden bool) *leaderboard.Entry {
 
 func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submission, clock leaderboard.Micros, hidden bool, broken *leaderboard.RuleError) (leaderboard.Result, *leaderboard.Change) {
 	cur := p.entry(sub.Member, hidden)
-	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.Unchanged}
+	res := leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusUnchanged}
 	if cur != nil {
 		res.Score, res.Previous, res.CreatedTime = &cur.Score, &cur.Score, &cur.CreatedTime
 	}
 	if broken != nil {
-		res.Status, res.Rule = leaderboard.Rejected, broken
+		res.Status, res.Rule = leaderboard.StatusRejected, broken
 		return res, nil
 	}
 	now := max(clock, p.lastCreated+1)
@@ -192,7 +192,7 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	if sub.CreatedTime == nil {
 		p.lastCreated = now
 	}
-	res.Status, res.Score, res.CreatedTime = leaderboard.Applied, &next.Score, &next.CreatedTime
+	res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &next.Score, &next.CreatedTime
 	if hidden {
 		p.shadow[sub.Member] = next
 		return res, nil

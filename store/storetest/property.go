@@ -61,16 +61,16 @@ type twin struct {
 func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *history {
 	h := &history{Subject: s, ctx: ctx, model: NewModel(), name: name, now: propertyStart}
 	rules := leaderboard.Rules{
-		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
+		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(t, "order"),
 		Tiebreak: anyTiebreak().Draw(t, "tiebreak"),
-		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy"),
+		Policy:   rapid.SampledFrom([]leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum}).Draw(t, "policy"),
 		TopN:     rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "top_n"),
-		Windows:  []leaderboard.Window{leaderboard.AllTime},
+		Windows:  []leaderboard.Window{leaderboard.WindowAllTime},
 	}
 	if s.SetNow != nil {
 		rules.TimeZone = rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Australia/Lord_Howe", "America/Sao_Paulo"}).Draw(t, "zone")
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
-			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week, leaderboard.Month, leaderboard.Quarter, leaderboard.Year,
+			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowMonth, leaderboard.WindowQuarter, leaderboard.WindowYear,
 		}), 1, 4, rapid.ID).Draw(t, "windows")
 		s.SetNow(h.now)
 	}
@@ -194,7 +194,7 @@ func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
 		t.Fatal(err)
 	}
 	for i, res := range got.Results {
-		if h.SetNow == nil && res.Status == leaderboard.Applied && r.Entries[i].CreatedTime == nil {
+		if h.SetNow == nil && res.Status == leaderboard.StatusApplied && r.Entries[i].CreatedTime == nil {
 			h.model.SetNow(*res.CreatedTime) // the first assigned time is the clock, the others follow from it
 			break
 		}

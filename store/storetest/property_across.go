@@ -52,11 +52,11 @@ func (h *acrossHistory) passTime(by leaderboard.Micros) {
 }
 
 func (h *acrossHistory) makeBoards(prefix string) {
-	for i, policy := range []leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum} {
+	for i, policy := range []leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum} {
 		rules := leaderboard.Rules{Policy: policy, Tiebreak: anyTiebreak().Draw(h.t, "tiebreak")}
-		rules.Order = rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(h.t, "order")
+		rules.Order = rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(h.t, "order")
 		rules.Windows = rapid.SliceOfNDistinct(rapid.SampledFrom([]leaderboard.Window{
-			leaderboard.AllTime, leaderboard.Hour, leaderboard.Day, leaderboard.Week,
+			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek,
 		}), 1, 3, rapid.ID).Draw(h.t, "windows")
 		name := fmt.Sprint(prefix, "-", i)
 		for _, truth := range []Truth{h.Truth, h.model} {
@@ -130,7 +130,7 @@ func (h *acrossHistory) compare(name string) {
 	}
 	for period, ref := range got {
 		both := history{Subject: h.Subject, ctx: h.t.Context(), model: h.model, twin: &twin{ref: ref, modelRef: want[period]}}
-		both.comparePages(h.t, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 100})
+		both.comparePages(h.t, leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100})
 		both.compareLogs(h.t)
 	}
 }

@@ -68,9 +68,9 @@ func anySource() *rapid.Generator[string] { return rapid.SampledFrom([]string{"a
 
 func (h *derivedHistory) putSource(t *rapid.T, name string) {
 	rules := leaderboard.Rules{
-		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc}).Draw(t, "order"),
-		Policy:   leaderboard.Latest,
-		Windows:  []leaderboard.Window{leaderboard.Day, leaderboard.AllTime, leaderboard.Hour},
+		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(t, "order"),
+		Policy:   leaderboard.PolicyLatest,
+		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour},
 		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
 	}
 	h.both(t, "put source", func(truth Truth) error {
@@ -86,14 +86,14 @@ func (h *derivedHistory) putRule(t *rapid.T) {
 		return leaderboard.DeriveFrom{Board: h.source(anySource().Draw(t, "source")), Weight: &weight}
 	})
 	d := &leaderboard.Derive{
-		Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.Union, leaderboard.Intersect}).Draw(t, "op"),
+		Op:        rapid.SampledFrom([]leaderboard.DeriveOp{leaderboard.DeriveOpUnion, leaderboard.DeriveOpIntersect}).Draw(t, "op"),
 		Aggregate: rapid.SampledFrom([]leaderboard.Aggregate{leaderboard.AggregateSum, leaderboard.AggregateMin, leaderboard.AggregateMax}).Draw(t, "aggregate"),
 		From:      rapid.SliceOfNDistinct(from, 1, 3, func(f leaderboard.DeriveFrom) string { return f.Board }).Draw(t, "from"),
 	}
 	if d.Last = rapid.SampledFrom([]string{"", "2d", "3d", "4h"}).Draw(t, "last"); d.Last == "" {
 		for i := range d.From {
-			d.From[i].Window = rapid.SampledFrom([]leaderboard.Window{"", leaderboard.AllTime, leaderboard.Day}).Draw(t, "window")
-			if d.From[i].Window == leaderboard.Day {
+			d.From[i].Window = rapid.SampledFrom([]leaderboard.Window{"", leaderboard.WindowAllTime, leaderboard.WindowDay}).Draw(t, "window")
+			if d.From[i].Window == leaderboard.WindowDay {
 				d.From[i].Period = rapid.SampledFrom([]string{"", "previous", "2026-03-29"}).Draw(t, "period")
 			}
 		}
@@ -170,7 +170,7 @@ func (h *derivedHistory) follow(t *rapid.T) {
 		return err
 	})
 	h.compareStatus(t)
-	q := leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.Strict}}
+	q := leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}}
 	got, err := h.Rankings.Page(h.ctx, h.ref(t, h.Truth), q)
 	want, wantErr := h.model.Page(h.ctx, h.ref(t, h.model), q)
 	if err != nil || wantErr != nil {

@@ -9,7 +9,7 @@ import (
 // anyTiebreak draws tiebreaks with and without fields; one with fields uses up to all 63 bits.
 func anyTiebreak() *rapid.Generator[leaderboard.Tiebreak] {
 	return rapid.Custom(func(t *rapid.T) leaderboard.Tiebreak {
-		order := rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc})
+		order := rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc})
 		tie := leaderboard.Tiebreak{Order: order.Draw(t, "order")}
 		if !rapid.Bool().Draw(t, "has fields") {
 			return tie

@@ -42,11 +42,11 @@ type mergedHistory struct {
 }
 
 func newMergedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *mergedHistory {
-	orders := rapid.SampledFrom([]leaderboard.Order{leaderboard.Desc, leaderboard.Asc})
+	orders := rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc})
 	rules := leaderboard.Rules{Order: orders.Draw(t, "order"), Tiebreak: anyTiebreak().Draw(t, "tiebreak"), TopN: 1000}
 	h, model := &mergedHistory{}, NewModel()
 	for i := range rapid.IntRange(1, 4).Draw(t, "boards") {
-		rules.Policy = rapid.SampledFrom([]leaderboard.Policy{leaderboard.Best, leaderboard.Latest, leaderboard.Sum}).Draw(t, "policy")
+		rules.Policy = rapid.SampledFrom([]leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum}).Draw(t, "policy")
 		one := &history{Subject: s, ctx: ctx, model: model, name: fmt.Sprintf("%s-%c", name, 'a'+i)}
 		one.SetNow = nil
 		one.syncClock(t)
@@ -99,7 +99,7 @@ func (h *mergedHistory) compare(t *rapid.T) {
 	offset, limit := rapid.Int64Range(0, 30).Draw(t, "offset"), rapid.IntRange(0, 20).Draw(t, "limit")
 	after, behind := h.somewhere(t)
 	member := anyMember().Draw(t, "asked")
-	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
 		for _, q := range []leaderboard.MergedQuery{
 			{Limit: 100},
 			{Limit: limit, Offset: offset},
@@ -144,7 +144,7 @@ func (h *mergedHistory) compare(t *rapid.T) {
 // somewhere is a place: that of an entry, or any other.
 func (h *mergedHistory) somewhere(t *rapid.T) (key, board string) {
 	board = rapid.SampledFrom(append([]leaderboard.PeriodRef{{Board: "0"}, {Board: "z"}}, h.refs...)).Draw(t, "after board").Board
-	all, err := h.boards[0].model.MergedPage(h.boards[0].ctx, h.model, leaderboard.MergedQuery{Mode: leaderboard.Strict, Limit: 1000})
+	all, err := h.boards[0].model.MergedPage(h.boards[0].ctx, h.model, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

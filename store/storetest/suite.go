@@ -138,7 +138,7 @@ func newBoardNamed(t testing.TB, s Subject, name string, rules leaderboard.Rules
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Truth.CurrentPeriod(t.Context(), b, leaderboard.AllTime)
+	p, err := s.Truth.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
 	if err != nil {
 		t.Fatal(err)
 	}

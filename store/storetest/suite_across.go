@@ -32,8 +32,8 @@ func acrossBoards(t *testing.T, s Truth) (sum, best, over string) {
 	name := boardName(t)
 	sum, best, over = name[:min(60, len(name))]+"-sum", name[:min(60, len(name))]+"-two", name[:min(60, len(name))]+"-end"
 	for board, rules := range map[string]leaderboard.Rules{
-		sum:  {Policy: leaderboard.Sum},
-		best: {Windows: []leaderboard.Window{leaderboard.Year, leaderboard.AllTime}, Order: leaderboard.Asc},
+		sum:  {Policy: leaderboard.PolicySum},
+		best: {Windows: []leaderboard.Window{leaderboard.WindowYear, leaderboard.WindowAllTime}, Order: leaderboard.OrderAsc},
 		over: {EndsAt: &past},
 	} {
 		if _, _, err := s.PutBoard(t.Context(), board, rules); err != nil {
@@ -62,7 +62,7 @@ func testAcross(t *testing.T, s Truth) {
 	}
 	wantSeqs := map[string]leaderboard.BoardSeqs{
 		sum: {Seq: 3}, over: {},
-		best: {Seq: 2, Seqs: map[leaderboard.Window]int64{leaderboard.Year: 2, leaderboard.AllTime: 2}},
+		best: {Seq: 2, Seqs: map[leaderboard.Window]int64{leaderboard.WindowYear: 2, leaderboard.WindowAllTime: 2}},
 	}
 	if !reflect.DeepEqual(r.Boards, wantSeqs) {
 		t.Errorf("boards are at %+v, want %+v", r.Boards, wantSeqs)
@@ -94,7 +94,7 @@ func testAcrossKeys(t *testing.T, s Truth) {
 	}
 	entries := []leaderboard.BoardSubmission{on(sum, score("m", 5)), on(best, score("m", 5)), on("none-\xff", score("m\xff", 5))}
 	first, err := ask(key, entries...)
-	if err != nil || first.Boards[sum].Seq != 1 || first.Boards[best].Seqs[leaderboard.AllTime] != 1 {
+	if err != nil || first.Boards[sum].Seq != 1 || first.Boards[best].Seqs[leaderboard.WindowAllTime] != 1 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: sum, Key: key, Entries: []leaderboard.Submission{score("m", 5)}}); err != nil {

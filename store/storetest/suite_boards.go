@@ -80,7 +80,7 @@ func testList(t *testing.T, s Truth) {
 
 func testBoardConflict(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
-	asc := leaderboard.Rules{Order: leaderboard.Asc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.Asc}}
+	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}
 	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, asc); err != nil {
 		t.Fatalf("reordering an empty board: %v", err)
 	}
@@ -95,17 +95,17 @@ func testBoardConflict(t *testing.T, s Truth) {
 		t.Errorf("page is %q, want %q", got, want)
 	}
 	for name, rules := range map[string]leaderboard.Rules{
-		"order": {Tiebreak: asc.Tiebreak}, "tiebreak": {Order: leaderboard.Asc},
+		"order": {Tiebreak: asc.Tiebreak}, "tiebreak": {Order: leaderboard.OrderAsc},
 	} {
 		if _, _, err := s.PutBoard(t.Context(), b.ref.Board, rules); !errors.Is(err, leaderboard.ErrBoardConflict) {
 			t.Errorf("another %s with entries: %v, want a conflict", name, err)
 		}
 	}
-	asc.Policy = leaderboard.Latest
+	asc.Policy = leaderboard.PolicyLatest
 	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, asc); err != nil {
 		t.Errorf("another policy with entries: %v", err)
 	}
-	if res := b.submit(score("quick", 5)); res[0].Status != leaderboard.Applied || *res[0].Score != 5 {
+	if res := b.submit(score("quick", 5)); res[0].Status != leaderboard.StatusApplied || *res[0].Score != 5 {
 		t.Errorf("under the new policy: %+v", res[0])
 	}
 }
@@ -149,7 +149,7 @@ func testDeleteBoard(t *testing.T, s Truth) {
 		t.Errorf("period of a deleted board: %v", err)
 	}
 	// The name is free for another board, which knows nothing of the old one's keys and entries.
-	again := newBoard(t, b.Subject, leaderboard.Rules{Order: leaderboard.Asc})
+	again := newBoard(t, b.Subject, leaderboard.Rules{Order: leaderboard.OrderAsc})
 	if again.ref.ID == b.ref.ID || again.ref.BoardID == b.ref.BoardID {
 		t.Errorf("the new board has the id of the old one: %+v", again.ref)
 	}
@@ -166,11 +166,11 @@ func testPeriods(t *testing.T, s Truth) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Window != leaderboard.AllTime || p.StartsAt != 0 || p.EndsAt != leaderboard.Forever || p.State != leaderboard.PeriodOpen ||
+	if p.Window != leaderboard.WindowAllTime || p.StartsAt != 0 || p.EndsAt != leaderboard.Forever || p.State != leaderboard.PeriodStateOpen ||
 		p.LastSeq != 0 || p.EntryCount != 0 || p.Committed == 0 || p.BoardID != b.ref.BoardID {
 		t.Errorf("a new period is %+v", p)
 	}
-	for _, window := range []leaderboard.Window{"", leaderboard.AllTime} {
+	for _, window := range []leaderboard.Window{"", leaderboard.WindowAllTime} {
 		list, err := s.Periods(t.Context(), b.ref.BoardID, window, 0, 10)
 		if err != nil || len(list) != 1 || list[0] != p {
 			t.Errorf("periods of window %q: %+v, %v; want %+v", window, list, err, p)

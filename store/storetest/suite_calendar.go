@@ -113,7 +113,7 @@ func (b *timed) period(id int64) leaderboard.Period {
 }
 
 func seqs(day, all, hour int64) map[leaderboard.Window]int64 {
-	return map[leaderboard.Window]int64{leaderboard.Day: day, leaderboard.AllTime: all, leaderboard.Hour: hour}
+	return map[leaderboard.Window]int64{leaderboard.WindowDay: day, leaderboard.WindowAllTime: all, leaderboard.WindowHour: hour}
 }
 
 func berlin(windows ...leaderboard.Window) leaderboard.Rules {
@@ -121,7 +121,7 @@ func berlin(windows ...leaderboard.Window) leaderboard.Rules {
 }
 
 func threeWindows() leaderboard.Rules {
-	return berlin(leaderboard.Day, leaderboard.AllTime, leaderboard.Hour)
+	return berlin(leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour)
 }
 
 // A reader is first after the turn: it sees an empty new period, and the old one under its own name.
@@ -132,34 +132,34 @@ func testTurnRead(t *testing.T, s Subject) {
 		t.Errorf("receipt %+v", r)
 	}
 	old := b.current()
-	if old[leaderboard.Day].Name() != "2026-03-28" || old[leaderboard.Hour].Name() != "2026-03-28T23" || old[leaderboard.AllTime].Name() != "all_time" {
+	if old[leaderboard.WindowDay].Name() != "2026-03-28" || old[leaderboard.WindowHour].Name() != "2026-03-28T23" || old[leaderboard.WindowAllTime].Name() != "all_time" {
 		t.Errorf("current periods %+v", old)
 	}
 	b.at("2026-03-28T23:00:01Z")
 	now := b.current()
-	day := now[leaderboard.Day]
+	day := now[leaderboard.WindowDay]
 	if day.Name() != "2026-03-29" || day.LastSeq != 0 || day.EntryCount != 0 || day.EndsAt-day.StartsAt != 23*3600_000_000 ||
-		day.State != leaderboard.PeriodOpen || day.Committed < day.StartsAt {
+		day.State != leaderboard.PeriodStateOpen || day.Committed < day.StartsAt {
 		t.Errorf("the new day is %+v", day)
 	}
-	if now[leaderboard.AllTime].ID != old[leaderboard.AllTime].ID {
+	if now[leaderboard.WindowAllTime].ID != old[leaderboard.WindowAllTime].ID {
 		t.Error("all_time began anew")
 	}
 	if got := b.page(day); len(got) != 0 {
 		t.Errorf("the new day shows %q", got)
 	}
-	if got := b.page(old[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 a 5"}) {
+	if got := b.page(old[leaderboard.WindowDay]); !reflect.DeepEqual(got, []string{"1 a 5"}) {
 		t.Errorf("the old day shows %q", got)
 	}
-	if p := b.period(old[leaderboard.Day].ID); p.State != leaderboard.PeriodClosed {
+	if p := b.period(old[leaderboard.WindowDay].ID); p.State != leaderboard.PeriodStateClosed {
 		t.Errorf("the old day is %s", p.State)
 	}
 	r = b.submit(score("a", 3))
 	if got := short(r.Results); got != "a applied 3<-" || !reflect.DeepEqual(r.Seqs, seqs(1, 1, 1)) {
 		t.Errorf("after the turn: %s, seqs %v", got, r.Seqs)
 	}
-	if again := b.current(); again[leaderboard.Day].ID != day.ID || again[leaderboard.Day].LastSeq != 1 {
-		t.Errorf("the new day became %+v", again[leaderboard.Day])
+	if again := b.current(); again[leaderboard.WindowDay].ID != day.ID || again[leaderboard.WindowDay].LastSeq != 1 {
+		t.Errorf("the new day became %+v", again[leaderboard.WindowDay])
 	}
 }
 
@@ -174,15 +174,15 @@ func testTurnWritten(t *testing.T, s Subject) {
 		t.Errorf("after the turn: %s, seqs %v", got, r.Seqs)
 	}
 	now := b.current()
-	if now[leaderboard.Hour].Name() != "2026-03-29T03" || now[leaderboard.Day].Name() != "2026-03-29" {
+	if now[leaderboard.WindowHour].Name() != "2026-03-29T03" || now[leaderboard.WindowDay].Name() != "2026-03-29" {
 		t.Errorf("current periods %+v", now)
 	}
-	for w, want := range map[leaderboard.Window][]string{leaderboard.Day: {"1 a 7"}, leaderboard.AllTime: {"1 b 9", "2 a 7"}, leaderboard.Hour: {"1 a 7"}} {
+	for w, want := range map[leaderboard.Window][]string{leaderboard.WindowDay: {"1 a 7"}, leaderboard.WindowAllTime: {"1 b 9", "2 a 7"}, leaderboard.WindowHour: {"1 a 7"}} {
 		if got := b.page(now[w]); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s shows %q, want %q", w, got, want)
 		}
 	}
-	list, err := s.Truth.Periods(t.Context(), now[leaderboard.Day].BoardID, "", 0, 10)
+	list, err := s.Truth.Periods(t.Context(), now[leaderboard.WindowDay].BoardID, "", 0, 10)
 	if err != nil || len(list) != 5 {
 		t.Fatalf("periods %+v, %v", list, err)
 	}
@@ -193,18 +193,18 @@ func testTurnWritten(t *testing.T, s Subject) {
 	}
 	// A submit that changes nothing keeps the periods that it began.
 	b.at("2026-03-29T02:00:01Z")
-	if r := b.submit(score("\xff", 1)); r.Results[0].Status != leaderboard.Rejected || !reflect.DeepEqual(r.Seqs, seqs(1, 3, 0)) {
+	if r := b.submit(score("\xff", 1)); r.Results[0].Status != leaderboard.StatusRejected || !reflect.DeepEqual(r.Seqs, seqs(1, 3, 0)) {
 		t.Errorf("rejected in a new hour: %+v", r)
 	}
-	if p := b.period(old[leaderboard.Hour].ID); p.State != leaderboard.PeriodClosed || p.LastSeq != 2 {
+	if p := b.period(old[leaderboard.WindowHour].ID); p.State != leaderboard.PeriodStateClosed || p.LastSeq != 2 {
 		t.Errorf("the first hour is %+v", p)
 	}
 }
 
 // What breaks a rule in one window counts in none: yesterday's sum stands before the limit of all_time, not of the day.
 func testAllWindowsOrNone(t *testing.T, s Subject) {
-	rules, limit := berlin(leaderboard.Day, leaderboard.AllTime), int64(10)
-	rules.Policy, rules.Limits.MaxScore = leaderboard.Sum, &limit
+	rules, limit := berlin(leaderboard.WindowDay, leaderboard.WindowAllTime), int64(10)
+	rules.Policy, rules.Limits.MaxScore = leaderboard.PolicySum, &limit
 	b := newTimed(t, s, berlinNight, rules)
 	b.submit(score("a", 6))
 	b.at("2026-03-28T23:00:01Z")
@@ -216,7 +216,7 @@ func testAllWindowsOrNone(t *testing.T, s Subject) {
 		t.Errorf("the first is refused by %v", rule)
 	}
 	now := b.current()
-	for w, want := range map[leaderboard.Window][]string{leaderboard.Day: {"1 b 10", "2 a 4"}, leaderboard.AllTime: {"1 b 10", "2 a 10"}} {
+	for w, want := range map[leaderboard.Window][]string{leaderboard.WindowDay: {"1 b 10", "2 a 4"}, leaderboard.WindowAllTime: {"1 b 10", "2 a 10"}} {
 		if got := b.page(now[w]); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s shows %q, want %q", w, got, want)
 		}
@@ -225,60 +225,60 @@ func testAllWindowsOrNone(t *testing.T, s Subject) {
 
 // A window that is added begins empty, one that is removed is left as it is, and goes on when it comes back.
 func testChangeWindows(t *testing.T, s Subject) {
-	b := newTimed(t, s, berlinNight, berlin(leaderboard.AllTime))
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowAllTime))
 	if r := b.submit(score("a", 5)); r.Seqs != nil {
 		t.Errorf("one window has seqs %v", r.Seqs)
 	}
-	b.put(berlin(leaderboard.Week, leaderboard.AllTime))
-	week := b.current()[leaderboard.Week]
+	b.put(berlin(leaderboard.WindowWeek, leaderboard.WindowAllTime))
+	week := b.current()[leaderboard.WindowWeek]
 	if week.Name() != "2026-W13" || week.LastSeq != 0 || week.StartsAt > week.Committed {
 		t.Errorf("the added window has %+v", week)
 	}
 	r := b.submit(score("a", 4))
-	if got := short(r.Results); got != "a applied 4<-" || r.Seq != 1 || r.Seqs[leaderboard.AllTime] != 1 {
+	if got := short(r.Results); got != "a applied 4<-" || r.Seq != 1 || r.Seqs[leaderboard.WindowAllTime] != 1 {
 		t.Errorf("after adding: %s, %+v", got, r)
 	}
-	b.put(berlin(leaderboard.AllTime))
+	b.put(berlin(leaderboard.WindowAllTime))
 	b.submit(score("b", 6))
-	if p := b.period(week.ID); p.State != leaderboard.PeriodOpen || p.LastSeq != 1 {
+	if p := b.period(week.ID); p.State != leaderboard.PeriodStateOpen || p.LastSeq != 1 {
 		t.Errorf("the removed window has %+v", p)
 	}
-	if _, ok := b.current()[leaderboard.Week]; ok {
+	if _, ok := b.current()[leaderboard.WindowWeek]; ok {
 		t.Error("a removed window has a current period")
 	}
-	b.put(berlin(leaderboard.AllTime, leaderboard.Week))
-	if r := b.submit(score("b", 6)); r.Seqs[leaderboard.Week] != 2 || b.current()[leaderboard.Week].ID != week.ID {
+	b.put(berlin(leaderboard.WindowAllTime, leaderboard.WindowWeek))
+	if r := b.submit(score("b", 6)); r.Seqs[leaderboard.WindowWeek] != 2 || b.current()[leaderboard.WindowWeek].ID != week.ID {
 		t.Errorf("back again: %+v", r)
 	}
 }
 
 // A clock that goes back does not bring yesterday back.
 func testClockBack(t *testing.T, s Subject) {
-	b := newTimed(t, s, "2026-03-28T23:00:10Z", berlin(leaderboard.Day))
+	b := newTimed(t, s, "2026-03-28T23:00:10Z", berlin(leaderboard.WindowDay))
 	first := b.submit(score("a", 5))
 	b.at(berlinNight)
 	second := b.submit(score("b", 5))
 	if second.Seq != 2 || *second.Results[0].CreatedTime <= *first.Results[0].CreatedTime {
 		t.Errorf("before %+v, after %+v", first, second)
 	}
-	if got := b.page(b.current()[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 a 5", "2 b 5"}) {
+	if got := b.page(b.current()[leaderboard.WindowDay]); !reflect.DeepEqual(got, []string{"1 a 5", "2 b 5"}) {
 		t.Errorf("the day shows %q", got)
 	}
 }
 
 // The zone cuts the periods: it can change only until one of them was used.
 func testTimeZone(t *testing.T, s Subject) {
-	b := newTimed(t, s, "2026-03-28T23:30:00Z", berlin(leaderboard.AllTime, leaderboard.Day))
-	if got := b.current()[leaderboard.Day].Name(); got != "2026-03-29" {
+	b := newTimed(t, s, "2026-03-28T23:30:00Z", berlin(leaderboard.WindowAllTime, leaderboard.WindowDay))
+	if got := b.current()[leaderboard.WindowDay].Name(); got != "2026-03-29" {
 		t.Fatalf("in Berlin it is %s", got)
 	}
-	utc := berlin(leaderboard.AllTime, leaderboard.Day)
+	utc := berlin(leaderboard.WindowAllTime, leaderboard.WindowDay)
 	utc.TimeZone = "UTC"
 	b.put(utc)
-	if got := b.current()[leaderboard.Day].Name(); got != "2026-03-28" {
+	if got := b.current()[leaderboard.WindowDay].Name(); got != "2026-03-28" {
 		t.Fatalf("in UTC it is %s", got)
 	}
-	if list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.Day].BoardID, leaderboard.Day, 0, 10); err != nil || len(list) != 1 {
+	if list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.WindowDay].BoardID, leaderboard.WindowDay, 0, 10); err != nil || len(list) != 1 {
 		t.Errorf("days %+v, %v", list, err)
 	}
 	b.submit(score("a", 1))
@@ -303,7 +303,7 @@ func testKeysAcrossTurn(t *testing.T, s Subject) {
 	if err != nil || !reflect.DeepEqual(again, first) {
 		t.Errorf("again %+v, %v; want %+v", again, err, first)
 	}
-	if p := b.current()[leaderboard.Day]; p.LastSeq != 0 {
+	if p := b.current()[leaderboard.WindowDay]; p.LastSeq != 0 {
 		t.Errorf("the retry counted in the new day: %+v", p)
 	}
 }
@@ -312,7 +312,7 @@ func testRemoveWindows(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 6))
 	now := b.current()
-	r, err := s.Truth.Remove(t.Context(), b.name, now[leaderboard.AllTime].ID, "a")
+	r, err := s.Truth.Remove(t.Context(), b.name, now[leaderboard.WindowAllTime].ID, "a")
 	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(2, 3, 2)) {
 		t.Fatalf("removed from one period: %+v, %v", r, err)
 	}
@@ -330,21 +330,21 @@ func testPeriodNames(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	old := b.current()
 	b.at("2026-03-28T23:00:01Z")
-	b.put(berlin(leaderboard.AllTime, leaderboard.Hour))
+	b.put(berlin(leaderboard.WindowAllTime, leaderboard.WindowHour))
 	now := b.current()
-	id := now[leaderboard.AllTime].BoardID
+	id := now[leaderboard.WindowAllTime].BoardID
 	for _, c := range []struct {
 		w    leaderboard.Window
 		name string
 		want int64
 	}{
-		{leaderboard.Day, "2026-03-28", old[leaderboard.Day].ID},
-		{leaderboard.Hour, "2026-03-28T23", old[leaderboard.Hour].ID},
-		{leaderboard.Hour, "2026-03-29T00", now[leaderboard.Hour].ID},
-		{leaderboard.AllTime, "all_time", old[leaderboard.AllTime].ID},
-		{leaderboard.Day, "2026-03-29", 0},
-		{leaderboard.Hour, "2026-03-28", 0},
-		{leaderboard.Week, "2026-W13", 0},
+		{leaderboard.WindowDay, "2026-03-28", old[leaderboard.WindowDay].ID},
+		{leaderboard.WindowHour, "2026-03-28T23", old[leaderboard.WindowHour].ID},
+		{leaderboard.WindowHour, "2026-03-29T00", now[leaderboard.WindowHour].ID},
+		{leaderboard.WindowAllTime, "all_time", old[leaderboard.WindowAllTime].ID},
+		{leaderboard.WindowDay, "2026-03-29", 0},
+		{leaderboard.WindowHour, "2026-03-28", 0},
+		{leaderboard.WindowWeek, "2026-W13", 0},
 	} {
 		p, err := s.Truth.PeriodNamed(t.Context(), id, c.w, c.name)
 		if p.ID != c.want || (c.want == 0) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
@@ -355,14 +355,14 @@ func testPeriodNames(t *testing.T, s Subject) {
 
 // Whoever only looks after copies begins no periods.
 func testPeekBeginsNothing(t *testing.T, s Subject) {
-	b := newTimed(t, s, berlinNight, berlin(leaderboard.Hour))
-	made := b.put(berlin(leaderboard.Hour))
-	old := b.current()[leaderboard.Hour]
-	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.Hour); err != nil || p != *old {
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowHour))
+	made := b.put(berlin(leaderboard.WindowHour))
+	old := b.current()[leaderboard.WindowHour]
+	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); err != nil || p != *old {
 		t.Errorf("%+v, %v; want %+v", p, err, old)
 	}
 	b.at("2026-03-28T23:00:01Z")
-	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.Hour); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		t.Errorf("after the turn: %+v, %v", p, err)
 	}
 	if list, err := s.Truth.Periods(t.Context(), made.ID, "", 0, 10); err != nil || len(list) != 1 {
@@ -373,7 +373,7 @@ func testPeekBeginsNothing(t *testing.T, s Subject) {
 // Writers and readers cross the turn together: nothing is lost, counted twice or put into two periods of one name.
 func testTurnUnderLoad(t *testing.T, s Subject) {
 	rules := threeWindows()
-	rules.Policy = leaderboard.Sum
+	rules.Policy = leaderboard.PolicySum
 	b := newTimed(t, s, berlinNight, rules)
 	const writers, each = 8, 20
 	var wg sync.WaitGroup
@@ -403,7 +403,7 @@ func testTurnUnderLoad(t *testing.T, s Subject) {
 		t.Fatal(err)
 	default:
 	}
-	list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.AllTime].BoardID, "", 0, 100)
+	list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.WindowAllTime].BoardID, "", 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

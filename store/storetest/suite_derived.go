@@ -35,7 +35,7 @@ func newDerived(t *testing.T, s Subject, now string, d leaderboard.Derive, sourc
 		d.From[i].Board = b.source(d.From[i].Board)
 	}
 	for _, name := range sources {
-		b.putSource(name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Day}})
+		b.putSource(name, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	}
 	b.put(leaderboard.Rules{Derive: &d})
 	return b
@@ -70,7 +70,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	page, err := b.Rankings.Page(b.t.Context(), Ref(l.Board, l.Periods[0]), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.Strict, MinSeq: step.ToSeq}})
+	page, err := b.Rankings.Page(b.t.Context(), Ref(l.Board, l.Periods[0]), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: step.ToSeq}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func testDerivedRolling(t *testing.T, s Subject) {
 	b.at("2026-11-20T23:59:59Z")
 	b.follow("ada 301", "bob 20")
 	b.at("2026-11-21T00:00:00Z")
-	if step := b.follow("ada 300"); step.State != leaderboard.Rolling || step.Rows != 2 {
+	if step := b.follow("ada 300"); step.State != leaderboard.DerivationStateRolling || step.Rows != 2 {
 		t.Errorf("the roll was %+v", step)
 	}
 	b.submitTo("runs", score("bob", 4000))
@@ -138,7 +138,7 @@ func testDerivedRolling(t *testing.T, s Subject) {
 // An intersection has who is in every source, each day.
 func testDerivedIntersect(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-18T12:00:00Z",
-		leaderboard.Derive{Last: "2d", Op: leaderboard.Intersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+		leaderboard.Derive{Last: "2d", Op: leaderboard.DeriveOpIntersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("ada", 1), score("bob", 20))
 	b.follow()
 	b.at("2026-11-19T12:00:00Z")
@@ -156,7 +156,7 @@ func testDerivedIntersect(t *testing.T, s Subject) {
 // A source that is made after the board is followed from then on.
 func testDerivedLate(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{
-		{Board: "runs"}, {Board: "late", Window: leaderboard.AllTime}, {Board: "runs", Period: "2026-11-21"},
+		{Board: "runs"}, {Board: "late", Window: leaderboard.WindowAllTime}, {Board: "runs", Period: "2026-11-21"},
 	}}, "runs")
 	b.submitTo("runs", score("ada", 1))
 	b.follow("ada 1")
@@ -179,12 +179,12 @@ func testDerivedWeights(t *testing.T, s Subject) {
 		weights   []int64
 		want      string
 	}{
-		{leaderboard.Union, leaderboard.AggregateSum, []int64{1, 0}, "eve 9, ada 5, bob 0"},
-		{leaderboard.Union, leaderboard.AggregateSum, []int64{1, -2}, "eve 9, ada 3, bob -8"},
-		{leaderboard.Union, leaderboard.AggregateMax, []int64{1, -2}, "eve 9, ada 5, bob -8"},
-		{leaderboard.Union, leaderboard.AggregateMin, []int64{1, -2}, "eve 9, ada -2, bob -8"},
-		{leaderboard.Intersect, leaderboard.AggregateSum, []int64{0, 3}, "ada 3"},
-		{leaderboard.Intersect, leaderboard.AggregateMax, []int64{0, -1}, "ada 0"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, []int64{1, 0}, "eve 9, ada 5, bob 0"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, []int64{1, -2}, "eve 9, ada 3, bob -8"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateMax, []int64{1, -2}, "eve 9, ada 5, bob -8"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateMin, []int64{1, -2}, "eve 9, ada -2, bob -8"},
+		{leaderboard.DeriveOpIntersect, leaderboard.AggregateSum, []int64{0, 3}, "ada 3"},
+		{leaderboard.DeriveOpIntersect, leaderboard.AggregateMax, []int64{0, -1}, "ada 0"},
 	} {
 		t.Run(fmt.Sprintf("%s %s %v", c.op, c.aggregate, c.weights), func(t *testing.T) {
 			b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
@@ -302,7 +302,7 @@ func testDerivedLost(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	b.follow("ada 1")
-	b.putSource("rides", leaderboard.Rules{Order: leaderboard.Asc})
+	b.putSource("rides", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	b.submitTo("rides", score("eve", 300))
 	b.follow("eve 300", "ada 1")
 	if err := b.Truth.DeleteBoard(t.Context(), b.name); err != nil {

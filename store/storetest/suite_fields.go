@@ -17,9 +17,9 @@ import (
 // gameFields are a level, whether somebody paid, and deaths, of which fewer are better.
 func gameFields() []leaderboard.TiebreakField {
 	return []leaderboard.TiebreakField{
-		{Name: "level", Bits: 20, Order: leaderboard.Desc},
-		{Name: "paid", Bits: 1, Order: leaderboard.Desc},
-		{Name: "deaths", Bits: 16, Order: leaderboard.Asc},
+		{Name: "level", Bits: 20, Order: leaderboard.OrderDesc},
+		{Name: "paid", Bits: 1, Order: leaderboard.OrderDesc},
+		{Name: "deaths", Bits: 16, Order: leaderboard.OrderAsc},
 	}
 }
 
@@ -30,7 +30,7 @@ func withFields(member string, score, level, paid, deaths int64) leaderboard.Sub
 // testFields: what is not whole or out of range is rejected alone, a packed tiebreak is as good as its fields, sum keeps
 // the fields it has, and fields are a part of the request that a key names.
 func testFields(t *testing.T, s Truth) {
-	rules := leaderboard.Rules{Policy: leaderboard.Sum, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}}
+	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}}
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
 	tie := &b.ref.Rules.Tiebreak
 	packed, broken := tie.Pack(map[string]int64{"level": 1, "paid": 1, "deaths": 65535})
@@ -74,7 +74,7 @@ func testFields(t *testing.T, s Truth) {
 // wantFields compares all entries, as "member score fields".
 func (b *board) wantFields(want ...string) {
 	b.t.Helper()
-	p, err := b.Rankings.Page(b.t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Limit: leaderboard.MaxLimit})
+	p, err := b.Rankings.Page(b.t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: leaderboard.MaxLimit})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ type plainEntry struct {
 // better is negative when a is: by score, then field by field, then by arrival.
 func (a plainEntry) compare(b plainEntry, rules *leaderboard.Rules, arrival bool) int {
 	directed := func(o leaderboard.Order, x, y int64) int {
-		if o == leaderboard.Desc {
+		if o == leaderboard.OrderDesc {
 			x, y = y, x
 		}
 		return cmp.Compare(x, y)
@@ -125,8 +125,8 @@ func (a plainEntry) compare(b plainEntry, rules *leaderboard.Rules, arrival bool
 // best, nobody ends up with the score of one submission and a field of another.
 func testFieldRanks(t *testing.T, s Subject) {
 	r := rand.New(rand.NewPCG(1, 2))
-	orders := []leaderboard.Order{leaderboard.Desc, leaderboard.Asc}
-	for i, policy := range []leaderboard.Policy{leaderboard.Best, leaderboard.Best, leaderboard.Best, leaderboard.Latest, leaderboard.Sum} {
+	orders := []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}
+	for i, policy := range []leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyBest, leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum} {
 		t.Run(fmt.Sprint(policy, " ", i), func(t *testing.T) {
 			rules := leaderboard.Rules{Policy: policy, Order: orders[r.IntN(2)], Tiebreak: leaderboard.Tiebreak{Order: orders[r.IntN(2)]}}
 			for left, j := leaderboard.MaxTiebreakBits, 0; left > 0 && j < 4; j++ {
@@ -143,11 +143,11 @@ func testFieldRanks(t *testing.T, s Subject) {
 				}
 				subs = append(subs, leaderboard.Submission{Member: e.member, Score: e.score, Fields: e.fields})
 				cur, there := kept[e.member]
-				if there && policy == leaderboard.Sum {
+				if there && policy == leaderboard.PolicySum {
 					e.score += cur.score
 				}
 				same := there && cur.compare(e, b.ref.Rules, false) == 0
-				if !there || !same && (policy != leaderboard.Best || e.compare(cur, b.ref.Rules, false) < 0) {
+				if !there || !same && (policy != leaderboard.PolicyBest || e.compare(cur, b.ref.Rules, false) < 0) {
 					kept[e.member] = e
 				}
 			}

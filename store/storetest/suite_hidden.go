@@ -52,7 +52,7 @@ func (b *board) caughtUp() {
 
 // Everybody below a hidden member moves up in every mode, and down again.
 func testHiddenRanks(t *testing.T, s Subject) {
-	b := newBoard(t, s, leaderboard.Rules{Policy: leaderboard.Latest})
+	b := newBoard(t, s, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	b.submit(score("a", 9), score("b", 7), score("c", 7), score("d", 5), score("e", 3))
 	want := func(what string, pages map[leaderboard.Mode]string) {
 		t.Helper()
@@ -64,13 +64,13 @@ func testHiddenRanks(t *testing.T, s Subject) {
 	}
 	b.hide("a", "d")
 	want("a and d hidden", map[leaderboard.Mode]string{
-		leaderboard.Strict: "1 b 7, 2 c 7, 3 e 3", leaderboard.Tied: "1 b 7, 1 c 7, 3 e 3", leaderboard.Dense: "1 b 7, 1 c 7, 2 e 3",
+		leaderboard.ModeStrict: "1 b 7, 2 c 7, 3 e 3", leaderboard.ModeTied: "1 b 7, 1 c 7, 3 e 3", leaderboard.ModeDense: "1 b 7, 1 c 7, 2 e 3",
 	})
-	st, err := b.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.Strict), Members: []string{"a", "e"}})
+	st, err := b.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeStrict), Members: []string{"a", "e"}})
 	if err != nil || len(st.Entries) != 1 || st.Entries[0].Rank != 3 || !reflect.DeepEqual(st.NotRanked, []string{"a"}) || st.Total != 3 {
 		t.Errorf("members: %+v, %v", st, err)
 	}
-	if _, err := b.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Around: "d", Limit: 3}); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := b.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Around: "d", Limit: 3}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("around a hidden member: %v", err)
 	}
 	before := b.last
@@ -80,16 +80,16 @@ func testHiddenRanks(t *testing.T, s Subject) {
 	if b.last != before+1 {
 		t.Errorf("seq is %d after %d and one visible change", b.last, before)
 	}
-	want("after submissions", map[leaderboard.Mode]string{leaderboard.Strict: "1 b 7, 2 c 7, 3 f 6, 4 e 3", leaderboard.Tied: "1 b 7, 1 c 7, 3 f 6, 4 e 3"})
+	want("after submissions", map[leaderboard.Mode]string{leaderboard.ModeStrict: "1 b 7, 2 c 7, 3 f 6, 4 e 3", leaderboard.ModeTied: "1 b 7, 1 c 7, 3 f 6, 4 e 3"})
 	b.restore("a")
-	want("a restored", map[leaderboard.Mode]string{leaderboard.Strict: "1 b 7, 2 c 7, 3 f 6, 4 e 3, 5 a 1"})
+	want("a restored", map[leaderboard.Mode]string{leaderboard.ModeStrict: "1 b 7, 2 c 7, 3 f 6, 4 e 3, 5 a 1"})
 	b.restore("d")
-	want("d restored", map[leaderboard.Mode]string{leaderboard.Tied: "1 d 8, 2 b 7, 2 c 7, 4 f 6, 5 e 3, 6 a 1"})
+	want("d restored", map[leaderboard.Mode]string{leaderboard.ModeTied: "1 d 8, 2 b 7, 2 c 7, 4 f 6, 5 e 3, 6 a 1"})
 }
 
 // A hidden member is told nothing, keeps the time at which a score was reached, and the log tells of moves only.
 func testHiddenEntry(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	b.hide("m")
 	r := b.submit(score("m", 5), score("m", -2), score("n", 3))
 	if got := short(r); got != "m applied 5<-; m applied 3<5; n applied 3<-" {
@@ -131,7 +131,7 @@ func testHiddenRemoved(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
 	b.submit(score("m", 5))
-	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Order: leaderboard.Asc}); !errors.Is(err, leaderboard.ErrBoardConflict) {
+	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Order: leaderboard.OrderAsc}); !errors.Is(err, leaderboard.ErrBoardConflict) {
 		t.Errorf("the order of a hidden entry was changed: %v", err)
 	}
 	r, err := s.Remove(t.Context(), b.ref.Board, 0, "m")
@@ -297,7 +297,7 @@ func testHidingRefused(t *testing.T, s Truth, board string) {
 
 // The answer that a key brought stays the answer, whatever happened to the member since.
 func testHiddenKeys(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	send := func() string {
 		t.Helper()
 		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 5)}})

@@ -35,21 +35,21 @@ func testHiddenPeriods(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot", Actor: "boss"}
 	b.submit(score("m", 9), score("n", 5))
-	one := b.current()[leaderboard.Day]
+	one := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("m", 8), score("n", 4))
 	b.hide(request)
-	two := b.current()[leaderboard.Day]
+	two := b.current()[leaderboard.WindowDay]
 	b.want("hidden", one, "1 m 9", "2 n 5")
 	b.want("hidden", two, "1 n 4")
-	if r := b.submit(score("m", 7)); short(r.Results) != "m unchanged 8<8" || r.Seqs[leaderboard.Day] != 3 {
+	if r := b.submit(score("m", 7)); short(r.Results) != "m unchanged 8<8" || r.Seqs[leaderboard.WindowDay] != 3 {
 		t.Errorf("hidden, told %s at %v", short(r.Results), r.Seqs)
 	}
 	b.at("2026-03-29T22:00:01Z")
-	if r := b.submit(score("m", 6), score("n", 3)); short(r.Results) != "m applied 6<-; n applied 3<-" || r.Seqs[leaderboard.Day] != 1 {
+	if r := b.submit(score("m", 6), score("n", 3)); short(r.Results) != "m applied 6<-; n applied 3<-" || r.Seqs[leaderboard.WindowDay] != 1 {
 		t.Errorf("in a new period told %s at %v", short(r.Results), r.Seqs)
 	}
-	three := b.current()[leaderboard.Day]
+	three := b.current()[leaderboard.WindowDay]
 	b.want("in a new period", three, "1 n 3")
 
 	b.restore(request)
@@ -78,7 +78,7 @@ func testHiddenRuns(t *testing.T, b *timed, one, two *leaderboard.Period) {
 	}
 	got := map[string]int{}
 	for _, r := range runs {
-		if r.Window == leaderboard.Day {
+		if r.Window == leaderboard.WindowDay {
 			got[fmt.Sprintf("%s %s %s %d-%d", r.Kind, r.Period, r.Actor, r.FromSeq, r.ToSeq)]++
 		}
 	}
@@ -96,7 +96,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
 	b.hide(request)
 	b.submit(score("m", 9), score("n", 5))
-	day := b.current()[leaderboard.Day]
+	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.restore(request)
 	b.want("closed without m", day, "1 n 5")
@@ -104,7 +104,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 1 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
-	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.Reopen ||
+	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindReopen ||
 		runs[0].Actor != "boss" || runs[0].FromSeq != 1 || runs[0].ToSeq != 1 {
 		t.Errorf("recorded %+v, %v", runs, err)
 	}
@@ -120,7 +120,7 @@ func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
 	b.hide(request)
 	b.submit(score("m", 9))
-	day := b.current()[leaderboard.Day]
+	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("n", 5), score("o", 4))
 	r, err := b.Truth.Reopen(t.Context(), b.name, day.ID, "m", "boss")
@@ -145,8 +145,8 @@ func testHiddenRecut(t *testing.T, s Subject) {
 func testHiddenOldWindow(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("m", 9), score("n", 5))
-	all := b.current()[leaderboard.AllTime]
-	b.put(berlin(leaderboard.Day))
+	all := b.current()[leaderboard.WindowAllTime]
+	b.put(berlin(leaderboard.WindowDay))
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
 	b.hide(request)
 	b.want("hidden", all, "1 n 5")
@@ -157,11 +157,11 @@ func testHiddenOldWindow(t *testing.T, s Subject) {
 // Times are assigned to hidden entries and to others in one order, though the clock stands still: when all are shown
 // together one day, those who were first are first.
 func testHiddenClock(t *testing.T, s Subject) {
-	b := newTimed(t, s, berlinNight, berlin(leaderboard.Day))
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
 	request := leaderboard.HideRequest{Board: b.name, Member: "z", Reason: "bot"}
 	b.hide(request)
 	b.submit(score("z", 5))
 	b.submit(score("a", 5))
 	b.restore(request)
-	b.want("restored", b.current()[leaderboard.Day], "1 z 5", "2 a 5")
+	b.want("restored", b.current()[leaderboard.WindowDay], "1 z 5", "2 a 5")
 }

@@ -12,13 +12,13 @@ import (
 func testClosed(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 9))
-	day := b.current()[leaderboard.Day]
+	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("b", 1))
 	if _, err := s.Truth.Remove(t.Context(), b.name, day.ID, "b"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 		t.Errorf("removed from a closed period: %v", err)
 	}
-	if p := b.period(day.ID); p.LastSeq != 2 || p.State != leaderboard.PeriodClosed {
+	if p := b.period(day.ID); p.LastSeq != 2 || p.State != leaderboard.PeriodStateClosed {
 		t.Fatalf("the closed day is %+v", p)
 	}
 	if got := b.page(day); !reflect.DeepEqual(got, []string{"1 b 9", "2 a 5"}) {
@@ -34,7 +34,7 @@ func testClosed(t *testing.T, s Subject) {
 	if got := b.page(day); !reflect.DeepEqual(got, []string{"1 a 5"}) {
 		t.Errorf("after the correction: %q", got)
 	}
-	if got := b.page(b.current()[leaderboard.Day]); !reflect.DeepEqual(got, []string{"1 b 1"}) {
+	if got := b.page(b.current()[leaderboard.WindowDay]); !reflect.DeepEqual(got, []string{"1 b 1"}) {
 		t.Errorf("the current day shows %q", got)
 	}
 	runs, err := s.Truth.Runs(t.Context(), day.BoardID, 0, 10)
@@ -42,8 +42,8 @@ func testClosed(t *testing.T, s Subject) {
 		t.Fatalf("runs %+v, %v", runs, err)
 	}
 	run := runs[0]
-	if run.Kind != leaderboard.Reopen || run.Actor != "boss" || run.Period != "2026-03-28" || run.Window != leaderboard.Day || run.FromSeq != 2 ||
-		run.ToSeq != 3 || run.Rows != 1 || run.State != leaderboard.RunDone || run.StartedAt < day.EndsAt {
+	if run.Kind != leaderboard.RunKindReopen || run.Actor != "boss" || run.Period != "2026-03-28" || run.Window != leaderboard.WindowDay || run.FromSeq != 2 ||
+		run.ToSeq != 3 || run.Rows != 1 || run.State != leaderboard.RunStateDone || run.StartedAt < day.EndsAt {
 		t.Errorf("recorded as %+v", run)
 	}
 	if commits, err := s.Truth.Changes(t.Context(), day.ID, 2, 10); err != nil || len(commits) != 1 || commits[0].Changes[0].Member != "b" {
@@ -62,8 +62,8 @@ func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 	}
 	// One that is open is no correction.
 	b.submit(score("c", 1))
-	all := b.current()[leaderboard.AllTime]
-	if r, err := b.Truth.Reopen(t.Context(), b.name, all.ID, "c", "boss"); err != nil || r.Seqs[leaderboard.AllTime] != 4 {
+	all := b.current()[leaderboard.WindowAllTime]
+	if r, err := b.Truth.Reopen(t.Context(), b.name, all.ID, "c", "boss"); err != nil || r.Seqs[leaderboard.WindowAllTime] != 4 {
 		t.Errorf("removed from an open period: %+v, %v", r, err)
 	}
 	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 {
@@ -73,15 +73,15 @@ func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 
 // Housekeeping closes what nobody followed up, some seconds after its end.
 func testSweepCloses(t *testing.T, s Subject) {
-	b := newTimed(t, s, berlinNight, berlin(leaderboard.Day))
-	day := b.current()[leaderboard.Day]
+	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
+	day := b.current()[leaderboard.WindowDay]
 	for _, c := range []struct {
 		now  string
 		want leaderboard.PeriodState
 	}{
-		{"2026-03-28T22:59:55Z", leaderboard.PeriodOpen},
-		{"2026-03-28T23:00:02Z", leaderboard.PeriodOpen},
-		{"2026-03-28T23:00:11Z", leaderboard.PeriodClosed},
+		{"2026-03-28T22:59:55Z", leaderboard.PeriodStateOpen},
+		{"2026-03-28T23:00:02Z", leaderboard.PeriodStateOpen},
+		{"2026-03-28T23:00:11Z", leaderboard.PeriodStateClosed},
 	} {
 		b.at(c.now)
 		if err := s.Truth.Sweep(t.Context()); err != nil {
@@ -99,13 +99,13 @@ func testSweepCloses(t *testing.T, s Subject) {
 // The newest closed periods are kept, as many as the board says; those of other windows all.
 func testRetention(t *testing.T, s Subject) {
 	rules := threeWindows()
-	rules.Keep = map[leaderboard.Window]int{leaderboard.Hour: 2, leaderboard.Week: 0}
+	rules.Keep = map[leaderboard.Window]int{leaderboard.WindowHour: 2, leaderboard.WindowWeek: 0}
 	b := newTimed(t, s, "2026-03-28T19:30:00Z", rules)
 	var hours []leaderboard.Period
 	for _, now := range []string{"2026-03-28T19:30:00Z", "2026-03-28T20:30:00Z", "2026-03-28T21:30:00Z", "2026-03-28T22:30:00Z", "2026-03-28T23:30:00Z"} {
 		b.at(now)
 		b.submit(score("a", 1), score("b", 2))
-		hours = append(hours, *b.current()[leaderboard.Hour])
+		hours = append(hours, *b.current()[leaderboard.WindowHour])
 	}
 	for range 2 { // a second sweep has nothing more to do
 		if err := s.Truth.Sweep(t.Context()); err != nil {
@@ -117,7 +117,7 @@ func testRetention(t *testing.T, s Subject) {
 		if (i < 2) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("%s: %v", p.Name(), err)
 		}
-		if _, err := s.Truth.PeriodNamed(t.Context(), p.BoardID, leaderboard.Hour, p.Name()); (i < 2) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		if _, err := s.Truth.PeriodNamed(t.Context(), p.BoardID, leaderboard.WindowHour, p.Name()); (i < 2) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("%s by name: %v", p.Name(), err)
 		}
 	}

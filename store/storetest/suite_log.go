@@ -16,7 +16,7 @@ import (
 )
 
 func testKeys(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	tie, created := int64(math.MinInt64), leaderboard.Micros(5)
 	entries := func() []leaderboard.Submission {
 		return []leaderboard.Submission{
@@ -76,7 +76,7 @@ func testKeyUnchanged(t *testing.T, s Truth) {
 	if _, err := s.Remove(t.Context(), b.ref.Board, 0, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if again := submit("worse", score("a", 4)); !reflect.DeepEqual(again, worse) || again.Results[0].Status != leaderboard.Unchanged {
+	if again := submit("worse", score("a", 4)); !reflect.DeepEqual(again, worse) || again.Results[0].Status != leaderboard.StatusUnchanged {
 		t.Errorf("the retry was applied: %+v, want %+v", again, worse)
 	}
 	if again := submit("bad", score("", 4)); !reflect.DeepEqual(again, bad) {
@@ -86,9 +86,9 @@ func testKeyUnchanged(t *testing.T, s Truth) {
 
 // The log from its beginning leads to what the snapshot says.
 func testLog(t *testing.T, s Truth) {
-	for _, order := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		t.Run(string(order), func(t *testing.T) {
-			rules := leaderboard.Rules{Order: order, Policy: leaderboard.Latest, Tiebreak: leaderboard.Tiebreak{Order: order}}
+			rules := leaderboard.Rules{Order: order, Policy: leaderboard.PolicyLatest, Tiebreak: leaderboard.Tiebreak{Order: order}}
 			b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
 			tie := int64(math.MaxInt64)
 			b.submit(score("a", math.MinInt64), score("b", math.MaxInt64), leaderboard.Submission{Member: "c", Tiebreak: &tie})
@@ -270,8 +270,8 @@ func testRuns(t *testing.T, s Truth) {
 	var ids []int64
 	for range 5 {
 		r, err := s.StartRun(ctx, leaderboard.Run{
-			BoardID: b.ref.BoardID, PeriodID: b.ref.ID, Kind: leaderboard.Full, Reason: leaderboard.ReasonAdmin,
-			Actor: "ädmin", State: leaderboard.RunRunning,
+			BoardID: b.ref.BoardID, PeriodID: b.ref.ID, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonAdmin,
+			Actor: "ädmin", State: leaderboard.RunStateRunning,
 		})
 		if err != nil || r.ID == 0 || r.StartedAt == 0 {
 			t.Fatalf("%+v, %v", r, err)
@@ -279,11 +279,11 @@ func testRuns(t *testing.T, s Truth) {
 		ids = append([]int64{r.ID}, ids...)
 	}
 	run, err := s.Run(ctx, ids[0])
-	if err != nil || run.Board != b.ref.Board || run.Window != leaderboard.AllTime || run.Period != "all_time" ||
-		run.State != leaderboard.RunRunning || run.Actor != "ädmin" || run.Kind != leaderboard.Full || run.Reason != leaderboard.ReasonAdmin {
+	if err != nil || run.Board != b.ref.Board || run.Window != leaderboard.WindowAllTime || run.Period != "all_time" ||
+		run.State != leaderboard.RunStateRunning || run.Actor != "ädmin" || run.Kind != leaderboard.RunKindFull || run.Reason != leaderboard.RunReasonAdmin {
 		t.Errorf("%+v, %v", run, err)
 	}
-	run.State, run.FromSeq, run.ToSeq, run.Rows = leaderboard.RunFailed, 3, 9, 1000
+	run.State, run.FromSeq, run.ToSeq, run.Rows = leaderboard.RunStateFailed, 3, 9, 1000
 	run.Took, run.Error = 1234567*time.Microsecond, strings.Repeat("é", 1000)
 	for range 2 { // the second time changes nothing and is no error
 		if err := s.FinishRun(ctx, run); err != nil {

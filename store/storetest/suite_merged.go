@@ -48,8 +48,8 @@ func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRanking
 		nil,
 	)
 	for mode, want := range map[leaderboard.Mode]string{
-		leaderboard.Strict: "1 b/cid 90, 2 a/ada 90, 3 a/bob 80, 4 c/bob 80, 5 b/ada 80, 6 a/eve 70, 7 c/eve 70",
-		leaderboard.Tied:   "1 b/cid 90, 1 a/ada 90, 3 a/bob 80, 3 c/bob 80, 3 b/ada 80, 6 a/eve 70, 6 c/eve 70",
+		leaderboard.ModeStrict: "1 b/cid 90, 2 a/ada 90, 3 a/bob 80, 4 c/bob 80, 5 b/ada 80, 6 a/eve 70, 7 c/eve 70",
+		leaderboard.ModeTied:   "1 b/cid 90, 1 a/ada 90, 3 a/bob 80, 3 c/bob 80, 3 b/ada 80, 6 a/eve 70, 6 c/eve 70",
 	} {
 		lines := strings.Split(want, ", ")
 		for offset := range len(lines) + 2 {
@@ -84,10 +84,10 @@ func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRanking
 			t.Errorf("%s of ada: %s", mode, got)
 		}
 	}
-	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Strict, Member: "nobody"}); err != nil || len(standings.Entries) != 0 {
+	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeStrict, Member: "nobody"}); err != nil || len(standings.Entries) != 0 {
 		t.Errorf("nobody: %+v, %v", standings, err)
 	}
-	_, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Strict, Around: "nobody", Limit: 3})
+	_, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Around: "nobody", Limit: 3})
 	if !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("around nobody: %v", err)
 	}
@@ -99,8 +99,8 @@ func testMergedCursor(t *testing.T, s Subject, merged leaderboard.MergedRankings
 	for i := range 20 {
 		entries = append(entries, at(fmt.Sprintf("m%02d", i), int64(i/4), leaderboard.Micros(i/2)))
 	}
-	refs := several(t, s, leaderboard.Rules{Order: leaderboard.Asc}, entries, entries, entries[:10])
-	for _, mode := range []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied} {
+	refs := several(t, s, leaderboard.Rules{Order: leaderboard.OrderAsc}, entries, entries, entries[:10])
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
 		all, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Limit: 100})
 		if err != nil || len(all.Entries) != 50 || all.Next != "" {
 			t.Fatalf("%+v, %v", all, err)
@@ -131,7 +131,7 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		b.submit(at("everywhere", int64(-i), 1), at(fmt.Sprint("only ", i), int64(-i), 1))
 		refs = append(refs, b.ref)
 	}
-	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.Strict, Member: "everywhere"})
+	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeStrict, Member: "everywhere"})
 	if err != nil || len(standings.Entries) != len(refs) {
 		t.Fatalf("%d entries, %v", len(standings.Entries), err)
 	}
@@ -141,7 +141,7 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		}
 	}
 	for _, offset := range []int64{0, 95, 2000} {
-		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Tied, Offset: offset, Limit: 10})
+		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Offset: offset, Limit: 10})
 		if want := min(10, max(0, 100-int(offset))); err != nil || len(page.Entries) != want || leaderboard.Total(page.States) != 100 {
 			t.Fatalf("%d entries from %d on, %v", len(page.Entries), offset, err)
 		}
@@ -155,19 +155,19 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 
 func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
 	refs := several(t, s, leaderboard.Rules{}, nil, nil)
-	other := newBoardNamed(t, s, boardName(t)[:min(50, len(boardName(t)))]+"-z", leaderboard.Rules{Order: leaderboard.Asc}).ref
+	other := newBoardNamed(t, s, boardName(t)[:min(50, len(boardName(t)))]+"-z", leaderboard.Rules{Order: leaderboard.OrderAsc}).ref
 	backwards := []leaderboard.PeriodRef{refs[1], refs[0]}
 	for name, c := range map[string]struct {
 		refs []leaderboard.PeriodRef
 		mode leaderboard.Mode
 		code string
 	}{
-		"none":     {nil, leaderboard.Strict, leaderboard.CodeTooManyBoards},
-		"51":       {slices.Repeat(refs[:1], 51), leaderboard.Strict, leaderboard.CodeTooManyBoards},
-		"twice":    {slices.Repeat(refs[:1], 2), leaderboard.Strict, leaderboard.CodeInvalidBoard},
-		"unsorted": {backwards, leaderboard.Strict, leaderboard.CodeInvalidBoard},
-		"orders":   {append(refs[:1:1], other), leaderboard.Strict, leaderboard.CodeBoardsDiffer},
-		"dense":    {refs, leaderboard.Dense, leaderboard.CodeModeNotAvailable},
+		"none":     {nil, leaderboard.ModeStrict, leaderboard.CodeTooManyBoards},
+		"51":       {slices.Repeat(refs[:1], 51), leaderboard.ModeStrict, leaderboard.CodeTooManyBoards},
+		"twice":    {slices.Repeat(refs[:1], 2), leaderboard.ModeStrict, leaderboard.CodeInvalidBoard},
+		"unsorted": {backwards, leaderboard.ModeStrict, leaderboard.CodeInvalidBoard},
+		"orders":   {append(refs[:1:1], other), leaderboard.ModeStrict, leaderboard.CodeBoardsDiffer},
+		"dense":    {refs, leaderboard.ModeDense, leaderboard.CodeModeNotAvailable},
 	} {
 		var broken *leaderboard.RuleError
 		_, err := merged.MergedPage(t.Context(), c.refs, leaderboard.MergedQuery{Mode: c.mode, Limit: 3})
@@ -178,13 +178,13 @@ func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 			t.Errorf("%s, a member: %v, want %s", name, err, c.code)
 		}
 	}
-	if page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.Tied, Limit: 3}); err != nil || len(page.Entries) != 0 {
+	if page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3}); err != nil || len(page.Entries) != 0 {
 		t.Errorf("empty boards: %+v, %v", page, err)
 	}
 	if err := s.Truth.DeleteBoard(t.Context(), refs[0].Board); err != nil {
 		t.Fatal(err)
 	}
-	q := leaderboard.MergedQuery{Mode: leaderboard.Tied, Limit: 3, Offset: 5000}
+	q := leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3, Offset: 5000}
 	if _, err := merged.MergedPage(t.Context(), refs, q); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		t.Errorf("a board is gone: %v", err)
 	}

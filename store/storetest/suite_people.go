@@ -97,14 +97,14 @@ func testFriends(t *testing.T, s Subject) {
 		limit, offset int
 		self, want    string
 	}{
-		{leaderboard.Strict, 3, 0, "m02", "1/1 m00; 3/2 m02; 4/3 m03; self 3/2 m02 3"},
-		{leaderboard.Tied, 3, 0, "m59", "1/1 m00; 3/2 m02; 3/2 m03; self 59/8 m59 59"},
-		{leaderboard.Tied, 3, 2, "m00", "3/2 m03; 5/4 m04; 5/4 m05; self 1/1 m00 1"},
-		{leaderboard.Dense, 3, 3, "m21", "3/3 m04; 3/3 m05; 11/4 m20; self 11/4 m21 21"},
-		{leaderboard.Strict, 1000, 6, "x", "22/7 m21; 60/8 m59; "},
-		{leaderboard.Strict, 1, 0, "", "1/1 m00; "},
-		{leaderboard.Tied, 10, 8, "m20", "self 21/6 m20 21"},
-		{leaderboard.Tied, 10, 5000, "", ""},
+		{leaderboard.ModeStrict, 3, 0, "m02", "1/1 m00; 3/2 m02; 4/3 m03; self 3/2 m02 3"},
+		{leaderboard.ModeTied, 3, 0, "m59", "1/1 m00; 3/2 m02; 3/2 m03; self 59/8 m59 59"},
+		{leaderboard.ModeTied, 3, 2, "m00", "3/2 m03; 5/4 m04; 5/4 m05; self 1/1 m00 1"},
+		{leaderboard.ModeDense, 3, 3, "m21", "3/3 m04; 3/3 m05; 11/4 m20; self 11/4 m21 21"},
+		{leaderboard.ModeStrict, 1000, 6, "x", "22/7 m21; 60/8 m59; "},
+		{leaderboard.ModeStrict, 1, 0, "", "1/1 m00; "},
+		{leaderboard.ModeTied, 10, 8, "m20", "self 21/6 m20 21"},
+		{leaderboard.ModeTied, 10, 5000, "", ""},
 	} {
 		q := leaderboard.MembersQuery{Query: b.query(c.mode), Members: many, Limit: c.limit, Offset: c.offset, Self: c.self}
 		out, err := s.Rankings.Members(t.Context(), b.ref, q)
@@ -222,8 +222,8 @@ func testForget(t *testing.T, s Truth) {
 	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 0 || f.Member != gone {
 		t.Fatalf("nobody: %+v, %v", f, err)
 	}
-	first := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.AllTime, leaderboard.Year}})
-	second := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.Asc})
+	first := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}})
+	second := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, b := range []*board{first, second} {
 		b.submit(score(gone, 5), score(stays, 5), score("worse", 4), score("better", 6))
 	}
@@ -258,7 +258,7 @@ func testForget(t *testing.T, s Truth) {
 	}
 	for _, b := range []*board{first, second} {
 		b.caughtUp()
-		got := strings.Join(b.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Strict}, Limit: 10}), ", ")
+		got := strings.Join(b.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 10}), ", ")
 		want := map[*board]string{first: "1 better 6, 2 " + stays + " 5, 3 worse 4", second: "1 worse 4, 2 " + stays + " 5, 3 better 6"}[b]
 		if got != want {
 			t.Errorf("%s: %s, want %s", b.ref.Board, got, want)
@@ -277,7 +277,7 @@ func testForget(t *testing.T, s Truth) {
 	}
 	// Whoever comes back begins anew, and is not hidden any more.
 	second.submit(score(gone, 4))
-	if got := strings.Join(second.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.Tied}, Limit: 2}), ", "); got != "1 worse 4, 1 "+gone+" 4" {
+	if got := strings.Join(second.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Limit: 2}), ", "); got != "1 worse 4, 1 "+gone+" 4" {
 		t.Errorf("back: %s", got)
 	}
 	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 1 {

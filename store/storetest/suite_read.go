@@ -15,7 +15,7 @@ import (
 
 // Modes are all of them.
 func Modes() []leaderboard.Mode {
-	return []leaderboard.Mode{leaderboard.Strict, leaderboard.Tied, leaderboard.Dense}
+	return []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}
 }
 
 // testClassic is the table that the numbering is known from: created times decide a tie in strict mode.
@@ -24,9 +24,9 @@ func testClassic(t *testing.T, s Subject) {
 	b.submit(at("1", 90, 1534429870e6), at("2", 80, 1534429871e6), at("3", 82, 1534412273e6), at("4", 96, 1534429243e6),
 		at("5", 100, 1534429133e6), at("6", 5, 1534429273e6), at("7", 8, 1534429823e6), at("8", 80, 1534429801e6))
 	for mode, want := range map[leaderboard.Mode]string{
-		leaderboard.Strict: "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 6 2 80, 7 7 8, 8 6 5",
-		leaderboard.Tied:   "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 7 7 8, 8 6 5",
-		leaderboard.Dense:  "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 6 7 8, 7 6 5",
+		leaderboard.ModeStrict: "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 6 2 80, 7 7 8, 8 6 5",
+		leaderboard.ModeTied:   "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 7 7 8, 8 6 5",
+		leaderboard.ModeDense:  "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 6 7 8, 7 6 5",
 	} {
 		if got := strings.Join(b.page(leaderboard.PageQuery{Query: b.query(mode), Limit: 10}), ", "); got != want {
 			t.Errorf("%s: %s\nwant %s", mode, got, want)
@@ -60,7 +60,7 @@ func ladder(t testing.TB, s Subject, n int, rules leaderboard.Rules) *board {
 func numbered(mode leaderboard.Mode, from, to int) []string {
 	out := []string{}
 	for i := from; i < to; i++ {
-		place := map[leaderboard.Mode]int{leaderboard.Strict: i + 1, leaderboard.Tied: i/2*2 + 1, leaderboard.Dense: i/2 + 1}[mode]
+		place := map[leaderboard.Mode]int{leaderboard.ModeStrict: i + 1, leaderboard.ModeTied: i/2*2 + 1, leaderboard.ModeDense: i/2 + 1}[mode]
 		out = append(out, fmt.Sprintf("%d m%02d %d", place, i, -(i/2)))
 	}
 	return out
@@ -118,7 +118,7 @@ func testCursor(t *testing.T, s Subject) {
 		}
 	}
 	// A cursor outlives its entry: the page goes on behind the place where it was.
-	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Limit: 5})
+	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func testCursor(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	b.last = r.Seq
-	got := b.page(leaderboard.PageQuery{Query: b.query(leaderboard.Strict), After: page.Next, Limit: 2})
+	got := b.page(leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), After: page.Next, Limit: 2})
 	if want := []string{"5 m05 -2", "6 m06 -3"}; !slices.Equal(got, want) {
 		t.Errorf("behind a removed entry: %q, want %q", got, want)
 	}
@@ -151,7 +151,7 @@ func testForgedCursors(t *testing.T, s Subject) {
 		forge(-2, leaderboard.MaxTime, strings.Repeat("~", 64)):  {},
 		forge(math.MinInt64, leaderboard.Forever, "' OR 1=1 --"): {},
 	} {
-		q := leaderboard.PageQuery{Query: b.query(leaderboard.Strict), After: after, Limit: 2}
+		q := leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), After: after, Limit: 2}
 		if got := b.page(q); !slices.Equal(got, want) {
 			t.Errorf("behind %q: %q, want %q", after, got, want)
 		}
@@ -175,7 +175,7 @@ func testAround(t *testing.T, s Subject) {
 		}
 	}
 	for _, member := range []string{"nobody", "M00", "m00 ", "\xff"} {
-		q := leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Around: member, Before: 1, Limit: 3}
+		q := leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Around: member, Before: 1, Limit: 3}
 		if _, err := s.Rankings.Page(t.Context(), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) {
 			t.Errorf("around %q: %v", member, err)
 		}
@@ -186,9 +186,9 @@ func testMembers(t *testing.T, s Subject) {
 	b := ladder(t, s, 60, leaderboard.Rules{})
 	ask := []string{"m59", "x", "m03", "m02", "\xff", "m20", "", "m00", "m21", "M00", "m05"}
 	for mode, want := range map[leaderboard.Mode]string{
-		leaderboard.Strict: "1 m00 1; 3 m02 3; 4 m03 3; 6 m05 5; 21 m20 21; 22 m21 21; 60 m59 59; ",
-		leaderboard.Tied:   "1 m00 1; 3 m02 3; 3 m03 3; 5 m05 5; 21 m20 21; 21 m21 21; 59 m59 59; ",
-		leaderboard.Dense:  "1 m00 1; 2 m02 3; 2 m03 3; 3 m05 5; 11 m20 21; 11 m21 21; 30 m59 59; ",
+		leaderboard.ModeStrict: "1 m00 1; 3 m02 3; 4 m03 3; 6 m05 5; 21 m20 21; 22 m21 21; 60 m59 59; ",
+		leaderboard.ModeTied:   "1 m00 1; 3 m02 3; 3 m03 3; 5 m05 5; 21 m20 21; 21 m21 21; 59 m59 59; ",
+		leaderboard.ModeDense:  "1 m00 1; 2 m02 3; 2 m03 3; 3 m05 5; 11 m20 21; 11 m21 21; 30 m59 59; ",
 	} {
 		out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(mode), Members: ask})
 		if err != nil {
@@ -210,18 +210,18 @@ func testMembers(t *testing.T, s Subject) {
 	for i := range leaderboard.MaxLimit {
 		all = append(all, fmt.Sprintf("m%02d", i))
 	}
-	out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.Tied), Members: all})
+	out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeTied), Members: all})
 	if err != nil || len(out.Entries) != 60 || len(out.NotRanked) != leaderboard.MaxLimit-60 || out.Entries[58].Rank != 59 {
 		t.Errorf("a thousand members: %d ranked, %d not, %v", len(out.Entries), len(out.NotRanked), err)
 	}
-	out, err = s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.Tied)})
+	out, err = s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeTied)})
 	if err != nil || len(out.Entries)+len(out.NotRanked) != 0 {
 		t.Errorf("no members: %+v, %v", out, err)
 	}
 }
 
 func testScoreRank(t *testing.T, s Subject) {
-	for _, order := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		t.Run(string(order), func(t *testing.T) {
 			b := newBoard(t, s, leaderboard.Rules{Order: order})
 			tie := int64(1)
@@ -241,7 +241,7 @@ func testScoreRank(t *testing.T, s Subject) {
 					t.Fatal(err)
 				}
 				strict, tied := c.strict, c.tied
-				if order == leaderboard.Asc {
+				if order == leaderboard.OrderAsc {
 					strict, tied = c.strictAsc, c.tiedAsc
 				}
 				if got.Strict != strict || got.Tied != tied {
@@ -254,7 +254,7 @@ func testScoreRank(t *testing.T, s Subject) {
 }
 
 func testDistribution(t *testing.T, s Subject) {
-	for _, order := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		for name, c := range map[string]struct {
 			scores  []int64
 			buckets int
@@ -326,11 +326,11 @@ func testMemberBytes(t *testing.T, s Subject) {
 		subs = append(subs, score(m, int64(-i)))
 	}
 	for _, r := range b.submit(subs...) {
-		if r.Status != leaderboard.Applied || r.Previous != nil {
+		if r.Status != leaderboard.StatusApplied || r.Previous != nil {
 			t.Errorf("%q: %+v", r.Member, r)
 		}
 	}
-	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Limit: 100})
+	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: 100})
 	if err != nil || len(page.Entries) != len(members) {
 		t.Fatalf("%d entries, %v", len(page.Entries), err)
 	}
@@ -338,7 +338,7 @@ func testMemberBytes(t *testing.T, s Subject) {
 		if page.Entries[i].Member != m {
 			t.Errorf("place %d: %q, want %q", i+1, page.Entries[i].Member, m)
 		}
-		out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.Strict), Members: []string{m}})
+		out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeStrict), Members: []string{m}})
 		if err != nil || len(out.Entries) != 1 || out.Entries[0].Rank != int64(i+1) {
 			t.Errorf("%q: %+v, %v", m, out, err)
 		}
@@ -351,7 +351,7 @@ func testMemberBytes(t *testing.T, s Subject) {
 	}
 	ties.submit(subs...)
 	slices.Sort(members)
-	page, err = s.Rankings.Page(t.Context(), ties.ref, leaderboard.PageQuery{Query: ties.query(leaderboard.Strict), Limit: 100})
+	page, err = s.Rankings.Page(t.Context(), ties.ref, leaderboard.PageQuery{Query: ties.query(leaderboard.ModeStrict), Limit: 100})
 	if err != nil || len(page.Entries) != len(members) {
 		t.Fatalf("%d entries, %v", len(page.Entries), err)
 	}
@@ -368,8 +368,8 @@ func testExtremes(t *testing.T, s Subject) {
 		math.MaxInt64, math.MaxInt64 - 1, 1<<53 + 1, 1 << 53, 1<<53 - 1, 1, 0, -1, -(1<<53 - 1), -(1 << 53), -(1<<53 + 1),
 		math.MinInt64 + 1, math.MinInt64,
 	}
-	for _, order := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
-		for _, tiebreak := range []leaderboard.Order{leaderboard.Desc, leaderboard.Asc} {
+	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
+		for _, tiebreak := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 			t.Run(string(order)+" "+string(tiebreak), func(t *testing.T) {
 				b := newBoard(t, s, leaderboard.Rules{Order: order, Tiebreak: leaderboard.Tiebreak{Order: tiebreak}})
 				var subs []leaderboard.Submission

@@ -29,7 +29,7 @@ func spring(t *testing.T) []leaderboard.SeasonRule {
 
 // A board of seasons takes submissions during them and says why it takes none; standings stay.
 func testSeasons(t *testing.T, s Subject) {
-	b := newTimed(t, s, "2026-02-20T12:00:00Z", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Season}, Seasons: spring(t)})
+	b := newTimed(t, s, "2026-02-20T12:00:00Z", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)})
 	for _, c := range []struct{ now, name, want string }{
 		{"2026-02-28T23:59:50Z", "", "a rejected -<- board-not-started"},
 		{"2026-03-01T00:00:01Z", "S1", "a applied 5<-"},
@@ -44,7 +44,7 @@ func testSeasons(t *testing.T, s Subject) {
 		if got := short(r.Results); got != c.want || r.Seqs != nil || (r.Seq == 1) != (c.name != "") {
 			t.Errorf("%s: %s, seq %d; want %s", c.now, got, r.Seq, c.want)
 		}
-		now, ok := b.current()[leaderboard.Season]
+		now, ok := b.current()[leaderboard.WindowSeason]
 		if ok != (c.name != "") || (ok && now.Name() != c.name) {
 			t.Errorf("%s: season is %+v, want %q", c.now, now, c.name)
 		}
@@ -57,8 +57,8 @@ func testSeasons(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"S1", "S2", "S3"} {
-		p, err := s.Truth.PeriodNamed(t.Context(), made.ID, leaderboard.Season, name)
-		if err != nil || p.State != leaderboard.PeriodClosed || !reflect.DeepEqual(b.page(&p), []string{"1 a 5"}) {
+		p, err := s.Truth.PeriodNamed(t.Context(), made.ID, leaderboard.WindowSeason, name)
+		if err != nil || p.State != leaderboard.PeriodStateClosed || !reflect.DeepEqual(b.page(&p), []string{"1 a 5"}) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 		if _, err := s.Truth.Remove(t.Context(), b.name, p.ID, "a"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
@@ -73,9 +73,9 @@ func testSeasons(t *testing.T, s Subject) {
 // Where there are other windows, a submission outside of seasons counts in those.
 func testSeasonsBeside(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-04-20T12:00:00Z", leaderboard.Rules{
-		Windows: []leaderboard.Window{leaderboard.Season, leaderboard.AllTime}, Seasons: spring(t),
+		Windows: []leaderboard.Window{leaderboard.WindowSeason, leaderboard.WindowAllTime}, Seasons: spring(t),
 	})
-	if r := b.submit(score("a", 5)); r.Seq != 1 || !reflect.DeepEqual(r.Seqs, map[leaderboard.Window]int64{leaderboard.Season: 1, leaderboard.AllTime: 1}) {
+	if r := b.submit(score("a", 5)); r.Seq != 1 || !reflect.DeepEqual(r.Seqs, map[leaderboard.Window]int64{leaderboard.WindowSeason: 1, leaderboard.WindowAllTime: 1}) {
 		t.Errorf("in a season: %+v", r)
 	}
 	b.at("2026-05-20T12:00:00Z")
@@ -83,23 +83,23 @@ func testSeasonsBeside(t *testing.T, s Subject) {
 		t.Errorf("between seasons: %+v", r)
 	}
 	b.at("2026-06-20T12:00:00Z")
-	if r := b.submit(score("a", 2)); short(r.Results) != "a applied 2<-" || r.Seqs[leaderboard.Season] != 1 || r.Seqs[leaderboard.AllTime] != 3 {
+	if r := b.submit(score("a", 2)); short(r.Results) != "a applied 2<-" || r.Seqs[leaderboard.WindowSeason] != 1 || r.Seqs[leaderboard.WindowAllTime] != 3 {
 		t.Errorf("in the next season: %+v", r)
 	}
 }
 
 // Seasons may be added and those that nobody played may change; one that was used stays as it was.
 func testChangeSeasons(t *testing.T, s Subject) {
-	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.Season}, Seasons: spring(t)[:1]}
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)[:1]}
 	b := newTimed(t, s, "2026-03-20T12:00:00Z", rules)
-	unused := b.current()[leaderboard.Season]
+	unused := b.current()[leaderboard.WindowSeason]
 	rules.Seasons = []leaderboard.SeasonRule{season(t, "S1", "03-02", "04-01")}
 	b.put(rules)
-	if p := b.current()[leaderboard.Season]; p.ID == unused.ID || p.StartsAt != rules.Seasons[0].StartsAt {
+	if p := b.current()[leaderboard.WindowSeason]; p.ID == unused.ID || p.StartsAt != rules.Seasons[0].StartsAt {
 		t.Errorf("the season is %+v", p)
 	}
 	b.submit(score("a", 1))
-	used := b.current()[leaderboard.Season]
+	used := b.current()[leaderboard.WindowSeason]
 	for name, seasons := range map[string][]leaderboard.SeasonRule{
 		"moved": {season(t, "S1", "03-02", "04-02")}, "renamed": {season(t, "T1", "03-02", "04-01")}, "gone": {season(t, "S2", "05-01", "06-01")},
 	} {
@@ -110,7 +110,7 @@ func testChangeSeasons(t *testing.T, s Subject) {
 	}
 	rules.Seasons = []leaderboard.SeasonRule{season(t, "S1", "03-02", "04-01"), season(t, "S2", "05-01", "06-01")}
 	b.put(rules)
-	if p := b.current()[leaderboard.Season]; p.ID != used.ID || p.LastSeq != 1 {
+	if p := b.current()[leaderboard.WindowSeason]; p.ID != used.ID || p.LastSeq != 1 {
 		t.Errorf("after adding a season the used one is %+v", p)
 	}
 }

@@ -37,11 +37,11 @@ func testPolicies(t *testing.T, s Truth) {
 		policy leaderboard.Policy
 		want   string // after 5, 3, 5, 8
 	}{
-		{leaderboard.Desc, leaderboard.Best, "m applied 5<-; m unchanged 5<5; m unchanged 5<5; m applied 8<5"},
-		{leaderboard.Asc, leaderboard.Best, "m applied 5<-; m applied 3<5; m unchanged 3<3; m unchanged 3<3"},
-		{leaderboard.Desc, leaderboard.Latest, "m applied 5<-; m applied 3<5; m applied 5<3; m applied 8<5"},
-		{leaderboard.Asc, leaderboard.Latest, "m applied 5<-; m applied 3<5; m applied 5<3; m applied 8<5"},
-		{leaderboard.Desc, leaderboard.Sum, "m applied 5<-; m applied 8<5; m applied 13<8; m applied 21<13"},
+		{leaderboard.OrderDesc, leaderboard.PolicyBest, "m applied 5<-; m unchanged 5<5; m unchanged 5<5; m applied 8<5"},
+		{leaderboard.OrderAsc, leaderboard.PolicyBest, "m applied 5<-; m applied 3<5; m unchanged 3<3; m unchanged 3<3"},
+		{leaderboard.OrderDesc, leaderboard.PolicyLatest, "m applied 5<-; m applied 3<5; m applied 5<3; m applied 8<5"},
+		{leaderboard.OrderAsc, leaderboard.PolicyLatest, "m applied 5<-; m applied 3<5; m applied 5<3; m applied 8<5"},
+		{leaderboard.OrderDesc, leaderboard.PolicySum, "m applied 5<-; m applied 8<5; m applied 13<8; m applied 21<13"},
 	} {
 		t.Run(string(c.order)+" "+string(c.policy), func(t *testing.T) {
 			rules := leaderboard.Rules{Order: c.order, Policy: c.policy}
@@ -82,7 +82,7 @@ func testNeighbours(t *testing.T, s Truth) {
 func testLimits(t *testing.T, s Truth) {
 	low, high, delta := int64(-10), int64(100), int64(50)
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{
-		Policy: leaderboard.Latest, Limits: leaderboard.Limits{MinScore: &low, MaxScore: &high, MaxDelta: &delta},
+		Policy: leaderboard.PolicyLatest, Limits: leaderboard.Limits{MinScore: &low, MaxScore: &high, MaxDelta: &delta},
 	})
 	got := short(b.submit(score("a", -11), score("a", 101), score("a", 100), score("a", 49), score("a", 50)))
 	want := "a rejected -<- score-out-of-range; a rejected -<- score-out-of-range; a applied 100<-; " +
@@ -104,7 +104,7 @@ func testLimitOfBest(t *testing.T, s Truth) {
 
 // A sum beyond a max_score that was lowered later can be corrected.
 func testLimitOfSum(t *testing.T, s Truth) {
-	rules := leaderboard.Rules{Policy: leaderboard.Sum}
+	rules := leaderboard.Rules{Policy: leaderboard.PolicySum}
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
 	b.submit(score("a", 1000))
 	low, high := int64(0), int64(100)
@@ -151,7 +151,7 @@ func testTimes(t *testing.T, s Truth) {
 }
 
 func testSumRange(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	got := short(b.submit(score("a", math.MaxInt64), score("a", 1), score("a", -1), score("a", 1),
 		score("b", math.MinInt64), score("b", -1), score("b", math.MaxInt64), score("c", 0), score("c", 0)))
 	want := fmt.Sprintf("a applied %[1]d<-; a rejected %[1]d<%[1]d score-overflow; a applied %[3]d<%[1]d; a applied %[1]d<%[3]d; "+
@@ -164,7 +164,7 @@ func testSumRange(t *testing.T, s Truth) {
 
 // Several submissions of one member in one request are changes of their own.
 func testRepeatedMembers(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.Sum})
+	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var subs []leaderboard.Submission
 	for i := range 1000 {
 		subs = append(subs, score(fmt.Sprint("m", i%7), int64(i)))
@@ -174,7 +174,7 @@ func testRepeatedMembers(t *testing.T, s Truth) {
 		t.Errorf("seq is %d after 1000 changes", b.last)
 	}
 	total := int64(0)
-	page, err := b.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.Strict), Limit: 10})
+	page, err := b.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,14 +196,14 @@ func testCreatedTimes(t *testing.T, s Truth) {
 	last := before - 1
 	for range 20 {
 		for _, r := range b.submit(score("a", b.last), score("b", b.last), score("c", b.last)) {
-			if r.Status != leaderboard.Applied || *r.CreatedTime <= last {
+			if r.Status != leaderboard.StatusApplied || *r.CreatedTime <= last {
 				t.Fatalf("%+v at %s, the one before at %s", r, r.CreatedTime, last)
 			}
 			last = *r.CreatedTime
 		}
 	}
 	reached := last
-	if r := b.submit(score("c", 0))[0]; r.Status != leaderboard.Unchanged || *r.CreatedTime != reached {
+	if r := b.submit(score("c", 0))[0]; r.Status != leaderboard.StatusUnchanged || *r.CreatedTime != reached {
 		t.Errorf("a worse score: %+v at %s, want %s kept", r, r.CreatedTime, reached)
 	}
 	// A time that is given does not move the clock of the period.
@@ -211,7 +211,7 @@ func testCreatedTimes(t *testing.T, s Truth) {
 	if r := b.submit(at("d", 5, given))[0]; *r.CreatedTime != given {
 		t.Errorf("given %s, stored %s", given, r.CreatedTime)
 	}
-	if r := b.submit(at("c", 57, given))[0]; r.Status != leaderboard.Applied || *r.CreatedTime != given {
+	if r := b.submit(at("c", 57, given))[0]; r.Status != leaderboard.StatusApplied || *r.CreatedTime != given {
 		t.Errorf("the same score at an earlier time: %+v", r)
 	}
 	if r := b.submit(score("e", 1))[0]; *r.CreatedTime <= last {

@@ -60,7 +60,7 @@ func run(command []string, stdout, stderr io.Writer) int {
 // provideAll gets one server of each kind, at the same time. With an error it
 // returns those that did start.
 func provideAll(ctx context.Context, dir string, stderr io.Writer) ([]testenv.Provided, error) {
-	kinds := []devserver.Kind{devserver.MySQL, devserver.MariaDB, devserver.Redis}
+	kinds := []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis}
 	all := make([]testenv.Provided, len(kinds))
 	errs := make([]error, len(kinds))
 	var mu sync.Mutex

@@ -13,7 +13,7 @@ import (
 )
 
 func kinds() []devserver.Kind {
-	return []devserver.Kind{devserver.MySQL, devserver.MariaDB, devserver.Redis}
+	return []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis}
 }
 
 // The command sees addresses of running servers, and they end with it.
