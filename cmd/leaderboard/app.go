@@ -117,7 +117,7 @@ func (a *App) serveOn(l net.Listener, server *http.Server) {
 	server.ErrorLog = slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)
 	a.servers = append(a.servers, server)
 	a.background.Go(func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(httpapi.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 		}
 	})
