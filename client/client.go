@@ -1,0 +1,269 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// DefaultTimeout is how long one attempt may take.
+	DefaultTimeout = 10 * time.Second
+	// DefaultMaxWait is how long a request is repeated.
+	DefaultMaxWait = 30 * time.Second
+
+	leastPause = 100 * time.Millisecond
+	mostPause  = 5 * time.Second
+	// maxAnswer bounds what is read of an answer that is not streamed; the largest has 1,001 entries with profiles.
+	maxAnswer = 16 << 20
+)
+
+// Client asks one server, or several behind one address.
+type Client struct {
+	base    string // http://host:port
+	key     string
+	http    *http.Client
+	timeout time.Duration
+	maxWait time.Duration
+	onRetry func(Retry)
+}
+
+// Option changes a Client that is being made.
+type Option func(*Client)
+
+// WithKey sends a bearer key with every request. Without one, only public boards can be read.
+func WithKey(key string) Option { return func(c *Client) { c.key = key } }
+
+// WithHTTPClient sends requests through h. Its own Timeout would cut streams off: leave it 0 and use WithTimeout.
+func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// WithTimeout bounds one attempt, by default DefaultTimeout. For a stream it bounds the wait for each part.
+func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = d } }
+
+// WithMaxWait bounds how long a request is repeated, by default DefaultMaxWait; 0 sends every request once.
+func WithMaxWait(d time.Duration) Option { return func(c *Client) { c.maxWait = d } }
+
+// WithOnRetry calls f before each pause, from the goroutine that asks.
+func WithOnRetry(f func(Retry)) Option { return func(c *Client) { c.onRetry = f } }
+
+// Retry is a request that will be repeated.
+type Retry struct {
+	Attempt int           // that failed, from 1
+	Err     error         // how
+	Pause   time.Duration // until the next one
+}
+
+// New returns a client of the server at an address such as http://127.0.0.1:8080, which may have a path in front of the
+// API's own. Nothing is sent.
+func New(server string, options ...Option) (*Client, error) {
+	u, err := url.Parse(server)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("the address of a server is like http://127.0.0.1:8080, not %q", server)
+	}
+	c := &Client{
+		base: strings.TrimSuffix(server, "/"), http: &http.Client{}, timeout: DefaultTimeout, maxWait: DefaultMaxWait,
+		onRetry: func(Retry) {},
+	}
+	for _, o := range options {
+		o(c)
+	}
+	return c, nil
+}
+
+// Request is one call of the API.
+type Request struct {
+	Method string
+	Path   string // below the server's address, escaped
+	Query  url.Values
+	Header http.Header
+	Body   any // encoded as JSON, nil for none
+
+	// Timeout is added to the client's own for this request: some routes are allowed more time.
+	Timeout time.Duration
+}
+
+// Answer is the whole of a 2xx answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Decode reads the body into a value.
+func (a *Answer) Decode(into any) error {
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}
+
+// Do sends a request, again while that may help, and returns the 2xx answer. Any other answer is a *Problem. The typed
+// methods are made of it; it is for what they do not show.
+func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	var out *Answer
+	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, c.timeout+r.Timeout, errTimeout)
+		defer cancel()
+		resp, err := c.send(ctx, r)
+		if err != nil {
+			return because(ctx, err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+		if err != nil {
+			return because(ctx, fmt.Errorf("read the answer: %w", err))
+		}
+		if len(body) > maxAnswer {
+			return fmt.Errorf("read the answer: it has more than %d bytes", maxAnswer)
+		}
+		out = &Answer{resp.StatusCode, resp.Header, body}
+		return nil
+	})
+	return out, err
+}
+
+// ErrTimeout is in the error of an attempt, or of a stream, that took longer than the client allows.
+var ErrTimeout = errors.New("no answer in time")
+
+// errTimeout is the cause that attempts are canceled with.
+var errTimeout = fmt.Errorf("%w", ErrTimeout)
+
+// because returns the cause of a canceled context in the place of the error that followed from it.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) {
+		return cause
+	}
+	return err
+}
+
+// call sends a request and reads the answer into a value of type T.
+func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
+	var out T
+	answer, err := c.Do(ctx, r)
+	if err == nil {
+		err = answer.Decode(&out)
+	}
+	return out, err
+}
+
+// get is call with GET.
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
+	return call[T](ctx, c, Request{Method: http.MethodGet, Path: path, Query: query})
+}
+
+// drop sends a request whose answer has nothing to read.
+func (c *Client) drop(ctx context.Context, r Request) error {
+	_, err := c.Do(ctx, r)
+	return err
+}
+
+// send makes one attempt and returns a 2xx answer, whose body the caller closes. Any other answer is a *Problem.
+func (c *Client) send(ctx context.Context, r *Request) (*http.Response, error) {
+	req, err := c.newRequest(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, &connectionError{fmt.Errorf("ask %s: %w", c.base, err)}
+	}
+	if resp.StatusCode < 300 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, readProblem(resp)
+}
+
+// connectionError is that no answer came, or not all of it.
+type connectionError struct{ error }
+
+func (e *connectionError) Unwrap() error { return e.error }
+
+func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, error) {
+	var body io.Reader
+	if r.Body != nil {
+		encoded, err := json.Marshal(r.Body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	target := c.base + r.Path
+	if len(r.Query) > 0 {
+		target += "?" + r.Query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.Method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	for name, values := range r.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	return req, nil
+}
+
+// repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The pause
+// is what the server asks for; otherwise it doubles from leastPause to mostPause, each between half of it and the whole,
+// so that clients that failed together do not come back together.
+func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Context, *Request) error) error {
+	deadline := time.Now().Add(c.maxWait)
+	for n, pause := 1, leastPause; ; n, pause = n+1, min(2*pause, mostPause) {
+		err := attempt(ctx, r)
+		if err == nil || ctx.Err() != nil || !mayPass(err) {
+			return err
+		}
+		wait := pause/2 + rand.N(pause/2)
+		if p, ok := errors.AsType[*Problem](err); ok && p.RetryAfter > 0 {
+			wait = p.RetryAfter
+		}
+		if time.Until(deadline) < wait {
+			return err
+		}
+		c.onRetry(Retry{n, err, wait})
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}
+
+// mayPass says whether an error may be gone at the next attempt.
+func mayPass(err error) bool {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		switch p.Status {
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+		return false
+	}
+	_, lost := errors.AsType[*connectionError](err)
+	return lost || errors.Is(err, ErrTimeout) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// path joins the parts of a path below /v1, each escaped.
+func path(parts ...string) string {
+	var b strings.Builder
+	b.WriteString("/v1")
+	for _, part := range parts {
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(part))
+	}
+	return b.String()
+}

@@ -1,0 +1,29 @@
+// Package client is the Go client of a leaderboard server: a method for every route of its HTTP API.
+//
+//	c, err := client.New("http://127.0.0.1:8080", client.WithKey(key))
+//	receipt, err := c.Submit(ctx, "demo", []leaderboard.Submission{{Member: "ada", Score: 90}})
+//	page, err := c.Top(ctx, "demo", client.TopQuery{Limit: 10, ReadQuery: client.ReadQuery{MinSeq: receipt.Seq}})
+//
+// The nouns (Rules, Submission, Window, Mode, …) are those of package leaderboard; the answers are here, since they hold
+// what the API shows. Scores, tiebreaks and seqs are exact int64s.
+//
+// # Errors
+//
+// An answer that is an error is a [*Problem]; errors.As finds it, and errors.Is compares it with the sentinels of package
+// leaderboard:
+//
+//	if errors.Is(err, leaderboard.ErrNotRanked) { … }
+//
+// Every other error says that the server could not be asked, or that the answer made no sense.
+//
+// # Repeating
+//
+// Every route may be repeated, and a request is repeated when the connection fails and when the server says that it is
+// busy or away (408, 429, 502, 503, 504), until the client's [WithMaxWait] has passed or the context ends. The server's
+// Retry-After is waited for; without one the pauses double, with jitter. A write carries an Idempotency-Key, made up by
+// the client unless [SubmitOptions] names one, so a score is counted once however often the request is sent, also after
+// a lost answer. A removal or restoration whose first answer was lost may be answered "not ranked" or "not hidden" the
+// second time.
+//
+// A Client may be used by any number of goroutines at once.
+package client

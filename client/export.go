@@ -1,0 +1,145 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"leaderboard"
+)
+
+// Formats of an export.
+const (
+	FormatCSV   = "csv"
+	FormatJSONL = "jsonl"
+)
+
+// ExportQuery names a period.
+type ExportQuery struct {
+	Window leaderboard.Window
+	Period string
+}
+
+// Export is a period's entries in one state, best first, as they come.
+type Export struct {
+	Seq   int64
+	AsOf  time.Time
+	Total int64         // entries that will come
+	Body  io.ReadCloser // ends with an error, not with io.EOF, when not all came; the caller closes it
+}
+
+// Export begins an export in a format. Nothing may come for longer than the client's timeout. Needs scope admin.
+func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
+	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format)
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: path("boards", board, "export"), Query: query.Values})
+	if err != nil {
+		return nil, err
+	}
+	out := &Export{Body: resp.Body}
+	var errs [3]error
+	out.Seq, errs[0] = strconv.ParseInt(resp.Header.Get("Leaderboard-Seq"), 10, 64)
+	out.Total, errs[1] = strconv.ParseInt(resp.Header.Get("Leaderboard-Total"), 10, 64)
+	out.AsOf, errs[2] = time.Parse(time.RFC3339Nano, resp.Header.Get("Leaderboard-As-Of"))
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the answer: %w", err), resp.Body.Close())
+	}
+	return out, nil
+}
+
+// ExportedEntry is an entry of an export, with both ranks.
+type ExportedEntry struct {
+	StrictRank  int64     `json:"strict_rank"`
+	TiedRank    int64     `json:"tied_rank"`
+	Member      string    `json:"member"`
+	Score       int64     `json:"score"`
+	Tiebreak    int64     `json:"tiebreak"`
+	Fields      Fields    `json:"fields,omitempty"`
+	CreatedTime time.Time `json:"created_time"`
+}
+
+// ExportEntries walks all entries of a period in one state. It ends with an error unless all of them came.
+func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery) iter.Seq2[ExportedEntry, error] {
+	return func(yield func(ExportedEntry, error) bool) {
+		export, err := c.Export(ctx, board, FormatJSONL, q)
+		if err != nil {
+			yield(ExportedEntry{}, err)
+			return
+		}
+		defer export.Body.Close()
+		dec := json.NewDecoder(bufio.NewReader(export.Body))
+		for n := int64(0); ; n++ {
+			var e ExportedEntry
+			err := dec.Decode(&e)
+			if errors.Is(err, io.EOF) && n == export.Total {
+				return
+			}
+			if err != nil {
+				yield(ExportedEntry{}, fmt.Errorf("%d of %d entries came: %w", n, export.Total, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Stream sends a request and returns a 2xx answer whose body is read as it comes: each part of it, the header included,
+// must come within the client's timeout. It is repeated as Do does until the header has come. The caller closes the body.
+func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) {
+	var out *http.Response
+	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
+		ctx, cancel := context.WithCancelCause(ctx)
+		body := &streamBody{ctx: ctx, limit: c.timeout + r.Timeout, cancel: cancel}
+		body.timer = time.AfterFunc(body.limit, func() { cancel(errTimeout) })
+		resp, err := c.send(ctx, r)
+		if err != nil {
+			err = because(ctx, err)
+			body.stop()
+			return err
+		}
+		body.timer.Stop()
+		body.inner, resp.Body = resp.Body, body
+		out = resp
+		return nil
+	})
+	return out, err
+}
+
+// streamBody is a body that ends with ErrTimeout when nothing comes for too long.
+type streamBody struct {
+	inner  io.ReadCloser
+	ctx    context.Context
+	limit  time.Duration
+	timer  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+// Read runs the timer while the server is waited for, not while the reader is busy.
+func (b *streamBody) Read(p []byte) (int, error) {
+	b.timer.Reset(b.limit)
+	n, err := b.inner.Read(p)
+	b.timer.Stop()
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = because(b.ctx, err)
+	}
+	return n, err
+}
+
+func (b *streamBody) stop() {
+	b.timer.Stop()
+	b.cancel(nil)
+}
+
+// Close ends the request.
+func (b *streamBody) Close() error {
+	b.stop()
+	return b.inner.Close()
+}

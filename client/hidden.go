@@ -1,0 +1,75 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	"leaderboard"
+)
+
+// hideTimeout is what hiding and restoring may take longer than other routes.
+const hideTimeout = time.Minute
+
+// HideOptions say who decided it, and about what.
+type HideOptions struct {
+	Actor  string // "": the scope of the key
+	Reopen bool   // closed periods too
+}
+
+// Hiding is a hidden member.
+type Hiding struct {
+	Member   string    `json:"member"`
+	Board    string    `json:"board,omitempty"` // "": everywhere
+	Reason   string    `json:"reason"`
+	Actor    string    `json:"actor"`
+	HiddenAt time.Time `json:"hidden_at"`
+}
+
+// HideMember hides a member on a board ("": everywhere): the entries are kept but neither shown nor counted. Needs scope
+// admin.
+func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (Hiding, error) {
+	return call[Hiding](ctx, c, Request{
+		Method: http.MethodPut, Path: hiddenPath(board, member), Query: newParams().bool("reopen", o.Reopen).Values, Timeout: hideTimeout,
+		Body: struct {
+			Reason string `json:"reason"`
+			Actor  string `json:"actor,omitempty"`
+		}{reason, o.Actor},
+	})
+}
+
+// RestoreMember ends the hiding of a member on a board ("": everywhere); leaderboard.ErrNotHidden. The reason may be "".
+// Needs scope admin.
+func (c *Client) RestoreMember(ctx context.Context, board, member, reason string, o HideOptions) error {
+	query := newParams().bool("reopen", o.Reopen).text("reason", reason).text("actor", o.Actor)
+	return c.drop(ctx, Request{Method: http.MethodDelete, Path: hiddenPath(board, member), Query: query.Values, Timeout: hideTimeout})
+}
+
+func hiddenPath(board, member string) string {
+	if board == "" {
+		return path("members", member, "hidden")
+	}
+	return path("boards", board, "members", member, "hidden")
+}
+
+// Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody. Needs
+// scope admin.
+func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[Hiding, error] {
+	return items[Hiding](ctx, c, path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
+}
+
+// HideRecord is one hiding or restoration in the log.
+type HideRecord struct {
+	Member string                 `json:"member"`
+	Board  string                 `json:"board,omitempty"` // "": everywhere
+	Action leaderboard.HideAction `json:"action"`
+	Reason string                 `json:"reason"`
+	Actor  string                 `json:"actor"`
+	At     time.Time              `json:"at"`
+}
+
+// HiddenLog lists what was done to hide and restore a member ("": anybody), newest first. Needs scope admin.
+func (c *Client) HiddenLog(ctx context.Context, member string) iter.Seq2[HideRecord, error] {
+	return items[HideRecord](ctx, c, path("hidden", "log"), newParams().text("member", member).Values, "records")
+}

@@ -1,0 +1,92 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// Profile is what people see of a member.
+type Profile struct {
+	Member      string          `json:"member"`
+	DisplayName string          `json:"display_name"`
+	AvatarURL   string          `json:"avatar_url"`
+	Attributes  json.RawMessage `json:"attributes"` // an object of strings, numbers and booleans
+	UpdatedTime time.Time       `json:"updated_time"`
+}
+
+// Profile returns a member's profile; leaderboard.ErrProfileNotFound. Needs scope read.
+func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
+	return get[Profile](ctx, c, path("members", member), nil)
+}
+
+// ProfileFields is a profile to set. Attributes nil is none.
+type ProfileFields struct {
+	DisplayName string         `json:"display_name"`
+	AvatarURL   string         `json:"avatar_url"`
+	Attributes  map[string]any `json:"attributes,omitempty"`
+}
+
+// PutProfile sets all of a member's profile; created says whether there was none. Needs scope write.
+func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFields) (p Profile, created bool, err error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: path("members", member), Body: fields})
+	if err != nil {
+		return p, false, err
+	}
+	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
+}
+
+// Erasure says how far the removal of a member is.
+type Erasure struct {
+	Done    bool
+	Entries int64 // removed so far, while it is under way
+}
+
+// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; the same call again tells
+// how far it is. Needs scope admin.
+func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: path("members", member)})
+	if err != nil {
+		return Erasure{}, err
+	}
+	if answer.Status == http.StatusNoContent {
+		return Erasure{Done: true}, nil
+	}
+	var under struct {
+		Entries int64 `json:"entries"`
+	}
+	err = answer.Decode(&under)
+	return Erasure{Entries: under.Entries}, err
+}
+
+// Friends lists a member's friends in the order of the bytes of their ids. Needs scope read.
+func (c *Client) Friends(ctx context.Context, member string) iter.Seq2[string, error] {
+	return items[string](ctx, c, path("members", member, "friends"), nil, "members")
+}
+
+// PutFriends replaces a member's list of friends and returns its length. Needs scope write.
+func (c *Client) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
+	return c.changeFriends(ctx, http.MethodPut, member, friends)
+}
+
+// AddFriends adds to a member's list of friends and returns its length. Needs scope write.
+func (c *Client) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
+	return c.changeFriends(ctx, http.MethodPost, member, friends)
+}
+
+func (c *Client) changeFriends(ctx context.Context, method, member string, friends []string) (int, error) {
+	if friends == nil {
+		friends = []string{}
+	}
+	list, err := call[struct {
+		Total int `json:"total"`
+	}](ctx, c, Request{Method: method, Path: path("members", member, "friends"), Body: memberList{friends}})
+	return list.Total, err
+}
+
+// RemoveFriend takes a friend off a member's list. Needs scope write.
+func (c *Client) RemoveFriend(ctx context.Context, member, friend string) error {
+	return c.drop(ctx, Request{Method: http.MethodDelete, Path: path("members", member, "friends", friend)})
+}

@@ -1,0 +1,149 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"strconv"
+	"time"
+
+	"leaderboard"
+)
+
+// Run is a rebuild, a refresh, or another piece of work on a period.
+type Run struct {
+	ID        int64                 `json:"id"`
+	Board     string                `json:"board"` // "" when the board is gone
+	Window    leaderboard.Window    `json:"window"`
+	Period    string                `json:"period"`
+	Kind      leaderboard.RunKind   `json:"kind"`
+	Reason    leaderboard.RunReason `json:"reason"`
+	Actor     string                `json:"actor"`
+	State     leaderboard.RunState  `json:"state"`
+	FromSeq   int64                 `json:"from_seq"`
+	ToSeq     int64                 `json:"to_seq"`
+	Rows      int64                 `json:"rows"`
+	StartedAt time.Time             `json:"started_at"`
+	Took      string                `json:"took"` // Go duration
+	Error     string                `json:"error,omitempty"`
+}
+
+// RebuildOptions say what to rebuild.
+type RebuildOptions struct {
+	Kind   leaderboard.RunKind // "": full
+	Window leaderboard.Window  // "": the board's first
+	Period string              // "": current
+	Wait   time.Duration       // for the end of the run, up to 5 minutes; 0: not at all
+}
+
+// Rebuild starts a run, or joins one that is asked for already. finished says that the run is over; its State says how it
+// went. Needs scope admin.
+func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
+	query := newParams()
+	if o.Wait > 0 {
+		query.text("wait", o.Wait.String())
+	}
+	answer, err := c.Do(ctx, Request{
+		Method: http.MethodPost, Path: path("boards", board, "rebuild"), Query: query.Values, Timeout: o.Wait,
+		Body: struct {
+			Kind   leaderboard.RunKind `json:"kind,omitempty"`
+			Window leaderboard.Window  `json:"window,omitempty"`
+			Period string              `json:"period,omitempty"`
+		}{o.Kind, o.Window, o.Period},
+	})
+	if err != nil {
+		return run, false, err
+	}
+	return run, answer.Status == http.StatusOK, answer.Decode(&run)
+}
+
+// Run returns one run; leaderboard.ErrRunNotFound. Needs scope admin.
+func (c *Client) Run(ctx context.Context, id int64) (Run, error) {
+	return get[Run](ctx, c, path("runs", strconv.FormatInt(id, 10)), nil)
+}
+
+// Runs lists the runs of a board ("": of all boards), newest first. Needs scope admin.
+func (c *Client) Runs(ctx context.Context, board string) iter.Seq2[Run, error] {
+	return items[Run](ctx, c, path("runs"), newParams().text("board", board).Values, "runs")
+}
+
+// Verification is what a comparison came to.
+type Verification struct {
+	Equal      bool        `json:"equal"`
+	Seq        int64       `json:"seq"`     // of both
+	Checked    int64       `json:"checked"` // entries; 0 when there is no copy
+	Difference *Difference `json:"difference,omitempty"`
+	Detail     string      `json:"detail,omitempty"`
+}
+
+// Difference is the first difference; an entry is nil where one of the two ends.
+type Difference struct {
+	Rank  int64          `json:"rank,omitempty"`
+	Copy  *ComparedEntry `json:"copy"`
+	Truth *ComparedEntry `json:"truth"`
+}
+
+// ComparedEntry is an entry without its rank.
+type ComparedEntry struct {
+	Member      string    `json:"member"`
+	Score       int64     `json:"score"`
+	Tiebreak    int64     `json:"tiebreak"`
+	CreatedTime time.Time `json:"created_time"`
+}
+
+// VerifyQuery says what to compare.
+type VerifyQuery struct {
+	Window leaderboard.Window
+	Period string
+	// Sources compares the entries of a derived board with its sources, instead of the Redis copy with MySQL.
+	Sources bool
+}
+
+// verifyTimeout is what a comparison may take longer than other routes.
+const verifyTimeout = 5 * time.Minute
+
+// Verify compares the Redis copy of a period with MySQL at one seq. Needs scope admin.
+func (c *Client) Verify(ctx context.Context, board string, q VerifyQuery) (Verification, error) {
+	p := newParams().text("window", string(q.Window)).text("period", q.Period)
+	if q.Sources {
+		p.text("against", "sources")
+	}
+	return call[Verification](ctx, c, Request{
+		Method: http.MethodGet, Path: path("boards", board, "verify"), Query: p.Values, Timeout: verifyTimeout,
+	})
+}
+
+// Health is what /readyz and /livez say.
+type Health struct {
+	Status string            `json:"status"` // ok, degraded, unavailable, draining
+	Checks map[string]string `json:"checks,omitempty"`
+}
+
+// Live says whether the process works.
+func (c *Client) Live(ctx context.Context) (Health, error) {
+	return get[Health](ctx, c, "/livez", nil)
+}
+
+// Ready says whether requests should be sent to the server; a *Problem with status 503 otherwise, whose Answer is the
+// reasons. It is repeated like every request: for a single look use a client with WithMaxWait(0).
+func (c *Client) Ready(ctx context.Context) (Health, error) {
+	return get[Health](ctx, c, "/readyz", nil)
+}
+
+// OpenAPI returns the document of the server's API, as JSON.
+func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
+	return c.bytes(ctx, "/openapi.json")
+}
+
+// Metrics returns the server's metrics in Prometheus' text format; on servers with a listener for operations they are there.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
+	return c.bytes(ctx, "/metrics")
+}
+
+func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}

@@ -1,0 +1,6 @@
+package client_test
+
+import "syscall"
+
+// diesWithParent keeps no server behind a test process that was killed.
+func diesWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }

@@ -1,0 +1,115 @@
+package client
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"leaderboard"
+)
+
+// Problem is an answer that is an error (RFC 9457), and why an entry of a submission was rejected.
+type Problem struct {
+	Type   string       `json:"type"` // stable, such as /problems/not-ranked; the address of a page about it
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Detail string       `json:"detail"`
+	Errors []InputError `json:"errors,omitempty"`
+
+	// RetryAfter is how long the server asks to wait, 0 when it does not.
+	RetryAfter time.Duration `json:"-"`
+	// Answer is what came instead of a problem, when whoever answered is no leaderboard server; nil otherwise.
+	Answer []byte `json:"-"`
+}
+
+// InputError is one place of a request with what is wrong there.
+type InputError struct {
+	Pointer   string `json:"pointer,omitempty"`   // JSON pointer into the body
+	Parameter string `json:"parameter,omitempty"` // of the path, the query or the header
+	Detail    string `json:"detail"`
+}
+
+// Code is the last part of the type, such as not-ranked; "" when there is none.
+func (p *Problem) Code() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }
+
+// Error says all that the problem says, its places on lines of their own.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "the server answered %d", p.Status)
+	for _, said := range []string{p.Title, p.Detail} {
+		if said != "" {
+			b.WriteString(": " + said)
+		}
+	}
+	for _, e := range p.Errors {
+		fmt.Fprintf(&b, "\n  %s: %s", cmp.Or(e.Pointer, e.Parameter), e.Detail)
+	}
+	return b.String()
+}
+
+// Is says whether the problem means one of the sentinel errors of package leaderboard.
+func (p *Problem) Is(target error) bool {
+	code := CodeOf(target)
+	return code != "" && code == p.Code()
+}
+
+// CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
+func CodeOf(sentinel error) string {
+	switch sentinel {
+	case leaderboard.ErrBoardNotFound:
+		return leaderboard.CodeBoardNotFound
+	case leaderboard.ErrPeriodNotFound:
+		return "period-not-found"
+	case leaderboard.ErrNotRanked:
+		return "not-ranked"
+	case leaderboard.ErrRunNotFound:
+		return "run-not-found"
+	case leaderboard.ErrNotDerived:
+		return "not-derived"
+	case leaderboard.ErrProfileNotFound:
+		return "profile-not-found"
+	case leaderboard.ErrNotHidden:
+		return "not-hidden"
+	case leaderboard.ErrBoardConflict:
+		return "board-conflict"
+	case leaderboard.ErrPeriodClosed:
+		return "period-closed"
+	case leaderboard.ErrKeyReused:
+		return "idempotency-key-reused"
+	case leaderboard.ErrSeqAhead:
+		return "seq-ahead"
+	case leaderboard.ErrOverloaded:
+		return "overloaded"
+	case leaderboard.ErrUnavailable:
+		return "unavailable"
+	case leaderboard.ErrOutcomeUnknown:
+		return "outcome-unknown"
+	}
+	return ""
+}
+
+// maxProblem bounds what is read of an answer that is an error.
+const maxProblem = 1 << 20
+
+// readProblem reads an answer that is not 2xx.
+func readProblem(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	if err != nil {
+		return &connectionError{fmt.Errorf("read the answer: %w", err)}
+	}
+	p := &Problem{}
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if kind != "application/problem+json" || json.Unmarshal(body, p) != nil {
+		p = &Problem{Detail: "this is no answer of a leaderboard server", Answer: body}
+	}
+	p.Status = resp.StatusCode
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+		p.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return p
+}

@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"leaderboard"
+)
+
+// BoardsQuery names the boards that are ranked as one: either by name or by what they are about.
+type BoardsQuery struct {
+	Boards []string           // 1 to 50 names
+	Labels leaderboard.Labels // all boards that have all of these
+	Window leaderboard.Window // "": the first of each
+	Period string             // "": current
+	Mode   leaderboard.Mode   // strict or tied; "": as the boards do when all do the same, strict otherwise
+	MinSeq map[string]int64   // by board: answer from states at least this new
+	// Profiles shows profiles beside the entries.
+	Profiles bool
+}
+
+func (q *BoardsQuery) params() params {
+	seqs := make([]string, 0, len(q.MinSeq))
+	for _, board := range slices.Sorted(maps.Keys(q.MinSeq)) {
+		seqs = append(seqs, board+":"+strconv.FormatInt(q.MinSeq[board], 10))
+	}
+	return newParams().text("boards", strings.Join(q.Boards, ",")).text("labels", q.Labels.String()).
+		text("window", string(q.Window)).text("period", q.Period).text("mode", string(q.Mode)).
+		text("min_seq", strings.Join(seqs, ",")).bool("profiles", q.Profiles)
+}
+
+// BoardState is the state of one of several boards.
+type BoardState struct {
+	Board  string             `json:"board"`
+	Window leaderboard.Window `json:"window"`
+	Period string             `json:"period"`
+	Total  int64              `json:"total"`
+	Seq    int64              `json:"seq"`
+	AsOf   time.Time          `json:"as_of"`
+}
+
+// CombinedEntry is an entry of one of several boards.
+type CombinedEntry struct {
+	Board string `json:"board"`
+	Entry
+}
+
+// Combined is entries of several boards ranked as one, best first, each with its board.
+type Combined struct {
+	Boards     []BoardState       `json:"boards"`           // in the order of their names
+	Absent     []string           `json:"absent,omitempty"` // boards without such a window or period
+	Mode       leaderboard.Mode   `json:"mode"`
+	Total      int64              `json:"total"` // entries of all boards
+	Source     leaderboard.Source `json:"source"`
+	Stale      bool               `json:"stale"`
+	Entries    []CombinedEntry    `json:"entries"`
+	NextCursor string             `json:"next_cursor,omitempty"`
+}
+
+// CombinedTop returns a page of several boards ranked as one. The limit, offset and cursor are those of a TopQuery.
+func (c *Client) CombinedTop(ctx context.Context, boards BoardsQuery, limit int, offset int64, cursor string) (Combined, error) {
+	return get[Combined](ctx, c, path("rankings", "top"), combinedParams(&boards, limit, offset, cursor))
+}
+
+// CombinedEntries walks the ranking of several boards from an offset to its end.
+func (c *Client) CombinedEntries(ctx context.Context, boards BoardsQuery, offset int64) iter.Seq2[CombinedEntry, error] {
+	return items[CombinedEntry](ctx, c, path("rankings", "top"), combinedParams(&boards, 0, offset, ""), "entries")
+}
+
+func combinedParams(q *BoardsQuery, limit int, offset int64, cursor string) url.Values {
+	return q.params().int("limit", int64(limit)).int("offset", offset).text("cursor", cursor).Values
+}
+
+// CombinedMember returns all entries of a member on several boards; leaderboard.ErrNotRanked.
+func (c *Client) CombinedMember(ctx context.Context, member string, boards BoardsQuery) (Combined, error) {
+	return get[Combined](ctx, c, path("rankings", "members", member), boards.params().Values)
+}
+
+// CombinedAround returns the entries around the best one of a member on several boards; leaderboard.ErrNotRanked.
+func (c *Client) CombinedAround(ctx context.Context, member string, before, after int, boards BoardsQuery) (Combined, error) {
+	return get[Combined](ctx, c, path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
+}

@@ -1,0 +1,193 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"leaderboard"
+)
+
+// ReadQuery is what every read may say; the zero value reads the current period of the board's first window as it is.
+type ReadQuery struct {
+	Window   leaderboard.Window // "": the board's first
+	Period   string             // a name, current or previous; "": current
+	Mode     leaderboard.Mode   // "": the board's
+	MinSeq   int64              // answer from a state at least this new, such as Receipt.Seq; leaderboard.ErrSeqAhead
+	Profiles bool               // show profiles beside the entries
+}
+
+func (q *ReadQuery) params() params {
+	return newParams().text("window", string(q.Window)).text("period", q.Period).text("mode", string(q.Mode)).
+		int("min_seq", q.MinSeq).bool("profiles", q.Profiles)
+}
+
+// State says which state of which period an answer is exact at.
+type State struct {
+	Board  string             `json:"board"`
+	Window leaderboard.Window `json:"window"`
+	Period string             `json:"period"`
+	Mode   leaderboard.Mode   `json:"mode"`
+	Total  int64              `json:"total"` // entries of the period
+	Seq    int64              `json:"seq"`
+	AsOf   time.Time          `json:"as_of"`
+	Source leaderboard.Source `json:"source"`
+	Stale  bool               `json:"stale"` // there may be something newer
+}
+
+// Entry is a ranked entry.
+type Entry struct {
+	Rank        int64         `json:"rank"`
+	Position    int64         `json:"position,omitempty"` // among the members asked for
+	Member      string        `json:"member"`
+	Score       int64         `json:"score"`
+	Tiebreak    int64         `json:"tiebreak"`
+	Fields      Fields        `json:"fields,omitempty"` // on boards with tiebreak fields
+	CreatedTime time.Time     `json:"created_time"`
+	Percentile  float64       `json:"percentile,omitempty"` // of a single member: per cent of the entries that this one is at least as good as
+	Profile     *EntryProfile `json:"profile,omitempty"`
+}
+
+// EntryProfile is what is shown of a member beside an entry.
+type EntryProfile struct {
+	DisplayName string          `json:"display_name"`
+	AvatarURL   string          `json:"avatar_url"`
+	Attributes  json.RawMessage `json:"attributes"` // an object; numbers as they were written
+}
+
+// Page is entries of a board, best first.
+type Page struct {
+	State
+	Entries    []Entry `json:"entries"`
+	NextCursor string  `json:"next_cursor,omitempty"` // "": there are no more
+}
+
+// TopQuery asks for a page.
+type TopQuery struct {
+	ReadQuery
+	Limit  int    // 1 to 1,000; 0: 10
+	Offset int64  // entries to leave out from the best on
+	Cursor string // Page.NextCursor of the page before, instead of Offset
+}
+
+func (q *TopQuery) params() url.Values {
+	return q.ReadQuery.params().int("limit", int64(q.Limit)).int("offset", q.Offset).text("cursor", q.Cursor).Values
+}
+
+// Top returns a page of the ranking, from the top or at any depth.
+func (c *Client) Top(ctx context.Context, board string, q TopQuery) (Page, error) {
+	return get[Page](ctx, c, path("boards", board, "top"), q.params())
+}
+
+// Entries walks the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per request
+// (0: 1,000). Entries that come and go meanwhile shift nothing: each request goes on after the entry before it.
+func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq2[Entry, error] {
+	return items[Entry](ctx, c, path("boards", board, "top"), q.params(), "entries")
+}
+
+// MemberEntry is one member's entry.
+type MemberEntry struct {
+	State
+	Entry
+}
+
+// Member returns a member's entry with its rank and percentile; leaderboard.ErrNotRanked.
+func (c *Client) Member(ctx context.Context, board, member string, q ReadQuery) (MemberEntry, error) {
+	return get[MemberEntry](ctx, c, path("boards", board, "members", member), q.params().Values)
+}
+
+// Around returns the entries around a member, before of them ahead and after below it (0 to 500 each), filled up at the
+// ends; leaderboard.ErrNotRanked.
+func (c *Client) Around(ctx context.Context, board, member string, before, after int, q ReadQuery) (Page, error) {
+	return get[Page](ctx, c, path("boards", board, "members", member, "around"), aroundParams(q.params(), before, after))
+}
+
+func aroundParams(p params, before, after int) url.Values {
+	p.Set("before", strconv.Itoa(before))
+	p.Set("after", strconv.Itoa(after))
+	return p.Values
+}
+
+// Ranks is given members, best first, each with its rank on the board and its position among them.
+type Ranks struct {
+	State
+	Entries   []Entry  `json:"entries"`
+	NotRanked []string `json:"not_ranked"`
+}
+
+// Ranks returns the ranks of up to 1,000 members.
+func (c *Client) Ranks(ctx context.Context, board string, members []string, q ReadQuery) (Ranks, error) {
+	return call[Ranks](ctx, c, Request{
+		Method: http.MethodPost, Path: path("boards", board, "ranks"), Query: q.params().Values, Body: memberList{members},
+	})
+}
+
+type memberList struct {
+	Members []string `json:"members"`
+}
+
+// FriendRanks is a member among its friends.
+type FriendRanks struct {
+	State
+	Friends int     `json:"friends"` // on the member's list
+	Ranked  int     `json:"ranked"`  // of them and the member
+	Self    *Entry  `json:"self"`    // nil when the member has no entry
+	Entries []Entry `json:"entries"`
+}
+
+// FriendRanks returns a member among its friends, best first, all at one state. Limit 0 is 10. Needs scope read.
+func (c *Client) FriendRanks(ctx context.Context, board, member string, limit, offset int, q ReadQuery) (FriendRanks, error) {
+	p := q.params().int("limit", int64(limit)).int("offset", int64(offset))
+	return get[FriendRanks](ctx, c, path("boards", board, "members", member, "friends"), p.Values)
+}
+
+// ScoreQuery asks for the rank of a score that nobody need have.
+type ScoreQuery struct {
+	Window   leaderboard.Window
+	Period   string
+	MinSeq   int64
+	Score    int64
+	Tiebreak *int64 // nil: 0
+	Fields   Fields // instead of Tiebreak, all of the board's fields
+}
+
+// ScoreRank is the rank that a score would have now, as a new entry.
+type ScoreRank struct {
+	State
+	Score      int64  `json:"score"`
+	Tiebreak   int64  `json:"tiebreak"`
+	Fields     Fields `json:"fields,omitempty"`
+	StrictRank int64  `json:"strict_rank"`
+	TiedRank   int64  `json:"tied_rank"`
+}
+
+// ScoreRank returns the rank that a score would have now.
+func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (ScoreRank, error) {
+	p := newParams().text("window", string(q.Window)).text("period", q.Period).int("min_seq", q.MinSeq).text("fields", q.Fields.String())
+	if q.Tiebreak != nil {
+		p.Set("tiebreak", strconv.FormatInt(*q.Tiebreak, 10))
+	}
+	return get[ScoreRank](ctx, c, path("boards", board, "scores", strconv.FormatInt(q.Score, 10), "rank"), p.Values)
+}
+
+// Bucket is how many entries have a score in From <= score <= To.
+type Bucket struct {
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`
+	Count int64 `json:"count"`
+}
+
+// Distribution is a histogram of the scores, in ascending order and without gaps.
+type Distribution struct {
+	State
+	Buckets []Bucket `json:"buckets"`
+}
+
+// Distribution returns the histogram of the scores in at most so many buckets (1 to 1,000; 0: 40).
+func (c *Client) Distribution(ctx context.Context, board string, buckets int, q ReadQuery) (Distribution, error) {
+	return get[Distribution](ctx, c, path("boards", board, "distribution"), q.params().int("buckets", int64(buckets)).Values)
+}

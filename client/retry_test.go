@@ -1,0 +1,240 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// script answers requests one after the other, without a network, so that time can stand still.
+type script struct {
+	answers []func(*http.Request) (*http.Response, error)
+	keys    []string // Idempotency-Key of each request
+	bodies  []string
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+	}
+	s.keys, s.bodies = append(s.keys, r.Header.Get("Idempotency-Key")), append(s.bodies, string(body))
+	next := s.answers[0]
+	if len(s.answers) > 1 {
+		s.answers = s.answers[1:]
+	}
+	return next(r)
+}
+
+// answer is an answer of the server; Retry-After in seconds, 0 for none.
+func answer(status int, body string, retryAfter int) func(*http.Request) (*http.Response, error) {
+	return func(*http.Request) (*http.Response, error) {
+		h := http.Header{"Content-Type": {"application/json"}}
+		if status >= 400 {
+			h.Set("Content-Type", "application/problem+json")
+		}
+		if retryAfter > 0 {
+			h.Set("Retry-After", strconv.Itoa(retryAfter))
+		}
+		return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+func lost(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset by peer") }
+
+// silence answers when the request is given up.
+func silence(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+const (
+	overloaded = `{"type":"/problems/overloaded","title":"Too many requests","status":503,"detail":"Nothing was done."}`
+	notRanked  = `{"type":"/problems/not-ranked","title":"Not ranked","status":404,"detail":"No entry."}`
+	receipt    = `{"results":[{"member":"m","status":"applied","score":5,"previous_score":null,"created_time":"2026-11-20T14:50:15.332215Z"}],"seq":1}`
+)
+
+// scripted is a client of a script; waited collects the pauses.
+func scripted(t *testing.T, s *script, waited *[]time.Duration, options ...client.Option) *client.Client {
+	t.Helper()
+	options = append([]client.Option{
+		client.WithHTTPClient(&http.Client{Transport: s}),
+		client.WithOnRetry(func(r client.Retry) { *waited = append(*waited, r.Pause) }),
+	}, options...)
+	c, err := client.New("http://server", options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var oneScore = []leaderboard.Submission{{Member: "m", Score: 5}}
+
+// TestWritesAreRepeated: under one key, after what the server asks for, whatever went wrong before.
+func TestWritesAreRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		s := &script{answers: []func(*http.Request) (*http.Response, error){answer(503, overloaded, 7), lost, silence, answer(200, receipt, 0)}}
+		r, err := scripted(t, s, &waited, client.WithMaxWait(time.Minute)).Submit(t.Context(), "b", oneScore)
+		if err != nil || r.Seq != 1 || *r.Results[0].Score != 5 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if len(waited) != 3 || waited[0] != 7*time.Second {
+			t.Errorf("pauses %v, want 7s first", waited)
+		}
+		for i, key := range s.keys {
+			if key == "" || key != s.keys[0] || s.bodies[i] != s.bodies[0] || s.bodies[i] == "" {
+				t.Errorf("attempt %d: key %q, body %q; the first had %q, %q", i+1, key, s.bodies[i], s.keys[0], s.bodies[0])
+			}
+		}
+	})
+}
+
+// TestRepeatingEnds: after MaxWait with the last error, at once when it would not help, and with the context.
+func TestRepeatingEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer   func(*http.Request) (*http.Response, error)
+		maxWait  time.Duration
+		cancel   time.Duration // after which the caller goes away
+		attempts int           // at most
+		within   time.Duration
+		want     error
+	}{
+		"overloaded for long": {answer(503, overloaded, 0), 20 * time.Second, time.Hour, 30, 20 * time.Second, leaderboard.ErrOverloaded},
+		"asked to come later": {answer(503, overloaded, 60), 20 * time.Second, time.Hour, 1, 0, leaderboard.ErrOverloaded},
+		"not ranked":          {answer(404, notRanked, 0), 20 * time.Second, time.Hour, 1, 0, leaderboard.ErrNotRanked},
+		"once":                {answer(503, overloaded, 0), 0, time.Hour, 1, 0, leaderboard.ErrOverloaded},
+		"silence":             {silence, 25 * time.Second, time.Hour, 3, 40 * time.Second, client.ErrTimeout},
+		"the caller leaves":   {answer(503, overloaded, 0), time.Hour, 3 * time.Second, 30, 3 * time.Second, leaderboard.ErrOverloaded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waited []time.Duration
+				s, start := &script{answers: []func(*http.Request) (*http.Response, error){c.answer}}, time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), c.cancel)
+				defer cancel()
+				_, err := scripted(t, s, &waited, client.WithMaxWait(c.maxWait)).Member(ctx, "b", "m", client.ReadQuery{})
+				if !errors.Is(err, c.want) {
+					t.Errorf("%v, want %v", err, c.want)
+				}
+				if len(s.keys) > c.attempts || time.Since(start) > c.within {
+					t.Errorf("%d attempts in %s, want at most %d in %s", len(s.keys), time.Since(start), c.attempts, c.within)
+				}
+			})
+		})
+	}
+}
+
+// TestPausesGrow: without Retry-After they double up to 5 s, each at least half of that and never the same for all.
+func TestPausesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		s := &script{answers: []func(*http.Request) (*http.Response, error){lost}}
+		_, err := scripted(t, s, &waited, client.WithMaxWait(time.Minute)).Board(t.Context(), "b")
+		if err == nil || len(waited) < 12 {
+			t.Fatalf("%d pauses, %v", len(waited), err)
+		}
+		for i, d := range waited {
+			most := min(100*time.Millisecond<<i, 5*time.Second)
+			if d < most/2 || d >= most {
+				t.Errorf("pause %d is %s, want %s to %s", i+1, d, most/2, most)
+			}
+		}
+	})
+}
+
+// TestForeignAnswers: what is no leaderboard server is told from one, and nothing is read without a bound.
+func TestForeignAnswers(t *testing.T) {
+	var waited []time.Duration
+	page := &script{answers: []func(*http.Request) (*http.Response, error){
+		func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 404, Header: http.Header{"Content-Type": {"text/html"}}, Body: io.NopCloser(strings.NewReader("<h1>nginx</h1>"))}, nil
+		},
+	}}
+	_, err := scripted(t, page, &waited).Board(t.Context(), "b")
+	var p *client.Problem
+	if !errors.As(err, &p) || p.Code() != "" || string(p.Answer) != "<h1>nginx</h1>" || errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("%+v", err)
+	}
+	endless := &script{answers: []func(*http.Request) (*http.Response, error){
+		func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(zeros{})}, nil
+		},
+	}}
+	if _, err := scripted(t, endless, &waited, client.WithMaxWait(0)).Board(t.Context(), "b"); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("an endless answer: %v", err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestAddresses(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"http://127.0.0.1:8080": true, "https://lb.example.org/": true, "http://host/prefix": true,
+		"": false, "127.0.0.1:8080": false, "ftp://host": false, "http://": false, "http://host?x=1": false, "http://host#x": false,
+	} {
+		if _, err := client.New(address); (err == nil) != ok {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// stalled is a body of which only the beginning comes before the request is given up.
+type stalled struct {
+	ctx  context.Context
+	left string
+}
+
+func (s *stalled) Read(p []byte) (int, error) {
+	if s.left == "" {
+		<-s.ctx.Done()
+		return 0, s.ctx.Err()
+	}
+	n := copy(p, s.left)
+	s.left = s.left[n:]
+	return n, nil
+}
+
+// TestBrokenExports: what stops coming, or ends before all came, ends with an error and not as if all had come.
+func TestBrokenExports(t *testing.T) {
+	const line = `{"strict_rank":1,"tied_rank":1,"member":"m","score":5,"tiebreak":0,"created_time":"2026-11-20T14:50:15Z"}` + "\n"
+	for name, c := range map[string]struct {
+		body func(context.Context) io.Reader
+		want error
+	}{
+		"nothing more comes": {func(ctx context.Context) io.Reader { return &stalled{ctx, line} }, client.ErrTimeout},
+		"it is cut off":      {func(context.Context) io.Reader { return strings.NewReader(line) }, io.EOF},
+		"in a line":          {func(context.Context) io.Reader { return strings.NewReader(line + line[:20]) }, io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var waited []time.Duration
+				s := &script{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
+					h := http.Header{"Leaderboard-Seq": {"7"}, "Leaderboard-Total": {"2"}, "Leaderboard-As-Of": {"2026-11-20T14:50:15.332215Z"}}
+					return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(c.body(r.Context()))}, nil
+				}}}
+				var got []string
+				var last error
+				for e, err := range scripted(t, s, &waited).ExportEntries(t.Context(), "b", client.ExportQuery{}) {
+					if last = err; err == nil {
+						got = append(got, e.Member)
+					}
+				}
+				if len(got) != 1 || got[0] != "m" || !errors.Is(last, c.want) {
+					t.Errorf("%v, then %v, want m and %v", got, last, c.want)
+				}
+			})
+		})
+	}
+}
