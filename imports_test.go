@@ -48,6 +48,7 @@ func importRules() []importRule {
 			dir: "httpapi", may: []string{module, "github.com/go-json-experiment/json/...", "go.yaml.in/yaml/v3"},
 			inTest: []string{rankPkg},
 		},
+		{dir: "client", may: []string{module}},
 		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
 		{dir: "internal/testenv", may: []string{
 			"leaderboard/internal/devserver", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
