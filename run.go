@@ -40,7 +40,7 @@ const (
 	RunStateFailed  RunState = "failed"
 )
 
-// Run is one rebuild or refresh of a period's copy or rank index, a row of refresh_runs.
+// Run is one rebuild or refresh of a period's copy or rank index, a row of runs.
 type Run struct {
 	ID        int64
 	BoardID   int64

@@ -18,7 +18,7 @@ const (
 	orderKey = "entries_order"
 	// fillTable remembers how quick the filling was, for runs that find the board full. It is made last.
 	fillTable = "bench_fill"
-	entryRow  = "(period_id, member, score, tiebreak, created_time)"
+	entryRow  = "(period_id, member, score, tiebreak, created_at)"
 )
 
 // fill puts the entries into an empty board without the service, as a restored backup would: one commit, of which the
@@ -40,8 +40,8 @@ func (b *board) fill(ctx context.Context, log io.Writer) error {
 	if err := b.exec(ctx, "ALTER TABLE entries ADD "+key); err != nil {
 		return err
 	}
-	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_time ="+
-		" (SELECT MAX(created_time) FROM entries WHERE period_id = ?) WHERE id = ?", b.members, b.members, b.ref.ID, b.ref.ID)
+	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at ="+
+		" (SELECT MAX(created_at) FROM entries WHERE period_id = ?) WHERE id = ?", b.members, b.members, b.ref.ID, b.ref.ID)
 	if err != nil {
 		return err
 	}

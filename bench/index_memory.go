@@ -21,7 +21,7 @@ const (
 
 // saved reads the index of the board as it is saved.
 func (b *board) saved(ctx context.Context) ([]byte, error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT payload FROM rank_buckets WHERE period_id = ? ORDER BY chunk", b.ref.ID)
+	rows, err := b.db.QueryContext(ctx, "SELECT payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", b.ref.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func locked(ctx context.Context, db *sql.DB, work func(p *goose.Provider, held f
 		row := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")")
 		err = errors.Join(err, row.Scan(&released))
 	}()
+	if err := completeTable(ctx, conn); err != nil {
+		return err
+	}
 	held := func() error {
 		var mine sql.NullBool
 		if err := conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+name+") = CONNECTION_ID()").Scan(&mine); err != nil {
@@ -66,4 +69,18 @@ func acquire(ctx context.Context, conn *sql.Conn, name string) error {
 			return fmt.Errorf("another process is migrating: %w", ctx.Err())
 		}
 	}
+}
+
+// completeTable writes the row that goose puts into its table first, if a process was killed between the two: goose
+// itself fails then for ever.
+func completeTable(ctx context.Context, conn *sql.Conn) error {
+	var tables, rows int
+	if err := conn.QueryRowContext(ctx, tableExists, goose.DefaultTablename).Scan(&tables); err != nil || tables == 0 {
+		return err
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+goose.DefaultTablename).Scan(&rows); err != nil || rows > 0 {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, "INSERT INTO "+goose.DefaultTablename+" (version_id, is_applied) VALUES (0, TRUE)")
+	return err
 }

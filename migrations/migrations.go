@@ -1,5 +1,5 @@
-// Package migrations holds the schema of the database, one DDL statement per file (MySQL commits DDL implicitly), and
-// applies it. Everything here may be called by several processes at once: a named lock of the database server lets one
+// Package migrations holds the schema of the database and applies it. MySQL commits each DDL statement by itself, so
+// each of them may be repeated: who finds half of a migration begins it again. Everything here may be called by several processes at once: a named lock of the database server lets one
 // of them work at a time.
 package migrations
 
@@ -22,7 +22,7 @@ var files embed.FS
 // Applied is one migration that was carried out.
 type Applied struct {
 	Version int64
-	Name    string // such as 00001_boards.sql
+	Name    string // such as 00001_baseline.sql
 	Took    time.Duration
 }
 
@@ -116,12 +116,13 @@ func Latest() int64 {
 	return version
 }
 
+const tableExists = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
+
 // Version is the version that the database has, 0 when it was never migrated. It changes nothing and takes no lock, so
 // that a readiness check may ask.
 func Version(ctx context.Context, db *sql.DB) (int64, error) {
 	var tables int
-	const exists = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-	if err := db.QueryRowContext(ctx, exists, goose.DefaultTablename).Scan(&tables); err != nil {
+	if err := db.QueryRowContext(ctx, tableExists, goose.DefaultTablename).Scan(&tables); err != nil {
 		return 0, fmt.Errorf("migrations: version: %w", err)
 	}
 	if tables == 0 {

@@ -85,19 +85,19 @@ func (qu *question) text(periodID int64) string {
 	t := qu.head(periodID)
 	switch {
 	case len(qu.scans) > 0:
-		t.str(", e.part, e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN (")
+		t.str(", e.part, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN (")
 		for i, sc := range qu.scans {
 			if i > 0 {
 				t.str(" UNION ALL ")
 			}
-			t.str("(SELECT ").int(int64(i)).str(" AS part, member, score, tiebreak, created_time")
+			t.str("(SELECT ").int(int64(i)).str(" AS part, member, score, tiebreak, created_at")
 			sc.from(t, periodID)
 			t.str(")")
 		}
 		t.str(") e ON TRUE")
 	case len(qu.members) > 0:
 		// Joined directly, not as a derived table, which would cost a third of the time of the statement.
-		t.str(", 0, e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
+		t.str(", 0, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
 		t.str(" ON e.period_id = ").int(periodID).str(" AND ").among("e.member", qu.members)
 	default:
 		t.str(" FROM periods p")
@@ -109,7 +109,7 @@ func (qu *question) text(periodID int64) string {
 // takes twice the time; but this has no row, and so no state, when there are no entries.
 func (qu *question) run(periodID int64) string {
 	t := qu.head(periodID)
-	t.str(", 0, member, score, tiebreak, created_time FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
+	t.str(", 0, member, score, tiebreak, created_at FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
 	t.str(" WHERE p.id = ").int(periodID).str(" AND p.state <> 'deleting' AND ")
 	qu.scans[0].rest(t, periodID)
 	return t.String()

@@ -122,12 +122,12 @@ func (r *reading) appendHidden(t *text) {
 		shadows = append(shadows, -id)
 	}
 	for chunk := range slices.Chunk(r.members, upsertRows) {
-		t.str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_time FROM hidden_members h FORCE INDEX (PRIMARY)")
+		t.str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
 		t.str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").ints(shadows).str(") AND e.member = h.member")
 		t.str(" WHERE h.board_id IN (0,").ints(r.shadowed).str(") AND h.member IN (").hexes(chunk).str(");")
 	}
 	for chunk := range slices.Chunk(r.removed, upsertRows) {
-		t.str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 		t.ints(shadows).str(") AND member IN (").hexes(chunk).str(");")
 	}
 }
@@ -181,7 +181,7 @@ func (r *reading) scanHiddenRows(rows *sql.Rows, periods []*period) error {
 	return rows.Err()
 }
 
-// appendShadowTimes keeps the created_time that was assigned last, of periods in which nothing but shadows changed: of
+// appendShadowTimes keeps the created_at that was assigned last, of periods in which nothing but shadows changed: of
 // two entries that are shown together one day, the earlier one has the earlier time.
 func appendShadowTimes(t *text, periods []*period) (touched bool) {
 	for _, p := range periods {
@@ -190,7 +190,7 @@ func appendShadowTimes(t *text, periods []*period) (touched bool) {
 		}
 		touched = true
 		if len(p.changes) == 0 {
-			t.str("UPDATE periods SET last_created_time = ").time(p.lastCreated).str(" WHERE id = ").int(p.ref.ID).str(";")
+			t.str("UPDATE periods SET last_created_at = ").time(p.lastCreated).str(" WHERE id = ").int(p.ref.ID).str(";")
 		}
 	}
 	return touched

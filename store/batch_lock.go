@@ -146,8 +146,8 @@ func (f *found) choose(board string) {
 // the time before the wait. The board's rules come along only when they are not the ones known. The index is named
 // because the order of locking follows from it, and because closed periods are many.
 func appendLock(t *text, sysdate, board string, known *boardRules) {
-	t.str("SELECT b.id, b.version, b.shadowed, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
-	t.str(", NULL, b.rules), ").str(sysdate).str(", p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
+	t.str("SELECT b.id, b.version, b.has_hidden, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
+	t.str(", NULL, b.rules), ").str(sysdate).str(", p.last_created_at, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
 	t.str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' FOR UPDATE;")
 }

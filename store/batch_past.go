@@ -66,7 +66,7 @@ func (w *writer) lockPast(ctx context.Context, tx *writeTx, f *found, ids []int6
 }
 
 func appendLockPast(t *text, boardID int64, ids []int64) {
-	t.str("SELECT p.last_created_time, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at")
+	t.str("SELECT p.last_created_at, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at")
 	t.str(" FROM periods p FORCE INDEX (PRIMARY) WHERE p.id IN (").ints(ids).str(") AND p.board_id = ").int(boardID)
 	t.str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
 }

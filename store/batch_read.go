@@ -49,7 +49,7 @@ func (r *reading) appendTo(t *text) {
 		return
 	}
 	for chunk := range slices.Chunk(r.members, upsertRows) {
-		t.str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 		t.ints(r.periods).str(") AND member IN (").hexes(chunk).str(");")
 	}
 }
@@ -94,7 +94,7 @@ func (r *reading) scanKeysOf(rows *sql.Rows, keys map[string]keyRow) error {
 	return nil
 }
 
-// scanPeriods reads rows of period_id, member, score, tiebreak, created_time to the end of one answer into the periods
+// scanPeriods reads rows of period_id, member, score, tiebreak, created_at to the end of one answer into the periods
 // that they are of, or into their shadows.
 func scanPeriods(rows *sql.Rows, periods []*period) error {
 	byID := make(map[int64]*period, len(periods))
@@ -172,7 +172,7 @@ func membersOf(reqs []*request) []string {
 	return slices.Compact(members)
 }
 
-// scanEntries reads rows of member, score, tiebreak, created_time to the end of one answer.
+// scanEntries reads rows of member, score, tiebreak, created_at to the end of one answer.
 func scanEntries(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {
 	for rows.Next() {
 		var (

@@ -31,11 +31,11 @@ func appendEntries(t *text, periods []*period) {
 		add(p.ref.ID, p, upserts, gone)
 	}
 	for chunk := range slices.Chunk(rows, upsertRows) {
-		t.str("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
+		t.str("INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES ")
 		for i, r := range chunk {
 			t.comma(i).row(r.periodID, r.period.codec, *r.entry)
 		}
-		t.str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time);")
+		t.str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at);")
 	}
 }
 
@@ -51,7 +51,7 @@ func appendLog(t *text, changed []*period, commits []notice) {
 	for i, p := range changed {
 		c := commits[i].commit
 		if i == 0 {
-			t.str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) VALUES ")
+			t.str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload) VALUES ")
 		}
 		t.comma(i).str("(").int(c.PeriodID).str(",").int(c.LastSeq).str(",").int(c.FirstSeq).str(",").time(c.PrevCommittedAt).str(",")
 		t.time(c.CommittedAt).str(",").int(c.EntryCount).str(",").hexBytes(encodeChanges(nil, p.ref.Rules, c.Changes)).str(")")
@@ -64,7 +64,7 @@ func appendLog(t *text, changed []*period, commits []notice) {
 // appendKeys stores the answers of requests that came with a key, also those that changed nothing.
 func appendKeys(t *text, boardID int64, now leaderboard.Micros, keys []keyRow) error {
 	for chunk := range slices.Chunk(keys, upsertRows) {
-		t.str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_time, receipt) VALUES ")
+		t.str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt) VALUES ")
 		for i, k := range chunk {
 			receipt, err := encodeAnswer(k.answer)
 			if err != nil {
@@ -81,7 +81,7 @@ func appendKeys(t *text, boardID int64, now leaderboard.Micros, keys []keyRow) e
 // appendReopenings records corrections of a closed period among the runs.
 func appendReopenings(t *text, p *period) {
 	for _, r := range p.actors {
-		t.str("INSERT INTO refresh_runs (board_id, period_id, kind, reason, actor, state, from_seq, to_seq, row_count, started_at) VALUES (")
+		t.str("INSERT INTO runs (board_id, period_id, kind, reason, actor, state, from_seq, to_seq, row_count, started_at) VALUES (")
 		t.int(p.ref.BoardID).str(",").int(p.ref.ID).str(",'reopen','admin',").hexText(cutText(r.actor, maxActor)).str(",'done',")
 		t.int(r.from).str(",").int(r.to).str(",1,").time(p.clock).str(");")
 	}
@@ -98,7 +98,7 @@ func appendAdvance(t *text, changed []*period, commits []notice) {
 		t.str(" END")
 	}
 	t.str("UPDATE periods SET ")
-	byID("last_created_time", func(i int) { t.time(changed[i].lastCreated) })
+	byID("last_created_at", func(i int) { t.time(changed[i].lastCreated) })
 	byID(", committed_at", func(i int) { t.time(commits[i].commit.CommittedAt) })
 	byID(", entry_count", func(i int) { t.int(changed[i].count) })
 	byID(", last_seq", func(i int) { t.int(changed[i].lastSeq) })

@@ -19,11 +19,11 @@ type boardRow struct {
 	Name    []byte    `db:"name"`
 	Version int64     `db:"version"`
 	Rules   []byte    `db:"rules"`
-	Created time.Time `db:"created_time"`
-	Updated time.Time `db:"updated_time"`
+	Created time.Time `db:"created_at"`
+	Updated time.Time `db:"updated_at"`
 }
 
-const boardColumns = "id, name, version, rules, created_time, updated_time"
+const boardColumns = "id, name, version, rules, created_at, updated_at"
 
 func (r *boardRow) board() (leaderboard.Board, error) {
 	b := leaderboard.Board{
@@ -99,7 +99,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		created = true
-		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_time, updated_time) VALUES (?, ?, "+s.now()+", "+s.now()+")",
+		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.now()+", "+s.now()+")",
 			[]byte(name), string(text))
 		if err == nil {
 			err = shadowNew(ctx, tx, name)
@@ -132,7 +132,7 @@ func shadowNew(ctx context.Context, tx *sqlx.Tx, name string) error {
 	var hidden bool
 	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
 	if err == nil && hidden {
-		_, err = tx.ExecContext(ctx, "UPDATE boards SET shadowed = 1 WHERE name = ?", []byte(name))
+		_, err = tx.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE name = ?", []byte(name))
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 	if err := dropSeasons(ctx, tx, b.ID, rules.Seasons); err != nil {
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_time = "+s.now()+" WHERE id = ?", string(text), b.ID)
+	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_at = "+s.now()+" WHERE id = ?", string(text), b.ID)
 	return false, err
 }
 

@@ -23,7 +23,7 @@ func (s *Store) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 type decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
 
 func (s *Store) logOf(ctx context.Context, q querier, periodID, fromSeq int64, limit int, decode decoder) ([]leaderboard.Commit, error) {
-	rows, err := q.QueryContext(ctx, s.limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed,"+
+	rows, err := q.QueryContext(ctx, s.limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed_at,"+
 		" c.committed_at, c.entry_count, c.payload FROM periods p LEFT JOIN changes c ON c.period_id = p.id AND c.last_seq > ?"+
 		" WHERE p.id = ? AND p.state <> 'deleting' ORDER BY c.last_seq LIMIT ?"), fromSeq, periodID, max(1, limit))
 	if err != nil {

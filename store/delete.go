@@ -47,7 +47,7 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	rename := "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_time = " + s.now() + " WHERE id = ?"
+	rename := "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_at = " + s.now() + " WHERE id = ?"
 	if _, err := tx.ExecContext(ctx, rename, id); err != nil {
 		return 0, err
 	}
@@ -77,13 +77,13 @@ func (s *Store) purgeBoard(ctx context.Context, id int64, steps int) (finished b
 			job{"DELETE FROM entries WHERE period_id = ? ORDER BY member LIMIT ?", p},
 			job{"DELETE FROM entries WHERE period_id = -? ORDER BY member LIMIT ?", p},
 			job{"DELETE FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?", p},
-			job{"DELETE FROM rank_buckets WHERE period_id = ? ORDER BY chunk LIMIT ?", p})
+			job{"DELETE FROM rank_indexes WHERE period_id = ? ORDER BY chunk LIMIT ?", p})
 	}
 	jobs = append(jobs,
 		job{"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?", id},
 		job{"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?", id},
 		job{"DELETE FROM hidden_log WHERE board_id = ? ORDER BY id LIMIT ?", id},
-		job{"DELETE FROM refresh_runs WHERE board_id = ? ORDER BY id LIMIT ?", id},
+		job{"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?", id},
 		job{"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?", id},
 		job{"DELETE FROM periods WHERE board_id = ? ORDER BY id LIMIT ?", id},
 		job{"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?", id})

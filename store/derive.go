@@ -94,7 +94,7 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
 	}
 	// From now on the entries follow no rule: whoever takes the next step computes all of them.
-	const forget = "UPDATE derived_boards SET spec = '', step = step + 1 WHERE board_id = ?"
+	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := s.db.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
 	}
@@ -104,7 +104,7 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 // DerivedBoards lists derived boards in the order of their ids, behind the id given (0 for the first), at most limit.
 func (s *Store) DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error) {
 	var rows []boardRow
-	query := s.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time FROM derived_boards d" +
+	query := s.limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM derived_boards d" +
 		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ? ORDER BY d.board_id LIMIT ?")
 	if err := s.db.SelectContext(ctx, &rows, query, after, max(0, limit)); err != nil {
 		return nil, translate(ctx, "derived boards", err)

@@ -202,7 +202,7 @@ func (d *derivation) ids() []int64 {
 }
 
 func lookUpQuery(periods []int64, members []string) string {
-	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	return t.ints(periods).str(") AND member IN (").hexes(members).str(")").String()
 }
 

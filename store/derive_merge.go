@@ -61,7 +61,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	start := time.Now()
-	rows, err := d.q.QueryContext(ctx, d.store.limited(streamQuery("member, score, tiebreak, created_time", s.periodID, s.last, s.limit)))
+	rows, err := d.q.QueryContext(ctx, d.store.limited(streamQuery("member, score, tiebreak, created_at", s.periodID, s.last, s.limit)))
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 		step   sql.NullInt64
 		window = leaderboard.WindowAllTime
 	)
-	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, " + d.store.sysdate() + ", d.step, d.spec," +
+	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + d.store.sysdate() + ", d.step, d.rule_hash," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
 		" FROM boards b LEFT JOIN derived_boards d ON d.board_id = b.id" +
 		" LEFT JOIN periods p ON p.board_id = b.id AND p.window_name = ? AND p.starts_at = '1970-01-01' WHERE b.name = ? AND b.state = 'open'")

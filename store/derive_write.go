@@ -221,7 +221,7 @@ func (o *output) writeSources(ctx context.Context, tx *writeTx, last bool) error
 		}
 		t.str(" ON DUPLICATE KEY UPDATE source_period_id = VALUES(source_period_id), weight = VALUES(weight), seq = VALUES(seq)")
 	}
-	t.str(";UPDATE derived_boards SET step = step + 1, spec = ").hexBytes(spec).str(" WHERE board_id = ").int(d.board.ID)
+	t.str(";UPDATE derived_boards SET step = step + 1, rule_hash = ").hexBytes(spec).str(" WHERE board_id = ").int(d.board.ID)
 	t.str(" AND step = ").int(d.step).str(";")
 	result, err := tx.conn.ExecContext(ctx, t.String())
 	if err != nil {

@@ -13,5 +13,5 @@
 // period's row and the entries in one statement; longer ones use a REPEATABLE READ, READ ONLY transaction (view.go).
 //
 // Scores and tiebreaks are stored so that higher is better (rank.Codec.Stored), and so every query orders by
-// (score DESC, tiebreak DESC, created_time ASC, member ASC), the order of the index entries_order and of rank.Key.
+// (score DESC, tiebreak DESC, created_at ASC, member ASC), the order of the index entries_order and of rank.Key.
 package store

@@ -81,17 +81,17 @@ func fillForPlans(t *testing.T, db *sql.DB) {
 	const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
 	const numbers = "(SELECT a.d*1000 + b.d*100 + c.d*10 + d.d n FROM " + digit + " a," + digit + " b," + digit + " c," + digit + " d) numbers"
 	for _, q := range []string{
-		"INSERT INTO boards (name, rules, created_time, updated_time) SELECT CONCAT('b', n), '{}', NOW(6), NOW(6) FROM " + numbers + " WHERE n < 500",
-		"INSERT INTO periods (board_id, window_name, starts_at, last_created_time, committed_at) SELECT id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
-		"INSERT INTO entries (period_id, member, score, tiebreak, created_time) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
-		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
+		"INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('b', n), '{}', NOW(6), NOW(6) FROM " + numbers + " WHERE n < 500",
+		"INSERT INTO periods (board_id, window_name, starts_at, last_created_at, committed_at) SELECT id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
+		"INSERT INTO entries (period_id, member, score, tiebreak, created_at) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
+		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
 		"INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) SELECT 7 * (n MOD 3), CONCAT('m', n), 'hidden', 'r', NOW(6) FROM " + numbers,
-		"INSERT INTO hidden_log (board_id, member, action, at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
-		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_time) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
+		"INSERT INTO hidden_log (board_id, member, action, logged_at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
+		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_at) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
-		"INSERT INTO friend_lists (member, updated_time) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
+		"INSERT INTO friend_lists (member, updated_at) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
 		"ANALYZE TABLE hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := db.ExecContext(t.Context(), q); err != nil {
@@ -204,7 +204,7 @@ func plannedSteps(out map[string]planned) {
 	}
 	entries := map[string]string{"entries": "PRIMARY"}
 	out["look-up of a step"] = planned{lookUpQuery([]int64{1, -1, 2, 3, 4, 5, 6, 7}, many), entries}
-	out["stream of a step"] = planned{streamQuery("member, score, tiebreak, created_time", 1, "m1", listedMembers), entries}
+	out["stream of a step"] = planned{streamQuery("member, score, tiebreak, created_at", 1, "m1", listedMembers), entries}
 	places := []place{{1, leaderboard.WindowAllTime, 0}, {2, leaderboard.WindowDay, 1_750_000_000_000_000}, {2, leaderboard.WindowDay, 1_750_086_400_000_000}}
 	out["sources of a step"] = planned{placesQuery(places), map[string]string{"periods": "periods_start"}}
 }

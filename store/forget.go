@@ -12,7 +12,7 @@ import (
 
 // How a member is forgotten.
 //
-// A row of forgettings comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
+// A row of erasures comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
 // besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of its
 // board: the ranks below close up, and the copies, the rank indexes and the boards derived from it follow as after any
 // other change. Who is hidden is forgotten last: a hidden entry whose hiding is gone would be shown. Every step may be
@@ -23,15 +23,15 @@ const (
 	forgetPeriods = 1000
 	// forgetTogether is how many entries are removed at the same time: those of one board go in one batch.
 	forgetTogether = 16
-	// forgetAtOnce is how many forgettings one sweep goes on with.
+	// forgetAtOnce is how many erasures one sweep goes on with.
 	forgetAtOnce = 100
 )
 
-// forgetting is a row of forgettings.
+// forgetting is a row of erasures.
 type forgetting struct {
 	Member  []byte    `db:"member"`
 	After   int64     `db:"after_period"`
-	Entries int64     `db:"entries"`
+	Entries int64     `db:"removed_count"`
 	Actor   string    `db:"actor"`
 	Started time.Time `db:"started_at"`
 }
@@ -50,7 +50,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.F
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Forgetting{}, wrap("forget", broken)
 	}
-	begin := "INSERT INTO forgettings (member, actor, started_at) VALUES (?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
+	begin := "INSERT INTO erasures (member, actor, started_at) VALUES (?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 	if _, err := s.db.ExecContext(ctx, begin, []byte(member), cutText(actor, maxActor)); err != nil {
 		return leaderboard.Forgetting{}, translate(ctx, "forget", err)
 	}
@@ -64,7 +64,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.F
 
 // forget goes on with a forgetting, and says whether it is done.
 func (s *Store) forget(ctx context.Context, f *forgetting) (done bool, err error) {
-	err = s.db.GetContext(ctx, f, "SELECT member, after_period, entries, actor, started_at FROM forgettings WHERE member = ?", f.Member)
+	err = s.db.GetContext(ctx, f, "SELECT member, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", f.Member)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil // another process has finished it
 	}
@@ -79,7 +79,7 @@ func (s *Store) forget(ctx context.Context, f *forgetting) (done bool, err error
 	}
 	for _, query := range []string{
 		"DELETE FROM hidden_members WHERE member = ? LIMIT ?", "DELETE FROM hidden_log WHERE member = ? LIMIT ?",
-		"DELETE FROM forgettings WHERE member = ? LIMIT ?",
+		"DELETE FROM erasures WHERE member = ? LIMIT ?",
 	} {
 		if err == nil {
 			err = s.deleteAll(ctx, query, f.Member)
@@ -153,7 +153,7 @@ func (s *Store) forgetEntries(ctx context.Context, f *forgetting) (last bool, er
 		return false, err
 	}
 	f.After, f.Entries = places[len(places)-1].ID, f.Entries+removed
-	const note = "UPDATE forgettings SET after_period = GREATEST(after_period, ?), entries = entries + ? WHERE member = ?"
+	const note = "UPDATE erasures SET after_period = GREATEST(after_period, ?), removed_count = removed_count + ? WHERE member = ?"
 	_, err = s.db.ExecContext(ctx, note, f.After, removed, f.Member)
 	return len(places) < forgetPeriods, err
 }
@@ -211,7 +211,7 @@ func (s *Store) removeAll(ctx context.Context, f *forgetting, periods map[int64]
 // from its turn.
 func (s *Store) sweepForgettings(ctx context.Context) error {
 	var members [][]byte
-	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM forgettings ORDER BY started_at LIMIT ?", forgetAtOnce); err != nil {
+	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", forgetAtOnce); err != nil {
 		return err
 	}
 	var failed error

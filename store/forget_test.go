@@ -179,19 +179,19 @@ func TestForgettingKeepsNoOtherWaiting(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		mustExec(t, db, "INSERT INTO forgettings (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
+		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
 		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
 		if err := s.Sweep(t.Context()); err == nil {
 			t.Error("one cannot be finished, and the sweep tells nobody")
 		}
-		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "forgettings WHERE member = 'late'") > 0 {
+		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "erasures WHERE member = 'late'") > 0 {
 			t.Errorf("the later one had no turn: shown with %d", n)
 		}
 		release()
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "forgettings") > 0 {
+		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "erasures") > 0 {
 			t.Errorf("the next sweep did not finish it: shown with %d", n)
 		}
 	})

@@ -65,8 +65,8 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 
 // lockFriends keeps others from changing a member's list until the transaction ends.
 func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_time) VALUES (?, "+s.sysdate()+")"+
-		" ON DUPLICATE KEY UPDATE updated_time = VALUES(updated_time)", []byte(member))
+	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.sysdate()+")"+
+		" ON DUPLICATE KEY UPDATE updated_at = VALUES(updated_at)", []byte(member))
 	return err
 }
 
@@ -148,7 +148,7 @@ func (s *Store) FriendVersions(ctx context.Context, members []string) (map[strin
 	}
 	var rows []struct {
 		Member  []byte    `db:"member"`
-		Updated time.Time `db:"updated_time"`
+		Updated time.Time `db:"updated_at"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, s.limited(friendVersions(members))); err != nil {
 		return nil, translate(ctx, "friends", err)
@@ -160,7 +160,7 @@ func (s *Store) FriendVersions(ctx context.Context, members []string) (map[strin
 }
 
 func friendVersions(members []string) string {
-	t := (&text{}).str("SELECT member, updated_time FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").among("member", members)
+	t := (&text{}).str("SELECT member, updated_at FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").among("member", members)
 	return t.str(" LIMIT ").int(int64(len(members))).String()
 }
 
@@ -174,7 +174,7 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 			return err
 		}
 		more = len(members) == purgeRows
-		t := (&text{}).str("UPDATE friend_lists SET updated_time = ").str(s.sysdate()).str(" WHERE ").among("member", members)
+		t := (&text{}).str("UPDATE friend_lists SET updated_at = ").str(s.sysdate()).str(" WHERE ").among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}

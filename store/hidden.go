@@ -188,7 +188,7 @@ func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.Hi
 	if r.State == stateRestoring {
 		action = leaderboard.HideActionRestore
 	}
-	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, at) VALUES (?, ?, ?, ?, ?, ?)"
+	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, logged_at) VALUES (?, ?, ?, ?, ?, ?)"
 	result, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, string(action), req.Reason, req.Actor, now)
 	if err != nil {
 		return 0, err
@@ -204,7 +204,7 @@ func shadowBoard(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err e
 		return 0, leaderboard.ErrBoardNotFound
 	}
 	if err == nil {
-		_, err = tx.ExecContext(ctx, "UPDATE boards SET shadowed = 1 WHERE id = ?", id)
+		_, err = tx.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
 	}
 	return id, err
 }

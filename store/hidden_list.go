@@ -51,7 +51,7 @@ func hiddenQuery(q leaderboard.HidingsQuery, boardID int64) (query string, args 
 // HiddenLog lists what was done to hide and to restore members, newest first: records with an id below before (0: from
 // the newest on), about one member ("": all), at most limit. Those of deleted boards are gone.
 func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
-	query := "SELECT l.id, COALESCE(b.name, '') AS board, l.member, l.action, l.reason, l.actor, l.at FROM hidden_log l" +
+	query := "SELECT l.id, COALESCE(b.name, '') AS board, l.member, l.action, l.reason, l.actor, l.logged_at FROM hidden_log l" +
 		" LEFT JOIN boards b ON b.id = l.board_id WHERE (l.board_id = 0 OR b.state = 'open')"
 	var args []any
 	if member != "" {
@@ -67,7 +67,7 @@ func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limi
 		Action string    `db:"action"`
 		Reason string    `db:"reason"`
 		Actor  string    `db:"actor"`
-		At     time.Time `db:"at"`
+		At     time.Time `db:"logged_at"`
 	}
 	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
 		return nil, translate(ctx, "hidden log", err)

@@ -126,12 +126,12 @@ func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) 
 // batch that comes between the two finds that it need not ask, and the second waits for it.
 func (s *Store) barrierOnce(ctx context.Context, after int64) (id int64, err error) {
 	var shadowed bool
-	err = s.db.QueryRowContext(ctx, "SELECT id, shadowed FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &shadowed)
+	err = s.db.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &shadowed)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
 	case err == nil && !shadowed:
-		_, err = s.db.ExecContext(ctx, "UPDATE boards SET shadowed = 1 WHERE id = ?", id)
+		_, err = s.db.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
 	}
 	return id, err
 }

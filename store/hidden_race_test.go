@@ -229,7 +229,7 @@ func (l *league) check() {
 	}
 	for what, query := range map[string]string{
 		"hidden": "SELECT COUNT(*) FROM hidden_members", "in shadows": "SELECT COUNT(*) FROM entries WHERE period_id < 0",
-		"boards that ask nobody": "SELECT COUNT(*) FROM boards WHERE shadowed = 0",
+		"boards that ask nobody": "SELECT COUNT(*) FROM boards WHERE has_hidden = 0",
 	} {
 		var n int
 		if err := l.db.QueryRowContext(context.Background(), query).Scan(&n); err != nil || n != 0 {
@@ -321,7 +321,7 @@ func TestHideDuringCreation(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, q := range []string{
-			"INSERT INTO boards (name, rules, created_time, updated_time) SELECT 'b', rules, NOW(6), NOW(6) FROM boards WHERE name = 'a'",
+			"INSERT INTO boards (name, rules, created_at, updated_at) SELECT 'b', rules, NOW(6), NOW(6) FROM boards WHERE name = 'a'",
 			"SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)",
 		} {
 			if _, err := tx.ExecContext(t.Context(), q); err != nil {

@@ -45,7 +45,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 				failed <- err
 			}()
 			eventually(t, "Hide waits for the board in the middle", func() bool {
-				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, shadowed FROM boards%") > 0
+				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, has_hidden FROM boards%") > 0
 			})
 			cancel()
 			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
@@ -124,8 +124,8 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 		if _, err := s.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, "UPDATE idempotency_keys SET created_time = created_time - INTERVAL 1 YEAR")
-		mustExec(t, db, "INSERT INTO forgettings (member, started_at) VALUES ('n', NOW(6))")
+		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 1 YEAR")
+		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('n', NOW(6))")
 		mustExec(t, db, "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (0, 'm', 'hiding', 'bot', NOW(6)), (?, 'z', 'hiding', 'bot', NOW(6))",
 			middle.BoardID)
 		defer hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", first.BoardID)()
@@ -133,7 +133,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 		defer cancel()
 		swept := make(chan error, 1)
 		go func() { swept <- s.Sweep(ctx) }()
-		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, shadowed FROM boards%") > 0 })
+		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards%") > 0 })
 		for _, left := range []string{"idempotency_keys", "hidden_members WHERE board_id > 0 AND state = 'hiding'"} {
 			if n := count(t, db, left); n > 0 {
 				t.Errorf("%d rows are left of %s", n, left)
@@ -142,7 +142,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 		if err := await(t, "the sweep", swept); err == nil {
 			t.Error("the sweep does not tell that it did not finish")
 		}
-		if n := scoreOf(t, s, last, "n"); n != -1 || count(t, db, "forgettings") > 0 {
+		if n := scoreOf(t, s, last, "n"); n != -1 || count(t, db, "erasures") > 0 {
 			t.Error("nobody was forgotten")
 		}
 	})

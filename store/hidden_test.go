@@ -38,7 +38,7 @@ func TestHidingIsFinished(t *testing.T) {
 			{"killed before the row was marked", func() { mustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1, true},
 			{"restore, killed after the row", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
 			{"one board", func() {
-				mustExec(t, db, "UPDATE boards SET shadowed = 1 WHERE id = ?", ref.BoardID) // they change together
+				mustExec(t, db, "UPDATE boards SET has_hidden = 1 WHERE id = ?", ref.BoardID) // they change together
 				mustExec(t, db, hide, ref.BoardID)
 			}, [2]int64{-1, 5}, 1, true},
 			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
@@ -200,7 +200,7 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 		if n := shownOn(t, db, "%", "m", false); n != 0 {
 			t.Errorf("shown in %d periods", n)
 		}
-		if n := count(t, db, "boards WHERE shadowed = 0"); n != 0 {
+		if n := count(t, db, "boards WHERE has_hidden = 0"); n != 0 {
 			t.Errorf("the writers of %d boards do not ask", n)
 		}
 		if err := s.Restore(t.Context(), ban("", "m")); err != nil {
@@ -214,6 +214,6 @@ func TestHideEverywhereOnManyBoards(t *testing.T) {
 
 func fillBoards(t *testing.T, db *sql.DB, n int) {
 	t.Helper()
-	mustExec(t, db, "INSERT INTO boards (name, rules, created_time, updated_time) SELECT CONCAT('x', a.n), b.rules, NOW(6), NOW(6) FROM boards b, "+
+	mustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', a.n), b.rules, NOW(6), NOW(6) FROM boards b, "+
 		hundred+" a WHERE b.name = 'first' AND a.n < ?", n)
 }

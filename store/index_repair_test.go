@@ -65,12 +65,12 @@ func (c *crowd) indexed(t *testing.T, s *store.Store) {
 func TestIndexDamage(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]string{
-		"flipped byte":  "UPDATE rank_buckets SET payload = CONCAT(LEFT(payload, 40), CHAR(ASCII(SUBSTRING(payload, 41, 1)) ^ 1), SUBSTRING(payload, 42))",
-		"cut off":       "UPDATE rank_buckets SET payload = LEFT(payload, 30)",
-		"missing chunk": "UPDATE rank_buckets SET chunks = 2",
-		"no first":      "UPDATE rank_buckets SET chunk = 1",
-		"empty":         "UPDATE rank_buckets SET payload = ''",
-		"gone":          "DELETE FROM rank_buckets",
+		"flipped byte":  "UPDATE rank_indexes SET payload = CONCAT(LEFT(payload, 40), CHAR(ASCII(SUBSTRING(payload, 41, 1)) ^ 1), SUBSTRING(payload, 42))",
+		"cut off":       "UPDATE rank_indexes SET payload = LEFT(payload, 30)",
+		"missing chunk": "UPDATE rank_indexes SET chunks = 2",
+		"no first":      "UPDATE rank_indexes SET chunk = 1",
+		"empty":         "UPDATE rank_indexes SET payload = ''",
+		"gone":          "DELETE FROM rank_indexes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +98,7 @@ func TestIndexMiscounted(t *testing.T) {
 		c.stores[0].Close()
 		// Entries that the log does not know of: the total gives them away.
 		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = entry_count + 1")
-		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
+		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_at FROM entries LIMIT 1")
 		other := c.stores[1]
 		q := leaderboard.MembersQuery{Members: []string{"m1", "m2", "m3"}}
 		before, err := other.Members(t.Context(), c.ref, q)
@@ -287,7 +287,7 @@ func TestIndexFollowsUnread(t *testing.T) {
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, connect(t, dsn), "UPDATE rank_buckets SET saved_at = saved_at - INTERVAL 50 MINUTE")
+		mustExec(t, connect(t, dsn), "UPDATE rank_indexes SET saved_at = saved_at - INTERVAL 50 MINUTE")
 		if err := c.write(t.Context(), open(t, dsn, nil), rand.New(rand.NewPCG(10, 10)), 5); err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func TestIndexDeleted(t *testing.T) {
 			}
 		}
 		var left int
-		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_buckets").Scan(&left); err != nil || left != 0 {
+		if err := connect(t, dsn).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM rank_indexes").Scan(&left); err != nil || left != 0 {
 			t.Errorf("%d rows are left, %v", left, err)
 		}
 	})

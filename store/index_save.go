@@ -23,7 +23,7 @@ type savedIndex struct {
 
 // savedIndex reads the rows of an index; nil when there are none.
 func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, error) {
-	rows, err := s.db.DB.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_buckets WHERE period_id = ? ORDER BY chunk", periodID)
+	rows, err := s.db.DB.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", periodID)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 	}
 	defer tx.Rollback() //nolint:errcheck // as in putBoard
 	var stored []int64
-	rows, err := tx.QueryContext(ctx, "SELECT r.seq FROM rank_buckets r JOIN periods p ON p.id = r.period_id"+
+	rows, err := tx.QueryContext(ctx, "SELECT r.seq FROM rank_indexes r JOIN periods p ON p.id = r.period_id"+
 		" WHERE r.period_id = ? AND r.seq <= p.last_seq ORDER BY r.chunk", periodID)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 	if !must && len(stored) > 0 && stored[0] >= seq {
 		return nil
 	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM rank_buckets WHERE period_id = ?", periodID); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", periodID); err != nil {
 		return err
 	}
 	var now time.Time
@@ -92,7 +92,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 	}
 	chunks := slices.Collect(slices.Chunk(payload, savedChunk))
 	for i, chunk := range chunks {
-		_, err := tx.ExecContext(ctx, "INSERT INTO rank_buckets (period_id, chunk, chunks, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?)",
+		_, err := tx.ExecContext(ctx, "INSERT INTO rank_indexes (period_id, chunk, chunks, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?)",
 			periodID, i, len(chunks), seq, now, chunk)
 		if err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 func (s *Store) forgetIfGone(ctx context.Context, periodID int64) error {
 	_, err := s.Period(ctx, periodID)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-		_, err = s.db.ExecContext(ctx, "DELETE FROM rank_buckets WHERE period_id = ?", periodID)
+		_, err = s.db.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", periodID)
 	}
 	return err
 }

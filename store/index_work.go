@@ -80,7 +80,7 @@ func (x *indexes) advance(ctx context.Context) error {
 		ID      int64 `db:"id"`
 		BoardID int64 `db:"board_id"`
 	}
-	query := "SELECT p.id, p.board_id FROM rank_buckets r JOIN periods p ON p.id = r.period_id WHERE r.chunk = 0" +
+	query := "SELECT p.id, p.board_id FROM rank_indexes r JOIN periods p ON p.id = r.period_id WHERE r.chunk = 0" +
 		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < " + x.store.now() + " - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
 	age := x.store.cfg.ChangeTTL / 2
 	if err := x.store.db.SelectContext(ctx, &rows, x.store.limited(query), age.Microseconds(), advancedAtOnce); err != nil {

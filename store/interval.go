@@ -33,8 +33,8 @@ const (
 
 // orderBy is the order of a period and of the index entries_order; backwards is its reverse.
 const (
-	orderBy   = " ORDER BY score DESC, tiebreak DESC, created_time ASC, member ASC"
-	backwards = " ORDER BY score ASC, tiebreak ASC, created_time DESC, member DESC"
+	orderBy   = " ORDER BY score DESC, tiebreak DESC, created_at ASC, member ASC"
+	backwards = " ORDER BY score ASC, tiebreak ASC, created_at DESC, member DESC"
 )
 
 func beginning() cut { return cut{} }
@@ -134,7 +134,7 @@ func (c *cut) column(t *text, col int, op byte) {
 	case colTiebreak:
 		t.str("tiebreak").char(op).int(c.tiebreak)
 	case colCreated:
-		t.str("created_time").char(op).time(c.created)
+		t.str("created_at").char(op).time(c.created)
 	default:
 		t.str("member").char(op).hex(c.member)
 	}

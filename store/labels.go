@@ -34,7 +34,7 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 // finds nothing: a name may belong to another board by now, an id never does.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	t := &text{}
-	t.str("SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time FROM ")
+	t.str("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM ")
 	if len(labels) == 0 {
 		// The names of boards being deleted begin with a tilde and so come behind all others.
 		t.str("boards b WHERE b.name > ").hex(after).str(" AND b.name < ").hex(deletedMark)

@@ -26,7 +26,7 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 
 // lookQuery selects a board with its open periods and the database clock.
 func (s *Store) lookQuery() string {
-	return "SELECT b.id, b.name, b.version, b.rules, b.created_time, b.updated_time, " + s.sysdate() + "," +
+	return "SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + s.sysdate() + "," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
 		" FROM boards b LEFT JOIN periods p ON p.board_id = b.id AND p.state = 'open' WHERE b.name = ? AND b.state = 'open'"
 }

@@ -63,7 +63,7 @@ func (m *merged) entries(ctx context.Context, member string) ([]placed, error) {
 }
 
 func (m *merged) entriesText(member string) string {
-	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	for i, v := range m.views {
 		t.comma(i).int(v.ref.ID)
 	}

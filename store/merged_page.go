@@ -226,10 +226,10 @@ func (m *merged) rows(ctx context.Context, parts []scan) ([][]rank.Key, error) {
 
 // rowsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
 func (m *merged) rowsText(parts []scan) string {
-	t := (&text{}).str("SELECT 0 AS part, member, score, tiebreak, created_time FROM entries WHERE period_id = 0 AND member = ''")
+	t := (&text{}).str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
 	for i := range parts {
 		if parts[i].limit > 0 {
-			t.str(" UNION ALL (SELECT ").int(int64(i)).str(", member, score, tiebreak, created_time")
+			t.str(" UNION ALL (SELECT ").int(int64(i)).str(", member, score, tiebreak, created_at")
 			parts[i].from(t, m.views[i].ref.ID)
 			t.str(")")
 		}

@@ -15,10 +15,10 @@ type profileRow struct {
 	DisplayName []byte    `db:"display_name"`
 	AvatarURL   []byte    `db:"avatar_url"`
 	Attributes  []byte    `db:"attributes"`
-	Updated     time.Time `db:"updated_time"`
+	Updated     time.Time `db:"updated_at"`
 }
 
-const profileColumns = "member, display_name, avatar_url, attributes, updated_time"
+const profileColumns = "member, display_name, avatar_url, attributes, updated_at"
 
 func (r *profileRow) profile() leaderboard.Profile {
 	return leaderboard.Profile{
@@ -39,8 +39,8 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	}
 	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
 	put := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE" +
-		" updated_time = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
-		" updated_time, VALUES(updated_time)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
+		" updated_at = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
+		" updated_at, VALUES(updated_at)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
 	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes))
 		if err != nil {

@@ -124,7 +124,7 @@ func (s *Store) purgePeriod(ctx context.Context, id int64, progress func(rows in
 		"DELETE FROM entries WHERE period_id = ? ORDER BY member LIMIT ?",
 		"DELETE FROM entries WHERE period_id = -? ORDER BY member LIMIT ?",
 		"DELETE FROM changes WHERE period_id = ? ORDER BY last_seq LIMIT ?",
-		"DELETE FROM rank_buckets WHERE period_id = ? ORDER BY chunk LIMIT ?",
+		"DELETE FROM rank_indexes WHERE period_id = ? ORDER BY chunk LIMIT ?",
 		"DELETE FROM periods WHERE id = ? AND state = 'deleting' LIMIT ?",
 	} {
 		for {

@@ -10,13 +10,13 @@ import (
 	"leaderboard"
 )
 
-// Lengths of the columns of refresh_runs, in characters.
+// Lengths of the columns of runs, in characters.
 const (
 	maxActor    = 128
 	maxRunError = 1000
 )
 
-// runRow is a row of refresh_runs with the names of its board and period.
+// runRow is a row of runs with the names of its board and period.
 type runRow struct {
 	ID       int64     `db:"id"`
 	BoardID  int64     `db:"board_id"`
@@ -38,7 +38,7 @@ type runRow struct {
 
 const selectRuns = "SELECT r.id, r.board_id, b.name AS board, r.period_id, p.window_name, p.name AS period_name, r.kind, r.reason, r.actor, r.state," +
 	" r.from_seq, r.to_seq, r.row_count, r.started_at, r.took_us, r.error" +
-	" FROM refresh_runs r JOIN boards b ON b.id = r.board_id AND b.state = 'open' JOIN periods p ON p.id = r.period_id"
+	" FROM runs r JOIN boards b ON b.id = r.board_id AND b.state = 'open' JOIN periods p ON p.id = r.period_id"
 
 func (r *runRow) run() leaderboard.Run {
 	period := leaderboard.Period{Window: leaderboard.Window(r.Window), Label: string(r.Label)}
@@ -53,7 +53,7 @@ func (r *runRow) run() leaderboard.Run {
 // StartRun records that a run of a period began. It returns the run with its ID and, from the database clock,
 // StartedAt. An Actor longer than 128 characters is cut.
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
-	result, err := s.db.ExecContext(ctx, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, actor, state, started_at)"+
+	result, err := s.db.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, "+s.now()+")",
 		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), cutText(r.Actor, maxActor), string(r.State))
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 		return r, wrap("start run", err)
 	}
 	var started time.Time
-	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM refresh_runs WHERE id = ?", r.ID).Scan(&started); err != nil {
+	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
 		return r, translate(ctx, "start run", err)
 	}
 	r.StartedAt = micros(started)
@@ -73,7 +73,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 // FinishRun records how a run ended: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to 1000
 // characters). ErrRunNotFound when its row is gone.
 func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
-	result, err := s.db.ExecContext(ctx, "UPDATE refresh_runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
+	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
 		" WHERE id = ?", string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), cutText(r.Error, maxRunError), r.ID)
 	if err != nil {
 		return translate(ctx, "finish run", err)

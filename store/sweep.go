@@ -38,7 +38,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	half, cancel := halfOf(ctx)
 	defer cancel()
 	done = errors.Join(done, translate(half, "sweep hidden members", s.sweepHidden(half)))
-	return errors.Join(done, translate(ctx, "sweep forgettings", s.sweepForgettings(ctx)))
+	return errors.Join(done, translate(ctx, "sweep erasures", s.sweepForgettings(ctx)))
 }
 
 // halfOf is a context that ends when half of the time is over that ctx has left.
@@ -64,7 +64,7 @@ func (s *Store) sweepBoards(ctx context.Context) error {
 }
 
 func (s *Store) sweepKeys(ctx context.Context, now leaderboard.Micros) error {
-	const query = "DELETE FROM idempotency_keys WHERE created_time < ? ORDER BY created_time LIMIT ?"
+	const query = "DELETE FROM idempotency_keys WHERE created_at < ? ORDER BY created_at LIMIT ?"
 	for {
 		n, err := s.deleteSome(ctx, query, before(now, s.cfg.KeyTTL), purgeRows)
 		if err != nil || n < purgeRows {
@@ -134,13 +134,13 @@ func (s *Store) sweepLog(ctx context.Context, id, upTo int64, limit time.Time) e
 }
 
 func (s *Store) sweepRuns(ctx context.Context, now leaderboard.Micros) error {
-	const oldest = "SELECT id, started_at AS at FROM refresh_runs WHERE kind <> 'reopen' ORDER BY id LIMIT ?"
-	const remove = "DELETE FROM refresh_runs WHERE id <= ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
+	const oldest = "SELECT id, started_at AS at FROM runs WHERE kind <> 'reopen' ORDER BY id LIMIT ?"
+	const remove = "DELETE FROM runs WHERE id <= ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
 	if err := s.sweepOldest(ctx, oldest, remove, before(now, runTTL)); err != nil {
 		return err
 	}
 	var beyond []int64
-	if err := s.db.SelectContext(ctx, &beyond, "SELECT id FROM refresh_runs WHERE kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1", keptRuns); err != nil || len(beyond) == 0 {
+	if err := s.db.SelectContext(ctx, &beyond, "SELECT id FROM runs WHERE kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1", keptRuns); err != nil || len(beyond) == 0 {
 		return err
 	}
 	for {

@@ -42,16 +42,16 @@ func TestSweepForgets(t *testing.T) {
 			}
 		}
 		// 2,500 old keys and runs: more than one step takes.
-		mustExec(t, db, "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_time, receipt)"+
+		mustExec(t, db, "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)"+
 			" SELECT ?, CONCAT('old', a.n, '-', b.n), REPEAT('x', 32), NOW(6) - INTERVAL 121 MINUTE, '{}' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID)
-		mustExec(t, db, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, state, started_at)"+
+		mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
 			" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) - INTERVAL 31 DAY FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID, ref.ID)
 		run, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE WHERE last_seq <= 4")
-		mustExec(t, db, "UPDATE idempotency_keys SET created_time = created_time - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
+		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
 		for range 2 {
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		for range 2 {
-			mustExec(t, db, "INSERT INTO refresh_runs (board_id, period_id, kind, reason, state, started_at)"+
+			mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
 				" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) FROM "+hundred+" a, "+hundred+" b WHERE b.n < 60", ref.BoardID, ref.ID)
 		}
 		newest, err := s.Runs(t.Context(), 0, 0, 1)
@@ -107,7 +107,7 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		after, err := s.Runs(t.Context(), 0, 0, 1)
-		if n := count(t, db, "refresh_runs"); err != nil || n != 10_000 || after[0].ID != newest[0].ID {
+		if n := count(t, db, "runs"); err != nil || n != 10_000 || after[0].ID != newest[0].ID {
 			t.Errorf("%d runs are left, the newest is %+v, was %+v, %v", n, after, newest, err)
 		}
 	})
@@ -127,7 +127,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
+			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_at) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
 				hundred+" a, "+hundred+" b", ref.ID, i)
 		}
 		if err := s.DeleteBoard(t.Context(), "b"); err != nil {
@@ -149,7 +149,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for table, want := range map[string]int{"boards": 1, "periods": 1, "entries": 1, "changes": 1, "idempotency_keys": 1, "refresh_runs": 0} {
+		for table, want := range map[string]int{"boards": 1, "periods": 1, "entries": 1, "changes": 1, "idempotency_keys": 1, "runs": 0} {
 			if n := count(t, db, table); n != want {
 				t.Errorf("%d rows of %s are left, want %d of the new board", n, table, want)
 			}

@@ -29,8 +29,8 @@ func (c *tally) subquery(t *text, periodID int64) {
 	case c.wide:
 		// All of them, less those with the same score that are behind. NULL is not added up: that is what is quick here.
 		t.str(",(SELECT COUNT(*) + COALESCE(SUM(CASE WHEN score > ").int(to.score).str(" THEN NULL WHEN tiebreak > ").int(to.tiebreak)
-		t.str(" THEN 0 WHEN tiebreak = ").int(to.tiebreak).str(" AND (created_time < ").time(to.created)
-		t.str(" OR created_time = ").time(to.created).str(" AND member < ").hex(to.member)
+		t.str(" THEN 0 WHEN tiebreak = ").int(to.tiebreak).str(" AND (created_at < ").time(to.created)
+		t.str(" OR created_at = ").time(to.created).str(" AND member < ").hex(to.member)
 		t.str(") THEN ").int(tiedUnit).str(" ELSE -1 END), 0)")
 		iv.to = cut{n: colScore + 1, score: to.score, behind: true}
 	default:

@@ -70,7 +70,7 @@ func (t *turn) carryOut(ctx context.Context, tx execer) error {
 		if p.ID != 0 {
 			continue
 		}
-		q := (&text{}).str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
+		q := (&text{}).str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
 		q.int(p.BoardID).str(",").hex(string(p.Window)).str(",").hex(p.Label).str(",").time(p.StartsAt).str(",")
 		if p.EndsAt == leaderboard.Forever {
 			q.str("NULL")

@@ -123,7 +123,7 @@ func (v *view) look(ctx context.Context, qu question) (reply, error) {
 
 // keys reads entries without the state, which is known; that makes for a statement that is planned in half the time.
 func (v *view) keys(ctx context.Context, sc scan) ([]rank.Key, error) {
-	t := (&text{}).str("SELECT member, score, tiebreak, created_time")
+	t := (&text{}).str("SELECT member, score, tiebreak, created_at")
 	sc.from(t, v.ref.ID)
 	rows, err := v.q.QueryContext(ctx, v.store.limited(t.String()))
 	if err != nil {

@@ -132,9 +132,16 @@ func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (er
 		return err
 	}
 	if missing > 0 {
-		return fmt.Errorf("%d migrations are missing: run `leaderboard migrate up`", missing)
+		return fmt.Errorf("%s: run `leaderboard migrate up`", missingMigrations(missing))
 	}
 	return nil
+}
+
+func missingMigrations(n int) string {
+	if n == 1 {
+		return "1 migration is missing"
+	}
+	return fmt.Sprintf("%d migrations are missing", n)
 }
 
 func (p *program) showStatus(cfg *config, views []migrationView) error {

@@ -3,7 +3,7 @@
 CREATE TABLE `board_labels` (
   `label` varbinary(64) NOT NULL,
   `value` varbinary(64) NOT NULL,
-  `name` varbinary(64) NOT NULL COMMENT 'of the board: what is selected comes in this order',
+  `name` varbinary(64) NOT NULL COMMENT 'of the board: boards are selected in this order',
   `board_id` bigint NOT NULL,
   PRIMARY KEY (`label`,`value`,`name`),
   KEY `board_labels_board` (`board_id`)
@@ -14,10 +14,10 @@ CREATE TABLE `boards` (
   `name` varbinary(64) NOT NULL COMMENT 'unique; a board that is being deleted gives its name up',
   `version` bigint NOT NULL DEFAULT '1' COMMENT 'grows by one with each change of the rules',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, deleting',
-  `shadowed` tinyint NOT NULL DEFAULT '0' COMMENT '1: members may be hidden, the writer asks who',
+  `has_hidden` tinyint NOT NULL DEFAULT '0' COMMENT '1: members are or were hidden here, so writers look up who is',
   `rules` json NOT NULL COMMENT 'leaderboard.Rules',
-  `created_time` datetime(6) NOT NULL,
-  `updated_time` datetime(6) NOT NULL,
+  `created_at` datetime(6) NOT NULL,
+  `updated_at` datetime(6) NOT NULL,
   PRIMARY KEY (`id`),
   UNIQUE KEY `boards_name` (`name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
@@ -26,9 +26,9 @@ CREATE TABLE `changes` (
   `period_id` bigint NOT NULL,
   `last_seq` bigint NOT NULL,
   `first_seq` bigint NOT NULL,
-  `prev_committed` datetime(6) NOT NULL COMMENT 'periods.committed_at before this commit',
+  `prev_committed_at` datetime(6) NOT NULL COMMENT 'periods.committed_at before this commit',
   `committed_at` datetime(6) NOT NULL COMMENT 'database clock',
-  `entry_count` bigint NOT NULL COMMENT 'entries of the period at last_seq',
+  `entry_count` bigint NOT NULL COMMENT 'visible entries of the period at last_seq',
   `payload` mediumblob NOT NULL COMMENT 'versioned: member, old key, new key per change',
   PRIMARY KEY (`period_id`,`last_seq`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
@@ -36,7 +36,7 @@ CREATE TABLE `changes` (
 CREATE TABLE `derived_boards` (
   `board_id` bigint NOT NULL,
   `step` bigint NOT NULL DEFAULT '0' COMMENT 'grows by one whenever the entries follow the sources',
-  `spec` varbinary(32) NOT NULL DEFAULT '' COMMENT 'SHA-256 of the rule that the entries follow; empty: they are to be computed',
+  `rule_hash` varbinary(32) NOT NULL DEFAULT '' COMMENT 'SHA-256 of the rule that the entries follow; empty: computed from scratch next',
   PRIMARY KEY (`board_id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
@@ -51,28 +51,28 @@ CREATE TABLE `derived_sources` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `entries` (
-  `period_id` bigint NOT NULL,
+  `period_id` bigint NOT NULL COMMENT 'of a hidden entry: the negative id of its period; see the views',
   `member` varbinary(64) NOT NULL,
   `score` bigint NOT NULL COMMENT 'stored: ~score on ascending boards, so that higher is always better',
   `tiebreak` bigint NOT NULL DEFAULT '0' COMMENT 'stored the same way, in its own direction',
-  `created_time` datetime(6) NOT NULL COMMENT 'UTC, when this score was reached',
+  `created_at` datetime(6) NOT NULL COMMENT 'when this score was reached',
   PRIMARY KEY (`period_id`,`member`),
-  KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
+  KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_at`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE TABLE `forgettings` (
+CREATE TABLE `erasures` (
   `member` varbinary(64) NOT NULL,
-  `after_period` bigint NOT NULL DEFAULT '0' COMMENT 'periods up to this one are done',
-  `entries` bigint NOT NULL DEFAULT '0' COMMENT 'removed so far',
+  `after_period` bigint NOT NULL DEFAULT '0' COMMENT 'periods up to this id are done',
+  `removed_count` bigint NOT NULL DEFAULT '0' COMMENT 'entries removed so far',
   `actor` varchar(128) NOT NULL DEFAULT '',
   `started_at` datetime(6) NOT NULL,
   PRIMARY KEY (`member`),
-  KEY `forgettings_age` (`started_at`)
+  KEY `erasures_age` (`started_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `friend_lists` (
   `member` varbinary(64) NOT NULL,
-  `updated_time` datetime(6) NOT NULL COMMENT 'who changes a list locks this row first',
+  `updated_at` datetime(6) NOT NULL COMMENT 'who changes a list locks this row first',
   PRIMARY KEY (`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
@@ -85,24 +85,24 @@ CREATE TABLE `friends` (
 
 CREATE TABLE `hidden_log` (
   `id` bigint NOT NULL AUTO_INCREMENT,
-  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `board_id` bigint NOT NULL COMMENT '0: a global hide',
   `member` varbinary(64) NOT NULL,
   `action` varbinary(16) NOT NULL COMMENT 'hide, restore',
   `reason` varchar(200) NOT NULL DEFAULT '',
   `actor` varchar(128) NOT NULL DEFAULT '',
-  `at` datetime(6) NOT NULL,
+  `logged_at` datetime(6) NOT NULL,
   PRIMARY KEY (`id`),
   KEY `hidden_log_board` (`board_id`,`id`),
   KEY `hidden_log_member` (`member`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `hidden_members` (
-  `board_id` bigint NOT NULL COMMENT '0: everywhere',
+  `board_id` bigint NOT NULL COMMENT '0: a global hide',
   `member` varbinary(64) NOT NULL,
-  `state` varbinary(16) NOT NULL COMMENT 'hiding, hidden, restoring; hiding and restoring: entries are still to be moved',
-  `version` bigint NOT NULL DEFAULT '1' COMMENT 'id in hidden_log of the hiding or restoration',
-  `reopen` tinyint NOT NULL DEFAULT '0' COMMENT 'the entries of closed periods are to be moved too',
-  `after_board` bigint NOT NULL DEFAULT '0' COMMENT 'of one everywhere that is under way: boards up to this one are done',
+  `state` varbinary(16) NOT NULL COMMENT 'hidden; hiding, restoring: entries are still to be moved',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'hidden_log.id of the hide or restoration',
+  `reopen` tinyint NOT NULL DEFAULT '0' COMMENT '1: closed periods are corrected too',
+  `after_board` bigint NOT NULL DEFAULT '0' COMMENT 'of a global hide that is under way: boards up to this id are done',
   `reason` varchar(200) NOT NULL,
   `actor` varchar(128) NOT NULL DEFAULT '',
   `hidden_at` datetime(6) NOT NULL,
@@ -112,27 +112,27 @@ CREATE TABLE `hidden_members` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `idempotency_keys` (
-  `board_id` bigint NOT NULL,
+  `board_id` bigint NOT NULL COMMENT '0: of a request to several boards',
   `idempotency_key` varbinary(128) NOT NULL,
   `request_hash` binary(32) NOT NULL COMMENT 'SHA-256 of the decoded request',
-  `created_time` datetime(6) NOT NULL,
+  `created_at` datetime(6) NOT NULL,
   `receipt` mediumblob NOT NULL COMMENT 'versioned: the answer that was given',
   PRIMARY KEY (`board_id`,`idempotency_key`),
-  KEY `idempotency_keys_age` (`created_time`)
+  KEY `idempotency_keys_age` (`created_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `periods` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `board_id` bigint NOT NULL,
   `window_name` varbinary(16) NOT NULL COMMENT 'all_time, hour, day, …',
-  `name` varbinary(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: that of the window',
+  `name` varbinary(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: the name of the window',
   `starts_at` datetime(6) NOT NULL,
   `ends_at` datetime(6) DEFAULT NULL COMMENT 'exclusive; NULL: no end',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, closed, deleting',
   `last_seq` bigint NOT NULL DEFAULT '0' COMMENT 'changes committed so far',
-  `last_created_time` datetime(6) NOT NULL COMMENT 'greatest created_time assigned so far',
+  `last_created_at` datetime(6) NOT NULL COMMENT 'greatest entries.created_at assigned so far',
   `committed_at` datetime(6) NOT NULL COMMENT 'database clock at the commit that led to last_seq',
-  `entry_count` bigint NOT NULL DEFAULT '0' COMMENT 'entries at last_seq',
+  `entry_count` bigint NOT NULL DEFAULT '0' COMMENT 'visible entries at last_seq',
   PRIMARY KEY (`id`),
   UNIQUE KEY `periods_start` (`board_id`,`window_name`,`starts_at`),
   KEY `periods_board` (`board_id`,`id`),
@@ -146,25 +146,25 @@ CREATE TABLE `profiles` (
   `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',
   `avatar_url` varbinary(500) NOT NULL COMMENT 'http or https, empty for none',
   `attributes` varbinary(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
-  `updated_time` datetime(6) NOT NULL,
+  `updated_at` datetime(6) NOT NULL,
   PRIMARY KEY (`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE TABLE `rank_buckets` (
+CREATE TABLE `rank_indexes` (
   `period_id` bigint NOT NULL,
   `chunk` int NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
   `chunks` int NOT NULL,
-  `seq` bigint NOT NULL COMMENT 'the seq that the index is true at',
+  `seq` bigint NOT NULL COMMENT 'the state of the period that the index describes',
   `saved_at` datetime(6) NOT NULL,
-  `payload` mediumblob NOT NULL COMMENT 'versioned: boundaries and counts',
+  `payload` mediumblob NOT NULL COMMENT 'versioned: bounds of the buckets and their counts',
   PRIMARY KEY (`period_id`,`chunk`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE TABLE `refresh_runs` (
+CREATE TABLE `runs` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `board_id` bigint NOT NULL,
   `period_id` bigint NOT NULL,
-  `kind` varbinary(16) NOT NULL COMMENT 'full, incremental',
+  `kind` varbinary(16) NOT NULL COMMENT 'full, incremental, index, reopen, recompute',
   `reason` varbinary(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand',
   `actor` varchar(128) NOT NULL DEFAULT '',
   `state` varbinary(16) NOT NULL COMMENT 'running, done, shared, refused, failed',
@@ -175,8 +175,8 @@ CREATE TABLE `refresh_runs` (
   `took_us` bigint NOT NULL DEFAULT '0',
   `error` varchar(1000) NOT NULL DEFAULT '',
   PRIMARY KEY (`id`),
-  KEY `refresh_runs_board` (`board_id`,`id`)
+  KEY `runs_board` (`board_id`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE VIEW `scores` AS select `name` AS `board`,`window_name` AS `window_name`,`starts_at` AS `starts_at`,`period_id` AS `period_id`,convert(`member` using utf8mb4) AS `member`,if((json_unquote(json_extract(`rules`,'$.order')) = 'asc'),(-(1) - `score`),`score`) AS `score`,if((json_unquote(json_extract(`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `tiebreak`),`tiebreak`) AS `tiebreak`,`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on((`id` = `period_id`))) join `boards` `b` on((`id` = `board_id`))) where (`state` = 'open');
+CREATE VIEW `scores` AS select `name` AS `board`,`window_name` AS `window_name`,`starts_at` AS `starts_at`,`period_id` AS `period_id`,convert(`member` using utf8mb4) AS `member`,if((json_unquote(json_extract(`rules`,'$.order')) = 'asc'),(-(1) - `score`),`score`) AS `score`,if((json_unquote(json_extract(`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `tiebreak`),`tiebreak`) AS `tiebreak`,`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`id` = `period_id`))) join `boards` `b` on((`id` = `board_id`))) where (`state` = 'open');
 
