@@ -159,7 +159,8 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
 	s.put(1, nil, 0)
-	c := NewCatalog(s)
+	at := time.Now()
+	c := newCatalog(s, func() time.Time { return at }) // nothing is looked up because it is old
 	ref, b, err := c.Resolve(t.Context(), "b", "", "")
 	if err != nil {
 		t.Fatal(err)

@@ -14,15 +14,19 @@ func TestLeaseIsExclusive(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	a, b := NewCopies(client, nil, CopyOptions{}), NewCopies(client, nil, CopyOptions{})
-	first, ok, err := a.Lease(within(t), "7", 1500*time.Millisecond)
+	const term = 6 * time.Second // a heartbeat may be late by two thirds of it
+	start := time.Now()
+	first, ok, err := a.Lease(within(t), "7", term)
 	if err != nil || !ok {
 		t.Fatalf("first lease: %t, %v", ok, err)
 	}
-	// Longer than the term: the heartbeat holds it.
-	for deadline := time.Now().Add(4 * time.Second); time.Now().Before(deadline); {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for time.Since(start) < term+term/4 { // longer than the term: the heartbeat holds it
 		if _, ok, err := b.Lease(within(t), "7", time.Second); ok || err != nil {
 			t.Fatalf("second lease while the first is held: %t, %v", ok, err)
 		}
+		<-tick.C
 	}
 	other, ok, err := b.Lease(within(t), "8", time.Second)
 	if err != nil || !ok {
@@ -39,7 +43,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 		t.Error("a released lease counts as lost")
 	default:
 	}
-	second, ok, err := b.Lease(within(t), "7", time.Second)
+	second, ok, err := b.Lease(within(t), "7", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease after the release: %t, %v", ok, err)
 	}
@@ -97,14 +101,15 @@ func TestLeaseIsLost(t *testing.T) {
 		if err := client.FlushDB(within(t)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		lost(t, l, 5*time.Second)
+		lost(t, l, patience)
 	})
 	t.Run("Redis hangs", func(t *testing.T) {
 		t.Parallel()
 		server := testenv.PrivateRedis(t)
 		// The lease must not rely on the client's own short timeouts.
 		client := openClient(t, server.URL, func(o *redis.UniversalOptions) { o.ReadTimeout = time.Minute })
-		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", 3*time.Second)
+		const term = 9 * time.Second // counted as lost after two thirds of it
+		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", term)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,6 +118,6 @@ func TestLeaseIsLost(t *testing.T) {
 		}
 		defer func() { _ = server.Resume() }()
 		// Before the term is over in Redis: while it hangs, nobody else can get the lease.
-		lost(t, l, 2800*time.Millisecond)
+		lost(t, l, term-200*time.Millisecond)
 	})
 }

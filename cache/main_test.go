@@ -14,10 +14,28 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
+// patience is longer than anything takes on a machine that works, however busy it is.
+const patience = time.Minute
+
+// unhurried are the options of a reader where the limits of waiting are not what is tested: that the machine is slow for
+// a moment changes no answer then. What is set stays.
+func unhurried(o ReaderOptions) ReaderOptions {
+	o.RedisDeadline = orDefault(o.RedisDeadline, patience)
+	o.StaleWait = orDefault(o.StaleWait, patience)
+	o.FallbackWait = orDefault(o.FallbackWait, patience)
+	o.FlightTimeout = orDefault(o.FlightTimeout, patience)
+	return o
+}
+
+// unhurriedRedis does the same for a client.
+func unhurriedRedis(o *redis.UniversalOptions) {
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = patience, patience, patience, patience
+}
+
 // newClient is a client of an empty Redis database of the test's own.
 func newClient(t testing.TB) redis.UniversalClient {
 	t.Helper()
-	return openClient(t, testenv.Redis(t))
+	return openClient(t, testenv.Redis(t), unhurriedRedis)
 }
 
 func openClient(t testing.TB, address string, options ...func(*redis.UniversalOptions)) redis.UniversalClient {
@@ -33,7 +51,7 @@ func openClient(t testing.TB, address string, options ...func(*redis.UniversalOp
 // within is a context with a deadline that no healthy test reaches.
 func within(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -41,13 +59,13 @@ func within(t testing.TB) context.Context {
 // eventually polls until ok says yes.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(patience)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("not within %s: %s", patience, what)
 		case <-tick.C:
 		}
 	}

@@ -71,7 +71,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	calls := &scriptCalls{hold: make(chan struct{})}
 	b.client.AddHook(calls)
 	s := &truth{world: b.world, hold: make(chan struct{})}
-	r := NewReader(b.copies, s, ReaderOptions{RedisDeadline: 20 * time.Second, FlightTimeout: 20 * time.Second})
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	r.fromCopy.patience, r.fromTruth.patience = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
@@ -108,7 +108,7 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	b.build(t)
 	b.world.commit(set{member: "new", score: score(100)}) // the copy stays at seq 10
 	s := &truth{world: b.world}
-	r := NewReader(b.copies, s, ReaderOptions{})
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	var got [4]*leaderboard.Standings
 	var errs [4]error
 	batch := make([]wanted, len(got))
@@ -149,7 +149,7 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	client := openClient(t, address)
 	client.AddHook(calls)
 	s := &truth{world: w}
-	r := NewReader(NewCopies(client, w, CopyOptions{}), s, ReaderOptions{RedisDeadline: 20 * time.Second})
+	r := NewReader(NewCopies(client, w, CopyOptions{}), s, unhurried(ReaderOptions{}))
 	w.commit(set{member: "new", score: score(100)})
 	answer := make(chan *leaderboard.Standings, 1)
 	go func() {
@@ -242,8 +242,7 @@ func TestLookupsAreExact(t *testing.T) {
 	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
 	b.members(60)
 	s := &truth{world: b.world}
-	// A machine that is slow for a moment is no reason for a stale answer here.
-	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Millisecond, StaleWait: 30 * time.Second, Demand: buildNow(b.copies)})
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() {
@@ -316,9 +315,14 @@ func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 	b.client.AddHook(calls)
 	b.members(3000)
 	b.build(t)
-	r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{LocalTTL: time.Nanosecond})
+	if err := b.copies.scripts.held.Load(within(t), b.client).Err(); err != nil { // otherwise it may be sent twice
+		t.Fatal(err)
+	}
+	at := time.Now()
+	r := NewReader(b.copies, &truth{world: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
 	ask := func(n, step int) leaderboard.Source {
 		t.Helper()
+		at = at.Add(time.Millisecond) // nothing that the process keeps is fresh
 		q := leaderboard.MembersQuery{Limit: 3, Self: "m1"}
 		for i := range n {
 			q.Members = append(q.Members, fmt.Sprint("m", 1+i*step))
@@ -335,10 +339,14 @@ func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 			t.Errorf("a hundred members from %s", source)
 		}
 	}
-	if n := calls.n.Load(); n < 1 || n > 2 { // twice when the script is not there yet
-		t.Errorf("the copy was asked %d times", n)
+	if n := calls.n.Load(); n != 1 {
+		t.Errorf("the copy was asked %d times, want once", n)
 	}
 	if source := ask(10, 1); source != leaderboard.SourceRedis {
 		t.Errorf("ten of the top from %s", source)
+	}
+	at = at.Add(outsidePause)
+	if source, n := ask(100, 30), calls.n.Load(); source != leaderboard.SourceMySQL || n != 4 { // two round trips for the ten
+		t.Errorf("a hundred members after a while from %s, after %d calls, want one more than 3", source, n)
 	}
 }

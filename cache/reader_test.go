@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -95,11 +96,11 @@ func TestReaderLayers(t *testing.T) {
 	s := &truth{world: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
-	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Minute, OnAnswer: func(source leaderboard.Source, _ bool) {
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		sources[source]++
-	}})
+	}}))
 	top := leaderboard.PageQuery{Limit: 3}
 	want(t, page(t, r, b.ref, top), 20, leaderboard.SourceMySQL, false) // no copy, and nobody to build one
 	b.build(t)
@@ -167,10 +168,10 @@ func TestReaderDemandsACopy(t *testing.T) {
 	b.members(3)
 	s := &truth{world: b.world}
 	demands := 0 // one question at a time
-	r := NewReader(b.copies, s, ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
 		return buildNow(b.copies)(p)
-	}})
+	}}))
 	q := leaderboard.PageQuery{Limit: 3}
 	want(t, page(t, r, b.ref, q), 3, leaderboard.SourceRedis, false)
 	if err := b.client.Del(within(t), b.copies.keys(b.ref)[1]).Err(); err != nil {
@@ -187,7 +188,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 // Who reads a write just made gets it from the copy when the write-through is only a moment late.
 func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	t.Parallel()
-	r := NewReader(nil, nil, ReaderOptions{})
+	r := NewReader(nil, nil, unhurried(ReaderOptions{}))
 	answers := []error{ErrBehind, nil}
 	for _, last := range []error{nil, ErrBehind} {
 		answers[1] = last
@@ -202,22 +203,53 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	}
 }
 
+// staged is a rig whose Redis is played by answer, for tests in which time is made up.
+func staged(t *testing.T, answer func(context.Context, *redis.Cmd) error) *rig {
+	t.Helper()
+	client, w := openClient(t, "redis://127.0.0.1:1"), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	client.AddHook(stage(answer))
+	return &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+}
+
+// stage answers commands in the place of Redis.
+type stage func(context.Context, *redis.Cmd) error
+
+func (stage) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s stage) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		answer := cmd.(*redis.Cmd)
+		err := s(ctx, answer)
+		answer.SetErr(err)
+		return err
+	}
+}
+
+func (stage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
 // A build that takes long keeps nobody waiting beyond the deadline.
 func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(3)
-	r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
-		return func(ctx context.Context) error {
-			<-ctx.Done()
-			return ctx.Err()
+	synctest.Test(t, func(t *testing.T) {
+		b := staged(t, func(_ context.Context, cmd *redis.Cmd) error {
+			cmd.SetVal([]any{"missing"})
+			return nil
+		})
+		b.members(3)
+		r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
+			return func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+		}})
+		start := time.Now()
+		want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 3}), 3, leaderboard.SourceMySQL, false)
+		if took := time.Since(start); took != 150*time.Millisecond {
+			t.Errorf("took %s, want 150 ms of waiting", took)
 		}
-	}})
-	start, late := time.Now(), lateness(t)
-	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 3}), 3, leaderboard.SourceMySQL, false)
-	if took, own := time.Since(start), late(); took < 100*time.Millisecond || took > 300*time.Millisecond+own {
-		t.Errorf("took %s, want about 150 ms of waiting", took)
-	}
+	})
 }
 
 // Losing Redis must not become losing MySQL: never more than the bound at once, the rest is refused.
@@ -226,9 +258,9 @@ func TestFallbackBound(t *testing.T) {
 	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
 	s := &truth{world: w, hold: make(chan struct{})}
 	var refused atomic.Int64
-	r := NewReader(nil, s, ReaderOptions{
-		FallbackConcurrent: 4, FallbackQueue: 3, FallbackWait: 10 * time.Second, OnFallbackRefused: func() { refused.Add(1) },
-	})
+	r := NewReader(nil, s, unhurried(ReaderOptions{
+		FallbackConcurrent: 4, FallbackQueue: 3, OnFallbackRefused: func() { refused.Add(1) },
+	}))
 	results := make(chan error, 40)
 	for i := range 40 { // all different, nothing is shared
 		go func() {
@@ -252,34 +284,16 @@ func TestFallbackBound(t *testing.T) {
 	}
 }
 
-// TestHungRedis: Redis accepts connections and never answers. No read waits for it beyond its deadline, soon none at
-// all, and afterwards it is used again.
-func TestHungRedis(t *testing.T) {
-	t.Parallel()
-	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
-	b.members(500)
-	b.build(t)
-	opened := make(chan bool, 10)
-	r := NewReader(b.copies, &truth{world: w}, ReaderOptions{
-		LocalTTL: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(open bool) { opened <- open },
-	})
-	want(t, page(t, r, b.ref, leaderboard.PageQuery{Limit: 1}), 500, leaderboard.SourceRedis, false)
-	var asked counter
-	client.AddHook(&asked)
-	if err := server.Pause(); err != nil {
-		t.Fatal(err)
-	}
-	start, late := time.Now(), lateness(t)
-	const readers, reads = 8, 60
+// hungReads makes several readers ask about other members each, and returns the longest time that one waited.
+func hungReads(t *testing.T, r *Reader, p leaderboard.PeriodRef, readers, reads int) time.Duration {
+	t.Helper()
 	var slowest atomic.Int64
 	var wg sync.WaitGroup
 	for g := range readers {
 		wg.Go(func() {
 			for i := range reads {
 				start := time.Now()
-				got, err := r.Members(t.Context(), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", 1+g*reads+i)}})
+				got, err := r.Members(t.Context(), p, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", 1+g*reads+i)}})
 				took := int64(time.Since(start))
 				if err != nil || got.Source != leaderboard.SourceMySQL {
 					t.Errorf("read while Redis hangs: %+v, %v", got, err)
@@ -290,11 +304,49 @@ func TestHungRedis(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if took, own := time.Duration(slowest.Load()), late(); took > 300*time.Millisecond+own {
-		t.Errorf("a read took %s, on a machine where a timer is late by %s", took, own)
+	return time.Duration(slowest.Load())
+}
+
+// mostQuestions is how often a Redis may be asked that has been hanging since start: by the reads under way when it began,
+// and by a probe a second.
+func mostQuestions(readers int64, start time.Time) int64 {
+	return readers + breakerFailures + int64(time.Since(start)/breakerPause) + 1
+}
+
+// TestHungRedis: Redis accepts connections and never answers. No read waits until the connection gives up, soon none asks
+// at all, and afterwards it is used again.
+func TestHungRedis(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL, unhurriedRedis), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	b.members(500)
+	b.build(t)
+	opened := make(chan bool, 1000)
+	r := NewReader(b.copies, &truth{world: w}, unhurried(ReaderOptions{
+		LocalTTL: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
+		OnBreaker: func(open bool) { opened <- open },
+	}))
+	offset := int64(0)
+	used := func() bool {
+		offset++
+		return page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: offset % 400}).Source == leaderboard.SourceRedis
 	}
-	// Those under way when it began, and a probe a second.
-	if n, most := asked.Load(), readers+breakerFailures+int64(time.Since(start)/breakerPause)+1; n > most {
+	eventually(t, "Redis is used", used)
+	for len(opened) > 0 { // the machine was slow
+		<-opened
+	}
+	var asked counter
+	client.AddHook(&asked)
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	const readers, reads = 8, 60
+	if took := hungReads(t, r, b.ref, readers, reads); took > patience/3 {
+		t.Errorf("a read took %s", took)
+	}
+	if n, most := asked.Load(), mostQuestions(readers, start); n > most {
 		t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
 	}
 	select {
@@ -302,16 +354,35 @@ func TestHungRedis(t *testing.T) {
 		if !open {
 			t.Error("the breaker closed")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Error("the breaker did not open")
 	}
 	if err := server.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	offset := int64(0)
-	eventually(t, "Redis is used again", func() bool {
-		offset++
-		return page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: offset % 400}).Source == leaderboard.SourceRedis
+	eventually(t, "Redis is used again", used)
+}
+
+// TestHungRedisDelays is TestHungRedis by the clock: a read waits for the deadline, and behind a batch, and no longer.
+func TestHungRedisDelays(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var asked int64
+		b := staged(t, func(ctx context.Context, _ *redis.Cmd) error {
+			atomic.AddInt64(&asked, 1)
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		b.members(500)
+		r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
+		start := time.Now()
+		const readers, reads = 8, 60
+		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
+			t.Errorf("the slowest read took %s, want 150 ms", took)
+		}
+		if n, most := atomic.LoadInt64(&asked), mostQuestions(readers, start); n > most {
+			t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
+		}
 	})
 }
 
@@ -331,30 +402,6 @@ func (c *counter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 
 func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
-}
-
-// lateness measures by how much timers are late on this machine until the returned function is called.
-func lateness(t *testing.T) func() time.Duration {
-	const nap = 20 * time.Millisecond
-	stop, worst := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		var most time.Duration
-		for {
-			start := time.Now()
-			select {
-			case <-time.After(nap):
-				most = max(most, time.Since(start)-nap)
-			case <-stop:
-				worst <- max(most, time.Since(start)-nap)
-				return
-			}
-		}
-	}()
-	return func() time.Duration {
-		t.Helper()
-		close(stop)
-		return <-worst
-	}
 }
 
 // With everything behind it down, the process serves what it has, marked.

@@ -41,12 +41,11 @@ func OpenRedis(address string, options ...func(*redis.UniversalOptions)) (redis.
 	return redis.NewUniversalClient(opts), nil
 }
 
-// patient is the same client, connections included, with a longer timeout per command. A cluster client has its own.
+// patient is the same client, connections included, with patientTimeout per command unless it has a longer one. A cluster
+// client has its own.
 func patient(client redis.UniversalClient) redis.UniversalClient {
-	if c, ok := client.(interface {
-		WithTimeout(timeout time.Duration) *redis.Client
-	}); ok {
-		return c.WithTimeout(patientTimeout)
+	if c, ok := client.(*redis.Client); ok {
+		return c.WithTimeout(max(patientTimeout, c.Options().ReadTimeout))
 	}
 	return client
 }
