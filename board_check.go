@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckBoardName says whether name can name a board.
-func CheckBoardName(name string) *RuleError {
+// CheckBoardName says whether name can name a board: nil, or a RuleError.
+func CheckBoardName(name string) error {
 	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
 	if !isName(name) {
 		return &RuleError{Code: CodeInvalidBoard, Detail: form}
@@ -32,9 +32,9 @@ func isName(s string) bool {
 	return s != "" && len(s) <= MaxBoardName
 }
 
-// Check says what is wrong with rules that have their defaults, nil when nothing is. The cron expression is left to
-// the refresher.
-func (r *Rules) Check() *RuleError {
+// Check says what is wrong with rules that have their defaults, in a RuleError; nil when nothing is. The cron expression
+// is left to the refresher.
+func (r *Rules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
 		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})

@@ -15,7 +15,7 @@ func TestCheckBoardName(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", ".", "-a", "_a", "A", "a b", "a/b", "a\x00", "ä", "demo\n", strings.Repeat("x", 65)} {
-		if err := CheckBoardName(name); err == nil || err.Code != CodeInvalidBoard {
+		if err := CheckBoardName(name); err == nil || AsRule(err).Code != CodeInvalidBoard {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -28,7 +28,7 @@ func TestCheckMember(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", strings.Repeat("x", 65), strings.Repeat("é", 33), "\xff", "a\xc3"} {
-		if err := CheckMember(id); err == nil || err.Code != CodeInvalidMember {
+		if err := CheckMember(id); err == nil || AsRule(err).Code != CodeInvalidMember {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestCheckNamesTheField(t *testing.T) {
 		r := Rules{}.WithDefaults()
 		spoil(&r)
 		err := r.Check()
-		if err == nil || err.Code != CodeInvalidBoard || len(err.Fields) != 1 || err.Fields[0].Pointer != pointer {
+		if err == nil || AsRule(err).Code != CodeInvalidBoard || len(AsRule(err).Fields) != 1 || AsRule(err).Fields[0].Pointer != pointer {
 			t.Errorf("%s: %v", pointer, err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestCheckNamesTheField(t *testing.T) {
 func TestCheckListsEveryFault(t *testing.T) {
 	r := Rules{Order: "x", Policy: "y", TopN: -1}.WithDefaults()
 	err := r.Check()
-	if err == nil || len(err.Fields) != 3 {
+	if err == nil || len(AsRule(err).Fields) != 3 {
 		t.Fatalf("want three faults: %v", err)
 	}
 	for _, part := range []string{"/order", "/policy", "/top_n", CodeInvalidBoard} {

@@ -69,7 +69,7 @@ func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 }
 
 // Outside says why nothing can be submitted at the moment t to a board that has seasons only, nil during one.
-func (c Calendar) Outside(t Micros) *RuleError {
+func (c Calendar) Outside(t Micros) error {
 	if len(c.seasons) == 0 {
 		return nil
 	}

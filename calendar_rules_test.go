@@ -75,7 +75,7 @@ func TestSeasonsOfRules(t *testing.T) {
 		}
 		why := ""
 		if broken := cal.Outside(c.at); broken != nil {
-			why = broken.Code
+			why = AsRule(broken).Code
 		}
 		if why != c.why {
 			t.Errorf("at %d: submissions are refused by %q, want %q", c.at, why, c.why)
@@ -105,7 +105,7 @@ func TestCheckSeasons(t *testing.T) {
 		"/seasons/0/ends_at":   {{"a", 2, 2}},
 	} {
 		r := Rules{Windows: []Window{WindowSeason}, Seasons: seasons}.WithDefaults()
-		if broken := r.Check(); broken == nil || len(broken.Fields) != 1 || broken.Fields[0].Pointer != pointer {
+		if broken := r.Check(); broken == nil || len(AsRule(broken).Fields) != 1 || AsRule(broken).Fields[0].Pointer != pointer {
 			t.Errorf("%+v: %v, want one at %s", seasons, broken, pointer)
 		}
 	}

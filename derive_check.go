@@ -113,7 +113,7 @@ func (d *Derive) checkWeights(fail failFunc) {
 
 // CheckSources finds the sources that a board of this name cannot have: itself, and boards that derived says are derived
 // themselves.
-func (r *Rules) CheckSources(name string, derived func(board string) bool) *RuleError {
+func (r *Rules) CheckSources(name string, derived func(board string) bool) error {
 	if r.Derive == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package leaderboard_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"slices"
@@ -80,9 +81,14 @@ func TestDeriveCheck(t *testing.T) {
 	}
 }
 
-func pointers(broken *leaderboard.RuleError) string {
-	if broken == nil {
+// pointers lists what a check finds fault with.
+func pointers(err error) string {
+	if err == nil {
 		return ""
+	}
+	broken, ok := errors.AsType[*leaderboard.RuleError](err)
+	if !ok {
+		return err.Error()
 	}
 	var list []string
 	for _, f := range broken.Fields {
@@ -107,7 +113,7 @@ func TestDeriveDefaults(t *testing.T) {
 		t.Errorf("defaults of defaults: %+v, %v", again.Derive, broken)
 	}
 	_, _, broken := again.Apply(nil, leaderboard.Submission{Member: "m", Score: 1}, 5, 5)
-	if broken == nil || broken.Code != leaderboard.CodeDerivedBoard {
+	if broken == nil || leaderboard.AsRule(broken).Code != leaderboard.CodeDerivedBoard {
 		t.Errorf("a submission to a derived board: %v", broken)
 	}
 	broken = again.CheckSources("self", func(board string) bool { return board == "b" })

@@ -54,8 +54,8 @@ type Receipt struct {
 	Seqs    map[Window]int64 // by window, when the board has several
 }
 
-// CheckMember says whether id can name a member.
-func CheckMember(id string) *RuleError {
+// CheckMember says whether id can name a member: nil, or a RuleError.
+func CheckMember(id string) error {
 	switch {
 	case id == "":
 		return &RuleError{Code: CodeInvalidMember, Detail: "a member id has at least 1 byte"}

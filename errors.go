@@ -87,6 +87,12 @@ func (e *RuleError) In(w Window) *RuleError {
 	return &in
 }
 
+// AsRule is the RuleError that err is or wraps, nil when it is another error or none.
+func AsRule(err error) *RuleError {
+	rule, _ := errors.AsType[*RuleError](err)
+	return rule
+}
+
 func (e *RuleError) Error() string {
 	parts := make([]string, 0, len(e.Fields)+1)
 	if e.Detail != "" {

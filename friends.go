@@ -7,9 +7,9 @@ import (
 
 // CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none twice,
 // not the member. The pointers of the error are into the body {"members": […]}.
-func CheckFriends(member string, friends []string) *RuleError {
-	if broken := CheckMember(member); broken != nil {
-		return broken
+func CheckFriends(member string, friends []string) error {
+	if err := CheckMember(member); err != nil {
+		return err
 	}
 	if len(friends) > MaxFriends {
 		return tooManyFriends(len(friends))
@@ -17,7 +17,7 @@ func CheckFriends(member string, friends []string) *RuleError {
 	seen := make(map[string]bool, len(friends))
 	for i, f := range friends {
 		pointer, detail := "/members/"+strconv.Itoa(i), ""
-		if broken := CheckMember(f); broken != nil {
+		if broken := AsRule(CheckMember(f)); broken != nil {
 			detail = broken.Detail
 		} else if f == member {
 			detail = "nobody is a friend of oneself"
@@ -33,7 +33,7 @@ func CheckFriends(member string, friends []string) *RuleError {
 }
 
 // CheckFriendCount says whether a member may have n friends.
-func CheckFriendCount(n int) *RuleError {
+func CheckFriendCount(n int) error {
 	if n > MaxFriends {
 		return tooManyFriends(n)
 	}

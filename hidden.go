@@ -24,7 +24,7 @@ type HideRequest struct {
 }
 
 // Check says what is wrong with a request to hide, nil when nothing is.
-func (r *HideRequest) Check() *RuleError {
+func (r *HideRequest) Check() error {
 	if r.Reason == "" {
 		return &RuleError{
 			Code: CodeInvalidHiding, Detail: "a member is hidden for a reason",
@@ -35,9 +35,9 @@ func (r *HideRequest) Check() *RuleError {
 }
 
 // CheckRestore says what is wrong with a request to restore, nil when nothing is.
-func (r *HideRequest) CheckRestore() *RuleError {
-	if broken := CheckMember(r.Member); broken != nil {
-		return broken
+func (r *HideRequest) CheckRestore() error {
+	if err := CheckMember(r.Member); err != nil {
+		return err
 	}
 	var bad []FieldError
 	for _, f := range []struct {

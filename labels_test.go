@@ -69,7 +69,7 @@ func TestRulesCheckLabels(t *testing.T) {
 		switch broken := r.Check(); {
 		case broken == nil && c.bad != "":
 			t.Errorf("%v passes", c.labels)
-		case broken != nil && (len(broken.Fields) != 1 || broken.Fields[0].Pointer != c.bad):
+		case broken != nil && (len(AsRule(broken).Fields) != 1 || AsRule(broken).Fields[0].Pointer != c.bad):
 			t.Errorf("%v: %s, want a fault at %q", c.labels, broken, c.bad)
 		}
 	}

@@ -76,7 +76,7 @@ func Total(states []State) int64 {
 }
 
 // CheckMerged says why the entries of these periods cannot be ranked as one in a mode, nil when they can.
-func CheckMerged(periods []PeriodRef, mode Mode) *RuleError {
+func CheckMerged(periods []PeriodRef, mode Mode) error {
 	if len(periods) == 0 || len(periods) > MaxMerged {
 		return &RuleError{Code: CodeTooManyBoards, Detail: fmt.Sprintf("want 1 to %d boards, not %d", MaxMerged, len(periods))}
 	}

@@ -19,10 +19,10 @@ const (
 
 // Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
 // that an applied change gets unless the submission names one, clock the database clock, no created_time may lie
-// behind it. It returns the new entry and whether it differs from cur, or the rule that was broken.
-func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, broken *RuleError) {
-	if broken = r.checkSubmission(sub, clock); broken != nil {
-		return Entry{}, false, broken
+// behind it. It returns the new entry and whether it differs from cur, or a RuleError.
+func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
+	if err = r.checkSubmission(sub, clock); err != nil {
+		return Entry{}, false, err
 	}
 	next = Entry{Member: sub.Member, Score: sub.Score, CreatedTime: now}
 	if sub.CreatedTime != nil {
@@ -38,17 +38,17 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 			return Entry{}, false, &RuleError{Code: CodeScoreOverflow, Detail: fmt.Sprintf("%d + %d does not fit into an int64", cur.Score, sub.Score)}
 		}
 	}
-	if next.Tiebreak, broken = r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept); broken != nil {
-		return Entry{}, false, broken
+	if next.Tiebreak, err = r.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, kept); err != nil {
+		return Entry{}, false, err
 	}
-	if broken = r.checkRange(cur, next.Score); broken != nil {
-		return Entry{}, false, broken
+	if err = r.checkRange(cur, next.Score); err != nil {
+		return Entry{}, false, err
 	}
 	if cur != nil && !r.replaces(*cur, next, sub.CreatedTime != nil) {
 		return *cur, false, nil
 	}
-	if broken = r.checkDelta(cur, sub.Score); broken != nil {
-		return Entry{}, false, broken
+	if err = r.checkDelta(cur, sub.Score); err != nil {
+		return Entry{}, false, err
 	}
 	return next, true, nil
 }
@@ -69,9 +69,9 @@ func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
 	return r.Policy != PolicyBest || r.Better(next, cur)
 }
 
-func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
-	if broken := CheckMember(sub.Member); broken != nil {
-		return broken
+func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
+	if err := CheckMember(sub.Member); err != nil {
+		return err
 	}
 	if r.Derive != nil {
 		return NotToDerived()
@@ -90,7 +90,7 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) *RuleError {
 
 // checkRange holds the score that would be the member's against min_score and max_score. A sum that lies outside of
 // them, because they were narrowed after it was reached, may move towards them.
-func (r *Rules) checkRange(cur *Entry, score int64) *RuleError {
+func (r *Rules) checkRange(cur *Entry, score int64) error {
 	l := r.Limits
 	sum := r.Policy == PolicySum && cur != nil
 	if l.MinScore != nil && score < *l.MinScore && !(sum && score >= cur.Score) {
@@ -104,7 +104,7 @@ func (r *Rules) checkRange(cur *Entry, score int64) *RuleError {
 
 // checkDelta holds a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
 // from the score that the member has.
-func (r *Rules) checkDelta(cur *Entry, submitted int64) *RuleError {
+func (r *Rules) checkDelta(cur *Entry, submitted int64) error {
 	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != PolicySum) {
 		return nil
 	}

@@ -101,11 +101,11 @@ func TestApplyRejects(t *testing.T) {
 				c.sub.Member = "m"
 			}
 			got, changed, broken := rules.Apply(c.cur, c.sub, tNow, tClock)
-			if broken == nil || broken.Code != c.code {
+			if broken == nil || AsRule(broken).Code != c.code {
 				t.Fatalf("%+v, changed %t, %v; want %s", got, changed, broken, c.code)
 			}
-			if changed || broken.Detail == "" {
-				t.Errorf("changed %t, detail %q", changed, broken.Detail)
+			if changed || AsRule(broken).Detail == "" {
+				t.Errorf("changed %t, detail %q", changed, AsRule(broken).Detail)
 			}
 		})
 	}
@@ -126,7 +126,7 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 		if r.Policy == PolicySum {
 			total := new(big.Int).Add(big.NewInt(cur.Score), big.NewInt(sub.Score))
 			if !total.IsInt64() {
-				if broken == nil || broken.Code != CodeScoreOverflow || changed {
+				if broken == nil || AsRule(broken).Code != CodeScoreOverflow || changed {
 					t.Fatalf("%s fits no int64: %v, changed %t", total, broken, changed)
 				}
 				return
@@ -165,7 +165,7 @@ func TestLimitsHold(t *testing.T) {
 		unmoved := wanted == cur.Score || r.Policy == PolicyBest && !r.Better(Entry{Member: "m", Score: wanted, CreatedTime: tNow}, cur)
 		switch {
 		case !inside && !nearer:
-			if broken == nil || broken.Code != CodeScoreLimit {
+			if broken == nil || AsRule(broken).Code != CodeScoreLimit {
 				t.Fatalf("%d is outside of %d to %d: %+v, %v", wanted, low, high, got, broken)
 			}
 		case unmoved:
@@ -173,7 +173,7 @@ func TestLimitsHold(t *testing.T) {
 				t.Fatalf("nothing to change: %+v, %t, %v", got, changed, broken)
 			}
 		case max(step, -step) > delta:
-			if broken == nil || broken.Code != CodeDeltaLimit {
+			if broken == nil || AsRule(broken).Code != CodeDeltaLimit {
 				t.Fatalf("a step of %d, %d are allowed: %+v, %v", step, delta, got, broken)
 			}
 		case broken != nil || !changed || got.Score != wanted:

@@ -40,7 +40,7 @@ const NoAttributes Attributes = "{}"
 
 // ParseAttributes reads a JSON object whose values are strings, numbers and booleans; nil is none. The pointers of the
 // error are into a profile.
-func ParseAttributes(object []byte) (Attributes, *RuleError) {
+func ParseAttributes(object []byte) (Attributes, error) {
 	if len(object) == 0 {
 		return NoAttributes, nil
 	}
@@ -112,9 +112,9 @@ func pointerEscape(name string) string {
 }
 
 // Check says what is wrong with a profile, nil when nothing is. Its attributes come from ParseAttributes.
-func (p *Profile) Check() *RuleError {
-	if broken := CheckMember(p.Member); broken != nil {
-		return broken
+func (p *Profile) Check() error {
+	if err := CheckMember(p.Member); err != nil {
+		return err
 	}
 	var bad []FieldError
 	control := strings.ContainsFunc(p.DisplayName, unicode.IsControl)

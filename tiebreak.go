@@ -49,7 +49,7 @@ func (t *Tiebreak) oriented(f *TiebreakField, part int64) int64 {
 // Pack makes one tiebreak of the values of all fields: the first field in the highest bits. Comparing packed tiebreaks
 // is comparing field by field, each in its direction. Every declared field is needed, others are refused, as are values
 // out of range; the error has CodeInvalidFields and says all that is wrong.
-func (t *Tiebreak) Pack(values map[string]int64) (int64, *RuleError) {
+func (t *Tiebreak) Pack(values map[string]int64) (int64, error) {
 	if len(t.Fields) == 0 {
 		return 0, invalidFields("the board's tiebreak has no fields")
 	}
@@ -109,7 +109,7 @@ func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 // Resolve is the tiebreak that a submission means: given as it is, as fields, or neither of both (nil). Then kept stays,
 // or without it (nil) a board without fields has 0, and one with fields refuses: no value of a field is nobody's choice.
 // On a board with fields a tiebreak given as it is has to be one that Pack makes. The error has CodeInvalidFields.
-func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, *RuleError) {
+func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
 	switch {
 	case given != nil && fields != nil:
 		return 0, invalidFields("give the tiebreak or its fields, not both")
@@ -125,7 +125,7 @@ func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (
 	return 0, nil
 }
 
-func (t *Tiebreak) checkPacked(packed int64) *RuleError {
+func (t *Tiebreak) checkPacked(packed int64) error {
 	if len(t.Fields) == 0 {
 		return nil
 	}

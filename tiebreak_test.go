@@ -62,12 +62,12 @@ func TestPackRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, broken := tie.Pack(c.values)
-			if broken == nil || broken.Code != CodeInvalidFields || broken.Detail != c.want || got != 0 {
+			if broken == nil || AsRule(broken).Code != CodeInvalidFields || AsRule(broken).Detail != c.want || got != 0 {
 				t.Errorf("%d, %v\nwant %s", got, broken, c.want)
 			}
 		})
 	}
-	if _, broken := (&Tiebreak{Order: OrderDesc}).Pack(map[string]int64{}); broken == nil || broken.Detail != "the board's tiebreak has no fields" {
+	if _, broken := (&Tiebreak{Order: OrderDesc}).Pack(map[string]int64{}); broken == nil || AsRule(broken).Detail != "the board's tiebreak has no fields" {
 		t.Errorf("no fields: %v", broken)
 	}
 }
@@ -207,7 +207,7 @@ func TestResolve(t *testing.T) {
 			if c.detail == "" && (broken != nil || got != c.want) {
 				t.Errorf("%d, %v; want %d", got, broken, c.want)
 			}
-			if c.detail != "" && (broken == nil || broken.Code != CodeInvalidFields || broken.Detail != c.detail) {
+			if c.detail != "" && (broken == nil || AsRule(broken).Code != CodeInvalidFields || AsRule(broken).Detail != c.detail) {
 				t.Errorf("%v\nwant %s", broken, c.detail)
 			}
 		})
@@ -219,7 +219,7 @@ func TestSumKeepsFields(t *testing.T) {
 	for _, windows := range [][]Window{{WindowAllTime}, {WindowDay}, {WindowDay, WindowAllTime}} {
 		rules := Rules{Policy: PolicySum, Windows: windows, Tiebreak: *game(OrderDesc)}.WithDefaults()
 		sub := Submission{Member: "m", Score: 2}
-		if _, _, broken := rules.Apply(nil, sub, tNow, tClock); broken == nil || broken.Code != CodeInvalidFields {
+		if _, _, broken := rules.Apply(nil, sub, tNow, tClock); broken == nil || AsRule(broken).Code != CodeInvalidFields {
 			t.Errorf("%v: the first one without fields: %v", windows, broken)
 		}
 		got, changed, broken := rules.Apply(entry(5, 9, 1), sub, tNow, tClock)
@@ -259,7 +259,7 @@ func TestCheckFields(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rules := Rules{Tiebreak: Tiebreak{Fields: c.fields}}.WithDefaults()
 			broken := rules.Check()
-			if broken == nil || len(broken.Fields) != 1 || broken.Fields[0] != (FieldError{c.pointer, c.want}) {
+			if broken == nil || len(AsRule(broken).Fields) != 1 || AsRule(broken).Fields[0] != (FieldError{c.pointer, c.want}) {
 				t.Errorf("%v, want %s: %s", broken, c.pointer, c.want)
 			}
 		})

@@ -39,7 +39,7 @@ func getBoard(c *call) error {
 // putBoard answers PUT /v1/boards/{board}: 201 when the board is new.
 func putBoard(c *call) error {
 	name := c.pathValue("board")
-	if broken := leaderboard.CheckBoardName(name); broken != nil {
+	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
 		return refuse(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
@@ -64,7 +64,7 @@ func putBoard(c *call) error {
 
 func (c *call) checkRules(rules leaderboard.Rules) error {
 	var fields []leaderboard.FieldError
-	if broken := rules.Check(); broken != nil {
+	if broken := leaderboard.AsRule(rules.Check()); broken != nil {
 		fields = broken.Fields
 	}
 	if len(rules.Windows) == 0 {

@@ -66,7 +66,7 @@ func addFriends(c *call) error {
 // removeFriend answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
 func removeFriend(c *call) error {
 	member, friend := c.member(), c.pathValue("friend")
-	if broken := leaderboard.CheckMember(friend); broken != nil {
+	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
 		c.reject("friend", broken.Detail)
 	}
 	if err := c.badInput(); err != nil {

@@ -83,7 +83,7 @@ func restore(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = reason, cmp.Or(actor, string(c.scope))
-	if broken := r.CheckRestore(); broken != nil { // these came as parameters
+	if broken := leaderboard.AsRule(r.CheckRestore()); broken != nil { // these came as parameters
 		bad := make([]inputError, len(broken.Fields))
 		for i, f := range broken.Fields {
 			bad[i] = inputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
@@ -101,8 +101,8 @@ func restore(c *call) error {
 // optionalMember is the parameter member, "" when it is not given.
 func (c *call) optionalMember() string {
 	id := c.text("member")
-	if id != "" && leaderboard.CheckMember(id) != nil {
-		c.reject("member", leaderboard.CheckMember(id).Detail)
+	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); id != "" && broken != nil {
+		c.reject("member", broken.Detail)
 	}
 	return id
 }

@@ -50,8 +50,8 @@ func scoreRank(c *call) error {
 		return err
 	}
 	tie := &v.ref.Rules.Tiebreak
-	tiebreak, broken := tie.Resolve(given, fields, nil)
-	if broken != nil {
+	tiebreak, err := tie.Resolve(given, fields, nil)
+	if broken := leaderboard.AsRule(err); broken != nil {
 		return refuse(broken.Code, broken.Detail)
 	}
 	s, err := c.api.cfg.Rankings.ScoreRank(c.ctx, v.ref, leaderboard.ScoreQuery{MinSeq: v.query.MinSeq, Score: score, Tiebreak: tiebreak})

@@ -146,7 +146,7 @@ func parseInteger(s string) (int64, bool) {
 // member is the {member} of the path.
 func (c *call) member() string {
 	id := c.pathValue("member")
-	if broken := leaderboard.CheckMember(id); broken != nil {
+	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); broken != nil {
 		c.reject("member", broken.Detail)
 	}
 	return id

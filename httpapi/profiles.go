@@ -52,12 +52,12 @@ func putProfile(c *call) error {
 		return err
 	}
 	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL
-	var broken *leaderboard.RuleError
-	if p.Attributes, broken = leaderboard.ParseAttributes(body.Attributes); broken == nil {
-		broken = p.Check()
+	var err error
+	if p.Attributes, err = leaderboard.ParseAttributes(body.Attributes); err != nil {
+		return err
 	}
-	if broken != nil {
-		return broken
+	if err := p.Check(); err != nil {
+		return err
 	}
 	p, created, err := c.api.cfg.Profiles.PutProfile(c.ctx, p)
 	if err != nil {

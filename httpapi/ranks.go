@@ -53,7 +53,7 @@ func checkMembers(members []string) error {
 	var bad badFields
 	seen := make(map[string]struct{}, len(members))
 	for i, m := range members {
-		if broken := leaderboard.CheckMember(m); broken != nil {
+		if broken := leaderboard.AsRule(leaderboard.CheckMember(m)); broken != nil {
 			bad.add("/members/"+strconv.Itoa(i), broken.Detail)
 		} else if _, twice := seen[m]; twice {
 			bad.add("/members/"+strconv.Itoa(i), "is listed twice")

@@ -64,7 +64,7 @@ func (r *request) applyAcross(boards map[string]*found, derived map[string]bool)
 		}}
 		switch f := boards[name]; {
 		case f.derived() || derived[name]:
-			if receipt.Results[i].Rule = leaderboard.CheckMember(sub.Member); receipt.Results[i].Rule == nil {
+			if receipt.Results[i].Rule = leaderboard.AsRule(leaderboard.CheckMember(sub.Member)); receipt.Results[i].Rule == nil {
 				receipt.Results[i].Rule = leaderboard.NotToDerived()
 			}
 		case f != nil:

@@ -52,7 +52,9 @@ func (p *period) decide(sub leaderboard.Submission) decision {
 		return decision{broken: p.outside}
 	}
 	d := decision{cur: p.entry(sub.Member), now: max(p.clock, p.lastCreated+1)}
-	d.next, d.changed, d.broken = p.ref.Rules.Apply(d.cur, sub, d.now, p.clock)
+	var err error
+	d.next, d.changed, err = p.ref.Rules.Apply(d.cur, sub, d.now, p.clock)
+	d.broken = leaderboard.AsRule(err)
 	return d
 }
 

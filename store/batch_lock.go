@@ -71,7 +71,7 @@ func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) 
 		err = w.readAgain(ctx, tx, f, members, reqs)
 	}
 	if len(f.periods) == 0 && err == nil {
-		f.periods = []*period{{outside: f.rules.calendar.Outside(f.clock)}}
+		f.periods = []*period{{outside: leaderboard.AsRule(f.rules.calendar.Outside(f.clock))}}
 	}
 	if err == nil {
 		err = w.readPast(ctx, tx, f, reqs)

@@ -117,7 +117,7 @@ func (e *importEntry) check() (fault string) {
 	if e.Fields != nil {
 		e.Tiebreak = nil
 	}
-	if broken := leaderboard.CheckMember(e.Member); broken != nil {
+	if broken := leaderboard.AsRule(leaderboard.CheckMember(e.Member)); broken != nil {
 		return broken.Detail
 	}
 	return ""

@@ -43,7 +43,7 @@ func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leader
 		}
 		if b.Rules.Derive != nil {
 			for i, at := range places[name] {
-				if receipt.Results[at].Rule = leaderboard.CheckMember(subs[name][i].Member); receipt.Results[at].Rule == nil {
+				if receipt.Results[at].Rule = leaderboard.AsRule(leaderboard.CheckMember(subs[name][i].Member)); receipt.Results[at].Rule == nil {
 					receipt.Results[at].Rule = leaderboard.NotToDerived()
 				}
 			}

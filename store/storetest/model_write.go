@@ -39,7 +39,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	periods := m.current(b)
 	if cal, err := b.Rules.Calendar(); err == nil && len(periods) == 0 {
 		for j, sub := range subs {
-			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusRejected, Rule: cal.Outside(m.clock())}
+			receipt.Results[j] = leaderboard.Result{Member: sub.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.AsRule(cal.Outside(m.clock()))}
 		}
 	}
 	changes := make([][]leaderboard.Change, len(periods))
@@ -152,7 +152,8 @@ func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 // broken is the rule that a submission breaks in the first period that has one: then none takes it.
 func (m *Model) broken(b *modelBoard, periods []*modelPeriod, sub leaderboard.Submission, hidden bool) *leaderboard.RuleError {
 	for i, p := range periods {
-		_, _, broken := b.Rules.Apply(p.entry(sub.Member, hidden), sub, m.clock(), m.clock())
+		_, _, err := b.Rules.Apply(p.entry(sub.Member, hidden), sub, m.clock(), m.clock())
+		broken := leaderboard.AsRule(err)
 		if broken != nil && i > 0 {
 			broken = &leaderboard.RuleError{Code: broken.Code, Detail: "in window " + string(p.Window) + ": " + broken.Detail, Fields: broken.Fields}
 		}

@@ -1,0 +1,96 @@
+package leaderboard_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// checks is every check of the package, once with what is valid and once with what is not.
+func checks(t *testing.T) map[string]struct{ valid, invalid error } {
+	t.Helper()
+	type both = struct{ valid, invalid error }
+	rules, bad := leaderboard.Rules{}.WithDefaults(), leaderboard.Rules{Order: "up"}.WithDefaults()
+	derived := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}}}}
+	ordinary := func(string) bool { return false }
+	profile, nobody := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
+	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
+	merged := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
+	fields := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}}
+	second := func(_ any, err error) error { return err }
+	third := func(_, _ any, err error) error { return err }
+	apply := func(member string) error {
+		return third(rules.Apply(nil, leaderboard.Submission{Member: member}, 1, 1))
+	}
+	seasons := leaderboard.Rules{Seasons: []leaderboard.SeasonRule{{Name: "s", StartsAt: 1, EndsAt: 2}}}.WithDefaults()
+	calendar, err := seasons.Calendar()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]both{
+		"CheckBoardName":           {leaderboard.CheckBoardName("a"), leaderboard.CheckBoardName("A")},
+		"CheckMember":              {leaderboard.CheckMember("m"), leaderboard.CheckMember("")},
+		"CheckFriends":             {leaderboard.CheckFriends("m", nil), leaderboard.CheckFriends("m", []string{"m"})},
+		"CheckFriendCount":         {leaderboard.CheckFriendCount(1), leaderboard.CheckFriendCount(leaderboard.MaxFriends + 1)},
+		"CheckMerged":              {leaderboard.CheckMerged(merged, leaderboard.ModeTied), leaderboard.CheckMerged(nil, leaderboard.ModeTied)},
+		"Rules.Check":              {rules.Check(), bad.Check()},
+		"Rules.CheckSources":       {derived.CheckSources("b", ordinary), derived.CheckSources("a", ordinary)},
+		"Rules.Apply":              {apply("m"), apply("")},
+		"HideRequest.Check":        {hide.Check(), restore.Check()},
+		"HideRequest.CheckRestore": {hide.CheckRestore(), restore.CheckRestore()},
+		"Profile.Check":            {profile.Check(), nobody.Check()},
+		"ParseAttributes":          {second(leaderboard.ParseAttributes(nil)), second(leaderboard.ParseAttributes([]byte("[]")))},
+		"Tiebreak.Pack":            {second(fields.Pack(map[string]int64{"level": 1})), second(fields.Pack(nil))},
+		"Tiebreak.Resolve":         {second(fields.Resolve(nil, map[string]int64{"level": 1}, nil)), second(fields.Resolve(nil, nil, nil))},
+		"Calendar.Outside":         {calendar.Outside(1), calendar.Outside(2)},
+	}
+}
+
+// TestChecks: what is valid gives an error that is nil also as an error, and what is not a RuleError.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	for name, c := range checks(t) {
+		if c.valid != nil {
+			t.Errorf("%s of what is valid: %T %[2]v", name, c.valid)
+		}
+		var broken *leaderboard.RuleError
+		if !errors.As(c.invalid, &broken) || leaderboard.AsRule(c.invalid) != broken {
+			t.Errorf("%s of what is not valid: %T %[2]v", name, c.invalid)
+		}
+	}
+	if leaderboard.AsRule(nil) != nil || leaderboard.AsRule(errors.New("x")) != nil {
+		t.Error("AsRule makes up a RuleError")
+	}
+}
+
+// TestChecksReturnErrors: whatever is called a check returns an error. A nil *RuleError in an error is not a nil error.
+func TestChecksReturnErrors(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, file := range goFiles(t) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range parsed.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(strings.ToLower(f.Name.Name), "check") || f.Type.Results == nil {
+				continue
+			}
+			found++
+			last := f.Type.Results.List[len(f.Type.Results.List)-1].Type
+			if strings.HasSuffix(types.ExprString(last), "RuleError") {
+				t.Errorf("%s: %s returns a %s, want an error", file, f.Name.Name, types.ExprString(last))
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d checks, the search is broken", found)
+	}
+}
