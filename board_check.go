@@ -178,9 +178,6 @@ func (r *Rules) Reorders(other *Rules) bool {
 	return r.Order != other.Order || !r.Tiebreak.equal(&other.Tiebreak)
 }
 
-// Recuts says whether going from r to other would move the bounds of periods that exist.
-func (r *Rules) Recuts(other *Rules) bool { return r.TimeZone != other.TimeZone }
-
 // Trigger asks for a refresh once Changes have gathered and Every has passed since the last one.
 type Trigger struct {
 	Every   time.Duration

@@ -130,6 +130,3 @@ func (r *Rules) CheckSources(name string, derived func(board string) bool) error
 	}
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
 }
-
-// Rederives says whether going from r to other would make a board with entries derived, or a derived one no more so.
-func (r *Rules) Rederives(other *Rules) bool { return (r.Derive == nil) != (other.Derive == nil) }

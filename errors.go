@@ -17,7 +17,8 @@ var (
 	ErrProfileNotFound = errors.New("profile not found")
 	ErrNotHidden       = errors.New("member is not hidden")
 
-	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods.
+	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods. Which change
+	// and why a *ConflictError says.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
 	// ErrPeriodClosed: the period is over and does not change any more, unless it is reopened on purpose.
 	ErrPeriodClosed = errors.New("period is closed")

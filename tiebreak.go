@@ -177,8 +177,10 @@ func invalidFields(format string, args ...any) *RuleError {
 
 // equal says whether two tiebreaks have the same order and mean the same values.
 func (t *Tiebreak) equal(other *Tiebreak) bool {
-	return t.Order == other.Order && slices.Equal(t.Fields, other.Fields)
+	return t.Order == other.Order && t.sameFields(other)
 }
+
+func (t *Tiebreak) sameFields(other *Tiebreak) bool { return slices.Equal(t.Fields, other.Fields) }
 
 // withDefaults fills in what was left out. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {

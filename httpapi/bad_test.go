@@ -238,7 +238,7 @@ func badBoards() []bad {
 		rule(`{"limits":{"max_delta":-1}}`, "/limits/max_delta", "0 or more"),
 		rule(`{"starts_at":"2026-01-02T00:00:00Z","ends_at":"2026-01-01T00:00:00Z"}`, "/ends_at", "after"),
 		rule(`{"title":"`+strings.Repeat("x", 201)+`"}`, "/title", "200 bytes"),
-		put("order of a board with entries", `{"order":"asc"}`, 409, "board-conflict", "", ""),
+		put("order of a board with entries", `{"order":"asc"}`, 409, "board-conflict", "/order", "stays desc"),
 	}
 	out[len(out)-1].ask.path = "/v1/boards/b"
 	for _, name := range []string{"A", "-a", ".a", "_a", "a%20b", "a%2Fb", "%C3%A9", strings.Repeat("a", 65)} {

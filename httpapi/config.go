@@ -12,7 +12,7 @@ import (
 // Boards keeps the boards. Its methods block until MySQL has answered or ctx ends and may be called concurrently.
 type Boards interface {
 	// PutBoard creates a board or changes its rules, durably; the same rules twice change nothing. Errors:
-	// *leaderboard.RuleError, ErrBoardConflict, ErrUnavailable.
+	// *leaderboard.RuleError, *leaderboard.ConflictError, ErrUnavailable.
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)

@@ -52,12 +52,16 @@ func classify(err error) (*kind, string, []inputError) {
 		own    *refusal
 		rule   *leaderboard.RuleError
 		toobig *http.MaxBytesError
+
+		conflict *leaderboard.ConflictError
 	)
 	switch {
 	case errors.As(err, &own):
 		return kindOf(own.code), own.detail, own.errors
 	case errors.As(err, &rule):
 		return kindOf(rule.Code), rule.Detail, fieldErrors(rule.Fields)
+	case errors.As(err, &conflict):
+		return kindOf(codeConflict), conflict.Detail(), fieldErrors(conflict.Fields)
 	case errors.As(err, &toobig):
 		return kindOf(codeTooLarge), "The body is larger than " + strconv.FormatInt(toobig.Limit, 10) + " bytes.", nil
 	}

@@ -21,6 +21,7 @@ const (
 	codeTimeout      = "timeout"
 	codeClientGone   = "client-closed"
 	codeMemberHidden = "member-hidden"
+	codeConflict     = "board-conflict"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -122,10 +123,10 @@ var kinds = []kind{
 		help:   "Send it again.",
 	},
 	{
-		code: "board-conflict", status: 409, when: leaderboard.ErrBoardConflict,
-		title:  "The board has entries that the change would reorder, move or replace",
-		detail: "Order and tiebreak of a board with entries cannot change, nor the time zone of one whose calendar periods were used, and it can neither become a derived board nor cease to be one.",
-		help:   "Create another board, or delete this one first.",
+		code: codeConflict, status: 409, when: leaderboard.ErrBoardConflict,
+		title:  "What the board holds stands against the change",
+		detail: "What the board holds stands against the change.",
+		help:   "The member errors points at what has to stay. Create another board, or delete this one first.",
 	},
 	{
 		code: "period-closed", status: 409, when: leaderboard.ErrPeriodClosed,

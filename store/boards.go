@@ -62,7 +62,7 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 
 // PutBoard creates a board or changes its rules; created says which. Missing rules get their defaults. The same rules
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
-// ErrBoardConflict when the change would reorder entries that exist.
+// a *leaderboard.ConflictError when what the board holds stands against the change.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return b, false, wrap("board", broken)
@@ -144,17 +144,13 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 		return err == nil, err
 	}
 	// The lock of the board's row keeps writers away until this transaction ends.
-	if b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules) {
-		const used = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
-		if err := refuseIf(ctx, tx, used, b.ID); err != nil {
-			return false, err
-		}
-		if err := refuseIf(ctx, tx, hasShadows+")", b.ID); err != nil {
+	if fixed := b.Rules.FixedByEntries(&rules); fixed != nil {
+		if err := refuseWithEntries(ctx, tx, b.ID, fixed); err != nil {
 			return false, err
 		}
 	}
-	if b.Rules.Recuts(&rules) {
-		if err := dropUnused(ctx, tx, b.ID); err != nil {
+	if fixed := b.Rules.FixedByPeriods(&rules); fixed != nil {
+		if err := dropUnused(ctx, tx, b.ID, fixed); err != nil {
 			return false, err
 		}
 	}
@@ -169,24 +165,36 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 // a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
 const hasShadows = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
-func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, boardID int64) error {
+// refuseIf is conflict when the answer to a question about an id is yes.
+func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, id int64, conflict *leaderboard.ConflictError) error {
 	var yes bool
-	if err := tx.GetContext(ctx, &yes, question, boardID); err != nil {
+	if err := tx.GetContext(ctx, &yes, question, id); err != nil {
 		return err
 	}
 	if yes {
-		return leaderboard.ErrBoardConflict
+		return conflict
 	}
 	return nil
 }
 
-// dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
-func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64) error {
-	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
-	if err := refuseIf(ctx, tx, used, boardID); err != nil {
+// refuseWithEntries refuses the change of rules that a board with entries keeps.
+func refuseWithEntries(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderboard.FieldError) error {
+	const used = "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id IN (SELECT id FROM periods WHERE board_id = ?))"
+	if err := refuseIf(ctx, tx, used, boardID, &leaderboard.ConflictError{Reason: "the board has entries", Fields: fixed}); err != nil {
 		return err
 	}
-	if err := refuseIf(ctx, tx, hasShadows+" AND p.window_name NOT IN ('all_time', 'season'))", boardID); err != nil {
+	hidden := &leaderboard.ConflictError{Reason: "the board has entries of hidden members", Fields: fixed}
+	return refuseIf(ctx, tx, hasShadows+")", boardID, hidden)
+}
+
+// dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
+func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderboard.FieldError) error {
+	conflict := &leaderboard.ConflictError{Reason: "calendar periods of the board were used", Fields: fixed}
+	const used = "SELECT EXISTS (SELECT 1 FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season') AND last_seq > 0)"
+	if err := refuseIf(ctx, tx, used, boardID, conflict); err != nil {
+		return err
+	}
+	if err := refuseIf(ctx, tx, hasShadows+" AND p.window_name NOT IN ('all_time', 'season'))", boardID, conflict); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season')", boardID)
@@ -197,24 +205,31 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64) error {
 // that was used cannot go: its standings are history.
 func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
 	var rows []periodRow
-	const find = "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting'"
+	const find = "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting' ORDER BY starts_at"
 	if err := tx.SelectContext(ctx, &rows, find, boardID); err != nil {
 		return err
 	}
+	var used []leaderboard.SeasonRule
 	for i := range rows {
 		p := rows[i].period()
-		if slices.Contains(seasons, leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt}) {
+		season := leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt}
+		if slices.Contains(seasons, season) {
 			continue
 		}
-		if p.LastSeq > 0 {
-			return leaderboard.ErrBoardConflict
-		}
-		if err := refuseIf(ctx, tx, "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id = -?)", p.ID); err != nil {
+		hidden := false
+		if err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM entries WHERE period_id = -?)", p.ID); err != nil {
 			return err
+		}
+		if hidden || p.LastSeq > 0 {
+			used = append(used, season)
+			continue
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE id = ?", p.ID); err != nil {
 			return err
 		}
+	}
+	if used != nil {
+		return leaderboard.SeasonConflict(used...)
 	}
 	return nil
 }

@@ -151,14 +151,8 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if reflect.DeepEqual(b.Rules, rules) {
 		return b.Board, false, nil
 	}
-	if (b.Rules.Reorders(&rules) || b.Rules.Rederives(&rules)) && slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries)+len(p.shadow) > 0 }) {
-		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
-	}
-	if b.Rules.Recuts(&rules) && !m.dropUnused(b) {
-		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
-	}
-	if !m.dropSeasons(b, rules.Seasons) {
-		return leaderboard.Board{}, false, leaderboard.ErrBoardConflict
+	if conflict := m.conflict(b, &rules); conflict != nil {
+		return leaderboard.Board{}, false, conflict
 	}
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
 	m.current(b)

@@ -65,14 +65,33 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 }
 
 // dropUnused takes the calendar periods of a board away; false when one of them was used.
-func (m *Model) dropUnused(b *modelBoard) bool {
+func (m *Model) dropUnused(b *modelBoard) (ok bool) {
 	return m.drop(b, func(p *modelPeriod) bool {
 		return p.Window != leaderboard.WindowAllTime && p.Window != leaderboard.WindowSeason
-	})
+	}) == nil
 }
 
-// dropSeasons takes the seasons away that are not as the rules say; false when one of them was used.
-func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) bool {
+// conflict is what the board holds against other rules, a nil error when nothing; periods that were not used make way.
+func (m *Model) conflict(b *modelBoard, rules *leaderboard.Rules) error {
+	if fixed := b.Rules.FixedByEntries(rules); fixed != nil {
+		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
+			return &leaderboard.ConflictError{Reason: "the board has entries", Fields: fixed}
+		}
+		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.shadow) > 0 }) {
+			return &leaderboard.ConflictError{Reason: "the board has entries of hidden members", Fields: fixed}
+		}
+	}
+	if fixed := b.Rules.FixedByPeriods(rules); fixed != nil && !m.dropUnused(b) {
+		return &leaderboard.ConflictError{Reason: "calendar periods of the board were used", Fields: fixed}
+	}
+	if used := m.dropSeasons(b, rules.Seasons); used != nil {
+		return leaderboard.SeasonConflict(used...)
+	}
+	return nil
+}
+
+// dropSeasons takes the seasons away that are not as the rules say, unless some of these were used.
+func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) (used []leaderboard.SeasonRule) {
 	return m.drop(b, func(p *modelPeriod) bool {
 		return p.Window == leaderboard.WindowSeason && !slices.ContainsFunc(seasons, func(s leaderboard.SeasonRule) bool {
 			return s.Name == p.Name() && s.StartsAt == p.StartsAt && s.EndsAt == p.EndsAt
@@ -80,10 +99,16 @@ func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) boo
 	})
 }
 
-// drop takes periods away, none of them when one was used.
-func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) bool {
-	if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return which(p) && (p.LastSeq > 0 || len(p.shadow) > 0) }) {
-		return false
+// drop takes periods away, none of them when some were used.
+func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) (used []leaderboard.SeasonRule) {
+	for _, p := range b.periods {
+		if which(p) && (p.LastSeq > 0 || len(p.shadow) > 0) {
+			used = append(used, leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt})
+		}
+	}
+	if used != nil {
+		slices.SortFunc(used, func(a, b leaderboard.SeasonRule) int { return cmp.Compare(a.StartsAt, b.StartsAt) })
+		return used
 	}
 	for _, p := range b.periods {
 		if which(p) {
@@ -91,7 +116,7 @@ func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) bool {
 		}
 	}
 	b.periods = slices.DeleteFunc(b.periods, which)
-	return true
+	return nil
 }
 
 // sweep closes periods that ended ten seconds ago, and forgets closed ones that the board does not keep.

@@ -94,12 +94,14 @@ func testBoardConflict(t *testing.T, s Truth) {
 	if got := b.page(leaderboard.PageQuery{Limit: 5}); !reflect.DeepEqual(got, want) {
 		t.Errorf("page is %q, want %q", got, want)
 	}
-	for name, rules := range map[string]leaderboard.Rules{
-		"order": {Tiebreak: asc.Tiebreak}, "tiebreak": {Order: leaderboard.OrderAsc},
-	} {
-		if _, _, err := s.PutBoard(t.Context(), b.ref.Board, rules); !errors.Is(err, leaderboard.ErrBoardConflict) {
-			t.Errorf("another %s with entries: %v, want a conflict", name, err)
-		}
+	_, _, err = s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Tiebreak: asc.Tiebreak})
+	wantConflict(t, err, "/order", "order stays asc, because the board has entries")
+	_, _, err = s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Order: leaderboard.OrderAsc})
+	wantConflict(t, err, "/tiebreak/order", "tiebreak.order stays asc, because the board has entries")
+	var conflict *leaderboard.ConflictError
+	if _, _, err = s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{}); !errors.As(err, &conflict) || len(conflict.Fields) != 2 ||
+		conflict.Detail() != "order stays asc, tiebreak.order stays asc, because the board has entries" {
+		t.Errorf("both: %v", err)
 	}
 	asc.Policy = leaderboard.PolicyLatest
 	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, asc); err != nil {
@@ -107,6 +109,17 @@ func testBoardConflict(t *testing.T, s Truth) {
 	}
 	if res := b.submit(score("quick", 5)); res[0].Status != leaderboard.StatusApplied || *res[0].Score != 5 {
 		t.Errorf("under the new policy: %+v", res[0])
+	}
+}
+
+// wantConflict checks that an error is a conflict over one rule, and says why.
+func wantConflict(t testing.TB, err error, pointer, detail string) {
+	t.Helper()
+	var conflict *leaderboard.ConflictError
+	if !errors.As(err, &conflict) || !errors.Is(err, leaderboard.ErrBoardConflict) {
+		t.Errorf("%v; want a conflict: %s", err, detail)
+	} else if len(conflict.Fields) != 1 || conflict.Fields[0].Pointer != pointer || conflict.Detail() != detail {
+		t.Errorf("%s at %+v; want %s at %s", conflict.Detail(), conflict.Fields, detail, pointer)
 	}
 }
 

@@ -285,9 +285,8 @@ func testTimeZone(t *testing.T, s Subject) {
 	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Truth.PutBoard(t.Context(), b.name, threeWindows()); !errors.Is(err, leaderboard.ErrBoardConflict) {
-		t.Errorf("another zone for a day that was used: %v", err)
-	}
+	_, _, err := s.Truth.PutBoard(t.Context(), b.name, threeWindows())
+	wantConflict(t, err, "/time_zone", "time_zone stays UTC, because calendar periods of the board were used")
 }
 
 // The answer to a key is the one that was given, also after the turn.

@@ -219,18 +219,16 @@ func testDerivedRules(t *testing.T, s Subject) {
 		t.Errorf("following of a plain board: %v", err)
 	}
 	b.submit(score("ada", 1))
-	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.source("runs"))); !errors.Is(err, leaderboard.ErrBoardConflict) {
-		t.Errorf("a board with entries becomes derived: %v", err)
-	}
+	_, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.source("runs")))
+	wantConflict(t, err, "/derive", "derive cannot be added, because the board has entries")
 	if _, err := b.Truth.Remove(t.Context(), b.name, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	b.put(of(b.source("runs")))
 	b.submitTo("runs", score("bob", 2))
 	b.follow("bob 2")
-	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, leaderboard.Rules{}); !errors.Is(err, leaderboard.ErrBoardConflict) {
-		t.Errorf("a derived board with entries becomes plain: %v", err)
-	}
+	_, _, err = b.Truth.PutBoard(t.Context(), b.name, leaderboard.Rules{})
+	wantConflict(t, err, "/derive", "derive cannot be taken away, because the board has entries")
 	// A source that becomes derived later is none any more.
 	b.putSource("other", leaderboard.Rules{})
 	both := of(b.source("runs"))

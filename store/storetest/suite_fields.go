@@ -66,9 +66,8 @@ func testFields(t *testing.T, s Truth) {
 		t.Errorf("the key with other fields: %v", err)
 	}
 	rules.Tiebreak.Fields = gameFields()[:2]
-	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, rules); !errors.Is(err, leaderboard.ErrBoardConflict) {
-		t.Errorf("other fields for entries that exist: %v", err)
-	}
+	_, _, err := s.PutBoard(t.Context(), b.ref.Board, rules)
+	wantConflict(t, err, "/tiebreak/fields", "tiebreak.fields stay as they are, because the board has entries")
 }
 
 // wantFields compares all entries, as "member score fields".

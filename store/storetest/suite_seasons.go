@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,13 +105,23 @@ func testChangeSeasons(t *testing.T, s Subject) {
 		"moved": {season(t, "S1", "03-02", "04-02")}, "renamed": {season(t, "T1", "03-02", "04-01")}, "gone": {season(t, "S2", "05-01", "06-01")},
 	} {
 		rules.Seasons = seasons
-		if _, _, err := s.Truth.PutBoard(t.Context(), b.name, rules); !errors.Is(err, leaderboard.ErrBoardConflict) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			_, _, err := s.Truth.PutBoard(t.Context(), b.name, rules)
+			wantConflict(t, err, "/seasons",
+				"seasons keep S1 from 2026-03-02T00:00:00.000000Z to 2026-04-01T00:00:00.000000Z, because that season was used")
+		})
 	}
 	rules.Seasons = []leaderboard.SeasonRule{season(t, "S1", "03-02", "04-01"), season(t, "S2", "05-01", "06-01")}
 	b.put(rules)
 	if p := b.current()[leaderboard.WindowSeason]; p.ID != used.ID || p.LastSeq != 1 {
 		t.Errorf("after adding a season the used one is %+v", p)
+	}
+	b.at("2026-05-20T12:00:00Z")
+	b.submit(score("a", 1))
+	rules.Seasons = []leaderboard.SeasonRule{season(t, "S3", "08-01", "09-01")}
+	_, _, err := s.Truth.PutBoard(t.Context(), b.name, rules)
+	var conflict *leaderboard.ConflictError
+	if !errors.As(err, &conflict) || len(conflict.Fields) != 2 || !strings.HasSuffix(conflict.Detail(), ", because these seasons were used") {
+		t.Errorf("both gone: %v", err)
 	}
 }
