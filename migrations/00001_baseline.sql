@@ -185,21 +185,62 @@ CREATE TABLE IF NOT EXISTS erasures (
     KEY erasures_age (started_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+-- Views for people at an SQL prompt: docs/sql.md. The service uses none of them. They have names as text, compared
+-- exactly, and scores as they were submitted; boards and periods that are being deleted are left out.
+
+-- Visible entries: those of hidden members have a negative period_id, so they join no period.
 CREATE OR REPLACE VIEW scores AS
-SELECT b.name AS board,
-       p.window_name,
+SELECT CONVERT(b.name USING utf8mb4) COLLATE utf8mb4_bin AS board,
+       CONVERT(p.window_name USING utf8mb4) COLLATE utf8mb4_bin AS window_name,
+       CONVERT(IF(p.name = '', p.window_name, p.name) USING utf8mb4) COLLATE utf8mb4_bin AS period,
        p.starts_at,
-       e.period_id,
-       CONVERT(e.member USING utf8mb4) AS member,
+       p.id AS period_id,
+       CONVERT(e.member USING utf8mb4) COLLATE utf8mb4_bin AS member,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.order')) = 'asc', -1 - e.score, e.score) AS score,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.tiebreak.order')) = 'asc', -1 - e.tiebreak, e.tiebreak) AS tiebreak,
        e.created_at
 FROM entries e
 JOIN periods p ON p.id = e.period_id
 JOIN boards b ON b.id = p.board_id
-WHERE b.state = 'open';
+WHERE b.state = 'open' AND p.state <> 'deleting';
+
+-- Entries of hidden members. The same condition three times, so that the few hidden entries are found by an index
+-- whether the server begins with them or with a period.
+CREATE OR REPLACE VIEW hidden_scores AS
+SELECT CONVERT(b.name USING utf8mb4) COLLATE utf8mb4_bin AS board,
+       CONVERT(p.window_name USING utf8mb4) COLLATE utf8mb4_bin AS window_name,
+       CONVERT(IF(p.name = '', p.window_name, p.name) USING utf8mb4) COLLATE utf8mb4_bin AS period,
+       p.starts_at,
+       p.id AS period_id,
+       CONVERT(e.member USING utf8mb4) COLLATE utf8mb4_bin AS member,
+       IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.order')) = 'asc', -1 - e.score, e.score) AS score,
+       IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.tiebreak.order')) = 'asc', -1 - e.tiebreak, e.tiebreak) AS tiebreak,
+       e.created_at
+FROM entries e
+JOIN periods p ON p.id = -e.period_id AND e.period_id = -p.id
+JOIN boards b ON b.id = p.board_id
+WHERE e.period_id < 0 AND b.state = 'open' AND p.state <> 'deleting';
+
+-- Entries by period. Visible ones are counted by the writer, in the transaction that changes them; hidden ones are few.
+CREATE OR REPLACE VIEW period_counts AS
+SELECT CONVERT(b.name USING utf8mb4) COLLATE utf8mb4_bin AS board,
+       CONVERT(p.window_name USING utf8mb4) COLLATE utf8mb4_bin AS window_name,
+       CONVERT(IF(p.name = '', p.window_name, p.name) USING utf8mb4) COLLATE utf8mb4_bin AS period,
+       p.starts_at,
+       p.ends_at,
+       p.id AS period_id,
+       CONVERT(p.state USING utf8mb4) COLLATE utf8mb4_bin AS state,
+       p.entry_count AS visible_count,
+       COALESCE(h.hidden_count, 0) AS hidden_count
+FROM periods p
+JOIN boards b ON b.id = p.board_id
+LEFT JOIN (SELECT -e.period_id AS period_id, COUNT(*) AS hidden_count FROM entries e WHERE e.period_id < 0 GROUP BY e.period_id) h
+       ON h.period_id = p.id
+WHERE b.state = 'open' AND p.state <> 'deleting';
 
 -- +goose Down
+DROP VIEW IF EXISTS period_counts;
+DROP VIEW IF EXISTS hidden_scores;
 DROP VIEW IF EXISTS scores;
 DROP TABLE IF EXISTS erasures;
 DROP TABLE IF EXISTS friends;

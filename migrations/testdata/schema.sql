@@ -111,6 +111,8 @@ CREATE TABLE `hidden_members` (
   KEY `hidden_members_state` (`state`,`board_id`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE VIEW `hidden_scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on(((`p`.`id` = -(`e`.`period_id`)) and (`e`.`period_id` = -(`p`.`id`))))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`e`.`period_id` < 0) and (`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
+
 CREATE TABLE `idempotency_keys` (
   `board_id` bigint NOT NULL COMMENT '0: of a request to several boards',
   `idempotency_key` varbinary(128) NOT NULL,
@@ -120,6 +122,8 @@ CREATE TABLE `idempotency_keys` (
   PRIMARY KEY (`board_id`,`idempotency_key`),
   KEY `idempotency_keys_age` (`created_at`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE VIEW `period_counts` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`ends_at` AS `ends_at`,`p`.`id` AS `period_id`,(convert(`p`.`state` using utf8mb4) collate utf8mb4_bin) AS `state`,`p`.`entry_count` AS `visible_count`,coalesce(`h`.`hidden_count`,0) AS `hidden_count` from ((`periods` `p` join `boards` `b` on((`b`.`id` = `p`.`board_id`))) left join (select -(`e`.`period_id`) AS `period_id`,count(0) AS `hidden_count` from `entries` `e` where (`e`.`period_id` < 0) group by `e`.`period_id`) `h` on((`h`.`period_id` = `p`.`id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 
 CREATE TABLE `periods` (
   `id` bigint NOT NULL AUTO_INCREMENT,
@@ -178,5 +182,5 @@ CREATE TABLE `runs` (
   KEY `runs_board` (`board_id`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE VIEW `scores` AS select `name` AS `board`,`window_name` AS `window_name`,`starts_at` AS `starts_at`,`period_id` AS `period_id`,convert(`member` using utf8mb4) AS `member`,if((json_unquote(json_extract(`rules`,'$.order')) = 'asc'),(-(1) - `score`),`score`) AS `score`,if((json_unquote(json_extract(`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `tiebreak`),`tiebreak`) AS `tiebreak`,`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`id` = `period_id`))) join `boards` `b` on((`id` = `board_id`))) where (`state` = 'open');
+CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 
