@@ -152,7 +152,7 @@ func (p *period) commit() *leaderboard.Commit {
 	}
 	return &leaderboard.Commit{
 		PeriodID: p.ref.ID, FirstSeq: p.changes[0].Seq, LastSeq: p.lastSeq,
-		PrevCommittedAt: p.committed, CommittedAt: max(p.clock, p.committed+1),
+		PrevCommittedAt: p.committed, CommittedAt: leaderboard.CommitTime(p.clock, p.committed, p.changes),
 		EntryCount: p.count, Changes: p.changes,
 	}
 }

@@ -155,7 +155,7 @@ func (p *period) commits() []notice {
 		}
 		c := &leaderboard.Commit{
 			PeriodID: p.ref.ID, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
-			PrevCommittedAt: p.committed, CommittedAt: max(p.clock, p.committed+1), EntryCount: count, Changes: changes,
+			PrevCommittedAt: p.committed, CommittedAt: leaderboard.CommitTime(p.clock, p.committed, changes), EntryCount: count, Changes: changes,
 		}
 		p.committed = c.CommittedAt
 		out = append(out, notice{p.ref, c})

@@ -212,7 +212,7 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	}
 	c := leaderboard.Commit{
 		PeriodID: p.ID, FirstSeq: p.LastSeq + 1, LastSeq: p.LastSeq + int64(len(changes)),
-		PrevCommittedAt: p.Committed, CommittedAt: max(m.clock(), p.Committed+1),
+		PrevCommittedAt: p.Committed, CommittedAt: leaderboard.CommitTime(m.clock(), p.Committed, changes),
 		EntryCount: int64(len(p.entries)), Changes: changes,
 	}
 	p.LastSeq, p.Committed, p.EntryCount = c.LastSeq, c.CommittedAt, c.EntryCount

@@ -111,7 +111,7 @@ func RunRankings(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"classic table": testClassic, "pages": testPages, "cursor": testCursor, "forged cursors": testForgedCursors, "around": testAround,
 		"members": testMembers, "some of many members": testFriends, "score rank": testScoreRank, "distribution": testDistribution, "empty period": testEmpty,
-		"member bytes": testMemberBytes, "extreme scores": testExtremes, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
+		"member bytes": testMemberBytes, "extreme scores": testExtremes, "as of": testAsOf, "field ranks": testFieldRanks, "seq ahead": testSeqAhead, "no period": testNoPeriod,
 		"hidden": testHiddenRanks,
 	} {
 		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s) })
@@ -189,7 +189,18 @@ func (b *board) page(q leaderboard.PageQuery) []string {
 		b.t.Fatal(err)
 	}
 	b.checkState(p.State)
+	checkAsOf(b.t, p)
 	return lines(p)
+}
+
+// checkAsOf checks that no entry is newer than the state that it is in.
+func checkAsOf(t testing.TB, p *leaderboard.Page) {
+	t.Helper()
+	for _, e := range p.Entries {
+		if e.CreatedTime > p.AsOf {
+			t.Fatalf("as of %s %s has an entry of %s", p.AsOf, e.Member, e.CreatedTime)
+		}
+	}
 }
 
 func lines(p *leaderboard.Page) []string {

@@ -16,6 +16,7 @@ func RunDerived(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
 		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "hidden": testDerivedHidden, "lost source": testDerivedLost,
+		"as of": testDerivedAsOf,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -74,6 +75,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	checkAsOf(b.t, page)
 	var got []string
 	for _, e := range page.Entries {
 		got = append(got, fmt.Sprint(e.Member, " ", e.Score))
@@ -338,4 +340,11 @@ func testDerivedHidden(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	b.follow("ada 20", "bob 7", "eve 1")
+}
+
+// The times of a batch run ahead of the clock; what is derived from it at once is not said to be older (follow checks that).
+func testDerivedAsOf(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	b.submitTo("runs", score("a", 4), score("b", 3), score("c", 2), score("d", 1))
+	b.follow("a 4", "b 3", "c 2", "d 1")
 }

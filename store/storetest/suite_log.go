@@ -160,6 +160,9 @@ func (b *board) checkCommits(commits []leaderboard.Commit) {
 			if change.Seq != c.FirstSeq+int64(j) {
 				b.t.Errorf("change %d of commit %d has seq %d", j, i, change.Seq)
 			}
+			if change.New != nil && change.New.CreatedTime > c.CommittedAt {
+				b.t.Errorf("commit %d is of %s, an entry in it of %s", i, c.CommittedAt, change.New.CreatedTime)
+			}
 		}
 		seq, committed = c.LastSeq, c.CommittedAt
 	}
