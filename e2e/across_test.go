@@ -85,7 +85,7 @@ func TestKill9AcrossBoards(t *testing.T) {
 	for _, b := range []string{"right", "left"} { // ids in another order than names
 		ad.server.Load().putBoard(t, b, map[string]any{"policy": "sum"})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var next atomic.Int64
 	var clients sync.WaitGroup

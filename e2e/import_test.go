@@ -61,8 +61,9 @@ func (job *importJob) check(t *testing.T, w *world, p *process) {
 		t.Fatalf("the import ended with %d: %s", status.ExitStatus(), p.err.text())
 	}
 	var view struct{ Applied, Refused int64 }
-	if err := json.Unmarshal([]byte(p.out.text()), &view); err != nil || view.Applied != job.lines {
-		t.Errorf("%v: %s, want %d applied", err, p.out.text(), job.lines)
+	said := p.out.awaitEnd(t)
+	if err := json.Unmarshal([]byte(said), &view); err != nil || view.Applied != job.lines {
+		t.Errorf("%v: %s, want %d applied", err, said, job.lines)
 	}
 	if got := w.scores(t, "sums"); !maps.Equal(got, job.sums) {
 		t.Errorf("the sums in MySQL are %v, the file makes %v", got, job.sums)

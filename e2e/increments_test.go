@@ -93,7 +93,7 @@ func TestKill9DuringIncrements(t *testing.T) {
 	in.server.Store(w.serve(t, "server 0"))
 	in.server.Load().putBoard(t, "sums", map[string]any{"policy": "sum"})
 
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	var next atomic.Int64
 	var clients sync.WaitGroup

@@ -61,7 +61,7 @@ func (l *writeLoad) count() int {
 // acknowledged is in MySQL and in the copy, the load balancer is warned first, and the exit status is 0.
 func TestGracefulShutdown(t *testing.T) {
 	w := newWorld(t)
-	s := w.serve(t, "server", "--drain-delay", "500ms")
+	s := w.serve(t, "server", "--drain-delay", "5s") // in which somebody has to see that it drains
 	s.putBoard(t, "load", map[string]any{"top_n": 1000})
 	s.mustRebuild(t, "load")
 	const clients = 32
@@ -111,7 +111,7 @@ func TestGracefulShutdown(t *testing.T) {
 func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	s := w.serve(t, "server", "--drain-delay", "500ms") // in which everything that was sent arrives
+	s := w.serve(t, "server", "--drain-delay", "2s") // in which everything that was sent arrives
 	s.putBoard(t, "load", nil)
 	release := w.lockPeriods(t)
 	const requests = 40
