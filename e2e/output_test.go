@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -109,6 +110,22 @@ func (o *output) awaitLog(t *testing.T, message, attribute string) string {
 		return true
 	}, false)
 	return value
+}
+
+// brief is what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log, or a
+// warning, or an error.
+func brief(text string) string {
+	const end, most = 20, 400
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	var out []string
+	for i, line := range lines {
+		var fields struct{ Level string }
+		if i < len(lines)-end && json.Unmarshal([]byte(line), &fields) == nil && (fields.Level == "INFO" || fields.Level == "DEBUG") {
+			continue
+		}
+		out = append(out, line)
+	}
+	return fmt.Sprintf("%d lines left out\n%s", len(lines)-len(out), tail(strings.Join(out, "\n"), most))
 }
 
 // tail is the last n lines of a text.

@@ -96,7 +96,7 @@ func (p *process) finish(t *testing.T) {
 		}
 	}
 	if t.Failed() {
-		t.Logf("%s said:\n%s", p.name, tail(said, 400))
+		t.Logf("%s said:\n%s", p.name, brief(said))
 	}
 }
 

@@ -39,6 +39,7 @@ type App struct {
 	people    people
 	schema    schemaState
 	api       *httpapi.API
+	probes    probes
 
 	servers    []*http.Server
 	failed     chan error // a listener that broke

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/pprof"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
 		LocalTTL: a.cfg.localTTL, StaleLimit: a.cfg.staleLimit,
+		RedisDeadline: a.cfg.readerWait, StaleWait: a.cfg.readerWait, FallbackWait: a.cfg.readerWait,
 		FallbackConcurrent: a.cfg.fallbackConcurrent, FallbackQueue: a.cfg.fallbackQueue,
 		Demand: a.demand(), Away: a.catalog.Away,
 		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.refusals.Inc, OnBreaker: a.onBreaker,
@@ -57,12 +59,36 @@ func (a *App) wireAPI() {
 	a.api = httpapi.New(cfg)
 }
 
-// onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business.
+// onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of
+// whoever watches the server are logged when their answer changes.
 func (a *App) onRequest(route, method string, status int, took time.Duration) {
 	a.metrics.request(route, method, status, took)
-	if a.log.Enabled(context.Background(), slog.LevelDebug) { // asked first, this is the way of every request
+	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(route, status) { // this is the way of every request
 		a.log.Debug("request", "method", method, "route", route, "status", status, "took", took.String())
 	}
+}
+
+// probes knows the last answer of each probe.
+type probes struct {
+	mu   sync.Mutex
+	last map[string]int // status by route
+}
+
+// news reports whether a request is worth a line: none that asks a probe for what it said before.
+func (p *probes) news(route string, status int) bool {
+	if route != "/livez" && route != "/readyz" {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last[route] == status {
+		return false
+	}
+	if p.last == nil {
+		p.last = map[string]int{}
+	}
+	p.last[route] = status
+	return true
 }
 
 // opsHandler serves what is for operators only, on an address of its own.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -18,6 +19,9 @@ const (
 	adminTestKey = "test-admin-key"
 	writeTestKey = "test-write-key"
 )
+
+// patience is longer than anything takes on a machine that works, however busy it is.
+const patience = time.Minute
 
 // lockedBuffer is a log that is written and read at the same time.
 type lockedBuffer struct {
@@ -55,10 +59,14 @@ func startApp(t *testing.T, settings map[string]string, change ...func(*config))
 	for name, value := range settings {
 		env["LEADERBOARD_"+name] = value
 	}
+	if address := settings["REDIS_URL"]; address != "" {
+		env["LEADERBOARD_REDIS_URL"] = address + "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
+	}
 	cfg, err := readWith(t, env, append(serverSettings(), "migrate"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.readerWait = patience
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -72,10 +80,26 @@ func startApp(t *testing.T, settings map[string]string, change ...func(*config))
 	t.Cleanup(func() {
 		a.stop()
 		if t.Failed() {
-			t.Log(a.log.String())
+			t.Log("the app's log: " + brief(a.log.String()))
 		}
 	})
 	return a
+}
+
+// brief is what of a log helps to understand a failure: its warnings and errors, and how it ends.
+func brief(log string) string {
+	const end = 20
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	var out []string
+	left := 0
+	for i, line := range lines {
+		if i < len(lines)-end && (strings.Contains(line, "level=DEBUG") || strings.Contains(line, "level=INFO")) {
+			left++
+			continue
+		}
+		out = append(out, line)
+	}
+	return fmt.Sprintf("%d lines left out\n%s", left, strings.Join(out, "\n"))
 }
 
 // startReady is startApp, and waits until the app is ready.
@@ -92,7 +116,7 @@ func (a *testApp) stop() {
 		return
 	}
 	a.stopped = true
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := a.Stop(ctx); err != nil {
 		a.t.Errorf("stop: %s", err)
@@ -102,7 +126,7 @@ func (a *testApp) stop() {
 // eventually polls until check says "" and fails with what it said last when that takes too long.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		said := check()
 		if said == "" {

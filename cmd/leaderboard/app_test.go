@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -178,6 +180,51 @@ func TestWriteThrough(t *testing.T) {
 	}
 	if runs := a.ask(200, "GET", "/v1/runs", ""); runs.list("runs", "reason") != "admin" {
 		t.Errorf("it took runs: %v", runs)
+	}
+}
+
+// TestProbesAreLoggedWhenTheyChange: a server that is watched does not fill its log with that.
+func TestProbesAreLoggedWhenTheyChange(t *testing.T) {
+	t.Parallel()
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
+	for range 20 {
+		a.ask(200, "GET", "/readyz", "")
+		a.ask(200, "GET", "/livez", "")
+		a.ask(404, "GET", "/v1/boards/nobody", "")
+	}
+	a.api.SetDraining(true)
+	for range 20 {
+		a.ask(503, "GET", "/readyz", "")
+	}
+	log := a.log.String()
+	for route, last := range map[string]string{"/readyz": "503", "/livez": "200"} {
+		var said []string
+		for _, line := range regexp.MustCompile(`route=`+route+` status=(\d+)`).FindAllStringSubmatch(log, -1) {
+			said = append(said, line[1])
+		}
+		if again := slices.Compact(slices.Clone(said)); len(said) == 0 || len(again) < len(said) || again[len(again)-1] != last {
+			t.Errorf("%s is logged as %s, want it to change from one to the next, to %s at last", route, said, last)
+		}
+	}
+	if n := strings.Count(log, "route=/v1/boards/{board} status=404"); n != 20 {
+		t.Errorf("20 requests are logged %d times", n)
+	}
+}
+
+// TestBrief: the log below a failure is short, and has what went wrong.
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for i := range 100 {
+		level := []string{"DEBUG", "INFO"}[i%2]
+		if i == 50 {
+			level = "WARN"
+		}
+		fmt.Fprintf(&log, "time=x level=%s msg=%d\n", level, i)
+	}
+	got := strings.Split(brief(log.String()), "\n")
+	if len(got) != 22 || got[0] != "79 lines left out" || !strings.HasSuffix(got[1], "msg=50") || !strings.HasSuffix(got[2], "msg=80") || !strings.HasSuffix(got[21], "msg=99") {
+		t.Errorf("%q", got)
 	}
 }
 

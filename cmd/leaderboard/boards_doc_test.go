@@ -71,7 +71,7 @@ func TestBoardsDocument(t *testing.T) {
 // settle asks until the answer is the one wanted, or that takes too long.
 func (a *testApp) settle(line, want string) {
 	a.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if reflect.DeepEqual(comparable(a.t, a.curl(line)), comparable(a.t, []byte(want))) {
 			return
 		}

@@ -29,6 +29,7 @@ type config struct {
 	migrate           bool
 	fault             fault
 	clock             func(database string) string // see store.Config.Clock; no setting sets it
+	readerWait        time.Duration                // for a layer behind the process; 0: what cache.ReaderOptions says; no setting sets it
 
 	batchRows, queueLimit int
 	changeTTL, keyTTL     time.Duration

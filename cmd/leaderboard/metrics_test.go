@@ -15,7 +15,7 @@ import (
 // TestMetrics runs some traffic through an app and looks for its traces.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)})
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t), "LOCAL_TTL": "1m"})
 	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
 	a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
 	a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{}`)
@@ -60,13 +60,12 @@ func TestMetrics(t *testing.T) {
 // TestOpsListener: what is for operators only moves to its own address.
 func TestOpsListener(t *testing.T) {
 	t.Parallel()
-	l, err := listen("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "OPS_LISTEN": "127.0.0.1:0"})
+	said := regexp.MustCompile(`"operations are served" addr=http://(\S+)`).FindStringSubmatch(a.log.String())
+	if said == nil {
+		t.Fatalf("no address of the operators in the log:\n%s", a.log)
 	}
-	ops := l.Addr().String()
-	l.Close()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "OPS_LISTEN": ops})
+	ops := said[1]
 	for path, want := range map[string]int{"/metrics": 404, "/debug/pprof/": 404, "/livez": 200, "/readyz": 200} {
 		if status, _ := a.get("http://" + a.Addr() + path); status != want {
 			t.Errorf("%s on the main address: %d", path, status)

@@ -42,7 +42,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	}
 	eventually := func(what string, cond func() bool) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		for !cond() {
 			if ctx.Err() != nil {

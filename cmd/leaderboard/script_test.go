@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"leaderboard/internal/testenv"
@@ -16,6 +17,7 @@ import (
 
 // TestMain lets the test binary be the program itself, which is what the scripts run.
 func TestMain(m *testing.M) {
+	redis.SetLogger(silence{}) // as main does
 	testscript.Main(m, map[string]func(){"leaderboard": main})
 }
 
@@ -67,7 +69,7 @@ func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func scriptReady(ts *testscript.TestScript, _ bool, _ []string) {
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(patience)
 	last := "no answer"
 	for time.Now().Before(deadline) {
 		resp, err := http.Get(ts.Getenv("LEADERBOARD_URL") + "/readyz")
