@@ -49,6 +49,8 @@ func importRules() []importRule {
 			inTest: []string{rankPkg},
 		},
 		{dir: "client", may: []string{module}},
+		{dir: "internal/app", any: true},
+		{dir: "internal/apptest"},
 		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
 		{dir: "internal/testenv", may: []string{
 			"leaderboard/internal/devserver", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard/internal/devserver"
@@ -57,20 +56,11 @@ func worldOn(t *testing.T, dsn, redisURL string) *world {
 // databaseOn makes a database on a private MySQL and returns its DSN.
 func databaseOn(t *testing.T, s *devserver.Server) string {
 	t.Helper()
-	cfg, err := mysql.ParseDSN(s.DSN)
+	dsn, err := s.CreateDatabase(t.Context(), "e2e")
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("mysql", s.DSN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE e2e"); err != nil {
-		t.Fatal(err)
-	}
-	cfg.DBName = "e2e"
-	return cfg.FormatDSN()
+	return dsn
 }
 
 // server is a serving process and a client for it.

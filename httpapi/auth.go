@@ -33,6 +33,9 @@ type Key struct {
 	Secret string
 }
 
+// String hides the secret.
+func (k Key) String() string { return string(k.Scope) + ":…" }
+
 // access is who may use a route. The zero value is the strictest: a route that says nothing is for admins.
 type access int
 

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"leaderboard/internal/apptest"
 )
 
 // answering is a server that gives its answers one after another, the last one again and again.
@@ -64,7 +66,7 @@ func TestSubmitGivesUp(t *testing.T) {
 	if status != exitFailed || !strings.Contains(errOut, "503: The server is busy") {
 		t.Errorf("status %d, %q", status, errOut)
 	}
-	if asked.Load() < 2 || time.Since(start) > patience {
+	if asked.Load() < 2 || time.Since(start) > apptest.Patience {
 		t.Errorf("asked %d times in %s", asked.Load(), time.Since(start))
 	}
 	// What is not 503 is final.

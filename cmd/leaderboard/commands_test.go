@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -130,4 +131,19 @@ func TestHelpWithArguments(t *testing.T) {
 		}
 	}
 	walk(nil, (&program{}).command())
+}
+
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	env := map[string]string{"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/none", "LEADERBOARD_LISTEN": l.Addr().String()}
+	for _, command := range []string{"serve", "dev"} {
+		status, _, errOut := runWith(t, env, command)
+		if status != exitFailed || !strings.Contains(errOut, l.Addr().String()+" is in use by another program") || !strings.Contains(errOut, "--listen") {
+			t.Errorf("%s: status %d, %s", command, status, errOut)
+		}
+	}
 }

@@ -15,29 +15,13 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/httpapi"
+	"leaderboard/internal/app"
 )
 
 // config holds the values of the settings that a command takes; see the table in settings.go for their meaning.
 type config struct {
-	mysqlDSN, redisURL string // secret
-	mysqlMaxConns      int
-
-	listen, opsListen string
-	keys              []apiKey
-	drainDelay        time.Duration
-	shutdownTimeout   time.Duration
-	migrate           bool
-	fault             fault
-	clock             func(database string) string // see store.Config.Clock; no setting sets it
-	readerWait        time.Duration                // for a layer behind the process; 0: what cache.ReaderOptions says; no setting sets it
-
-	batchRows, queueLimit int
-	changeTTL, keyTTL     time.Duration
-
-	localTTL, staleLimit              time.Duration
-	fallbackConcurrent, fallbackQueue int
-
-	log, logLevel string
+	app.Config
 
 	dir     string
 	members int
@@ -79,12 +63,6 @@ type config struct {
 
 // String hides the secrets from whoever prints a configuration.
 func (config) String() string { return "the configuration" }
-
-// apiKey is a bearer key that the server accepts.
-type apiKey struct{ scope, secret string }
-
-// String hides the secret.
-func (k apiKey) String() string { return k.scope + ":…" }
 
 func text(field func(*config) *string) func(*config, string) error {
 	return func(c *config, v string) error { *field(c) = v; return nil }
@@ -209,7 +187,7 @@ func setDSN(c *config, v string) error {
 	if parsed.DBName == "" {
 		return fmt.Errorf("the name of the database is missing at the end: …/leaderboard")
 	}
-	c.mysqlDSN = v
+	c.MySQLDSN = v
 	return nil
 }
 
@@ -218,8 +196,13 @@ func setRedisURL(c *config, v string) error {
 	if err != nil {
 		return err
 	}
-	c.redisURL = v
+	c.RedisURL = v
 	return client.Close()
+}
+
+func setFault(c *config, v string) (err error) {
+	c.Fault, err = app.ParseFault(v)
+	return err
 }
 
 func setURL(c *config, v string) error {
@@ -252,7 +235,7 @@ func setKeys(c *config, v string) error {
 			return fmt.Errorf("key %d of the list is there twice", i+1)
 		}
 		seen[secret] = true
-		c.keys = append(c.keys, apiKey{scope, secret})
+		c.Keys = append(c.Keys, httpapi.Key{Scope: httpapi.Scope(scope), Secret: secret})
 	}
 	return nil
 }

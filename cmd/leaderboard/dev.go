@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/schollz/progressbar/v3"
 	"golang.org/x/sync/errgroup"
 
+	"leaderboard/httpapi"
+	"leaderboard/internal/app"
 	"leaderboard/internal/devserver"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // dev brings all that the service needs, loads a demo board, serves, and stops it all when ctx ends. Data stay.
 func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
-	listener, err := listen(cfg.listen) // first, so that a port that is taken is said before anything is started
+	listener, err := app.Listen(cfg.Listen) // first, so that a port that is taken is said before anything is started
 	if err != nil {
 		return err
 	}
@@ -36,27 +37,42 @@ func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
 		return err
 	}
 	madeKey := ""
-	if len(cfg.keys) == 0 {
+	if len(cfg.Keys) == 0 {
 		if madeKey, err = adminKey(cfg.dir); err != nil {
 			return err
 		}
-		cfg.keys = []apiKey{{"admin", madeKey}}
+		cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: madeKey}}
 	}
-	log := newLogger(p.err, &cfg)
-	if err := migrateUntilDone(ctx, &cfg, log); err != nil {
+	log := app.NewLogger(p.err, &cfg.Config)
+	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err
 	}
-	app, err := newApp(ctx, cfg, log)
+	a, err := app.New(ctx, cfg.Config, log)
 	if err != nil {
 		return err
 	}
-	app.listener = listener
-	return p.runApp(ctx, app, servers.exited, func(ctx context.Context) error {
-		if err := p.loadDemo(ctx, app.store, cfg.members); err != nil {
+	a.UseListener(listener)
+	return a.Run(ctx, p.env, servers.exited, func(ctx context.Context) error {
+		if err := p.loadDemo(ctx, a, cfg.members); err != nil {
 			return fmt.Errorf("load the demo board: %w", err)
 		}
-		return p.welcome(app.Addr(), &cfg, madeKey)
+		return p.welcome(a.Addr(), &cfg, madeKey)
 	})
+}
+
+// loadDemo fills the demo board, with a progress bar.
+func (p *program) loadDemo(ctx context.Context, a *app.App, members int) error {
+	var bar *progress
+	err := a.LoadDemo(ctx, members, func(more int) {
+		if bar == nil { // not at all when the board is there
+			bar = p.progress(int64(members), "loading the demo board", progressbar.OptionShowCount())
+		}
+		bar.add(int64(more))
+	})
+	if bar != nil {
+		bar.end()
+	}
+	return err
 }
 
 // say prints progress worth a person's attention.
@@ -71,20 +87,20 @@ type devServers struct {
 
 // start runs both servers, unless their addresses were given, and puts their addresses into cfg.
 func (d *devServers) start(ctx context.Context, cfg *config) error {
-	given := devserver.Config{Dir: cfg.dir, Log: d.log, MySQL: cfg.mysqlDSN, Redis: cfg.redisURL}
+	given := devserver.Config{Dir: cfg.dir, Log: d.log, MySQL: cfg.MySQLDSN, Redis: cfg.RedisURL}
 	var group errgroup.Group
 	group.Go(func() (err error) { d.mysql, err = devserver.StartMySQL(ctx, given); return err })
 	group.Go(func() (err error) { d.redis, err = devserver.StartRedis(ctx, given); return err })
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	cfg.redisURL = d.redis.URL
+	cfg.RedisURL = d.redis.URL
 	d.watch()
-	if cfg.mysqlDSN != "" {
+	if cfg.MySQLDSN != "" {
 		return nil
 	}
-	dsn, err := createDatabase(ctx, d.mysql.DSN, devDatabase)
-	cfg.mysqlDSN = dsn
+	dsn, err := d.mysql.CreateDatabase(ctx, devDatabase)
+	cfg.MySQLDSN = dsn
 	return err
 }
 
@@ -119,26 +135,6 @@ func (d *devServers) stop() error {
 		cancel()
 	}
 	return errors.Join(errs...)
-}
-
-// createDatabase makes a database on a server and returns the DSN that names it.
-func createDatabase(ctx context.Context, server, name string) (dsn string, err error) {
-	cfg, err := mysql.ParseDSN(server)
-	if err != nil {
-		return "", fmt.Errorf("address of the private server: %w", err)
-	}
-	connector, err := mysql.NewConnector(cfg)
-	if err != nil {
-		return "", fmt.Errorf("address of the private server: %w", err)
-	}
-	db := sql.OpenDB(connector)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+name); err != nil {
-		return "", fmt.Errorf("create the database: %w", err)
-	}
-	named := cfg.Clone()
-	named.DBName = name
-	return named.FormatDSN(), nil
 }
 
 // adminKey is the key of the folder's server, made at the first start and the same ever after.
@@ -181,6 +177,6 @@ Try:
     -d '{"entries":[{"member":"you","score":4200}]}' '%[1]s/v1/boards/%[4]s/scores'
 
 Ctrl-C stops all of it.
-`, base, shown, cfg.dir, demoBoard, demoMember(demoShown), key)
+`, base, shown, cfg.dir, app.DemoBoard, app.DemoMember(app.DemoShown), key)
 	return err
 }

@@ -2,23 +2,21 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"leaderboard"
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
 // devRun is a `leaderboard dev` in this process.
 type devRun struct {
 	t        *testing.T
-	out, err *lockedBuffer
+	out, err *apptest.Buffer
 	cancel   context.CancelFunc
 	done     chan int
 }
@@ -26,13 +24,13 @@ type devRun struct {
 func startDev(t *testing.T, env map[string]string, args ...string) *devRun {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	d := &devRun{t: t, out: &lockedBuffer{}, err: &lockedBuffer{}, cancel: cancel, done: make(chan int, 1)}
+	d := &devRun{t: t, out: &apptest.Buffer{}, err: &apptest.Buffer{}, cancel: cancel, done: make(chan int, 1)}
 	args = append([]string{"leaderboard", "dev", "--listen", "127.0.0.1:0"}, args...)
 	go func() {
 		d.done <- run(ctx, args, stdio{strings.NewReader(""), d.out, d.err}, func(name string) string { return env[name] })
 	}()
 	t.Cleanup(d.cancel)
-	eventually(t, func() string {
+	apptest.Eventually(t, func() string {
 		select {
 		case status := <-d.done:
 			t.Fatalf("dev ended with status %d: %s", status, d.err)
@@ -71,13 +69,13 @@ func TestDev(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d := startDev(t, nil, "--dir", dir, "--members", "1234")
 	base, key := d.find(`up: (http://\S+)`), d.find(`Admin key: +(\S+)`)
-	asker := &testApp{t: t}
-	if status, body := asker.get(base + "/v1/boards/demo/top?limit=3"); status != 200 || !strings.Contains(string(body), `"total":1234`) {
+	asker := &apptest.Server{T: t}
+	if status, body := asker.Get(base + "/v1/boards/demo/top?limit=3"); status != 200 || !strings.Contains(string(body), `"total":1234`) {
 		t.Errorf("top: %d %s", status, body)
 	}
 	// The lines to try work as they are printed.
 	for _, path := range []string{d.find(`curl '(\S+/top\?\S+)'`), d.find(`curl '(\S+/around\S+)'`), base + "/docs"} {
-		if status, body := asker.get(path); status != http.StatusOK {
+		if status, body := asker.Get(path); status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
@@ -86,7 +84,7 @@ func TestDev(t *testing.T) {
 		t.Errorf("submit: %s%s", out, errOut)
 	}
 	d.stop()
-	if _, body := asker.get(base + "/livez"); strings.Contains(string(body), "ok") {
+	if _, body := asker.Get(base + "/livez"); strings.Contains(string(body), "ok") {
 		t.Error("dev still serves")
 	}
 	info, err := os.Stat(filepath.Join(dir, "admin-key"))
@@ -99,7 +97,7 @@ func TestDev(t *testing.T) {
 	if again.find(`Admin key: +(\S+)`) != key {
 		t.Error("the key has changed")
 	}
-	if status, body := asker.get(again.find(`up: (http://\S+)`) + "/v1/boards/demo/members/you"); status != 200 || !strings.Contains(string(body), `"total":1235`) {
+	if status, body := asker.Get(again.find(`up: (http://\S+)`) + "/v1/boards/demo/members/you"); status != 200 || !strings.Contains(string(body), `"total":1235`) {
 		t.Errorf("you: %d %s", status, body)
 	}
 	again.stop()
@@ -124,40 +122,6 @@ func TestDevWithGivenServers(t *testing.T) {
 		t.Errorf("%s%s", out, errOut)
 	}
 	d.stop()
-}
-
-// TestDemoEntries: the demo is plausible, has real ties, and is the same on every machine.
-func TestDemoEntries(t *testing.T) {
-	const now = leaderboard.Micros(1_800_000_000_000_000)
-	entries := demoEntries(0, 5000, now)
-	if got := slices.Concat(demoEntries(0, 100, now), demoEntries(100, 5000, now)); fmt.Sprint(got[4999].Score) != fmt.Sprint(entries[4999].Score) {
-		t.Error("the entries depend on how they are cut into batches")
-	}
-	members, scores := map[string]bool{}, map[int64]int{}
-	for _, e := range entries {
-		members[e.Member] = true
-		scores[e.Score]++
-		if e.Score < 0 || e.Score > demoBest || *e.CreatedTime > now || *e.CreatedTime < now-leaderboard.Micros(demoSpan.Microseconds()) {
-			t.Fatalf("%+v at %s", e, *e.CreatedTime)
-		}
-		if broken := leaderboard.CheckMember(e.Member); broken != nil {
-			t.Fatal(broken)
-		}
-	}
-	if len(members) != 5000 {
-		t.Errorf("%d different members", len(members))
-	}
-	if scores[demoBest] < 2 || len(scores) < 100 || len(scores) > 1000 {
-		t.Errorf("%d different scores, %d members share the best", len(scores), scores[demoBest])
-	}
-	slices.SortFunc(entries, func(a, b leaderboard.Submission) int { return int(a.Score - b.Score) })
-	if median := entries[2500].Score; median < 300 || median > 1500 {
-		t.Errorf("the median score is %d", median)
-	}
-	// Golden: the examples in the documentation name these.
-	if e := demoEntries(demoShown, demoShown+1, now)[0]; e.Member != "lucky-ibex-8" || e.Score != demoEntries(0, 10, now)[demoShown].Score {
-		t.Errorf("%+v", e)
-	}
 }
 
 func TestAdminKeyIsKept(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 func (p *program) health(ctx context.Context, cfg config, _ []string) error {
 	ctx, cancel := context.WithTimeout(ctx, cfg.timeout)
 	defer cancel()
-	target := "http://" + reachable(cfg.listen) + "/readyz"
+	target := "http://" + reachable(cfg.Listen) + "/readyz"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return fmt.Errorf("ask %s: %w", target, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
+	"leaderboard/internal/app"
 	"leaderboard/store"
 )
 
@@ -24,9 +25,9 @@ func (p *program) indexCommand() *cli.Command {
 // indexBuild builds the indexes one after another. It goes on after a failure.
 func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
 	views := []runView{}
-	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
-		run, err := t.store.BuildIndex(ctx, ref, store.IndexBuild{
+		run, err := t.Store.BuildIndex(ctx, ref, store.IndexBuild{
 			Reason: leaderboard.RunReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
 				bar.setTotal(total)
@@ -85,8 +86,8 @@ func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
 // indexStatus shows what is saved; what servers have in memory is newer.
 func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) error {
 	views := []indexView{}
-	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *tools, ref leaderboard.PeriodRef) error {
-		st, err := t.store.IndexStatus(ctx, ref)
+	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
+		st, err := t.Store.IndexStatus(ctx, ref)
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			return nil // deleted in the meantime
 		}

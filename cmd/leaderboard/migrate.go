@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
+	"leaderboard/internal/app"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )
-
-// schemaTimeout bounds one statement of a migration: on a great table an index takes its time.
-const schemaTimeout = 6 * time.Hour
 
 func (p *program) migrateCommand() *cli.Command {
 	flags := []string{"mysql-dsn", "json"}
@@ -27,19 +24,12 @@ func (p *program) migrateCommand() *cli.Command {
 	)
 }
 
-// openSchema opens the database for migrations, which may take longer than requests may.
+// openSchema opens the database that was named.
 func openSchema(ctx context.Context, cfg *config) (*store.Store, error) {
 	if err := cfg.needMySQL(); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, store.Config{DSN: cfg.mysqlDSN, MaxConns: 2, ReadTimeout: schemaTimeout})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("ask MySQL at %s: %w", placeOfDSN(cfg.mysqlDSN), err), s.Close())
-	}
-	return s, nil
+	return app.OpenSchema(ctx, cfg.MySQLDSN)
 }
 
 // appliedView is a migration that was applied or taken back.
@@ -157,50 +147,4 @@ func (p *program) showStatus(cfg *config, views []migrationView) error {
 		t.row(v.Name, at)
 	}
 	return t.flush()
-}
-
-// Waiting for MySQL at the start: from a quarter of a second between attempts to five seconds.
-const (
-	firstMigrateWait = 250 * time.Millisecond
-	maxMigrateWait   = 5 * time.Second
-)
-
-// migrateUntilDone brings the schema up to date, waiting for MySQL while it is away. It logs a failure when it differs
-// from the one before, so that an hour without MySQL is one line.
-func migrateUntilDone(ctx context.Context, cfg *config, log *slog.Logger) error {
-	wait, said := firstMigrateWait, ""
-	for {
-		applied, err := migrateOnce(ctx, cfg)
-		if n := len(applied); n > 0 {
-			log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
-		}
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !errors.Is(err, leaderboard.ErrUnavailable):
-			return err
-		case err.Error() != said:
-			said = err.Error()
-			log.Warn("the schema waits for MySQL", "error", err)
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
-		wait = min(2*wait, maxMigrateWait)
-	}
-}
-
-func migrateOnce(ctx context.Context, cfg *config) (applied []migrations.Applied, err error) {
-	s, err := openSchema(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return migrations.Up(ctx, s.DB())
 }

@@ -7,6 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/derive"
+	"leaderboard/internal/app"
 	"leaderboard/refresher"
 )
 
@@ -33,11 +34,11 @@ func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 	if kind == leaderboard.RunKindRecompute {
 		with = needsMySQL
 	}
-	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, &cfg, with, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 			return notDerived(&cfg, ref)
 		}
-		run, err := t.renew(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
+		run, err := renew(ctx, t, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
 		v := viewRun(ref, run)
 		if err != nil {
 			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
@@ -69,11 +70,11 @@ func (p *program) reportRuns(cfg *config, views []runView, what string) error {
 }
 
 // renew carries out a refresh, or computes a derived board anew.
-func (t *tools) renew(ctx context.Context, r refresher.Request) (leaderboard.Run, error) {
+func renew(ctx context.Context, t *app.Tools, r refresher.Request) (leaderboard.Run, error) {
 	if r.Kind != leaderboard.RunKindRecompute {
-		return t.refresher.RunOnce(ctx, r)
+		return t.Refresher.RunOnce(ctx, r)
 	}
-	deriver := derive.New(t.store, t.store, derive.Options{})
+	deriver := derive.New(t.Store, t.Store, derive.Options{})
 	defer deriver.Close()
 	run, wait, err := deriver.Start(ctx, r.Ref, r.Reason, r.Actor)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
@@ -69,7 +70,7 @@ func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func scriptReady(ts *testscript.TestScript, _ bool, _ []string) {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(apptest.Patience)
 	last := "no answer"
 	for time.Now().Before(deadline) {
 		resp, err := http.Get(ts.Getenv("LEADERBOARD_URL") + "/readyz")

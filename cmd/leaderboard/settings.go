@@ -82,7 +82,7 @@ func serversTable() []setting {
 		{
 			name: "mysql-max-conns", section: secServers, fallback: "32",
 			usage: "connections to MySQL at most, reads and writes together",
-			set:   number(func(c *config) *int { return &c.mysqlMaxConns }, 2, 10_000),
+			set:   number(func(c *config) *int { return &c.MySQLMaxConns }, 2, 10_000),
 		},
 		{
 			name: "redis-url", section: secServers, secret: true, set: setRedisURL,
@@ -96,11 +96,11 @@ func servingTable() []setting {
 	return []setting{
 		{
 			name: "listen", section: secServing, fallback: "127.0.0.1:8080", usage: "address to serve on; port 0 takes a free one",
-			set: address(func(c *config) *string { return &c.listen }),
+			set: address(func(c *config) *string { return &c.Listen }),
 		},
 		{
 			name: "ops-listen", section: secServing, usage: "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen",
-			set: address(func(c *config) *string { return &c.opsListen }),
+			set: address(func(c *config) *string { return &c.OpsListen }),
 		},
 		{
 			name: "keys", section: secServing, secret: true, set: setKeys,
@@ -108,15 +108,15 @@ func servingTable() []setting {
 		},
 		{
 			name: "shutdown-timeout", section: secServing, fallback: "15s", usage: "how long requests under way may take to end at shutdown",
-			set: duration(func(c *config) *time.Duration { return &c.shutdownTimeout }, 0),
+			set: duration(func(c *config) *time.Duration { return &c.ShutdownTimeout }, 0),
 		},
 		{
 			name: "drain-delay", section: secServing, fallback: "0s", usage: "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice",
-			set: duration(func(c *config) *time.Duration { return &c.drainDelay }, 0),
+			set: duration(func(c *config) *time.Duration { return &c.DrainDelay }, 0),
 		},
 		{
 			name: "migrate", section: secServing, toggle: true, usage: "bring the schema up to date at the start, waiting for MySQL if it is away",
-			set: toggle(func(c *config) *bool { return &c.migrate }),
+			set: toggle(func(c *config) *bool { return &c.Migrate }),
 		},
 		{
 			name: "fault", section: secServing, hidden: true, set: setFault,
@@ -129,19 +129,19 @@ func writingTable() []setting {
 	return []setting{
 		{
 			name: "batch-rows", section: secWriting, fallback: "500", usage: "entries that one transaction commits at most",
-			set: number(func(c *config) *int { return &c.batchRows }, 1, 10_000),
+			set: number(func(c *config) *int { return &c.BatchRows }, 1, 10_000),
 		},
 		{
 			name: "queue-limit", section: secWriting, fallback: "20000", usage: "entries that wait for a commit per board at most; beyond it: 503",
-			set: number(func(c *config) *int { return &c.queueLimit }, 1000, 10_000_000),
+			set: number(func(c *config) *int { return &c.QueueLimit }, 1000, 10_000_000),
 		},
 		{
 			name: "change-ttl", section: secWriting, fallback: "1h", usage: "how long the change log is kept; a copy that lags further is rebuilt",
-			set: duration(func(c *config) *time.Duration { return &c.changeTTL }, time.Minute),
+			set: duration(func(c *config) *time.Duration { return &c.ChangeTTL }, time.Minute),
 		},
 		{
 			name: "key-ttl", section: secWriting, fallback: "24h", usage: "how long an Idempotency-Key is remembered",
-			set: duration(func(c *config) *time.Duration { return &c.keyTTL }, time.Minute),
+			set: duration(func(c *config) *time.Duration { return &c.KeyTTL }, time.Minute),
 		},
 	}
 }
@@ -150,19 +150,19 @@ func readingTable() []setting {
 	return []setting{
 		{
 			name: "local-ttl", section: secReading, fallback: "100ms", usage: "how long an answer is reused inside the process; up to ten times as long it is given once more while it is renewed",
-			set: duration(func(c *config) *time.Duration { return &c.localTTL }, time.Millisecond),
+			set: duration(func(c *config) *time.Duration { return &c.LocalTTL }, time.Millisecond),
 		},
 		{
 			name: "stale-limit", section: secReading, fallback: "10m", usage: "how old an answer may be, marked stale, when MySQL and Redis are away",
-			set: duration(func(c *config) *time.Duration { return &c.staleLimit }, time.Millisecond),
+			set: duration(func(c *config) *time.Duration { return &c.StaleLimit }, time.Millisecond),
 		},
 		{
 			name: "fallback-concurrent", section: secReading, fallback: "16", usage: "reads that MySQL answers at the same time at most",
-			set: number(func(c *config) *int { return &c.fallbackConcurrent }, 1, 10_000),
+			set: number(func(c *config) *int { return &c.FallbackConcurrent }, 1, 10_000),
 		},
 		{
 			name: "fallback-queue", section: secReading, fallback: "64", usage: "reads that wait for MySQL at most; beyond it: 503",
-			set: number(func(c *config) *int { return &c.fallbackQueue }, 1, 100_000),
+			set: number(func(c *config) *int { return &c.FallbackQueue }, 1, 100_000),
 		},
 	}
 }
@@ -171,11 +171,11 @@ func loggingTable() []setting {
 	return []setting{
 		{
 			name: "log", section: secLogging, fallback: "text", usage: "form of the log on standard error: text or json",
-			set: choice(func(c *config) *string { return &c.log }, "text", "json"),
+			set: choice(func(c *config) *string { return &c.LogFormat }, "text", "json"),
 		},
 		{
 			name: "log-level", section: secLogging, fallback: "info", usage: "debug (with a line per request), info, warn or error",
-			set: choice(func(c *config) *string { return &c.logLevel }, "debug", "info", "warn", "error"),
+			set: choice(func(c *config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
 		},
 	}
 }

@@ -88,7 +88,7 @@ func (p *program) readConfig(cmd *cli.Command, names []string) (config, error) {
 
 // needMySQL says what to do when a command that works on MySQL was not told where it is.
 func (c *config) needMySQL() error {
-	if c.mysqlDSN != "" {
+	if c.MySQLDSN != "" {
 		return nil
 	}
 	return usagef("no database given: set --mysql-dsn or LEADERBOARD_MYSQL_DSN, " +

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leaderboard/internal/app"
 )
 
 var update = flag.Bool("update", false, "write docs/settings.md anew")
@@ -117,18 +119,18 @@ func TestPrecedence(t *testing.T) {
 		args []string
 		want config
 	}{
-		"defaults":  {nil, nil, config{listen: "127.0.0.1:8080", localTTL: 100 * time.Millisecond}},
-		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_LOCAL_TTL": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, config{listen: ":1", localTTL: time.Second, migrate: true}},
-		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, config{listen: ":2", localTTL: 100 * time.Millisecond}},
+		"defaults":  {nil, nil, config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}}},
+		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_LOCAL_TTL": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, config{Config: app.Config{Listen: ":1", LocalTTL: time.Second, Migrate: true}}},
+		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, config{Config: app.Config{Listen: ":2", LocalTTL: 100 * time.Millisecond}}},
 		"empty variables are not set": {
 			map[string]string{"LEADERBOARD_LISTEN": "", "LEADERBOARD_MIGRATE": "", "LEADERBOARD_REDIS_URL": ""},
 			nil,
-			config{listen: "127.0.0.1:8080", localTTL: 100 * time.Millisecond},
+			config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}},
 		},
 		"an empty flag takes a variable back": {
 			map[string]string{"LEADERBOARD_REDIS_URL": "redis://h:1"},
 			[]string{"--redis-url", ""},
-			config{listen: "127.0.0.1:8080", localTTL: 100 * time.Millisecond},
+			config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,16 +234,16 @@ func TestSecretsStaySecret(t *testing.T) {
 	if err := setKeys(&cfg, "admin:"+secret); err != nil {
 		t.Fatal(err)
 	}
-	if s := fmt.Sprintf("%v %+v %+v", cfg, &cfg, cfg.keys); strings.Contains(s, secret) {
+	if s := fmt.Sprintf("%v %+v %+v", cfg, &cfg, cfg.Keys); strings.Contains(s, secret) {
 		t.Errorf("printing a configuration shows a key: %s", s)
 	}
 	for place, want := range map[string]string{
-		placeOfDSN(good["LEADERBOARD_MYSQL_DSN"]):                           "127.0.0.1:1/leaderboard",
-		placeOfURL(good["LEADERBOARD_REDIS_URL"]):                           "127.0.0.1:1/0",
-		placeOfURL("redis://u:" + secret + "@h1:1,h2:2/0?cluster=true"):     "h1:1,h2:2/0",
-		placeOfURL("rediss://h1:1"):                                         "h1:1",
-		placeOfURL(""):                                                      "none",
-		placeOfDSN("root:" + secret + "@unix(/tmp/mysql.sock)/db?tls=true"): "/tmp/mysql.sock/db",
+		app.PlaceOfDSN(good["LEADERBOARD_MYSQL_DSN"]):                           "127.0.0.1:1/leaderboard",
+		app.PlaceOfURL(good["LEADERBOARD_REDIS_URL"]):                           "127.0.0.1:1/0",
+		app.PlaceOfURL("redis://u:" + secret + "@h1:1,h2:2/0?cluster=true"):     "h1:1,h2:2/0",
+		app.PlaceOfURL("rediss://h1:1"):                                         "h1:1",
+		app.PlaceOfURL(""):                                                      "none",
+		app.PlaceOfDSN("root:" + secret + "@unix(/tmp/mysql.sock)/db?tls=true"): "/tmp/mysql.sock/db",
 	} {
 		if place != want {
 			t.Errorf("shown as %q, want %q", place, want)
@@ -261,5 +263,13 @@ func TestRuleFields(t *testing.T) {
 	want := `{"limits":{"max_score":9223372036854775807,"min_score":-5},"order":"asc","tiebreak":{"order":"asc"}}` + "\n"
 	if b.String() != want {
 		t.Errorf("got %s want %s", b.String(), want)
+	}
+}
+
+// TestServerDefaults: the table's defaults of a server are those of the app.
+func TestServerDefaults(t *testing.T) {
+	got, err := readWith(t, nil, append(serverSettings(), "migrate"))
+	if want := app.Defaults(); err != nil || !reflect.DeepEqual(got.Config, want) {
+		t.Errorf("%+v, %v, want %+v", got.Config, err, want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"leaderboard/internal/apptest"
 )
 
 var (
@@ -52,21 +54,21 @@ func TestTransferDocument(t *testing.T) {
 
 // shell runs the little of a shell that the document needs.
 func (tr *transferring) shell(command string) string {
-	tr.t.Helper()
+	tr.T.Helper()
 	command, echo := strings.CutSuffix(command, "; echo $?")
 	words := strings.Fields(command)
 	switch words[0] {
 	case "cat":
 		return tr.read(words[1])
 	case "leaderboard":
-		status, out, errOut := runWith(tr.t, map[string]string{"LEADERBOARD_URL": "http://" + tr.Addr(), "LEADERBOARD_KEY": adminTestKey}, words[1:]...)
+		status, out, errOut := runWith(tr.T, map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}, words[1:]...)
 		if echo {
 			out += fmt.Sprintln(status)
 		} else if status != exitOK {
-			tr.t.Errorf("%s: status %d: %s", command, status, errOut)
+			tr.T.Errorf("%s: status %d: %s", command, status, errOut)
 		}
 		return out
 	}
-	tr.t.Fatalf("unknown command: %s", command)
+	tr.T.Fatalf("unknown command: %s", command)
 	return ""
 }

@@ -11,27 +11,27 @@ import (
 	"strings"
 	"testing"
 
-	"leaderboard/internal/testenv"
+	"leaderboard/internal/apptest"
 )
 
 // transferring is an app and a folder for files, with the command line pointed at both.
 type transferring struct {
-	*testApp
+	*apptest.Server
 	dir string
 }
 
 func startTransferring(t *testing.T) *transferring {
 	t.Helper()
-	return &transferring{startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)}), t.TempDir()}
+	return &transferring{serving(t), t.TempDir()}
 }
 
 // file is the path of a file in the folder, with this content unless it is "".
 func (tr *transferring) file(name, content string) string {
-	tr.t.Helper()
+	tr.T.Helper()
 	path := filepath.Join(tr.dir, name)
 	if content != "" {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			tr.t.Fatal(err)
+			tr.T.Fatal(err)
 		}
 	}
 	return path
@@ -39,38 +39,38 @@ func (tr *transferring) file(name, content string) string {
 
 // read is the content of a file in the folder, "" when there is none.
 func (tr *transferring) read(name string) string {
-	tr.t.Helper()
+	tr.T.Helper()
 	content, err := os.ReadFile(filepath.Join(tr.dir, name))
 	if err != nil && !os.IsNotExist(err) {
-		tr.t.Fatal(err)
+		tr.T.Fatal(err)
 	}
 	return string(content)
 }
 
 // run runs a command as an admin and wants an exit status.
 func (tr *transferring) run(want int, args ...string) (out, errOut string) {
-	tr.t.Helper()
-	status, out, errOut := runWith(tr.t, map[string]string{"LEADERBOARD_URL": "http://" + tr.Addr(), "LEADERBOARD_KEY": adminTestKey}, args...)
+	tr.T.Helper()
+	status, out, errOut := runWith(tr.T, map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}, args...)
 	if status != want {
-		tr.t.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, errOut)
+		tr.T.Fatalf("%v: status %d, want %d: %s%s", args, status, want, out, errOut)
 	}
 	return out, errOut
 }
 
 // imported runs an import and returns what it says.
 func (tr *transferring) imported(want int, args ...string) importView {
-	tr.t.Helper()
+	tr.T.Helper()
 	out, _ := tr.run(want, append([]string{"import", "--json"}, args...)...)
 	var view importView
 	if err := json.Unmarshal([]byte(out), &view); err != nil {
-		tr.t.Fatal(err)
+		tr.T.Fatal(err)
 	}
 	return view
 }
 
 // scores are the entries of a board in MySQL, best first.
 func (tr *transferring) scores(board string) string {
-	tr.t.Helper()
+	tr.T.Helper()
 	out, _ := tr.run(exitOK, "export", board)
 	var all []string
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
@@ -89,7 +89,7 @@ func TestExportImportExport(t *testing.T) {
 		"plain":  `{"order":"asc","policy":"sum","tiebreak":{"order":"asc"}}`,
 		"fields": `{"tiebreak":{"fields":[{"name":"level","bits":20},{"name":"deaths","bits":16,"order":"asc"}]}}`,
 	} {
-		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+name, rules)
+		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+name, rules)
 		var in bytes.Buffer
 		encoder := json.NewEncoder(&in)
 		odd := []string{"a,b", `"`, `""`, "line\nfeed", "cr\r\nlf", "\r", " ", byteOrder, "\x00", "日本", "\u2028", strings.Repeat("\x01", 64), "=1", "<&>"}
@@ -113,7 +113,7 @@ func TestExportImportExport(t *testing.T) {
 		}
 		for _, format := range []string{formatCSV, formatJSONL} {
 			again := name + "-" + format
-			tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+again, rules)
+			tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+again, rules)
 			first, second := tr.file("1."+again+"."+format, ""), tr.file("2."+again+"."+format, "")
 			tr.run(exitOK, "export", name, "--output", first)
 			if v := tr.imported(exitOK, again, first); v.Applied != 2500 {
@@ -132,7 +132,7 @@ func TestExportImportExport(t *testing.T) {
 func TestImportTwice(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
-	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum","limits":{"max_score":50}}`)
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum","limits":{"max_score":50}}`)
 	content := "member,score\na,1\nb,2\na,3\nbad,x\nc,51\na,5\n"
 	file := tr.file("scores.csv", content)
 	sums := func(want string) {
@@ -166,7 +166,7 @@ func TestImportTwice(t *testing.T) {
 	// From standard input it is the same.
 	for range 2 {
 		p := &program{stdio{strings.NewReader(content), &bytes.Buffer{}, &bytes.Buffer{}}, func(string) string { return "" }}
-		cfg, err := readWith(t, map[string]string{"LEADERBOARD_URL": "http://" + tr.Addr(), "LEADERBOARD_KEY": adminTestKey}, append(clientSettings(), "batch", "retry-for"), "--batch", "2")
+		cfg, err := readWith(t, map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}, append(clientSettings(), "batch", "retry-for"), "--batch", "2")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestImportTwice(t *testing.T) {
 func TestImportGoesOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
-	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
 	content := "member,score\na,1\nb,x\n"
 	file := tr.file("scores.csv", content)
 	tr.imported(exitRefused, "sums", file)
@@ -212,7 +212,7 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
 	for _, board := range []string{"one", "two"} {
-		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
+		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
 	}
 	content := "member,score\na,1\nb,2\n"
 	file := tr.file("scores.csv", content)
@@ -235,9 +235,9 @@ func TestImportRefusesToGoOn(t *testing.T) {
 		}
 	}
 	tr.file("scores.csv", content)
-	tr.ask(http.StatusNoContent, "DELETE", "/v1/boards/one", "")
+	tr.Ask(http.StatusNoContent, "DELETE", "/v1/boards/one", "")
 	refused("Board not found", "one", file)
-	tr.ask(http.StatusCreated, "PUT", "/v1/boards/one", `{"policy":"sum"}`)
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/one", `{"policy":"sum"}`)
 	refused("into a board one that was made at", "one", file)
 	if v := tr.imported(exitOK, "one", file, "--restart"); v.Applied != 2 {
 		t.Errorf("%+v", v)
@@ -259,14 +259,14 @@ func TestImportRefusesToGoOn(t *testing.T) {
 func TestExportUnderWrites(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
-	tr.ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
 	const members, per = 3000, 500
 	round := func(r int) error {
 		entries := make([]importEntry, per)
 		for i := range entries {
 			entries[i] = importEntry{Member: fmt.Sprintf("m%d", (r*per*7+i*13)%members), Score: 1}
 		}
-		_, _, err := newClient(&config{url: "http://" + tr.Addr(), key: writeTestKey}).do(t.Context(), request{
+		_, _, err := newClient(&config{url: tr.URL, key: apptest.WriteKey}).do(t.Context(), request{
 			method: http.MethodPost, path: "/v1/boards/sums/scores", body: map[string]any{"entries": entries},
 		})
 		return err
@@ -340,9 +340,9 @@ func checkStandings(t *testing.T, csv string, view exportView) {
 func TestExportLeavesOutHidden(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
-	tr.ask(http.StatusCreated, "PUT", "/v1/boards/demo", `{}`)
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/demo", `{}`)
 	tr.imported(exitOK, "demo", tr.file("scores.csv", "member,score\na,3\ncheat,2\nb,1\n"))
-	tr.ask(http.StatusOK, "PUT", "/v1/boards/demo/members/cheat/hidden", `{"reason":"a script"}`)
+	tr.Ask(http.StatusOK, "PUT", "/v1/boards/demo/members/cheat/hidden", `{"reason":"a script"}`)
 	if out, _ := tr.run(exitOK, "export", "demo"); strings.Contains(out, "cheat") || !strings.Contains(out, "\n2,2,b,1,") {
 		t.Error(out)
 	}
@@ -361,7 +361,7 @@ func TestImportGoesOnBehindALine(t *testing.T) {
 		{"", `{"member":"a","score":1}`, "\n" + `{"member":"b","score":2}`},
 	} {
 		board := fmt.Sprint("sums", i)
-		tr.ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
+		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
 		format := formatCSV
 		if step.head == "" {
 			format = formatJSONL

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"leaderboard/internal/app"
+
 	"leaderboard"
 )
 
@@ -41,11 +43,11 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	if sources {
 		with = needsMySQL
 	}
-	err := p.eachPeriod(ctx, &cfg, with, func(t *tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, &cfg, with, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		if sources && ref.Rules.Derive == nil {
 			return notDerived(&cfg, ref)
 		}
-		v, err := t.verify(ctx, ref, sources)
+		v, err := verifyPeriod(ctx, t, ref, sources)
 		view := viewVerification(ref, v)
 		if err != nil {
 			view.Equal, view.Error = false, err.Error()
@@ -71,11 +73,11 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	return nil
 }
 
-func (t *tools) verify(ctx context.Context, ref leaderboard.PeriodRef, sources bool) (leaderboard.Verification, error) {
+func verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (leaderboard.Verification, error) {
 	if sources {
-		return t.store.VerifySources(ctx, ref.Board)
+		return t.Store.VerifySources(ctx, ref.Board)
 	}
-	return t.copies.Verify(ctx, ref)
+	return t.Copies.Verify(ctx, ref)
 }
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store/storetest"
 )
@@ -27,8 +28,9 @@ func TestBoardsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	var offset atomic.Int64
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t), "LOCAL_TTL": "1ms"}, func(cfg *config) {
-		cfg.clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
+		c.LocalTTL = time.Millisecond
+		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
 	})
 	lines, ran := strings.Split(string(doc), "\n"), 0
 	boards, derived := map[string]bool{}, map[string]bool{}
@@ -55,11 +57,11 @@ func TestBoardsDocument(t *testing.T) {
 				a.settle(line, lines[i+1])
 			}
 		}
-		got := a.curl(line)
+		got := a.Curl(line)
 		if len(got) == 0 && lines[i+1] == "" {
 			continue // 204
 		}
-		if !reflect.DeepEqual(comparable(t, got), comparable(t, []byte(lines[i+1]))) {
+		if !reflect.DeepEqual(apptest.Comparable(t, got), apptest.Comparable(t, []byte(lines[i+1]))) {
 			t.Errorf("line %d: %s\n gives %s\n  want %s", i+1, line, got, lines[i+1])
 		}
 	}
@@ -70,9 +72,9 @@ func TestBoardsDocument(t *testing.T) {
 
 // settle asks until the answer is the one wanted, or that takes too long.
 func (a *testApp) settle(line, want string) {
-	a.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if reflect.DeepEqual(comparable(a.t, a.curl(line)), comparable(a.t, []byte(want))) {
+	a.T.Helper()
+	for deadline := time.Now().Add(apptest.Patience); time.Now().Before(deadline); {
+		if reflect.DeepEqual(apptest.Comparable(a.T, a.Curl(line)), apptest.Comparable(a.T, []byte(want))) {
 			return
 		}
 		<-time.After(20 * time.Millisecond)

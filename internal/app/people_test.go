@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
 	"leaderboard/store"
@@ -42,7 +43,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	}
 	eventually := func(what string, cond func() bool) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, apptest.Patience)
 		defer cancel()
 		for !cond() {
 			if ctx.Err() != nil {

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -24,12 +24,12 @@ const (
 
 // wireRedis makes what works on the copies.
 func (a *App) wireRedis() error {
-	client, err := cache.OpenRedis(a.cfg.redisURL)
+	client, err := cache.OpenRedis(a.cfg.RedisURL)
 	if err != nil {
 		return err
 	}
 	a.redis = client
-	a.copies = cache.NewCopies(client, a.store, cache.CopyOptions{HookPoint: a.cfg.fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
+	a.copies = cache.NewCopies(client, a.store, cache.CopyOptions{HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
 	a.refresher = newRefresher(a.store, a.copies, a.log, a.metrics.run)
 	a.follower = cache.NewFollower(a.copies, cache.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Logger: a.log,
@@ -56,8 +56,8 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 // startBackground begins what works without being asked. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() {
-		if a.cfg.migrate {
-			if err := migrateUntilDone(ctx, &a.cfg, a.log); err != nil {
+		if a.cfg.Migrate {
+			if err := MigrateUntilDone(ctx, a.cfg.MySQLDSN, a.log); err != nil {
 				if ctx.Err() == nil {
 					a.failed <- err
 				}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"fmt"
@@ -6,33 +6,32 @@ import (
 	"syscall"
 )
 
-// fault is a testing aid (the hidden setting fault): at a named point of a rebuild, the process sends a signal to
+// Fault is a testing aid (the hidden setting fault): at a named point of a rebuild, the process sends a signal to
 // itself, so that a test can kill or pause a builder exactly there. The zero value does nothing.
 //
 //	kill:POINT  SIGKILL, as if the machine had died
 //	stop:POINT  SIGSTOP, a builder that is paused past its lease; SIGCONT resumes it
-type fault struct {
+type Fault struct {
 	point  string
 	signal syscall.Signal
 }
 
-func setFault(c *config, v string) error {
+// ParseFault reads kill:POINT or stop:POINT.
+func ParseFault(v string) (Fault, error) {
 	how, point, ok := strings.Cut(v, ":")
 	if ok && point != "" {
 		switch how {
 		case "kill":
-			c.fault = fault{point, syscall.SIGKILL}
-			return nil
+			return Fault{point, syscall.SIGKILL}, nil
 		case "stop":
-			c.fault = fault{point, syscall.SIGSTOP}
-			return nil
+			return Fault{point, syscall.SIGSTOP}, nil
 		}
 	}
-	return fmt.Errorf("want kill:POINT or stop:POINT, not %q", v)
+	return Fault{}, fmt.Errorf("want kill:POINT or stop:POINT, not %q", v)
 }
 
 // hook is what a builder calls at each of its points, nil without a fault.
-func (f fault) hook() func(point string) {
+func (f Fault) hook() func(point string) {
 	if f.point == "" {
 		return nil
 	}

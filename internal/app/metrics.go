@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -62,7 +62,7 @@ func (m *metrics) handler() http.Handler {
 }
 
 func (m *metrics) newBuildInfo() {
-	info := readBuildInfo()
+	info := ReadBuildInfo()
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_build_info", Help: "1, with what the program was built from.",
 		ConstLabels: prometheus.Labels{"version": info.Version, "revision": info.Revision, "go": info.Go},

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // App is one serving process: everything that its configuration asks for, wired together. New makes it without any
 // I/O, Start serves, Stop ends it in order. Start and Stop are called once each, by one goroutine.
 type App struct {
-	cfg      config
+	cfg      Config
 	log      *slog.Logger
 	metrics  *metrics
 	listener net.Listener // opened by Start unless it is there already
@@ -47,18 +47,18 @@ type App struct {
 	cancel     context.CancelFunc // ends the background work
 }
 
-// newApp wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
-func newApp(ctx context.Context, cfg config, log *slog.Logger) (*App, error) {
+// New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
+func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
 	var err error
 	a.store, err = store.Open(ctx, store.Config{
-		DSN: cfg.mysqlDSN, MaxConns: cfg.mysqlMaxConns, QueueLimit: cfg.queueLimit, BatchRows: cfg.batchRows,
-		KeyTTL: cfg.keyTTL, ChangeTTL: cfg.changeTTL, Clock: cfg.clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, QueueLimit: cfg.QueueLimit, BatchRows: cfg.BatchRows,
+		KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
 	})
 	if err != nil {
 		return nil, err
 	}
-	if cfg.redisURL != "" {
+	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {
 			return nil, errors.Join(err, a.store.Close())
 		}
@@ -84,15 +84,15 @@ func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 // Start opens the listeners and begins to serve and to work in the background.
 func (a *App) Start(ctx context.Context) error {
 	if a.listener == nil {
-		l, err := listen(a.cfg.listen)
+		l, err := Listen(a.cfg.Listen)
 		if err != nil {
 			return err
 		}
 		a.listener = l
 	}
 	a.serveOn(a.listener, httpapi.Server("", a.api))
-	if a.cfg.opsListen != "" {
-		l, err := listen(a.cfg.opsListen)
+	if a.cfg.OpsListen != "" {
+		l, err := Listen(a.cfg.OpsListen)
 		if err != nil {
 			return fmt.Errorf("ops-listen: %w", err)
 		}
@@ -102,8 +102,8 @@ func (a *App) Start(ctx context.Context) error {
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	a.startBackground(ctx)
 	a.log.Info(
-		"serving", "addr", "http://"+a.Addr(), "mysql", placeOfDSN(a.cfg.mysqlDSN), "redis", placeOfURL(a.cfg.redisURL),
-		"version", readBuildInfo().Version,
+		"serving", "addr", "http://"+a.Addr(), "mysql", PlaceOfDSN(a.cfg.MySQLDSN), "redis", PlaceOfURL(a.cfg.RedisURL),
+		"version", ReadBuildInfo().Version,
 	)
 	return nil
 }
@@ -132,13 +132,13 @@ func (a *App) Stop(ctx context.Context) error {
 	a.api.SetDraining(true)
 	if served {
 		a.log.Info("stopping")
-		pause(ctx, a.cfg.drainDelay)
+		pause(ctx, a.cfg.DrainDelay)
 	}
 	var errs []error
-	requests, cancel := context.WithTimeout(ctx, a.cfg.shutdownTimeout)
+	requests, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	for _, server := range a.servers {
 		if err := server.Shutdown(requests); err != nil {
-			a.log.Warn("requests under way are cut off", "after", a.cfg.shutdownTimeout)
+			a.log.Warn("requests under way are cut off", "after", a.cfg.ShutdownTimeout)
 			errs = append(errs, server.Close())
 		}
 	}

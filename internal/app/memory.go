@@ -1,4 +1,4 @@
-package main
+package app
 
 // spareHeap is how much garbage, in bytes, may gather on top of what the collector allows by itself. That is as much as
 // lives, which is little here, while each request leaves about 4 KB: the collector would run many times a second and

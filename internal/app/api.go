@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -21,9 +21,9 @@ import (
 // wireReader puts the layers of reading in front of the store.
 func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
-		LocalTTL: a.cfg.localTTL, StaleLimit: a.cfg.staleLimit,
-		RedisDeadline: a.cfg.readerWait, StaleWait: a.cfg.readerWait, FallbackWait: a.cfg.readerWait,
-		FallbackConcurrent: a.cfg.fallbackConcurrent, FallbackQueue: a.cfg.fallbackQueue,
+		LocalTTL: a.cfg.LocalTTL, StaleLimit: a.cfg.StaleLimit,
+		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait, FallbackWait: a.cfg.ReaderWait,
+		FallbackConcurrent: a.cfg.FallbackConcurrent, FallbackQueue: a.cfg.FallbackQueue,
 		Demand: a.demand(), Away: a.catalog.Away,
 		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.refusals.Inc, OnBreaker: a.onBreaker,
 	})
@@ -47,13 +47,11 @@ func (a *App) wireAPI() {
 		Hidings:   a.store,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
-	if a.cfg.mysqlMaxConns < 8 {
+	if a.cfg.MySQLMaxConns < 8 {
 		cfg.MaxExports = 1 // each holds a connection of the readers for as long as it lasts
 	}
-	for _, k := range a.cfg.keys {
-		cfg.Keys = append(cfg.Keys, httpapi.Key{Scope: httpapi.Scope(k.scope), Secret: k.secret})
-	}
-	if a.cfg.opsListen == "" {
+	cfg.Keys = a.cfg.Keys
+	if a.cfg.OpsListen == "" {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
@@ -31,87 +32,87 @@ const (
 
 // checkClassic asks for the classic table in every way.
 func (a *testApp) checkClassic(minSeq string) {
-	a.t.Helper()
+	a.T.Helper()
 	board := "/v1/boards/classic"
 	for mode, ranks := range map[string]string{"strict": "1 2 3 4 5 6 7 8", "tied": classicTied, "dense": classicDense} {
-		top := a.ask(200, "GET", board+"/top?limit=20&mode="+mode+"&min_seq="+minSeq, "")
-		if top.list("entries", "member") != classicStrict || top.list("entries", "rank") != ranks || top.text("total") != "8" {
-			a.t.Errorf("%s: members %s, ranks %s, total %s", mode, top.list("entries", "member"), top.list("entries", "rank"), top.text("total"))
+		top := a.Ask(200, "GET", board+"/top?limit=20&mode="+mode+"&min_seq="+minSeq, "")
+		if top.List("entries", "member") != classicStrict || top.List("entries", "rank") != ranks || top.Text("total") != "8" {
+			a.T.Errorf("%s: members %s, ranks %s, total %s", mode, top.List("entries", "member"), top.List("entries", "rank"), top.Text("total"))
 		}
 	}
-	if one := a.ask(200, "GET", board+"/members/2?mode=tied&min_seq="+minSeq, ""); one.text("rank") != "5" || one.text("score") != "80" {
-		a.t.Errorf("member 2: %v", one)
+	if one := a.Ask(200, "GET", board+"/members/2?mode=tied&min_seq="+minSeq, ""); one.Text("rank") != "5" || one.Text("score") != "80" {
+		a.T.Errorf("member 2: %v", one)
 	}
-	around := a.ask(200, "GET", board+"/members/8/around?before=1&after=1&min_seq="+minSeq, "")
-	if around.list("entries", "member") != "3 8 2" || around.list("entries", "rank") != "4 5 6" {
-		a.t.Errorf("around 8: %v", around)
+	around := a.Ask(200, "GET", board+"/members/8/around?before=1&after=1&min_seq="+minSeq, "")
+	if around.List("entries", "member") != "3 8 2" || around.List("entries", "rank") != "4 5 6" {
+		a.T.Errorf("around 8: %v", around)
 	}
-	friends := a.ask(200, "POST", board+"/ranks?min_seq="+minSeq, `{"members":["6","nobody","5"]}`)
-	if friends.list("entries", "member") != "5 6" || friends.list("entries", "rank") != "1 8" || fmt.Sprint(friends["not_ranked"]) != "[nobody]" {
-		a.t.Errorf("friends: %v", friends)
+	friends := a.Ask(200, "POST", board+"/ranks?min_seq="+minSeq, `{"members":["6","nobody","5"]}`)
+	if friends.List("entries", "member") != "5 6" || friends.List("entries", "rank") != "1 8" || fmt.Sprint(friends["not_ranked"]) != "[nobody]" {
+		a.T.Errorf("friends: %v", friends)
 	}
-	score := a.ask(200, "GET", board+"/scores/80/rank?min_seq="+minSeq, "")
-	if score.text("strict_rank") != "7" || score.text("tied_rank") != "5" {
-		a.t.Errorf("rank of 80: %v", score)
+	score := a.Ask(200, "GET", board+"/scores/80/rank?min_seq="+minSeq, "")
+	if score.Text("strict_rank") != "7" || score.Text("tied_rank") != "5" {
+		a.T.Errorf("rank of 80: %v", score)
 	}
 }
 
 func TestFullFlow(t *testing.T) {
 	t.Parallel()
-	servers := map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)}
-	a := startReady(t, servers)
-	a.ask(201, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
-	a.ask(200, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
-	if top := a.ask(200, "GET", "/v1/boards/classic/top", ""); top.text("total") != "0" || top.text("mode") != "strict" {
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	a := startReady(t, dsn, redisURL)
+	a.Ask(201, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
+	a.Ask(200, "PUT", "/v1/boards/classic", `{"title":"Classic"}`)
+	if top := a.Ask(200, "GET", "/v1/boards/classic/top", ""); top.Text("total") != "0" || top.Text("mode") != "strict" {
 		t.Errorf("an empty board: %v", top)
 	}
 	once := http.Header{"Idempotency-Key": {"once"}}
-	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq")
-	if again := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).text("seq"); again != seq || seq != "8" {
+	seq := a.Ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).Text("seq")
+	if again := a.Ask(200, "POST", "/v1/boards/classic/scores", classicEntries, once).Text("seq"); again != seq || seq != "8" {
 		t.Errorf("seq %s, and %s when repeated", seq, again)
 	}
 	a.checkClassic(seq)
 
-	run := a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{"kind":"full"}`)
-	if run.text("state") != "done" && run.text("state") != "shared" || run.text("to_seq") != "8" {
+	run := a.Ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{"kind":"full"}`)
+	if run.Text("state") != "done" && run.Text("state") != "shared" || run.Text("to_seq") != "8" {
 		t.Errorf("rebuild: %v", run)
 	}
 	a.checkCopy()
-	if runs := a.ask(200, "GET", "/v1/runs?board=classic", ""); !strings.Contains(runs.list("runs", "reason"), "admin") {
+	if runs := a.Ask(200, "GET", "/v1/runs?board=classic", ""); !strings.Contains(runs.List("runs", "reason"), "admin") {
 		t.Errorf("runs: %v", runs)
 	}
 
 	// Another process finds it all; the copy in Redis is still the right one.
 	a.stop()
-	b := startReady(t, servers)
-	if top := b.ask(200, "GET", "/v1/boards/classic/top", ""); top.text("source") != "redis" {
-		t.Errorf("after the restart: from %s", top.text("source"))
+	b := startReady(t, dsn, redisURL)
+	if top := b.Ask(200, "GET", "/v1/boards/classic/top", ""); top.Text("source") != "redis" {
+		t.Errorf("after the restart: from %s", top.Text("source"))
 	}
 	b.checkClassic(seq)
 	b.checkCopy()
 
 	// Redis loses everything: answers stay right, and whoever reads brings a copy back.
-	flush(t, servers["REDIS_URL"])
-	eventually(t, func() string {
+	flush(t, redisURL)
+	apptest.Eventually(t, func() string {
 		b.checkClassic(seq)
-		if v := b.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("checked") != "8" {
+		if v := b.Ask(200, "GET", "/v1/boards/classic/verify", ""); v.Text("checked") != "8" {
 			return fmt.Sprintf("no copy has come back: %v", v)
 		}
 		return ""
 	})
 
-	b.ask(200, "DELETE", "/v1/boards/classic/members/5", "")
-	if top := b.ask(200, "GET", "/v1/boards/classic/top?limit=1&min_seq=9", ""); top.list("entries", "member") != "4" || top.text("total") != "7" {
+	b.Ask(200, "DELETE", "/v1/boards/classic/members/5", "")
+	if top := b.Ask(200, "GET", "/v1/boards/classic/top?limit=1&min_seq=9", ""); top.List("entries", "member") != "4" || top.Text("total") != "7" {
 		t.Errorf("without 5: %v", top)
 	}
-	b.ask(204, "DELETE", "/v1/boards/classic", "")
-	b.ask(404, "GET", "/v1/boards/classic/top", "")
+	b.Ask(204, "DELETE", "/v1/boards/classic", "")
+	b.Ask(404, "GET", "/v1/boards/classic/top", "")
 }
 
 func (a *testApp) checkCopy() {
-	a.t.Helper()
-	if v := a.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("equal") != "true" || v.text("checked") != "8" || v.text("seq") != "8" {
-		a.t.Errorf("verify: %v", v)
+	a.T.Helper()
+	if v := a.Ask(200, "GET", "/v1/boards/classic/verify", ""); v.Text("equal") != "true" || v.Text("checked") != "8" || v.Text("seq") != "8" {
+		a.T.Errorf("verify: %v", v)
 	}
 }
 
@@ -119,66 +120,66 @@ func (a *testApp) checkCopy() {
 // heart for a second.
 func TestOwnChangesShowAtOnce(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
+	a := startReady(t, testenv.MySQL(t), "")
 	for _, mode := range []string{"strict", "tied", "dense"} {
 		status := 200
 		if mode == "strict" {
 			status = 201 // the first one creates it
 		}
-		a.ask(status, "PUT", "/v1/boards/b", `{"mode":"`+mode+`"}`)
-		if top := a.ask(200, "GET", "/v1/boards/b/top", ""); top.text("mode") != mode {
-			t.Errorf("mode is %s, want %s", top.text("mode"), mode)
+		a.Ask(status, "PUT", "/v1/boards/b", `{"mode":"`+mode+`"}`)
+		if top := a.Ask(200, "GET", "/v1/boards/b/top", ""); top.Text("mode") != mode {
+			t.Errorf("mode is %s, want %s", top.Text("mode"), mode)
 		}
 	}
-	a.ask(204, "DELETE", "/v1/boards/b", "")
-	a.ask(404, "GET", "/v1/boards/b/top", "")
+	a.Ask(204, "DELETE", "/v1/boards/b", "")
+	a.Ask(404, "GET", "/v1/boards/b/top", "")
 }
 
 // TestOwnWritesFindABoardMadeAnew: another server deletes the board and makes it anew within the second for which this
 // one knows it by heart. Who writes here reads the board written to.
 func TestOwnWritesFindABoardMadeAnew(t *testing.T) {
 	t.Parallel()
-	servers := map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)}
-	other, a := startReady(t, servers), startReady(t, servers)
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	other, a := startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)
 	const board = "/v1/boards/b"
-	other.ask(201, "PUT", board, `{}`)
+	other.Ask(201, "PUT", board, `{}`)
 	for n := range 5 {
 		old, member := fmt.Sprint("old", n), fmt.Sprint("new", n)
-		a.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+old+`","score":1},{"member":"x","score":1}]}`)
-		a.ask(200, "GET", board+"/top?min_seq=2", "")
-		other.ask(204, "DELETE", board, "")
-		other.ask(201, "PUT", board, `{}`)
+		a.Ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+old+`","score":1},{"member":"x","score":1}]}`)
+		a.Ask(200, "GET", board+"/top?min_seq=2", "")
+		other.Ask(204, "DELETE", board, "")
+		other.Ask(201, "PUT", board, `{}`)
 		if n%2 == 0 {
-			a.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5}]}`)
+			a.Ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5}]}`)
 		} else { // and who wrote there, is at least told no lies about a seq that the old one never had
-			other.ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5},{"member":"x","score":1},{"member":"y","score":1}]}`)
+			other.Ask(200, "POST", board+"/scores", `{"entries":[{"member":"`+member+`","score":5},{"member":"x","score":1},{"member":"y","score":1}]}`)
 		}
 		minSeq := map[bool]string{true: "1", false: "3"}[n%2 == 0]
-		top := a.ask(200, "GET", board+"/top?limit=1&min_seq="+minSeq, "")
-		if got := top.list("entries", "member"); got != member {
+		top := a.Ask(200, "GET", board+"/top?limit=1&min_seq="+minSeq, "")
+		if got := top.List("entries", "member"); got != member {
 			t.Errorf("round %d: %s leads, want %s: %v", n, got, member, top)
 		}
-		other.ask(204, "DELETE", board, "")
-		other.ask(201, "PUT", board, `{}`)
+		other.Ask(204, "DELETE", board, "")
+		other.Ask(201, "PUT", board, `{}`)
 	}
 }
 
 // TestWriteThrough: a commit reaches the copy by itself, without any refresh.
 func TestWriteThrough(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t)})
-	a.ask(201, "PUT", "/v1/boards/b", `{"refresh":{"incremental":"off"}}`)
-	a.ask(200, "POST", "/v1/boards/b/rebuild?wait=30s", `{}`)
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t))
+	a.Ask(201, "PUT", "/v1/boards/b", `{"refresh":{"incremental":"off"}}`)
+	a.Ask(200, "POST", "/v1/boards/b/rebuild?wait=30s", `{}`)
 	for n := 1; n <= 3; n++ {
-		a.ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, n, n))
-		eventually(t, func() string {
-			if top := a.ask(200, "GET", "/v1/boards/b/top", ""); top.text("seq") != fmt.Sprint(n) {
+		a.Ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, n, n))
+		apptest.Eventually(t, func() string {
+			if top := a.Ask(200, "GET", "/v1/boards/b/top", ""); top.Text("seq") != fmt.Sprint(n) {
 				return fmt.Sprintf("the copy lacks commit %d: %v", n, top)
 			}
 			return ""
 		})
 	}
-	if runs := a.ask(200, "GET", "/v1/runs", ""); runs.list("runs", "reason") != "admin" {
+	if runs := a.Ask(200, "GET", "/v1/runs", ""); runs.List("runs", "reason") != "admin" {
 		t.Errorf("it took runs: %v", runs)
 	}
 }
@@ -186,15 +187,15 @@ func TestWriteThrough(t *testing.T) {
 // TestProbesAreLoggedWhenTheyChange: a server that is watched does not fill its log with that.
 func TestProbesAreLoggedWhenTheyChange(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
+	a := startReady(t, testenv.MySQL(t), "")
 	for range 20 {
-		a.ask(200, "GET", "/readyz", "")
-		a.ask(200, "GET", "/livez", "")
-		a.ask(404, "GET", "/v1/boards/nobody", "")
+		a.Ask(200, "GET", "/readyz", "")
+		a.Ask(200, "GET", "/livez", "")
+		a.Ask(404, "GET", "/v1/boards/nobody", "")
 	}
 	a.api.SetDraining(true)
 	for range 20 {
-		a.ask(503, "GET", "/readyz", "")
+		a.Ask(503, "GET", "/readyz", "")
 	}
 	log := a.log.String()
 	for route, last := range map[string]string{"/readyz": "503", "/livez": "200"} {
@@ -222,7 +223,7 @@ func TestBrief(t *testing.T) {
 		}
 		fmt.Fprintf(&log, "time=x level=%s msg=%d\n", level, i)
 	}
-	got := strings.Split(brief(log.String()), "\n")
+	got := strings.Split(apptest.Brief(log.String()), "\n")
 	if len(got) != 22 || got[0] != "79 lines left out" || !strings.HasSuffix(got[1], "msg=50") || !strings.HasSuffix(got[2], "msg=80") || !strings.HasSuffix(got[21], "msg=99") {
 		t.Errorf("%q", got)
 	}
@@ -263,24 +264,24 @@ func flush(t *testing.T, address string) {
 // TestWithoutRedis: Redis is optional by construction.
 func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t)})
-	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
-	seq := a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries).text("seq")
+	a := startReady(t, testenv.MySQL(t), "")
+	a.Ask(201, "PUT", "/v1/boards/classic", `{}`)
+	seq := a.Ask(200, "POST", "/v1/boards/classic/scores", classicEntries).Text("seq")
 	a.checkClassic(seq)
-	if top := a.ask(200, "GET", "/v1/boards/classic/top?limit=3", ""); top.text("source") == "redis" {
+	if top := a.Ask(200, "GET", "/v1/boards/classic/top?limit=3", ""); top.Text("source") == "redis" {
 		t.Errorf("an answer comes from a Redis that is not there: %v", top)
 	}
-	run := a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=5s", `{}`)
-	if run.text("state") != "failed" || !strings.Contains(run.text("error"), "without Redis") {
+	run := a.Ask(200, "POST", "/v1/boards/classic/rebuild?wait=5s", `{}`)
+	if run.Text("state") != "failed" || !strings.Contains(run.Text("error"), "without Redis") {
 		t.Errorf("rebuild: %v", run)
 	}
-	if stored := a.ask(200, "GET", "/v1/runs/"+run.text("id"), ""); stored.text("state") != "failed" || stored.text("board") != "classic" {
+	if stored := a.Ask(200, "GET", "/v1/runs/"+run.Text("id"), ""); stored.Text("state") != "failed" || stored.Text("board") != "classic" {
 		t.Errorf("run: %v", stored)
 	}
-	if v := a.ask(200, "GET", "/v1/boards/classic/verify", ""); v.text("equal") != "true" || v.text("checked") != "0" {
+	if v := a.Ask(200, "GET", "/v1/boards/classic/verify", ""); v.Text("equal") != "true" || v.Text("checked") != "0" {
 		t.Errorf("verify: %v", v)
 	}
-	if ready := a.ask(200, "GET", "/readyz", ""); strings.Contains(fmt.Sprint(ready), "redis") {
+	if ready := a.Ask(200, "GET", "/readyz", ""); strings.Contains(fmt.Sprint(ready), "redis") {
 		t.Errorf("readyz: %v", ready)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"io"
@@ -8,10 +8,10 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// newLogger makes the process's logger from the settings log and log-level.
-func newLogger(w io.Writer, cfg *config) *slog.Logger {
+// NewLogger makes the process's logger from LogFormat and LogLevel.
+func NewLogger(w io.Writer, cfg *Config) *slog.Logger {
 	opts := &slog.HandlerOptions{}
-	switch cfg.logLevel {
+	switch cfg.LogLevel {
 	case "debug":
 		opts.Level = slog.LevelDebug
 	case "warn":
@@ -19,14 +19,14 @@ func newLogger(w io.Writer, cfg *config) *slog.Logger {
 	case "error":
 		opts.Level = slog.LevelError
 	}
-	if cfg.log == "json" {
+	if cfg.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, opts))
 	}
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// placeOfDSN is what of a DSN may be shown: where the database is.
-func placeOfDSN(dsn string) string {
+// PlaceOfDSN is what of a DSN may be shown: where the database is.
+func PlaceOfDSN(dsn string) string {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		return "unreadable"
@@ -34,8 +34,8 @@ func placeOfDSN(dsn string) string {
 	return cfg.Addr + "/" + cfg.DBName
 }
 
-// placeOfURL is what of a Redis URL may be shown, which may name several hosts. No URL is "none".
-func placeOfURL(address string) string {
+// PlaceOfURL is what of a Redis URL may be shown, which may name several hosts. No URL is "none".
+func PlaceOfURL(address string) string {
 	if address == "" {
 		return "none"
 	}

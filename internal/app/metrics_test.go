@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"errors"
@@ -9,22 +9,24 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/httpapi"
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
 // TestMetrics runs some traffic through an app and looks for its traces.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "REDIS_URL": testenv.Redis(t), "LOCAL_TTL": "1m"})
-	a.ask(201, "PUT", "/v1/boards/classic", `{}`)
-	a.ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
-	a.ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{}`)
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) { c.LocalTTL = time.Minute })
+	a.Ask(201, "PUT", "/v1/boards/classic", `{}`)
+	a.Ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
+	a.Ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{}`)
 	for range 3 {
-		a.ask(200, "GET", "/v1/boards/classic/top", "")
+		a.Ask(200, "GET", "/v1/boards/classic/top", "")
 	}
-	a.ask(404, "GET", "/v1/boards/nowhere/top", "")
-	a.ask(404, "GET", "/nothing/here", "")
-	_, body := a.get("http://" + a.Addr() + "/metrics")
+	a.Ask(404, "GET", "/v1/boards/nowhere/top", "")
+	a.Ask(404, "GET", "/nothing/here", "")
+	_, body := a.Get("/metrics")
 	for _, want := range []string{
 		`leaderboard_http_requests_total\{method="GET",route="/v1/boards/\{board\}/top",status="200"\} 3`,
 		`leaderboard_http_requests_total\{method="GET",route="/v1/boards/\{board\}/top",status="404"\} 1`,
@@ -60,19 +62,19 @@ func TestMetrics(t *testing.T) {
 // TestOpsListener: what is for operators only moves to its own address.
 func TestOpsListener(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, map[string]string{"MYSQL_DSN": testenv.MySQL(t), "OPS_LISTEN": "127.0.0.1:0"})
+	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.OpsListen = "127.0.0.1:0" })
 	said := regexp.MustCompile(`"operations are served" addr=http://(\S+)`).FindStringSubmatch(a.log.String())
 	if said == nil {
 		t.Fatalf("no address of the operators in the log:\n%s", a.log)
 	}
 	ops := said[1]
 	for path, want := range map[string]int{"/metrics": 404, "/debug/pprof/": 404, "/livez": 200, "/readyz": 200} {
-		if status, _ := a.get("http://" + a.Addr() + path); status != want {
+		if status, _ := a.Get(path); status != want {
 			t.Errorf("%s on the main address: %d", path, status)
 		}
 	}
 	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/goroutine?debug=1": 200, "/livez": 200, "/readyz": 200, "/v1/boards": 404} {
-		if status, _ := a.get("http://" + ops + path); status != want {
+		if status, _ := (&apptest.Server{T: t, URL: "http://" + ops}).Get(path); status != want {
 			t.Errorf("%s on the operators' address: %d", path, status)
 		}
 	}
@@ -81,13 +83,13 @@ func TestOpsListener(t *testing.T) {
 // TestNoSecretInTheLog serves with secrets everywhere and reads the whole log.
 func TestNoSecretInTheLog(t *testing.T) {
 	const secret = "hunter2secret"
-	a := startApp(t, map[string]string{
-		"MYSQL_DSN": "user:" + secret + "@tcp(127.0.0.1:1)/none", "REDIS_URL": "redis://:" + secret + "@127.0.0.1:1/0", "KEYS": "admin:" + secret,
+	a := startApp(t, "user:"+secret+"@tcp(127.0.0.1:1)/none", "redis://:"+secret+"@127.0.0.1:1/0", func(c *Config) {
+		c.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: secret}}
 	})
-	if status, body := a.get("http://" + a.Addr() + "/readyz"); status != 503 || strings.Contains(string(body), secret) {
+	if status, body := a.Get("/readyz"); status != 503 || strings.Contains(string(body), secret) {
 		t.Errorf("readyz: %d %s", status, body)
 	}
-	a.get("http://" + a.Addr() + "/v1/boards/b/top")
+	a.Get("/v1/boards/b/top")
 	a.stop()
 	log := a.log.String()
 	if strings.Contains(log, secret) {

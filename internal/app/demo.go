@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -7,45 +7,46 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"leaderboard"
 	"leaderboard/store"
 )
 
 const (
-	demoBoard = "demo"
-	demoShown = 7    // the member that the examples look for
+	// DemoBoard is the name of the demo board.
+	DemoBoard = "demo"
+	// DemoShown is the number of the member that examples look for.
+	DemoShown = 7
+)
+
+const (
 	demoBest  = 5000 // the game's highest score, which several reach
 	demoSpan  = 30 * 24 * time.Hour
 	demoBatch = 1000
 )
 
-// loadDemo fills the demo board, unless it has entries already. The members and scores are the same on every machine;
-// the times lie within the last 30 days.
-func (p *program) loadDemo(ctx context.Context, s *store.Store, members int) error {
+// LoadDemo fills the demo board, unless it has entries already. The members and scores are the same on every machine;
+// the times lie within the last 30 days. progress hears how many more are in.
+func (a *App) LoadDemo(ctx context.Context, members int, progress func(more int)) error {
 	rules := leaderboard.Rules{Title: "Demo", TopN: 1000}.WithDefaults()
-	board, _, err := s.PutBoard(ctx, demoBoard, rules)
+	board, _, err := a.store.PutBoard(ctx, DemoBoard, rules)
 	if err != nil {
 		return err
 	}
-	period, err := s.CurrentPeriod(ctx, board, board.Rules.Windows[0])
+	period, err := a.store.CurrentPeriod(ctx, board, board.Rules.Windows[0])
 	if err != nil || period.EntryCount > 0 {
 		return err
 	}
-	now, err := s.Now(ctx)
+	now, err := a.store.Now(ctx)
 	if err != nil {
 		return err
 	}
-	bar := p.progress(int64(members), "loading the demo board", progressbar.OptionShowCount())
 	for from := 0; from < members; from += demoBatch {
 		entries := demoEntries(from, min(from+demoBatch, members), now)
-		if _, err := s.Submit(ctx, store.SubmitRequest{Board: demoBoard, Entries: entries}); err != nil {
+		if _, err := a.store.Submit(ctx, store.SubmitRequest{Board: DemoBoard, Entries: entries}); err != nil {
 			return err
 		}
-		bar.add(int64(len(entries)))
+		progress(len(entries))
 	}
-	bar.end()
 	return nil
 }
 
@@ -62,13 +63,13 @@ func demoEntries(from, to int, now leaderboard.Micros) []leaderboard.Submission 
 		}
 		score := int64(min(math.Round(raw/step)*step, demoBest))
 		created := now - leaderboard.Micros(r.Int64N(demoSpan.Microseconds()))
-		entries = append(entries, leaderboard.Submission{Member: demoMember(i), Score: score, CreatedTime: &created})
+		entries = append(entries, leaderboard.Submission{Member: DemoMember(i), Score: score, CreatedTime: &created})
 	}
 	return entries
 }
 
-// demoMember is the id of the i-th member, such as calm-otter-8.
-func demoMember(i int) string {
+// DemoMember returns the id of the i-th member, such as calm-otter-8.
+func DemoMember(i int) string {
 	kinds := [...]string{"bold", "calm", "deft", "eager", "fair", "glad", "keen", "lucky", "merry", "nimble", "proud", "quick", "swift"}
 	animals := [...]string{"badger", "crane", "dolphin", "eagle", "falcon", "gecko", "heron", "ibex", "lynx", "marten", "otter"}
 	return fmt.Sprintf("%s-%s-%d", kinds[i%len(kinds)], animals[i%len(animals)], i+1)

@@ -1,0 +1,53 @@
+package app
+
+import (
+	"time"
+
+	"leaderboard/httpapi"
+)
+
+// Config is what a serving process is told. Defaults has what is not said.
+type Config struct {
+	MySQLDSN      string // secret
+	MySQLMaxConns int    // reads and writes together
+	RedisURL      string // secret; "": run without Redis
+
+	Listen          string // host:port; port 0 takes a free one
+	OpsListen       string // for /metrics, /livez, /readyz and /debug/pprof alone; "": /metrics is on Listen
+	Keys            []httpapi.Key
+	DrainDelay      time.Duration // how long /readyz says 503 before the listener closes at shutdown
+	ShutdownTimeout time.Duration // for the requests under way at shutdown
+	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away
+	Fault           Fault
+
+	BatchRows  int           // entries that one transaction commits at most
+	QueueLimit int           // entries that wait for a commit per board at most
+	ChangeTTL  time.Duration // how long the change log is kept
+	KeyTTL     time.Duration // how long an Idempotency-Key is remembered
+
+	LocalTTL           time.Duration // how long an answer is reused inside the process
+	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
+	FallbackConcurrent int           // reads that MySQL answers at the same time at most
+	FallbackQueue      int           // reads that wait for MySQL at most
+
+	LogFormat string // text or json
+	LogLevel  string // debug, info, warn or error
+
+	// Clock is store.Config.Clock; no setting sets it.
+	Clock func(database string) string
+	// ReaderWait bounds the wait for a layer behind the process; 0: what cache.ReaderOptions says. No setting sets it.
+	ReaderWait time.Duration
+}
+
+// String hides the secrets from whoever prints a configuration.
+func (Config) String() string { return "the configuration" }
+
+// Defaults returns what holds when nothing is said.
+func Defaults() Config {
+	return Config{
+		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second,
+		BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
+		LocalTTL: 100 * time.Millisecond, StaleLimit: 10 * time.Minute, FallbackConcurrent: 16, FallbackQueue: 64,
+		LogFormat: "text", LogLevel: "info",
+	}
+}

@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/apptest"
+)
+
+// testApp is an app that runs in this process.
+type testApp struct {
+	*App
+	*apptest.Server
+	log     *apptest.Buffer
+	stopped bool
+}
+
+// startApp starts an app on a free port, with what change makes of the defaults.
+func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *testApp {
+	t.Helper()
+	cfg := Defaults()
+	cfg.MySQLDSN, cfg.RedisURL, cfg.Listen, cfg.Migrate, cfg.LogLevel = dsn, redisURL, "127.0.0.1:0", true, "debug"
+	cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: httpapi.ScopeWrite, Secret: apptest.WriteKey}}
+	if redisURL != "" {
+		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
+	}
+	cfg.ReaderWait = apptest.Patience
+	for _, c := range change {
+		c(&cfg)
+	}
+	a := &testApp{log: &apptest.Buffer{}}
+	var err error
+	if a.App, err = New(t.Context(), cfg, NewLogger(a.log, &cfg)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	a.Server = &apptest.Server{T: t, URL: "http://" + a.Addr()}
+	t.Cleanup(func() {
+		a.stop()
+		if t.Failed() {
+			t.Log("the app's log: " + apptest.Brief(a.log.String()))
+		}
+	})
+	return a
+}
+
+// startReady is startApp, and waits until the app is ready.
+func startReady(t *testing.T, dsn, redisURL string, change ...func(*Config)) *testApp {
+	t.Helper()
+	a := startApp(t, dsn, redisURL, change...)
+	a.Await("/readyz", http.StatusOK)
+	return a
+}
+
+func (a *testApp) stop() {
+	a.T.Helper()
+	if a.stopped {
+		return
+	}
+	a.stopped = true
+	ctx, cancel := context.WithTimeout(context.Background(), apptest.Patience)
+	defer cancel()
+	if err := a.Stop(ctx); err != nil {
+		a.T.Errorf("stop: %s", err)
+	}
+}

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// stopGrace is what stopping may take beyond the shutdown-timeout: the batch under way, the last Redis commands.
+const stopGrace = 20 * time.Second
+
+// Run starts the app, calls started, and stops the app when ctx ends or something that it needs has failed. env is as
+// os.Getenv.
+func (a *App) Run(ctx context.Context, env func(string) string, failed <-chan error, started func(context.Context) error) error {
+	defer runtime.KeepAlive(newSpareHeap(env))
+	if err := a.Start(ctx); err != nil {
+		return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+	}
+	err := started(ctx)
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		case err = <-a.failed:
+		}
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil // interrupted while starting, as asked
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.DrainDelay+a.cfg.ShutdownTimeout+stopGrace)
+	defer cancel()
+	return errors.Join(err, a.Stop(stop))
+}
+
+// Listen opens an address, and says what to do when another program has it.
+func Listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		return l, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program, perhaps another leaderboard: stop it, or choose another address with --listen (port 0 takes a free one)", address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("no right to listen on %s: ports below 1024 belong to root; choose another one with --listen", address)
+	default:
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+}
+
+// UseListener makes Start serve on l, which is open already.
+func (a *App) UseListener(l net.Listener) { a.listener = l }

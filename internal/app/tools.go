@@ -1,0 +1,119 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/cache"
+	"leaderboard/migrations"
+	"leaderboard/refresher"
+	"leaderboard/store"
+)
+
+// Tools are what commands work with that go straight to MySQL and Redis; no server is needed.
+type Tools struct {
+	Store     *store.Store
+	Copies    *cache.Copies        // nil without Redis
+	Refresher *refresher.Refresher // nil without Redis
+
+	catalog *cache.Catalog
+	close   func() error
+}
+
+// OpenTools opens MySQL, and with copies Redis, and fails unless they answer and the schema is up to date.
+func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) (*Tools, error) {
+	s, err := store.Open(ctx, store.Config{DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	t := &Tools{Store: s, catalog: cache.NewCatalog(s), close: s.Close}
+	err = mysqlReady(ctx, s, cfg.MySQLDSN)
+	if copies {
+		client, openErr := cache.OpenRedis(cfg.RedisURL)
+		if openErr != nil {
+			return nil, errors.Join(openErr, s.Close())
+		}
+		err = errors.Join(err, redisReady(ctx, client, cfg.RedisURL))
+		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
+		t.Copies = cache.NewCopies(client, s, cache.CopyOptions{HookPoint: cfg.Fault.hook(), Logger: log})
+		t.Refresher = newRefresher(s, t.Copies, log, func(leaderboard.Run) {})
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.close())
+	}
+	return t, nil
+}
+
+// Close closes the connections.
+func (t *Tools) Close() error { return t.close() }
+
+// mysqlReady says what is in the way of working on the database.
+func mysqlReady(ctx context.Context, s *store.Store, dsn string) error {
+	pending, err := migrations.Pending(ctx, s.DB())
+	switch {
+	case err != nil:
+		return fmt.Errorf("ask MySQL at %s: %w", PlaceOfDSN(dsn), err)
+	case pending:
+		return fmt.Errorf("the schema in %s is not up to date: run `leaderboard migrate up`", PlaceOfDSN(dsn))
+	}
+	return nil
+}
+
+func redisReady(ctx context.Context, client redis.UniversalClient, address string) error {
+	if err := client.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("ask Redis at %s: %w", PlaceOfURL(address), err)
+	}
+	return nil
+}
+
+// boardPage is how many boards are read at once.
+const boardPage = 500
+
+// Periods returns the current periods of a board, with "" of all boards.
+func (t *Tools) Periods(ctx context.Context, name string) ([]leaderboard.PeriodRef, error) {
+	if name != "" {
+		board, err := t.Store.Board(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return t.periodsOf(ctx, &board)
+	}
+	var refs []leaderboard.PeriodRef
+	for after := ""; ; {
+		boards, err := t.Store.Boards(ctx, after, boardPage)
+		if err != nil {
+			return nil, err
+		}
+		for i := range boards {
+			of, err := t.periodsOf(ctx, &boards[i])
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, of...)
+			after = boards[i].Name
+		}
+		if len(boards) < boardPage {
+			return refs, nil
+		}
+	}
+}
+
+func (t *Tools) periodsOf(ctx context.Context, board *leaderboard.Board) ([]leaderboard.PeriodRef, error) {
+	var refs []leaderboard.PeriodRef
+	for _, w := range board.Rules.Windows {
+		ref, _, err := t.catalog.Resolve(ctx, board.Name, string(w), "")
+		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			continue // deleted in the meantime; before the first season
+		}
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}

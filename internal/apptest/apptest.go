@@ -1,0 +1,180 @@
+// Package apptest asks a server of a test over HTTP as people and programs do: with the curl lines of the documents, and
+// with requests that must have a certain status.
+package apptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Keys that the servers of tests know.
+const (
+	AdminKey = "test-admin-key"
+	WriteKey = "test-write-key"
+)
+
+// Patience is longer than anything takes on a machine that works, however busy it is.
+const Patience = time.Minute
+
+// Buffer is a log that is written and read at the same time.
+type Buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write appends to the log.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+// String returns what was written so far.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// Brief returns what of a log helps to understand a failure: its warnings and errors, and how it ends.
+func Brief(log string) string {
+	const end = 20
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	var out []string
+	left := 0
+	for i, line := range lines {
+		if i < len(lines)-end && (strings.Contains(line, "level=DEBUG") || strings.Contains(line, "level=INFO")) {
+			left++
+			continue
+		}
+		out = append(out, line)
+	}
+	return fmt.Sprintf("%d lines left out\n%s", left, strings.Join(out, "\n"))
+}
+
+// Server is a server that a test asks.
+type Server struct {
+	T   *testing.T
+	URL string // http://host:port
+}
+
+// Eventually polls until check returns "", and fails the test with what it returned last when that takes too long.
+func Eventually(t *testing.T, check func() string) {
+	t.Helper()
+	deadline := time.Now().Add(Patience)
+	for {
+		said := check()
+		if said == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("still: %s", said)
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+}
+
+// Await polls a path until it has the status.
+func (s *Server) Await(path string, status int) {
+	s.T.Helper()
+	Eventually(s.T, func() string {
+		got, body := s.Get(path)
+		if got == status {
+			return ""
+		}
+		return path + " says " + string(body)
+	})
+}
+
+// Get reads a path without a key; the status is 0 when nobody answers.
+func (s *Server) Get(path string) (int, []byte) {
+	resp, err := http.Get(s.URL + path)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	return resp.StatusCode, body
+}
+
+// Object is a JSON object; numbers are kept as they were written.
+type Object map[string]any
+
+// Text returns a member that is a string, a number or a boolean as text.
+func (o Object) Text(name string) string {
+	switch v := o[name].(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	}
+	return ""
+}
+
+// List returns the values of one field of the objects in a list, separated by spaces.
+func (o Object) List(name, field string) string {
+	var out []string
+	items, _ := o[name].([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			out = append(out, Object(m).Text(field))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Ask calls the API with the admin key and fails the test unless the status is the one wanted.
+func (s *Server) Ask(status int, method, path, body string, header ...http.Header) Object {
+	s.T.Helper()
+	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+AdminKey)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range header {
+		maps.Copy(req.Header, h)
+	}
+	got, answer := s.do(req)
+	if got != status {
+		s.T.Fatalf("%s %s: status %d, want %d: %s", method, path, got, status, answer)
+	}
+	out := Object{}
+	decoder := json.NewDecoder(bytes.NewReader(answer))
+	decoder.UseNumber()
+	if err := decoder.Decode(&out); err != nil && len(answer) > 0 {
+		s.T.Fatalf("%s %s: %s in %s", method, path, err, answer)
+	}
+	return out
+}
+
+func (s *Server) do(req *http.Request) (status int, body []byte) {
+	s.T.Helper()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err = io.ReadAll(resp.Body); err != nil {
+		s.T.Fatal(err)
+	}
+	return resp.StatusCode, body
+}
