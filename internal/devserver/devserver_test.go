@@ -105,6 +105,33 @@ func TestDataStay(t *testing.T) {
 	}
 }
 
+// A server's temporary tables are where no other server looks: one that starts deletes what it finds.
+func TestTemporaryTablesAreApart(t *testing.T) {
+	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB} {
+		t.Run(string(kind), func(t *testing.T) {
+			first := mustStart(t, start, testConfig(t))
+			dir := variable(t, openSQL(t, first.DSN), "tmpdir")
+			if want := filepath.Join(filepath.Dir(first.LogFile), string(kind)+".tmp"); dir != want {
+				t.Errorf("temporary tables are in %s, want %s", dir, want)
+			}
+			table := filepath.Join(dir, "#sql-temptable-1-2-3.MAI")
+			if err := os.WriteFile(table, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			mustStart(t, start, testConfig(t))
+			if _, err := os.Stat(table); err != nil {
+				t.Errorf("another server's start took it away: %s", err)
+			}
+			if err := first.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("temporary folder after Stop: %v, want it gone", err)
+			}
+		})
+	}
+}
+
 func TestEphemeralDataGoAtStop(t *testing.T) {
 	cfg := testConfig(t)
 	s := mustStart(t, StartRedis, cfg)

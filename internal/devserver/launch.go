@@ -121,6 +121,11 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, e
 	if err := os.Remove(filepath.Join(in.dir, socketName+".lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("lock of the socket of %s: %w", in.prog.kind, err)
 	}
+	if in.prog.kind != KindRedis {
+		if err := os.MkdirAll(tmpDir(in.dir), 0o755); err != nil {
+			return nil, fmt.Errorf("temporary folder of %s: %w", in.prog.kind, err)
+		}
+	}
 	cmd, err := in.prog.command(in.svc.args(in.prog, in.cfg, in.dir, in.port)...)
 	if err != nil {
 		return nil, err

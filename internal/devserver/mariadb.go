@@ -3,6 +3,7 @@ package devserver
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,9 +32,10 @@ func initMariaDB(ctx context.Context, prog program, dir string) error {
 		}
 		sql.Write(text)
 	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.MkdirAll(tmpDir(dir), 0o755)); err != nil {
 		return err
 	}
+	defer os.RemoveAll(tmpDir(dir))
 	args := append(commonArgs(prog, dir), mariadbPlaces(prog)...)
 	cmd, err := prog.command(append(args, "--bootstrap", "--innodb-log-file-size=8M", "--log-warnings=0",
 		"--enforce-storage-engine=", "--max-allowed-packet=8M", "--innodb-flush-log-at-trx-commit=0")...)

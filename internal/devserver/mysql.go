@@ -28,6 +28,10 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 		return err
 	}
 	defer os.Remove(grants)
+	if err := os.MkdirAll(tmpDir(dir), 0o755); err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmpDir(dir))
 	args := append(commonArgs(prog, dir), mysqlPlaces(prog)...)
 	cmd, err := prog.command(append(args, "--initialize-insecure", "--init-file="+grants,
 		"--innodb-redo-log-capacity=8M", "--skip-log-bin", "--innodb-flush-log-at-trx-commit=0",
@@ -45,9 +49,13 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 	return nil
 }
 
+// tmpDir is where a server with that data folder keeps temporary tables. It needs one of its own: one that starts deletes
+// what looks like a temporary table there, in the middle of another one's query.
+func tmpDir(dir string) string { return dir + ".tmp" }
+
 // commonArgs are what MySQL and MariaDB need for every run.
 func commonArgs(prog program, dir string) []string {
-	args := []string{"--no-defaults", "--datadir=" + dir}
+	args := []string{"--no-defaults", "--datadir=" + dir, "--tmpdir=" + tmpDir(dir)}
 	if os.Geteuid() == 0 {
 		args = append(args, "--user=root") // they refuse to run as root unasked
 	}

@@ -47,7 +47,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.proc.kill()
 	<-s.proc.done
-	if err := os.RemoveAll(s.run.dir); err != nil {
+	if err := errors.Join(os.RemoveAll(s.run.dir), os.RemoveAll(tmpDir(s.run.dir))); err != nil {
 		return fmt.Errorf("data of %s: %w", s.Kind, err)
 	}
 	return nil
