@@ -22,8 +22,9 @@ type importRule struct {
 }
 
 const (
-	module  = "leaderboard"
-	rankPkg = "leaderboard/rank"
+	module   = "leaderboard"
+	rankPkg  = "leaderboard/rank"
+	redisPkg = "github.com/redis/go-redis/v9/..."
 )
 
 func importRules() []importRule {
@@ -38,10 +39,18 @@ func importRules() []importRule {
 			module, rankPkg, "leaderboard/migrations", "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql",
 		}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
-		{dir: "cache", may: []string{module, rankPkg, "github.com/redis/go-redis/v9/...", "golang.org/x/sync/..."}},
+		{
+			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/topn", "golang.org/x/sync/..."},
+			inTest: []string{"leaderboard/cache/cachetest", redisPkg},
+		},
+		{
+			dir: "cache/topn", may: []string{module, rankPkg, redisPkg, "golang.org/x/sync/..."},
+			inTest: []string{"leaderboard/cache/cachetest"},
+		},
+		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{
 			dir: "refresher", may: []string{module, rankPkg, "github.com/robfig/cron/v3"},
-			inTest: []string{"leaderboard/cache"}, // its lease and its copies across processes, on a real Redis
+			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
 		{dir: "derive", may: []string{module}},
 		{

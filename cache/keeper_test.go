@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // A layer that is behind what the caller has seen is asked again for what it needs: nothing is down, so nothing is stale.
@@ -22,6 +23,6 @@ func TestKeeperAsksAgainBehindMinSeq(t *testing.T) {
 			}
 			return s.load(ctx, minSeq)
 		}
-		want(t, must(k.get(t.Context(), "k", 6, lagging))(t), 6, leaderboard.SourceRedis, false)
+		want(t, cachetest.Must(k.get(t.Context(), "k", 6, lagging))(t), 6, leaderboard.SourceRedis, false)
 	})
 }

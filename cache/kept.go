@@ -1,11 +1,13 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 )
 
 // KeptOptions adjust what is kept of members; the zero value is fit for production.
@@ -31,7 +33,7 @@ type Kept[V any] struct {
 
 	values  *lru[string, keptValue[V]]
 	lookUps gatherer[struct{}, lookUp[V]]
-	truth   breaker
+	truth   *topn.Breaker
 }
 
 // keptValue is what is known of one member.
@@ -67,16 +69,16 @@ type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) 
 // NewKept keeps what fetch says. size is that of a value in bytes, roughly.
 func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
 	k := &Kept[V]{
-		fetch: fetch, size: size, ttl: orDefault(o.TTL, 30*time.Second), timeout: orDefault(o.Timeout, time.Second), now: o.Now,
-		values: newLRU[string, keptValue[V]](orDefault(o.Entries, 65_536), orDefault(o.Bytes, 16<<20)),
+		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), timeout: cmp.Or(o.Timeout, time.Second), now: o.Now,
+		values: newLRU[string, keptValue[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
 	}
-	k.lookUps.most, k.lookUps.patience, k.lookUps.run = orDefault(o.Batch, leaderboard.MaxLimit), keptPatience, k.answer
+	k.lookUps.most, k.lookUps.patience, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), keptPatience, k.answer
 	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
 	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
 	if k.now == nil {
 		k.now = time.Now
 	}
-	k.truth.now, k.truth.onChange = k.now, func(bool) {}
+	k.truth = topn.NewBreaker(k.now, func(bool) {})
 	return k
 }
 
@@ -146,14 +148,14 @@ func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
 
 // ask puts what the truth says of the members into values, where those at hand are, and keeps it.
 func (k *Kept[V]) ask(members []string, values map[string]V) error {
-	if !k.truth.allow() {
+	if !k.truth.Allow() {
 		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
 	}
 	start := k.now()
 	ctx, cancel := context.WithTimeout(context.Background(), k.timeout)
 	defer cancel()
 	found, err := k.fetch(ctx, members, values)
-	k.truth.done(err == nil)
+	k.truth.Done(err == nil)
 	if err != nil {
 		return err
 	}

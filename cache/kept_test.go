@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 )
 
 // book is a truth that says something of every member whose name does not begin with x.
@@ -130,11 +131,11 @@ func TestKeptAway(t *testing.T) {
 				t.Fatalf("got %q, %v", got, err)
 			}
 		}
-		if n := len(b.asked); n != 1+breakerFailures {
+		if n := len(b.asked); n != 1+topn.BreakerFailures {
 			t.Errorf("a truth that is away was asked %d times", n-1)
 		}
 		b.edit(func(b *book) { b.failure = nil })
-		time.Sleep(2 * breakerPause)
+		time.Sleep(2 * topn.BreakerPause)
 		wantOf(t, k, []string{"b", "a"}, "b1", "a1")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 	"leaderboard/rank"
 )
 
@@ -60,7 +61,7 @@ func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, lan
 // to MySQL.
 func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
 	rest := batch
-	if r.redis.allow() {
+	if r.redis.Allow() {
 		rest = r.askPlaces(key, batch)
 	}
 	for _, w := range rest {
@@ -74,20 +75,20 @@ func (r *Reader) askPlaces(key placesKey, batch []wanted) (rest []wanted) {
 	ctx, cancel := context.WithDeadline(context.Background(), batch[0].since.Add(r.opts.RedisDeadline))
 	defer cancel()
 	p, members := batch[0].ref, membersOf(batch)
-	pl, err := askCopy(ctx, r, p, func(ctx context.Context) (*places, head, error) {
-		return r.copies.places(ctx, p, key.mode, members)
+	ranks, err := askCopy(ctx, r, p, func(ctx context.Context) (*topn.MemberRanks, bool, error) {
+		return r.copies.MemberRanks(ctx, p, key.mode, members)
 	})
 	if err != nil {
 		return batch
 	}
 	from := 0
 	for _, w := range batch {
-		s, err := pl.standings(from, w.query)
+		s, err := ranks.Standings(from, w.query)
 		from += len(w.query.Members)
 		switch {
 		case err == nil:
 			w.land(s, nil)
-		case errors.Is(err, ErrBehind) && !w.waited: // the others go on at once
+		case errors.Is(err, topn.ErrBehind) && !w.waited: // the others go on at once
 			w.waited = true
 			time.AfterFunc(behindPause, func() { r.fromCopy.add(key, w) })
 		default:

@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
+	"leaderboard/cache/topn"
 )
 
 // BenchmarkMembers looks random members of a copy up, 32 at a time, as the HTTP server does. scripts/op is how many
 // round trips to Redis one look-up takes.
 func BenchmarkMembers(b *testing.B) {
 	const members = 10_000
-	w := newWorld(7, rulesWith(func(r *leaderboard.Rules) { r.TopN = members }))
+	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = members }))
 	client := newClient(b)
 	calls := &scriptCalls{}
 	client.AddHook(calls)
-	rig := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
-	rig.members(members)
+	rig := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
+	rig.world.Fill(members)
 	rig.build(b)
 	names := make([]string, members)
 	for i := range names {
@@ -26,14 +28,14 @@ func BenchmarkMembers(b *testing.B) {
 	}
 	for _, ttl := range []time.Duration{time.Nanosecond, 100 * time.Millisecond} {
 		b.Run("kept for "+ttl.String(), func(b *testing.B) {
-			r := NewReader(rig.copies, &truth{world: w}, ReaderOptions{LocalTTL: ttl})
+			r := NewReader(rig.copies, &truth{World: w}, ReaderOptions{LocalTTL: ttl})
 			b.SetParallelism(16)
 			b.ReportAllocs()
 			calls.n.Store(0)
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					q := leaderboard.MembersQuery{Members: []string{names[rand.IntN(members)]}}
-					s, err := r.Members(b.Context(), w.ref, q)
+					s, err := r.Members(b.Context(), w.Ref, q)
 					if err != nil || len(s.Entries) != 1 {
 						b.Errorf("%+v, %v", s, err)
 						return
@@ -49,14 +51,14 @@ func BenchmarkMembers(b *testing.B) {
 // scripts/op is how many round trips to Redis that takes.
 func BenchmarkFriends(b *testing.B) {
 	const members = 10_000
-	w := newWorld(7, rulesWith(func(r *leaderboard.Rules) { r.TopN = members }))
+	w := cachetest.NewWorld(7, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = members }))
 	client := newClient(b)
 	calls := &scriptCalls{}
 	client.AddHook(calls)
-	rig := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
-	rig.members(members)
+	rig := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
+	rig.world.Fill(members)
 	rig.build(b)
-	r := NewReader(rig.copies, &truth{world: w}, ReaderOptions{LocalTTL: time.Nanosecond})
+	r := NewReader(rig.copies, &truth{World: w}, ReaderOptions{LocalTTL: time.Nanosecond})
 	for _, friends := range []int{10, 500, leaderboard.MaxFriends} {
 		b.Run(fmt.Sprint(friends), func(b *testing.B) {
 			b.ReportAllocs()
@@ -67,7 +69,7 @@ func BenchmarkFriends(b *testing.B) {
 					q.Members = append(q.Members, fmt.Sprint("m", 1+n))
 				}
 				q.Self = q.Members[0]
-				s, err := r.Members(b.Context(), w.ref, q)
+				s, err := r.Members(b.Context(), w.Ref, q)
 				if err != nil || len(s.Entries) != 10 || s.Self == nil || s.Source != leaderboard.SourceRedis {
 					b.Fatalf("%+v, %v", s, err)
 				}

@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
+	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
 )
 
@@ -65,31 +67,31 @@ func waiting(g *gatherer[placesKey, wanted]) (n int) {
 func TestLookupsGoTogether(t *testing.T) {
 	t.Parallel()
 	const members, held = 200, 50
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = held }), CopyOptions{Slack: 1})
-	b.members(members)
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = held }), topn.Options{Slack: 1})
+	b.world.Fill(members)
 	b.build(t)
 	calls := &scriptCalls{hold: make(chan struct{})}
 	b.client.AddHook(calls)
-	s := &truth{world: b.world, hold: make(chan struct{})}
+	s := &truth{World: b.world, hold: make(chan struct{})}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	r.fromCopy.patience, r.fromTruth.patience = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
 		wg.Go(func() {
-			got, err := r.Members(within(t), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", n)}})
+			got, err := r.Members(cachetest.Within(t), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", n)}})
 			if err != nil || len(got.Entries) != 1 || got.Entries[0].Member != fmt.Sprint("m", n) || got.Entries[0].Rank != int64(n) {
 				t.Errorf("look-up of m%d: %+v, %v", n, got, err)
 			}
 		})
 	}
 	lookUp(1)
-	eventually(t, "a script is under way", func() bool { return calls.n.Load() == 1 })
+	cachetest.Eventually(t, "a script is under way", func() bool { return calls.n.Load() == 1 })
 	for n := 2; n <= members; n++ {
 		lookUp(n)
 	}
-	eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-1 })
+	cachetest.Eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-1 })
 	close(calls.hold)
-	eventually(t, "the rest is handed on", func() bool { return r.fromCopy.rests() })
+	cachetest.Eventually(t, "the rest is handed on", func() bool { return r.fromCopy.rests() })
 	close(s.hold)
 	wg.Wait()
 	if n := calls.n.Load(); n != 2 {
@@ -103,11 +105,11 @@ func TestLookupsGoTogether(t *testing.T) {
 // What one caller needs is no burden to those who are answered with it.
 func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(10)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
+	b.world.Fill(10)
 	b.build(t)
-	b.world.commit(set{member: "new", score: score(100)}) // the copy stays at seq 10
-	s := &truth{world: b.world}
+	b.world.Commit(cachetest.Put("new", 100)) // the copy stays at seq 10
+	s := &truth{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	var got [4]*leaderboard.Standings
 	var errs [4]error
@@ -140,57 +142,31 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 // Who has just written is given a moment for the copy to catch up, before MySQL is asked.
 func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	t.Parallel()
-	address, w := testenv.Redis(t), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	address, w := testenv.Redis(t), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	writer := openClient(t, address)
-	b := &rig{writer, w, NewCopies(writer, w, CopyOptions{}), w.ref}
-	b.members(10)
+	b := &rig{writer, w, topn.New(writer, w, topn.Options{}), w.Ref}
+	b.world.Fill(10)
 	b.build(t)
 	calls := &scriptCalls{hold: make(chan struct{})}
 	client := openClient(t, address)
 	client.AddHook(calls)
-	s := &truth{world: w}
-	r := NewReader(NewCopies(client, w, CopyOptions{}), s, unhurried(ReaderOptions{}))
-	w.commit(set{member: "new", score: score(100)})
+	s := &truth{World: w}
+	r := NewReader(topn.New(client, w, topn.Options{}), s, unhurried(ReaderOptions{}))
+	w.Commit(cachetest.Put("new", 100))
 	answer := make(chan *leaderboard.Standings, 1)
 	go func() {
-		got, err := r.Members(within(t), w.ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"new"}})
+		got, err := r.Members(cachetest.Within(t), w.Ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"new"}})
 		if err != nil {
 			t.Error(err)
 		}
 		answer <- got
 	}()
 	calls.hold <- struct{}{} // too old
-	eventually(t, "the copy is asked again", func() bool { return calls.n.Load() == 2 })
-	must(b.copies.CatchUp(within(t), w.ref))(t)
+	cachetest.Eventually(t, "the copy is asked again", func() bool { return calls.n.Load() == 2 })
+	cachetest.Must(b.copies.CatchUp(cachetest.Within(t), w.Ref))(t)
 	close(calls.hold)
 	if got := <-answer; got.Source != leaderboard.SourceRedis || got.Seq != 11 || s.asked.Load() != 0 {
 		t.Errorf("answer %+v, MySQL was asked %d times", got, s.asked.Load())
-	}
-}
-
-// A dense rank that the copy does not count down to keeps nobody else's from being answered.
-func TestDenseLookupsTooDeep(t *testing.T) {
-	t.Parallel()
-	const members = 10_010 // DENSE_LIMIT of head.lua and some
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = members }), CopyOptions{})
-	b.members(members)
-	b.build(t)
-	pl, _, err := b.copies.places(within(t), b.ref, leaderboard.ModeDense, []string{"m10", "m10005", "m10001", "nobody"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int64
-	for _, r := range pl.ranks {
-		got = append(got, r.Dense)
-	}
-	if fmt.Sprint(got) != "[10 0 10001 0]" {
-		t.Errorf("dense ranks %v", got)
-	}
-	if _, err := pl.standings(1, leaderboard.MembersQuery{Members: []string{"m10005"}}); !errors.Is(err, ErrUncovered) {
-		t.Errorf("too deep: %v, want ErrUncovered", err)
-	}
-	if s, err := pl.standings(3, leaderboard.MembersQuery{Members: []string{"nobody"}}); err != nil || len(s.NotRanked) != 1 {
-		t.Errorf("nobody: %+v, %v", s, err)
 	}
 }
 
@@ -209,15 +185,15 @@ func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 // A question that breaks a rule fails alone; MySQL being away is everybody's.
 func TestLookupsFailAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	(&rig{world: w}).members(10)
-	r := NewReader(nil, shallow{&truth{world: w}}, ReaderOptions{})
+	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	w.Fill(10)
+	r := NewReader(nil, shallow{&truth{World: w}}, ReaderOptions{})
 	ask := func() map[string]error {
 		errs := map[string]error{}
 		var batch []wanted
 		for _, m := range []string{"m1", "m9", "m2"} {
 			q := leaderboard.MembersQuery{Members: []string{m}}
-			batch = append(batch, wanted{ref: w.ref, query: q, land: func(s *leaderboard.Standings, err error) {
+			batch = append(batch, wanted{ref: w.Ref, query: q, land: func(s *leaderboard.Standings, err error) {
 				if errs[m] = err; err == nil && s.Entries[0].Member != m {
 					t.Errorf("%s got %+v", m, s)
 				}
@@ -229,19 +205,19 @@ func TestLookupsFailAlone(t *testing.T) {
 	if errs := ask(); errs["m1"] != nil || errs["m2"] != nil || !isRule(errs["m9"]) || len(errs) != 3 {
 		t.Errorf("errors %v, want one of a rule for m9", errs)
 	}
-	w.fail(leaderboard.ErrUnavailable)
+	w.Fail(leaderboard.ErrUnavailable)
 	if errs := ask(); !errors.Is(errs["m1"], leaderboard.ErrUnavailable) || !errors.Is(errs["m2"], leaderboard.ErrUnavailable) {
 		t.Errorf("errors while MySQL is away: %v", errs)
 	}
 }
 
 // Whatever is asked together, in whatever mode, while the period changes and copies come and go: every answer is that of
-// the oracle at the state that it names, and as new as it had to be.
+// the cachetest.Oracle at the state that it names, and as new as it had to be.
 func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
-	b.members(60)
-	s := &truth{world: b.world}
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})
+	b.world.Fill(60)
+	s := &truth{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -252,9 +228,9 @@ func TestLookupsAreExact(t *testing.T) {
 				return
 			default:
 			}
-			b.world.commit(set{member: fmt.Sprint("m", 1+rand.IntN(80)), score: score(rand.Int64N(40))})
-			if _, err := b.copies.CatchUp(within(t), b.ref); i%50 == 49 || errors.Is(err, ErrNeedsBuild) {
-				_, _ = b.copies.Build(within(t), b.ref)
+			b.world.Commit(cachetest.Put(fmt.Sprint("m", 1+rand.IntN(80)), rand.Int64N(40)))
+			if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); i%50 == 49 || errors.Is(err, topn.ErrNeedsBuild) {
+				_, _ = b.copies.Build(cachetest.Within(t), b.ref)
 			}
 		}
 	})
@@ -265,7 +241,7 @@ func TestLookupsAreExact(t *testing.T) {
 			for range 150 {
 				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}[rand.IntN(3)]}}
 				if rand.IntN(3) == 0 {
-					q.MinSeq = b.world.name().seq
+					q.MinSeq = b.world.Name().Seq
 				}
 				for _, n := range rand.Perm(90)[:1+rand.IntN(3)*rand.IntN(4)] {
 					q.Members = append(q.Members, fmt.Sprint("m", 1+n))
@@ -273,7 +249,7 @@ func TestLookupsAreExact(t *testing.T) {
 				if rand.IntN(2) == 0 { // two round trips, between which the copy moves
 					q.Limit, q.Offset, q.Self = 1+rand.IntN(3), rand.IntN(2), q.Members[0]
 				}
-				got, err := r.Members(within(t), b.ref, q)
+				got, err := r.Members(cachetest.Within(t), b.ref, q)
 				if err != nil {
 					t.Errorf("%+v: %v", q, err)
 					return
@@ -295,12 +271,12 @@ func TestLookupsAreExact(t *testing.T) {
 
 func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.Standings) {
 	t.Helper()
-	o, ok := b.world.at(stateName{got.Seq, got.AsOf})
+	o, ok := b.world.At(cachetest.StateName{Seq: got.Seq, AsOf: got.AsOf})
 	if !ok || got.Seq < q.MinSeq || got.Stale {
 		t.Errorf("%+v: answered at %+v", q, got.State)
 		return
 	}
-	want := o.members(q, got.Source)
+	want := o.Members(q, got.Source)
 	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) ||
 		got.Ranked != want.Ranked || !reflect.DeepEqual(got.Self, want.Self) {
 		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
@@ -310,16 +286,18 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 // Many members of a board that the copy holds the top of are not looked for in it again and again; few are.
 func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{})
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{})
 	calls := &scriptCalls{}
 	b.client.AddHook(calls)
-	b.members(3000)
+	b.world.Fill(3000)
 	b.build(t)
-	if err := b.copies.scripts.held.Load(within(t), b.client).Err(); err != nil { // otherwise it may be sent twice
+	loaded := leaderboard.MembersQuery{Members: []string{"m1"}, Limit: 1} // its scripts are: they are not sent twice below
+	if _, _, err := b.copies.Members(cachetest.Within(t), b.ref, loaded); err != nil {
 		t.Fatal(err)
 	}
+	calls.n.Store(0)
 	at := time.Now()
-	r := NewReader(b.copies, &truth{world: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
+	r := NewReader(b.copies, &truth{World: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
 	ask := func(n, step int) leaderboard.Source {
 		t.Helper()
 		at = at.Add(time.Millisecond) // nothing that the process keeps is fresh
@@ -327,7 +305,7 @@ func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 		for i := range n {
 			q.Members = append(q.Members, fmt.Sprint("m", 1+i*step))
 		}
-		got, err := r.Members(within(t), b.ref, q)
+		got, err := r.Members(cachetest.Within(t), b.ref, q)
 		if err != nil {
 			t.Fatal(err)
 		}

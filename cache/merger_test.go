@@ -27,7 +27,7 @@ func TestMergerProperty(t *testing.T) {
 
 func merging(t *testing.T) (storetest.Subject, *Merger) {
 	t.Helper()
-	s, _ := layered(t)
+	s := layered(t)
 	return s, NewMerger(s.Rankings.(*Reader), s.Truth)
 }
 

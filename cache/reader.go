@@ -1,11 +1,13 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 )
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
@@ -40,16 +42,16 @@ type ReaderOptions struct {
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {
-	o.LocalTTL = orDefault(o.LocalTTL, 100*time.Millisecond)
-	o.StaleLimit = orDefault(o.StaleLimit, 10*time.Minute)
-	o.StaleWait = orDefault(o.StaleWait, 250*time.Millisecond)
-	o.LocalEntries = orDefault(o.LocalEntries, 65_536)
-	o.LocalBytes = orDefault(o.LocalBytes, 32<<20)
-	o.RedisDeadline = orDefault(o.RedisDeadline, 150*time.Millisecond)
-	o.FallbackConcurrent = orDefault(o.FallbackConcurrent, 16)
-	o.FallbackQueue = orDefault(o.FallbackQueue, 64)
-	o.FallbackWait = orDefault(o.FallbackWait, 500*time.Millisecond)
-	o.FlightTimeout = orDefault(o.FlightTimeout, 6*time.Second)
+	o.LocalTTL = cmp.Or(o.LocalTTL, 100*time.Millisecond)
+	o.StaleLimit = cmp.Or(o.StaleLimit, 10*time.Minute)
+	o.StaleWait = cmp.Or(o.StaleWait, 250*time.Millisecond)
+	o.LocalEntries = cmp.Or(o.LocalEntries, 65_536)
+	o.LocalBytes = cmp.Or(o.LocalBytes, 32<<20)
+	o.RedisDeadline = cmp.Or(o.RedisDeadline, 150*time.Millisecond)
+	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 16)
+	o.FallbackQueue = cmp.Or(o.FallbackQueue, 64)
+	o.FallbackWait = cmp.Or(o.FallbackWait, 500*time.Millisecond)
+	o.FlightTimeout = cmp.Or(o.FlightTimeout, 6*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -69,11 +71,11 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 // within a bound. It implements leaderboard.Rankings; answers are exact at the seq they report, and never older than
 // the MinSeq asked for. While nothing behind it answers, it serves its last good answer marked stale.
 type Reader struct {
-	copies *Copies // nil: no Redis
+	copies *topn.Copies // nil: no Redis
 	truth  leaderboard.Rankings
 	opts   ReaderOptions
 	gate   *gate
-	redis  *breaker
+	redis  *topn.Breaker
 
 	pages         *keeper[pageKey, *leaderboard.Page]
 	standings     *keeper[membersKey, *leaderboard.Standings]
@@ -86,12 +88,12 @@ type Reader struct {
 }
 
 // NewReader puts the layers in front of truth. copies may be nil.
-func NewReader(copies *Copies, truth leaderboard.Rankings, opts ReaderOptions) *Reader {
+func NewReader(copies *topn.Copies, truth leaderboard.Rankings, opts ReaderOptions) *Reader {
 	o := opts.withDefaults()
 	r := &Reader{
 		copies: copies, truth: truth, opts: o,
 		gate:  newGate(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
-		redis: &breaker{now: o.Now, onChange: o.OnBreaker},
+		redis: topn.NewBreaker(o.Now, o.OnBreaker),
 	}
 	rules := keepRules{
 		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now, away: o.Away,
@@ -128,7 +130,7 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	page, err := r.pages.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
 		return fetch(ctx, r, p,
-			func(ctx context.Context) (*leaderboard.Page, head, error) { return r.copies.page(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) },
 			func(ctx context.Context) (*leaderboard.Page, error) { return r.truth.Page(ctx, p, q) })
 	})
 	if err != nil {
@@ -179,13 +181,13 @@ func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderbo
 	if at, ok := r.outside.get(p.ID); ok && len(q.Members) >= manyMembers && r.opts.Now().Sub(at) < outsidePause {
 		return fallback(ctx, r, truth)
 	}
-	return fetch(ctx, r, p, func(ctx context.Context) (*leaderboard.Standings, head, error) {
-		s, h, err := r.copies.narrow(ctx, p, q)
-		if errors.Is(err, ErrUncovered) && len(q.Members) >= manyMembers {
+	return fetch(ctx, r, p, func(ctx context.Context) (*leaderboard.Standings, bool, error) {
+		s, short, err := r.copies.Members(ctx, p, q)
+		if errors.Is(err, topn.ErrUncovered) && len(q.Members) >= manyMembers {
 			now := r.opts.Now()
 			r.outside.update(p.ID, 1, func(time.Time, bool) time.Time { return now })
 		}
-		return s, h, err
+		return s, short, err
 	}, truth)
 }
 
@@ -195,7 +197,7 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 	s, err := r.scoreRanks.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
 		q.MinSeq = minSeq
 		return fetch(ctx, r, p,
-			func(ctx context.Context) (*leaderboard.ScoreRank, head, error) { return r.copies.scoreRank(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.ScoreRank, bool, error) { return r.copies.ScoreRank(ctx, p, q) },
 			func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.truth.ScoreRank(ctx, p, q) })
 	})
 	if err != nil {

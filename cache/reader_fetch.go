@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 )
 
 // behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks MySQL.
@@ -14,9 +15,9 @@ const behindPause = 5 * time.Millisecond
 
 // fetch asks Redis, then MySQL.
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
-	fromCopy func(context.Context) (V, head, error), fromTruth func(context.Context) (V, error),
+	fromCopy func(context.Context) (V, bool, error), fromTruth func(context.Context) (V, error),
 ) (V, error) {
-	if r.copies != nil && r.redis.allow() {
+	if r.copies != nil && r.redis.Allow() {
 		v, err := askCopy(ctx, r, p, fromCopy)
 		if err == nil || isAnswer(err) {
 			return v, err
@@ -27,29 +28,29 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
 
 // askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
 // for all of it.
-func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, head, error)) (V, error) {
+func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
 	defer cancel()
-	v, h, err := fromCopy(ctx)
-	r.redis.done(!isFailure(err))
-	if errors.Is(err, ErrBehind) && pause(ctx, behindPause) {
+	v, short, err := fromCopy(ctx)
+	r.redis.Done(!topn.Failed(err))
+	if errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause) {
 		return again(ctx, fromCopy)
 	}
 	if r.opts.Demand == nil {
 		return v, err
 	}
 	switch {
-	case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged):
+	case errors.Is(err, topn.ErrMissing), errors.Is(err, topn.ErrDamaged):
 		if r.opts.Demand(p)(ctx) == nil {
 			return again(ctx, fromCopy)
 		}
-	case h.rest != nil && h.short(p):
+	case short:
 		r.opts.Demand(p) // exact as far as it goes, and due for renewal
 	}
 	return v, err
 }
 
-func again[V any](ctx context.Context, fromCopy func(context.Context) (V, head, error)) (V, error) {
+func again[V any](ctx context.Context, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	v, _, err := fromCopy(ctx)
 	return v, err
 }
@@ -64,19 +65,6 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// isFailure says whether an error is Redis not answering, rather than an answer or a copy that says it cannot.
-func isFailure(err error) bool {
-	if err == nil || isAnswer(err) {
-		return false
-	}
-	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind} {
-		if errors.Is(err, e) {
-			return false
-		}
-	}
-	return true
 }
 
 // fallback asks MySQL within the bound.

@@ -13,17 +13,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
+	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
 )
 
 // truth answers from a world and counts who asks at the same time.
 type truth struct {
-	*world
+	*cachetest.World
 	asked, inside, most atomic.Int64
 	hold                chan struct{} // when set, answers wait for it
 }
 
-func (s *truth) enter(ctx context.Context, minSeq int64) (oracle, error) {
+func (s *truth) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, error) {
 	s.asked.Add(1)
 	now := s.inside.Add(1)
 	defer s.inside.Add(-1)
@@ -33,14 +35,12 @@ func (s *truth) enter(ctx context.Context, minSeq int64) (oracle, error) {
 		select {
 		case <-s.hold:
 		case <-ctx.Done():
-			return oracle{}, ctx.Err()
+			return cachetest.Oracle{}, ctx.Err()
 		}
 	}
-	s.mu.Lock()
-	err := s.failure
-	s.mu.Unlock()
-	o, _ := s.at(s.name())
-	if err == nil && o.name.seq < minSeq {
+	err := s.Failure()
+	o, _ := s.At(s.Name())
+	if err == nil && o.Name.Seq < minSeq {
 		err = leaderboard.ErrSeqAhead
 	}
 	return o, err
@@ -51,7 +51,7 @@ func (s *truth) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard
 	if err != nil {
 		return nil, err
 	}
-	return o.page(q, leaderboard.SourceMySQL)
+	return o.Page(q, leaderboard.SourceMySQL)
 }
 
 func (s *truth) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
@@ -59,7 +59,7 @@ func (s *truth) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderbo
 	if err != nil {
 		return nil, err
 	}
-	return o.members(q, leaderboard.SourceMySQL), nil
+	return o.Members(q, leaderboard.SourceMySQL), nil
 }
 
 func (s *truth) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
@@ -67,7 +67,7 @@ func (s *truth) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leader
 	if err != nil {
 		return nil, err
 	}
-	return o.scoreRank(q, leaderboard.SourceMySQL), nil
+	return o.ScoreRank(q, leaderboard.SourceMySQL), nil
 }
 
 func (s *truth) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
@@ -75,25 +75,25 @@ func (s *truth) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q lea
 	if err != nil {
 		return nil, err
 	}
-	return &leaderboard.Distribution{State: o.state(leaderboard.SourceMySQL)}, nil
+	return &leaderboard.Distribution{State: o.State(leaderboard.SourceMySQL)}, nil
 }
 
 func page(t testing.TB, r *Reader, p leaderboard.PeriodRef, q leaderboard.PageQuery) *leaderboard.Page {
 	t.Helper()
-	return must(r.Page(within(t), p, q))(t)
+	return cachetest.Must(r.Page(cachetest.Within(t), p, q))(t)
 }
 
 func member(t testing.TB, r *Reader, p leaderboard.PeriodRef, members ...string) *leaderboard.Standings {
 	t.Helper()
-	return must(r.Members(within(t), p, leaderboard.MembersQuery{Members: members}))(t)
+	return cachetest.Must(r.Members(cachetest.Within(t), p, leaderboard.MembersQuery{Members: members}))(t)
 }
 
 // Each layer in turn, and what becomes of an answer on its way.
 func TestReaderLayers(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 5 }), CopyOptions{Slack: 1})
-	b.members(20)
-	s := &truth{world: b.world}
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{Slack: 1})
+	b.world.Fill(20)
+	s := &truth{World: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
@@ -115,17 +115,17 @@ func TestReaderLayers(t *testing.T) {
 			t.Errorf("members %v: from %s, then %s: %+v", members, got.Source, again.Source, again.Entries)
 		}
 	}
-	b.world.commit(set{member: "new", score: score(100)})
+	b.world.Commit(cachetest.Put("new", 100))
 	top.MinSeq = 21
 	want(t, page(t, r, b.ref, top), 21, leaderboard.SourceMySQL, false) // the process and Redis are too old
 	top.MinSeq = 22
-	if _, err := r.Page(within(t), b.ref, top); !errors.Is(err, leaderboard.ErrSeqAhead) {
+	if _, err := r.Page(cachetest.Within(t), b.ref, top); !errors.Is(err, leaderboard.ErrSeqAhead) {
 		t.Errorf("min_seq ahead of MySQL: %v", err)
 	}
 	asked := s.asked.Load()
 	b.build(t)
 	q := leaderboard.PageQuery{Limit: 3, Around: "nobody"}
-	if _, err := r.Page(within(t), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) || s.asked.Load() != asked+1 {
+	if _, err := r.Page(cachetest.Within(t), b.ref, q); !errors.Is(err, leaderboard.ErrNotRanked) || s.asked.Load() != asked+1 {
 		t.Errorf("around nobody, of whom an incomplete copy knows nothing: %v", err)
 	}
 	if sources[leaderboard.SourceLocal] != 3 || sources[leaderboard.SourceRedis] != 2 || sources[leaderboard.SourceMySQL] != 4 {
@@ -136,9 +136,9 @@ func TestReaderLayers(t *testing.T) {
 // Keys of answers that must not be mistaken for each other.
 func TestReaderKeys(t *testing.T) {
 	t.Parallel()
-	p := newWorld(7, rulesWith(func(*leaderboard.Rules) {})).ref
+	p := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {})).Ref
 	other := p
-	other.Rules = new(rulesWith(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
+	other.Rules = new(cachetest.Rules(func(r *leaderboard.Rules) { r.Order = leaderboard.OrderAsc }))
 	keys := map[membersKey]string{}
 	for name, key := range map[string]membersKey{
 		"a":     membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a"}}),
@@ -164,9 +164,9 @@ func TestReaderKeys(t *testing.T) {
 
 func TestReaderDemandsACopy(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(3)
-	s := &truth{world: b.world}
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
+	b.world.Fill(3)
+	s := &truth{World: b.world}
 	demands := 0 // one question at a time
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
@@ -174,10 +174,10 @@ func TestReaderDemandsACopy(t *testing.T) {
 	}}))
 	q := leaderboard.PageQuery{Limit: 3}
 	want(t, page(t, r, b.ref, q), 3, leaderboard.SourceRedis, false)
-	if err := b.client.Del(within(t), b.copies.keys(b.ref)[1]).Err(); err != nil {
+	if err := b.client.Del(cachetest.Within(t), "lb:{7}:key").Err(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "a damaged copy is built anew", func() bool { // the kept page may be served once more
+	cachetest.Eventually(t, "a damaged copy is built from scratch", func() bool { // the kept page may be served once more
 		return page(t, r, b.ref, q).Source == leaderboard.SourceRedis && demands == 2
 	})
 	if s.asked.Load() != 0 {
@@ -189,13 +189,13 @@ func TestReaderDemandsACopy(t *testing.T) {
 func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	t.Parallel()
 	r := NewReader(nil, nil, unhurried(ReaderOptions{}))
-	answers := []error{ErrBehind, nil}
-	for _, last := range []error{nil, ErrBehind} {
+	answers := []error{topn.ErrBehind, nil}
+	for _, last := range []error{nil, topn.ErrBehind} {
 		answers[1] = last
 		asked := 0
-		_, err := askCopy(t.Context(), r, leaderboard.PeriodRef{}, func(context.Context) (int, head, error) {
+		_, err := askCopy(t.Context(), r, leaderboard.PeriodRef{}, func(context.Context) (int, bool, error) {
 			asked++
-			return 0, head{}, answers[asked-1]
+			return 0, false, answers[asked-1]
 		})
 		if !errors.Is(err, last) || asked != 2 {
 			t.Errorf("behind, then %v: %v after %d questions", last, err, asked)
@@ -206,9 +206,9 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 // staged is a rig whose Redis is played by answer, for tests in which time is made up.
 func staged(t *testing.T, answer func(context.Context, *redis.Cmd) error) *rig {
 	t.Helper()
-	client, w := openClient(t, "redis://127.0.0.1:1"), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
+	client, w := openClient(t, "redis://127.0.0.1:1"), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	client.AddHook(stage(answer))
-	return &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	return &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
 }
 
 // stage answers commands in the place of Redis.
@@ -237,8 +237,8 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 			cmd.SetVal([]any{"missing"})
 			return nil
 		})
-		b.members(3)
-		r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
+		b.world.Fill(3)
+		r := NewReader(b.copies, &truth{World: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
 			return func(ctx context.Context) error {
 				<-ctx.Done()
 				return ctx.Err()
@@ -255,8 +255,8 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 // Losing Redis must not become losing MySQL: never more than the bound at once, the rest is refused.
 func TestFallbackBound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	s := &truth{world: w, hold: make(chan struct{})}
+	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	s := &truth{World: w, hold: make(chan struct{})}
 	var refused atomic.Int64
 	r := NewReader(nil, s, unhurried(ReaderOptions{
 		FallbackConcurrent: 4, FallbackQueue: 3, OnFallbackRefused: func() { refused.Add(1) },
@@ -264,7 +264,7 @@ func TestFallbackBound(t *testing.T) {
 	results := make(chan error, 40)
 	for i := range 40 { // all different, nothing is shared
 		go func() {
-			_, err := r.Page(t.Context(), w.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
+			_, err := r.Page(t.Context(), w.Ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
 			results <- err
 		}()
 	}
@@ -310,7 +310,7 @@ func hungReads(t *testing.T, r *Reader, p leaderboard.PeriodRef, readers, reads 
 // mostQuestions is how often a Redis may be asked that has been hanging since start: by the reads under way when it began,
 // and by a probe a second.
 func mostQuestions(readers int64, start time.Time) int64 {
-	return readers + breakerFailures + int64(time.Since(start)/breakerPause) + 1
+	return readers + topn.BreakerFailures + int64(time.Since(start)/topn.BreakerPause) + 1
 }
 
 // TestHungRedis: Redis accepts connections and never answers. No read waits until the connection gives up, soon none asks
@@ -318,12 +318,12 @@ func mostQuestions(readers int64, start time.Time) int64 {
 func TestHungRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL, unhurriedRedis), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
-	b.members(500)
+	client, w := openClient(t, server.URL, cachetest.Unhurried), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
+	b.world.Fill(500)
 	b.build(t)
 	opened := make(chan bool, 1000)
-	r := NewReader(b.copies, &truth{world: w}, unhurried(ReaderOptions{
+	r := NewReader(b.copies, &truth{World: w}, unhurried(ReaderOptions{
 		LocalTTL: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
 		OnBreaker: func(open bool) { opened <- open },
 	}))
@@ -332,7 +332,7 @@ func TestHungRedis(t *testing.T) {
 		offset++
 		return page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: offset % 400}).Source == leaderboard.SourceRedis
 	}
-	eventually(t, "Redis is used", used)
+	cachetest.Eventually(t, "Redis is used", used)
 	for len(opened) > 0 { // the machine was slow
 		<-opened
 	}
@@ -343,7 +343,7 @@ func TestHungRedis(t *testing.T) {
 	}
 	start := time.Now()
 	const readers, reads = 8, 60
-	if took := hungReads(t, r, b.ref, readers, reads); took > patience/3 {
+	if took := hungReads(t, r, b.ref, readers, reads); took > cachetest.Patience/3 {
 		t.Errorf("a read took %s", took)
 	}
 	if n, most := asked.Load(), mostQuestions(readers, start); n > most {
@@ -354,13 +354,13 @@ func TestHungRedis(t *testing.T) {
 		if !open {
 			t.Error("the breaker closed")
 		}
-	case <-time.After(patience):
+	case <-time.After(cachetest.Patience):
 		t.Error("the breaker did not open")
 	}
 	if err := server.Resume(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "Redis is used again", used)
+	cachetest.Eventually(t, "Redis is used again", used)
 }
 
 // TestHungRedisDelays is TestHungRedis by the clock: a read waits for the deadline, and behind a batch, and no longer.
@@ -373,8 +373,8 @@ func TestHungRedisDelays(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		b.members(500)
-		r := NewReader(b.copies, &truth{world: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
+		b.world.Fill(500)
+		r := NewReader(b.copies, &truth{World: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
 		start := time.Now()
 		const readers, reads = 8, 60
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
@@ -407,27 +407,27 @@ func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 // With everything behind it down, the process serves what it has, marked.
 func TestReaderServesStale(t *testing.T) {
 	t.Parallel()
-	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	w.commit(set{member: "m", score: score(1)})
+	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	w.Commit(cachetest.Put("m", 1))
 	var clock atomic.Int64
 	now := func() time.Time { return time.Unix(0, clock.Load()) }
-	r := NewReader(nil, &truth{world: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
+	r := NewReader(nil, &truth{World: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
 	top := leaderboard.PageQuery{Limit: 3}
 	reads := map[string]func() (leaderboard.State, error){
 		"page": func() (leaderboard.State, error) {
-			v, err := r.Page(t.Context(), w.ref, top)
+			v, err := r.Page(t.Context(), w.Ref, top)
 			return stateOf(v, err, func() leaderboard.State { return v.State }), err
 		},
 		"members": func() (leaderboard.State, error) {
-			v, err := r.Members(t.Context(), w.ref, leaderboard.MembersQuery{Members: []string{"m"}})
+			v, err := r.Members(t.Context(), w.Ref, leaderboard.MembersQuery{Members: []string{"m"}})
 			return stateOf(v, err, func() leaderboard.State { return v.State }), err
 		},
 		"score rank": func() (leaderboard.State, error) {
-			v, err := r.ScoreRank(t.Context(), w.ref, leaderboard.ScoreQuery{Score: 1})
+			v, err := r.ScoreRank(t.Context(), w.Ref, leaderboard.ScoreQuery{Score: 1})
 			return stateOf(v, err, func() leaderboard.State { return v.State }), err
 		},
 		"distribution": func() (leaderboard.State, error) {
-			v, err := r.Distribution(t.Context(), w.ref, leaderboard.DistributionQuery{Buckets: 3})
+			v, err := r.Distribution(t.Context(), w.Ref, leaderboard.DistributionQuery{Buckets: 3})
 			return stateOf(v, err, func() leaderboard.State { return v.State }), err
 		},
 	}
@@ -441,10 +441,10 @@ func TestReaderServesStale(t *testing.T) {
 	}
 	check("at first", leaderboard.SourceMySQL, false)
 	check("then", leaderboard.SourceLocal, false)
-	w.fail(fmt.Errorf("connection refused: %w", leaderboard.ErrUnavailable))
+	w.Fail(fmt.Errorf("connection refused: %w", leaderboard.ErrUnavailable))
 	clock.Add(int64(30 * time.Second))
 	check("MySQL is down", leaderboard.SourceLocal, true)
-	if _, err := r.Page(t.Context(), w.ref, leaderboard.PageQuery{Limit: 99}); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, err := r.Page(t.Context(), w.Ref, leaderboard.PageQuery{Limit: 99}); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("a page that nobody has asked for before: %v", err)
 	}
 	clock.Add(int64(31 * time.Second))
@@ -453,7 +453,7 @@ func TestReaderServesStale(t *testing.T) {
 			t.Errorf("beyond the limit, %s: %+v, %v", name, s, err)
 		}
 	}
-	w.fail(nil)
+	w.Fail(nil)
 	for name, read := range reads { // one of them says that the period is as it was, which is news of all
 		if s, err := read(); err != nil || s.Seq != 1 || s.Stale {
 			t.Errorf("MySQL is back, %s: %+v, %v", name, s, err)
@@ -471,16 +471,36 @@ func stateOf[V any](_ V, err error, state func() leaderboard.State) leaderboard.
 // What a layer kept in the process can grow to is bounded.
 func TestReaderMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	w.commit(set{member: "m", score: score(1)})
-	r := NewReader(nil, &truth{world: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
+	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	w.Commit(cachetest.Put("m", 1))
+	r := NewReader(nil, &truth{World: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
 	for i := range 2000 {
-		page(t, r, w.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
-		member(t, r, w.ref, fmt.Sprint("x", i))
+		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
+		member(t, r, w.Ref, fmt.Sprint("x", i))
 	}
 	pages, _ := r.pages.kept.size()
 	standings, _ := r.standings.kept.size()
 	if pages > 200 || standings > 100 || pages < 100 {
 		t.Errorf("%d pages and %d standings are kept", pages, standings)
+	}
+}
+
+// Whatever becomes of a field of a copy, readers are answered.
+func TestReaderPassesOverADamagedCopy(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})
+	b.world.Fill(10)
+	r := NewReader(b.copies, &truth{World: b.world}, unhurried(ReaderOptions{LocalTTL: 1, StaleLimit: 1}))
+	for _, field := range cachetest.MetaFields() {
+		for _, value := range cachetest.Rubbish() {
+			b.build(t)
+			if err := cachetest.Damage(cachetest.Within(t), b.client, b.ref, field, value); err != nil {
+				t.Fatal(err)
+			}
+			page, err := r.Page(cachetest.Within(t), b.ref, leaderboard.PageQuery{Limit: 2})
+			if err != nil || len(page.Entries) != 2 {
+				t.Errorf("%s: a reader gets %v, %v", field, page, err)
+			}
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // While a period rests, one question in a while is enough for everything that is kept of it; when it changes, nothing
@@ -13,9 +14,9 @@ import (
 func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-		(&rig{world: w}).members(10)
-		s := &truth{world: w}
+		w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+		w.Fill(10)
+		s := &truth{World: w}
 		r := NewReader(nil, s, ReaderOptions{LocalTTL: 100 * time.Millisecond})
 		q := leaderboard.PageQuery{Limit: 3}
 		asked := func(want int64) {
@@ -25,27 +26,27 @@ func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 				t.Errorf("MySQL was asked %d times, want %d", n, want)
 			}
 		}
-		member(t, r, w.ref, "m1")
-		page(t, r, w.ref, q)
+		member(t, r, w.Ref, "m1")
+		page(t, r, w.Ref, q)
 		for i := range int64(100) { // ten seconds, far beyond grace
 			time.Sleep(99 * time.Millisecond)
-			member(t, r, w.ref, "m2", "m"+string(rune('3'+i%7)), string(rune('a'+i%26))+string(rune('a'+i/26))) // another question each time
+			member(t, r, w.Ref, "m2", "m"+string(rune('3'+i%7)), string(rune('a'+i%26))+string(rune('a'+i/26))) // another question each time
 			asked(3 + i)
-			if got := member(t, r, w.ref, "m1"); got.Source != leaderboard.SourceLocal || got.Stale {
+			if got := member(t, r, w.Ref, "m1"); got.Source != leaderboard.SourceLocal || got.Stale {
 				t.Fatalf("a look-up in a period at rest: %+v", got)
 			}
-			want(t, page(t, r, w.ref, q), 10, leaderboard.SourceLocal, false)
+			want(t, page(t, r, w.Ref, q), 10, leaderboard.SourceLocal, false)
 		}
-		w.commit(set{member: "new", score: score(100)})
+		w.Commit(cachetest.Put("new", 100))
 		time.Sleep(99 * time.Millisecond)
-		if got := member(t, r, w.ref, "new"); got.Seq != 11 || got.Source != leaderboard.SourceMySQL {
+		if got := member(t, r, w.Ref, "new"); got.Seq != 11 || got.Source != leaderboard.SourceMySQL {
 			t.Errorf("a look-up after a change: %+v", got)
 		}
 		time.Sleep(99 * time.Millisecond) // the others are older than fresh now
 		asked(103)
-		page(t, r, w.ref, q)
+		page(t, r, w.Ref, q)
 		asked(104)
-		want(t, page(t, r, w.ref, q), 11, leaderboard.SourceLocal, false)
+		want(t, page(t, r, w.Ref, q), 11, leaderboard.SourceLocal, false)
 	})
 }
 

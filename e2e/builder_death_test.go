@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// temporaryTTL is how long the temporary keys of a dead builder live at most (the default of cache.CopyOptions).
+// temporaryTTL is how long the temporary keys of a dead builder live at most (the default of topn.Options).
 const temporaryTTL = time.Minute
 
 // deathCase is a point at which a builder dies.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache"
+	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
 	"leaderboard/store/storetest"
 )
@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
 // adapted is a process's real copies, as the command wires them.
-type adapted struct{ *cache.Copies }
+type adapted struct{ *topn.Copies }
 
 func (a adapted) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
 	o, err := a.Copies.Build(ctx, p)
@@ -29,7 +29,7 @@ func (a adapted) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, e
 func (a adapted) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
 	o, err := a.Copies.CatchUp(ctx, p)
 	out := Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows}
-	if errors.Is(err, cache.ErrNeedsBuild) {
+	if errors.Is(err, topn.ErrNeedsBuild) {
 		out.NeedsBuild, err = true, nil
 	}
 	return out, err
@@ -65,12 +65,12 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 	builds = new(atomic.Int64)
 	address := testenv.Redis(t)
 	for range 3 {
-		client, err := cache.OpenRedis(address)
+		client, err := topn.Open(address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = client.Close() })
-		copies := cache.NewCopies(client, model, cache.CopyOptions{HookPoint: func(point string) {
+		copies := topn.New(client, model, topn.Options{HookPoint: func(point string) {
 			if point == "locked" {
 				builds.Add(1)
 			}

@@ -1,4 +1,4 @@
-package cache
+package cachetest
 
 import (
 	"slices"
@@ -7,21 +7,23 @@ import (
 	"leaderboard/rank"
 )
 
-// oracle answers for one state of a world, by the definitions.
-type oracle struct {
-	rules  *leaderboard.Rules
-	name   stateName
-	sorted []leaderboard.Entry
+// Oracle answers for one state of a World, by the definitions.
+type Oracle struct {
+	Rules  *leaderboard.Rules
+	Name   StateName
+	Sorted []leaderboard.Entry
 }
 
-func (o oracle) state(source leaderboard.Source) leaderboard.State {
-	return leaderboard.State{Seq: o.name.seq, AsOf: o.name.asOf, Total: int64(len(o.sorted)), Source: source}
+// State returns the state as an answer from a source shows it.
+func (o Oracle) State(source leaderboard.Source) leaderboard.State {
+	return leaderboard.State{Seq: o.Name.Seq, AsOf: o.Name.AsOf, Total: int64(len(o.Sorted)), Source: source}
 }
 
-func (o oracle) rank(i int, mode leaderboard.Mode) int64 {
+// Rank returns the rank of the entry at a position from 0.
+func (o Oracle) Rank(i int, mode leaderboard.Mode) int64 {
 	better, distinct := int64(0), map[[2]int64]bool{}
-	for _, e := range o.sorted {
-		if o.rules.Better(e, o.sorted[i]) {
+	for _, e := range o.Sorted {
+		if o.Rules.Better(e, o.Sorted[i]) {
 			better++
 			distinct[[2]int64{e.Score, e.Tiebreak}] = true
 		}
@@ -36,48 +38,51 @@ func (o oracle) rank(i int, mode leaderboard.Mode) int64 {
 	}
 }
 
-func (o oracle) place(member string) int {
-	return slices.IndexFunc(o.sorted, func(e leaderboard.Entry) bool { return e.Member == member })
+// Position returns the position of a member from 0, -1 when there is no such entry.
+func (o Oracle) Position(member string) int {
+	return slices.IndexFunc(o.Sorted, func(e leaderboard.Entry) bool { return e.Member == member })
 }
 
-func (o oracle) page(q leaderboard.PageQuery, source leaderboard.Source) (*leaderboard.Page, error) {
-	codec, total := rank.CodecOf(o.rules), len(o.sorted)
+// Page answers as leaderboard.Rankings does.
+func (o Oracle) Page(q leaderboard.PageQuery, source leaderboard.Source) (*leaderboard.Page, error) {
+	codec, total := rank.CodecOf(o.Rules), len(o.Sorted)
 	start := int(min(q.Offset, int64(total)))
 	switch {
 	case q.Around != "":
-		at := o.place(q.Around)
+		at := o.Position(q.Around)
 		if at < 0 {
 			return nil, leaderboard.ErrNotRanked
 		}
 		start = max(0, min(at-q.Before, total-q.Limit))
 	case q.After != "":
-		start = slices.IndexFunc(o.sorted, func(e leaderboard.Entry) bool { return codec.Key(e) > rank.Key(q.After) })
+		start = slices.IndexFunc(o.Sorted, func(e leaderboard.Entry) bool { return codec.Key(e) > rank.Key(q.After) })
 		if start < 0 {
 			start = total
 		}
 	}
-	page := &leaderboard.Page{State: o.state(source), Entries: []leaderboard.Ranked{}}
+	page := &leaderboard.Page{State: o.State(source), Entries: []leaderboard.Ranked{}}
 	end := min(start+q.Limit, total)
 	for i := start; i < end; i++ {
-		page.Entries = append(page.Entries, leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: o.sorted[i]})
+		page.Entries = append(page.Entries, leaderboard.Ranked{Rank: o.Rank(i, q.Mode), Entry: o.Sorted[i]})
 	}
 	if end < total && end > start {
-		page.Next = string(codec.Key(o.sorted[end-1]))
+		page.Next = string(codec.Key(o.Sorted[end-1]))
 	}
 	return page, nil
 }
 
-func (o oracle) members(q leaderboard.MembersQuery, source leaderboard.Source) *leaderboard.Standings {
-	s := &leaderboard.Standings{State: o.state(source), Entries: []leaderboard.Standing{}}
-	among := oracle{rules: o.rules}
-	for i, e := range o.sorted {
+// Members answers as leaderboard.Rankings does.
+func (o Oracle) Members(q leaderboard.MembersQuery, source leaderboard.Source) *leaderboard.Standings {
+	s := &leaderboard.Standings{State: o.State(source), Entries: []leaderboard.Standing{}}
+	among := Oracle{Rules: o.Rules}
+	for i, e := range o.Sorted {
 		if !slices.Contains(q.Members, e.Member) {
 			continue
 		}
-		among.sorted = append(among.sorted, e)
+		among.Sorted = append(among.Sorted, e)
 		s.Ranked++
 		one := leaderboard.Standing{
-			Ranked: leaderboard.Ranked{Rank: o.rank(i, q.Mode), Entry: e}, Tied: o.rank(i, leaderboard.ModeTied), Position: among.rank(s.Ranked-1, q.Mode),
+			Ranked: leaderboard.Ranked{Rank: o.Rank(i, q.Mode), Entry: e}, Tied: o.Rank(i, leaderboard.ModeTied), Position: among.Rank(s.Ranked-1, q.Mode),
 		}
 		if s.Ranked > q.Offset && (q.Limit == 0 || s.Ranked <= q.Offset+q.Limit) {
 			s.Entries = append(s.Entries, one)
@@ -87,21 +92,22 @@ func (o oracle) members(q leaderboard.MembersQuery, source leaderboard.Source) *
 		}
 	}
 	for _, m := range q.Members {
-		if o.place(m) < 0 {
+		if o.Position(m) < 0 {
 			s.NotRanked = append(s.NotRanked, m)
 		}
 	}
 	return s
 }
 
-func (o oracle) scoreRank(q leaderboard.ScoreQuery, source leaderboard.Source) *leaderboard.ScoreRank {
-	s := &leaderboard.ScoreRank{State: o.state(source), Strict: 1, Tied: 1}
+// ScoreRank answers as leaderboard.Rankings does.
+func (o Oracle) ScoreRank(q leaderboard.ScoreQuery, source leaderboard.Source) *leaderboard.ScoreRank {
+	s := &leaderboard.ScoreRank{State: o.State(source), Strict: 1, Tied: 1}
 	newcomer := leaderboard.Entry{Score: q.Score, Tiebreak: q.Tiebreak}
-	for _, e := range o.sorted {
-		if o.rules.Better(e, newcomer) {
+	for _, e := range o.Sorted {
+		if o.Rules.Better(e, newcomer) {
 			s.Tied++
 		}
-		if !o.rules.Better(newcomer, e) {
+		if !o.Rules.Better(newcomer, e) {
 			s.Strict++
 		}
 	}

@@ -1,7 +1,9 @@
-package cache
+// Package cachetest has a period in memory that remembers every state it was ever in, to test caches against.
+package cachetest
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -10,38 +12,38 @@ import (
 	"leaderboard/rank"
 )
 
-// world is a period in memory that remembers every state it was ever in, can be set back to a backup as an operator
-// would, and answers for any of its states by counting. It is the log of the copies and the oracle of the tests.
-type world struct {
-	ref leaderboard.PeriodRef
+// World is a period in memory that remembers every state it was ever in, can be set back to a backup as an operator
+// would, and answers for any of its states by counting. It is the topn.Log of the copies and the oracle of the tests.
+type World struct {
+	Ref leaderboard.PeriodRef
 
-	mu      sync.Mutex
-	clock   leaderboard.Micros
-	cur     backup
-	states  map[stateName][]leaderboard.Entry // best first
-	failure error
-	// snapshots, when set, is what Snapshot answers instead of the present state.
-	snapshot *stateName
-	reads    int // of Period
+	mu       sync.Mutex
+	clock    leaderboard.Micros
+	cur      Backup
+	states   map[StateName][]leaderboard.Entry // best first
+	failure  error
+	snapshot *StateName // when set, what Snapshot answers instead of the present state
+	reads    int        // of Period
 }
 
-// stateName names a state of the period across all histories.
-type stateName struct {
-	seq  int64
-	asOf leaderboard.Micros
+// StateName names a state of the period across all histories.
+type StateName struct {
+	Seq  int64
+	AsOf leaderboard.Micros
 }
 
-// backup is everything that a backup of the database holds.
-type backup struct {
+// Backup is everything that a backup of the database holds.
+type Backup struct {
 	period  leaderboard.Period
 	entries map[string]leaderboard.Entry
 	log     []leaderboard.Commit
 }
 
-func newWorld(id int64, rules leaderboard.Rules) *world {
-	w := &world{
-		clock: 1534429133e6, states: map[stateName][]leaderboard.Entry{},
-		ref: leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
+// NewWorld makes an empty period.
+func NewWorld(id int64, rules leaderboard.Rules) *World {
+	w := &World{
+		clock: 1534429133e6, states: map[StateName][]leaderboard.Entry{},
+		Ref: leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
 	}
 	w.cur.entries = map[string]leaderboard.Entry{}
 	w.cur.period = leaderboard.Period{ID: id, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
@@ -49,44 +51,62 @@ func newWorld(id int64, rules leaderboard.Rules) *world {
 	return w
 }
 
-func (w *world) tick() leaderboard.Micros {
+func (w *World) tick() leaderboard.Micros {
 	w.clock++
 	return w.clock
 }
 
-func (w *world) remember() {
-	sorted := slices.SortedFunc(maps.Values(w.cur.entries), w.ref.Rules.Compare)
-	w.states[stateName{w.cur.period.LastSeq, w.cur.period.Committed}] = sorted
+func (w *World) remember() {
+	sorted := slices.SortedFunc(maps.Values(w.cur.entries), w.Ref.Rules.Compare)
+	w.states[StateName{w.cur.period.LastSeq, w.cur.period.Committed}] = sorted
 }
 
-// set is one change to be committed: the entry, or its removal when score is nil.
-type set struct {
-	member   string
-	score    *int64
-	tiebreak int64
+// Edit is one change to be committed.
+type Edit struct {
+	member          string
+	score, tiebreak int64
+	remove          bool
 }
 
-func score(n int64) *int64 { return &n }
+// Put gives a member a new entry, with a created_time of its own.
+func Put(member string, score int64) Edit { return PutTiebreak(member, score, 0) }
 
-// commit makes one commit of all changes that change something.
-func (w *world) commit(sets ...set) leaderboard.Commit {
+// PutTiebreak is Put with a tiebreak.
+func PutTiebreak(member string, score, tiebreak int64) Edit {
+	return Edit{member: member, score: score, tiebreak: tiebreak}
+}
+
+// Remove removes the entry of a member, if there is one.
+func Remove(member string) Edit { return Edit{member: member, remove: true} }
+
+// Fill commits members m1 to mn with the scores n to 1.
+func (w *World) Fill(n int) {
+	var edits []Edit
+	for i := range n {
+		edits = append(edits, Put(fmt.Sprint("m", i+1), int64(n-i)))
+	}
+	w.Commit(edits...)
+}
+
+// Commit makes one commit of all edits that change something.
+func (w *World) Commit(edits ...Edit) leaderboard.Commit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := &w.cur.period
 	c := leaderboard.Commit{PeriodID: p.ID, FirstSeq: p.LastSeq + 1, PrevCommittedAt: p.Committed}
-	for _, s := range sets {
-		change := leaderboard.Change{Seq: p.LastSeq + 1, Member: s.member}
-		if old, ok := w.cur.entries[s.member]; ok {
+	for _, e := range edits {
+		change := leaderboard.Change{Seq: p.LastSeq + 1, Member: e.member}
+		if old, ok := w.cur.entries[e.member]; ok {
 			change.Old = &old
 		}
 		switch {
-		case s.score != nil:
-			change.New = &leaderboard.Entry{Member: s.member, Score: *s.score, Tiebreak: s.tiebreak, CreatedTime: w.tick()}
-			w.cur.entries[s.member] = *change.New
+		case !e.remove:
+			change.New = &leaderboard.Entry{Member: e.member, Score: e.score, Tiebreak: e.tiebreak, CreatedTime: w.tick()}
+			w.cur.entries[e.member] = *change.New
 		case change.Old == nil:
 			continue
 		default:
-			delete(w.cur.entries, s.member)
+			delete(w.cur.entries, e.member)
 		}
 		c.Changes = append(c.Changes, change)
 		p.LastSeq++
@@ -101,55 +121,107 @@ func (w *world) commit(sets ...set) leaderboard.Commit {
 	return c
 }
 
-// backup is a copy of the database as it is.
-func (w *world) backup() backup {
+// Backup returns the database as it is.
+func (w *World) Backup() Backup {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return backup{w.cur.period, maps.Clone(w.cur.entries), slices.Clone(w.cur.log)}
+	return Backup{w.cur.period, maps.Clone(w.cur.entries), slices.Clone(w.cur.log)}
 }
 
-// restore puts a backup in the place of the database.
-func (w *world) restore(b backup) {
+// Restore puts a backup in the place of the database.
+func (w *World) Restore(b Backup) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.cur = backup{b.period, maps.Clone(b.entries), slices.Clone(b.log)}
+	w.cur = Backup{b.period, maps.Clone(b.entries), slices.Clone(b.log)}
 }
 
-// prune forgets the log up to a seq.
-func (w *world) prune(upTo int64) {
+// Prune forgets the log up to a seq.
+func (w *World) Prune(upTo int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cur.log = slices.DeleteFunc(w.cur.log, func(c leaderboard.Commit) bool { return c.LastSeq <= upTo })
 }
 
-func (w *world) fail(err error) {
+// Fail makes everything that is read fail with err until it is nil.
+func (w *World) Fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failure = err
 }
 
-func (w *world) name() stateName {
+// Failure returns what Fail was called with last.
+func (w *World) Failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return stateName{w.cur.period.LastSeq, w.cur.period.Committed}
+	return w.failure
 }
 
-// at is the oracle of one state.
-func (w *world) at(name stateName) (oracle, bool) {
+// SnapshotAt makes Snapshot answer with an earlier state, as a slow reader would; nil ends that.
+func (w *World) SnapshotAt(name *StateName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.snapshot = name
+}
+
+// LeapTo sets the seq without a commit.
+func (w *World) LeapTo(seq int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cur.period.LastSeq = seq
+	w.remember()
+}
+
+// Reads returns how often Period was called.
+func (w *World) Reads() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reads
+}
+
+// Names returns all states that the period was ever in, in no order.
+func (w *World) Names() []StateName {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.states))
+}
+
+// Remembers says whether the present database was in a state once. Unknown (the log is pruned) counts as no.
+func (w *World) Remembers(name StateName) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if name == (StateName{w.cur.period.LastSeq, w.cur.period.Committed}) {
+		return true
+	}
+	return slices.ContainsFunc(w.cur.log, func(c leaderboard.Commit) bool {
+		return c.FromSeq() == name.Seq && c.PrevCommittedAt == name.AsOf
+	})
+}
+
+// Name returns the present state.
+func (w *World) Name() StateName {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return StateName{w.cur.period.LastSeq, w.cur.period.Committed}
+}
+
+// At returns the oracle of one state, false when the period was never in it.
+func (w *World) At(name StateName) (Oracle, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sorted, ok := w.states[name]
-	return oracle{w.ref.Rules, name, sorted}, ok
+	return Oracle{w.Ref.Rules, name, sorted}, ok
 }
 
-func (w *world) Period(context.Context, int64) (leaderboard.Period, error) {
+// Period implements topn.Log.
+func (w *World) Period(context.Context, int64) (leaderboard.Period, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads++
 	return w.cur.period, w.failure
 }
 
-func (w *world) Changes(_ context.Context, _, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
+// Changes implements topn.Log.
+func (w *World) Changes(_ context.Context, _, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []leaderboard.Commit
@@ -164,8 +236,9 @@ func (w *world) Changes(_ context.Context, _, fromSeq int64, limit int) ([]leade
 	return out, w.failure
 }
 
-func (w *world) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
-	name := w.name()
+// Snapshot implements topn.Log.
+func (w *World) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	name := w.Name()
 	w.mu.Lock()
 	if w.snapshot != nil {
 		name = *w.snapshot
@@ -175,10 +248,10 @@ func (w *world) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, 
 	if failure != nil {
 		return failure
 	}
-	if err := begin(leaderboard.State{Seq: name.seq, AsOf: name.asOf, Total: int64(len(sorted))}); err != nil {
+	if err := begin(leaderboard.State{Seq: name.Seq, AsOf: name.AsOf, Total: int64(len(sorted))}); err != nil {
 		return err
 	}
-	codec := rank.CodecOf(w.ref.Rules)
+	codec := rank.CodecOf(w.Ref.Rules)
 	var keys []rank.Key
 	for _, e := range sorted[:min(limit, len(sorted))] {
 		keys = append(keys, codec.Key(e))

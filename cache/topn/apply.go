@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -14,13 +14,13 @@ type Effect string
 
 // The effects. Only Gap asks the caller for more, see CatchUp.
 const (
-	EffectApplied Effect = "applied" // the copy is at the last commit
-	EffectShort   Effect = "short"   // the same, and so few entries are left that a rebuild is due
-	EffectCurrent Effect = "current" // the copy was there or further on already
-	EffectGap     Effect = "gap"     // the copy is at a state that the commits do not start from
-	EffectForked  Effect = "forked"  // the copy was of another history and is dropped
-	EffectDamaged Effect = "damaged" // the copy was damaged and is dropped
-	EffectMissing Effect = "missing" // there is no copy, so there is nothing to do
+	EffectApplied  Effect = "applied"  // the copy is at the last commit
+	EffectShort    Effect = "short"    // the same, and so few entries are left that a rebuild is due
+	EffectCurrent  Effect = "current"  // the copy was there or further on already
+	EffectGap      Effect = "gap"      // the copy is at a state that the commits do not start from
+	EffectDiverged Effect = "diverged" // the copy was of another history and is dropped
+	EffectDamaged  Effect = "damaged"  // the copy was damaged and is dropped
+	EffectMissing  Effect = "missing"  // there is no copy, so there is nothing to do
 )
 
 // applyGroup is how many changes go into one script at most: it blocks Redis for well under a millisecond. A commit is
@@ -61,22 +61,22 @@ func (c *Copies) applyGroup(ctx context.Context, p leaderboard.PeriodRef, commit
 	for member, key := range final {
 		args = append(args, member, string(key))
 	}
-	raw, err := c.scripts.apply.Run(ctx, c.patient, c.keys(p), args...).Slice()
+	raw, err := c.scripts.apply.Run(ctx, c.background, c.keys(p), args...).Slice()
 	if err != nil {
-		return "", fmt.Errorf("cache: apply seq %d to %d to period %d: %w", first.FirstSeq, last.LastSeq, p.ID, err)
+		return "", fmt.Errorf("topn: apply seq %d to %d to period %d: %w", first.FirstSeq, last.LastSeq, p.ID, err)
 	}
-	r := reader{raw: raw}
+	r := reply{raw: raw}
 	switch effect := Effect(r.string()); effect {
-	case EffectApplied, EffectShort, EffectCurrent, EffectGap, EffectForked, EffectDamaged, EffectMissing:
+	case EffectApplied, EffectShort, EffectCurrent, EffectGap, EffectDiverged, EffectDamaged, EffectMissing:
 		return effect, r.err
 	case "format":
 		return EffectMissing, r.err
 	default:
-		return "", errors.Join(r.err, fmt.Errorf("cache: apply: status %q", effect))
+		return "", errors.Join(r.err, fmt.Errorf("topn: apply: status %q", effect))
 	}
 }
 
-// finalKeys is what each member that the commits concern has after the last of them, "" when no entry.
+// finalKeys returns what each member that the commits concern has after the last of them, "" when no entry.
 func finalKeys(codec rank.Codec, commits []leaderboard.Commit) map[string]rank.Key {
 	final := map[string]rank.Key{}
 	for i := range commits {
@@ -90,4 +90,115 @@ func finalKeys(codec rank.Codec, commits []leaderboard.Commit) map[string]rank.K
 		}
 	}
 	return final
+}
+
+const (
+	// catchUpCommits is how many rows of the log are read at once.
+	catchUpCommits = 200
+	// catchUpRounds bounds a catch-up beside writers and other followers that move the copy on; each round makes progress
+	// or somebody else did.
+	catchUpRounds = 1000
+)
+
+// CatchUp brings the copy to the state that the period is in when it starts, by the change log. ErrNeedsBuild, which may
+// wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned), when only a full rebuild can; a copy that is of
+// another history than MySQL's is dropped. It needs no lease.
+func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
+	var out Outcome
+	target := int64(-1) // where MySQL was at first; running after a busy writer would have no end
+	for range catchUpRounds {
+		info, err := c.usable(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		var commits []leaderboard.Commit
+		if target < 0 {
+			out.FromSeq = info.Seq
+		}
+		out.ToSeq = info.Seq
+		if target < 0 || info.Seq < target {
+			var last int64
+			if commits, last, err = c.missing(ctx, p, info); err != nil {
+				return out, err
+			}
+			target = max(target, last)
+		}
+		if len(commits) == 0 {
+			if info.Short {
+				return out, fmt.Errorf("%w: %d entries are left", ErrNeedsBuild, info.N)
+			}
+			return out, nil
+		}
+		if err := c.applyLog(ctx, p, commits, &out); err != nil {
+			return out, err
+		}
+	}
+	return out, fmt.Errorf("topn: the copy of period %d does not get from seq %d to %d", p.ID, out.ToSeq, target)
+}
+
+func (c *Copies) usable(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
+	info, err := c.Info(ctx, p)
+	switch {
+	case err != nil:
+		return info, err
+	case info.Damaged:
+		return info, fmt.Errorf("%w: %w", ErrNeedsBuild, ErrDamaged)
+	case !info.Exists:
+		return info, fmt.Errorf("%w: %w", ErrNeedsBuild, ErrMissing)
+	}
+	return info, nil
+}
+
+func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits []leaderboard.Commit, out *Outcome) error {
+	effect, err := c.Apply(ctx, p, commits)
+	if err != nil {
+		return err
+	}
+	switch effect {
+	case EffectApplied, EffectShort:
+		for i := range commits {
+			out.Rows += int64(len(commits[i].Changes))
+		}
+		return nil
+	case EffectCurrent, EffectGap: // another follower was here in the meantime: look again
+		return nil
+	default: // gone, or of another history, which the script sees by the commit that its state comes from
+		return fmt.Errorf("%w: %s", ErrNeedsBuild, effect)
+	}
+}
+
+// missing reads the next commits that the copy lacks, none when it is where MySQL is, and the seq that MySQL is at. The
+// order of reading decides what can be concluded: the copy was looked at before MySQL, so a MySQL at a lower seq is
+// another history, never just a slow reader. Nothing here trusts a snapshot that was read earlier.
+func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info Info) ([]leaderboard.Commit, int64, error) {
+	period, err := c.log.Period(ctx, p.ID)
+	if err != nil {
+		return nil, 0, err
+	}
+	switch {
+	case period.LastSeq == info.Seq && period.Committed == info.AsOf:
+		return nil, period.LastSeq, nil
+	case period.LastSeq <= info.Seq:
+		return nil, 0, c.dropDiverged(ctx, p, info, period.LastSeq)
+	}
+	commits, err := c.log.Changes(ctx, p.ID, info.Seq, catchUpCommits)
+	switch {
+	case errors.Is(err, leaderboard.ErrLogPruned):
+		return nil, 0, fmt.Errorf("%w: %w", ErrNeedsBuild, err)
+	case err != nil:
+		return nil, 0, err
+	case len(commits) == 0 || commits[0].FromSeq() != info.Seq:
+		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", ErrNeedsBuild, info.Seq)
+	}
+	return commits, period.LastSeq, nil
+}
+
+// dropDiverged drops a copy whose state MySQL never was in, if it still is in that state.
+func (c *Copies) dropDiverged(ctx context.Context, p leaderboard.PeriodRef, info Info, lastSeq int64) error {
+	c.opts.Logger.WarnContext(ctx, "copy is of another history than MySQL, dropping it",
+		"board", p.Board, "period", p.ID, "copy_seq", info.Seq, "copy_as_of", info.AsOf.String(), "mysql_seq", lastSeq)
+	if _, err := c.drop(ctx, p, decimal(info.Seq), decimal(info.AsOf)); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the copy at seq %d was of another history", ErrNeedsBuild, info.Seq)
 }

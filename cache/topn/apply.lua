@@ -6,7 +6,7 @@ if not c then return { why, 0 } end
 local from, to = ARGV[2], ARGV[4]
 if (c.seq == from and c.as_of ~= ARGV[3]) or (c.seq == to and c.as_of ~= ARGV[5]) then
   redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3])
-  return { 'forked', 0 }
+  return { 'diverged', 0 }
 end
 if not less(c.seq, to) then return { 'current', c.n } end
 if c.seq ~= from then return { 'gap', c.n } end

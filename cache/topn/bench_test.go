@@ -1,55 +1,30 @@
-package cache
+package topn
 
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
-// benchRig is a period of n members with a copy, and a reader that never asks the truth.
-func benchRig(b *testing.B, n, topN int, ttl time.Duration) (*rig, *Reader) {
+// benchRig is a period of n members with a copy.
+func benchRig(b *testing.B, n, topN int) *rig {
 	b.Helper()
-	r := newRig(b, rulesWith(func(r *leaderboard.Rules) { r.TopN = topN }), CopyOptions{})
-	r.members(n)
+	r := newRig(b, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = topN }), Options{})
+	r.world.Fill(n)
 	r.build(b)
-	return r, NewReader(r.copies, &truth{world: r.world}, ReaderOptions{LocalTTL: ttl})
-}
-
-// A page and a member out of the memory of the process.
-func BenchmarkReaderLocal(b *testing.B) {
-	r, reader := benchRig(b, 1000, 1000, time.Hour)
-	b.Run("page", func(b *testing.B) {
-		q := leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Limit: 100}
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := reader.Page(b.Context(), r.ref, q); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	})
-	b.Run("member", func(b *testing.B) {
-		q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeStrict}, Members: []string{"m500"}}
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if _, err := reader.Members(b.Context(), r.ref, q); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	})
+	return r
 }
 
 // Straight from the copy in Redis, one round trip each.
 func BenchmarkCopy(b *testing.B) {
-	r, _ := benchRig(b, 20_000, 20_000, time.Hour)
+	r := benchRig(b, 20_000, 20_000)
 	for _, limit := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint("page/", limit), func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					if _, err := r.copies.Page(b.Context(), r.ref, leaderboard.PageQuery{Limit: limit}); err != nil {
+					if _, _, err := r.copies.Page(b.Context(), r.ref, leaderboard.PageQuery{Limit: limit}); err != nil {
 						b.Error(err)
 					}
 				}
@@ -63,7 +38,7 @@ func BenchmarkCopy(b *testing.B) {
 				for pb.Next() {
 					i = i%20_000 + 1
 					q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode}, Members: []string{fmt.Sprint("m", i)}}
-					if _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+					if _, _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
 						b.Error(err)
 					}
 				}
@@ -74,7 +49,7 @@ func BenchmarkCopy(b *testing.B) {
 		b.Run(fmt.Sprint("member/dense/", at), func(b *testing.B) {
 			q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{fmt.Sprint("m", at)}}
 			for b.Loop() {
-				if _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
+				if _, _, err := r.copies.Members(b.Context(), r.ref, q); err != nil {
 					b.Error(err)
 				}
 			}
@@ -86,15 +61,15 @@ func BenchmarkCopy(b *testing.B) {
 func BenchmarkApply(b *testing.B) {
 	for _, changes := range []int{1, 500} {
 		b.Run(fmt.Sprint(changes), func(b *testing.B) {
-			r, _ := benchRig(b, 2000, 1000, time.Hour)
+			r := benchRig(b, 2000, 1000)
 			b.ResetTimer()
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
-				var sets []set
+				var sets []cachetest.Edit
 				for j := range changes {
-					sets = append(sets, set{member: fmt.Sprint("m", (i+j)%2000+1), score: score(int64((i*7919 + j*104729) % 100_003))})
+					sets = append(sets, cachetest.Put(fmt.Sprint("m", (i+j)%2000+1), int64((i*7919+j*104729)%100_003)))
 				}
-				c := r.world.commit(sets...)
+				c := r.world.Commit(sets...)
 				b.StartTimer()
 				if effect := r.apply(b, c); effect != EffectApplied {
 					b.Fatal(effect)
@@ -108,7 +83,7 @@ func BenchmarkApply(b *testing.B) {
 func BenchmarkBuild(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			r, _ := benchRig(b, n, n, time.Hour)
+			r := benchRig(b, n, n)
 			for b.Loop() {
 				r.build(b)
 			}

@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"sync"
@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// breakerFailures in a row open the breaker: one slow answer is no outage.
-	breakerFailures = 3
-	// breakerPause is how long it stays open before one request tries again.
-	breakerPause = time.Second
+	// BreakerFailures in a row open the breaker: one slow answer is no outage.
+	BreakerFailures = 3
+	// BreakerPause is how long it stays open before one request tries again.
+	BreakerPause = time.Second
 )
 
-// breaker keeps requests from waiting, one after another, for a server that does not answer.
-type breaker struct {
+// Breaker keeps requests from waiting, one after another, for a server that does not answer.
+type Breaker struct {
 	now      func() time.Time
 	onChange func(open bool) // called under mu: must not block
 
@@ -23,8 +23,13 @@ type breaker struct {
 	retryAt  time.Time // when open: the next probe
 }
 
-// allow says whether to try. Every allow that says yes is followed by one done.
-func (b *breaker) allow() bool {
+// NewBreaker makes a closed breaker. onChange is called whenever it opens or closes, and must not block.
+func NewBreaker(now func() time.Time, onChange func(open bool)) *Breaker {
+	return &Breaker{now: now, onChange: onChange}
+}
+
+// Allow says whether to try. Every Allow that says yes is followed by one Done.
+func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.open {
@@ -33,12 +38,12 @@ func (b *breaker) allow() bool {
 	if b.now().Before(b.retryAt) {
 		return false
 	}
-	b.retryAt = b.now().Add(breakerPause) // nobody else probes until this one has ended
+	b.retryAt = b.now().Add(BreakerPause) // nobody else probes until this one has ended
 	return true
 }
 
-// done reports how a try ended.
-func (b *breaker) done(ok bool) {
+// Done takes down how a try ended.
+func (b *Breaker) Done(ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ok {
@@ -47,13 +52,13 @@ func (b *breaker) done(ok bool) {
 		return
 	}
 	b.failures++
-	if b.failures >= breakerFailures {
-		b.retryAt = b.now().Add(breakerPause)
+	if b.failures >= BreakerFailures {
+		b.retryAt = b.now().Add(BreakerPause)
 		b.set(true)
 	}
 }
 
-func (b *breaker) set(open bool) {
+func (b *Breaker) set(open bool) {
 	if b.open != open {
 		b.open = open
 		b.onChange(open)

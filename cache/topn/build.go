@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -16,14 +16,14 @@ import (
 // cleanupTimeout bounds removing the temporary keys of a build that failed; their TTL does it otherwise.
 const cleanupTimeout = 500 * time.Millisecond
 
-// Build makes the copy anew: it reads the top in one snapshot of MySQL, writes it to temporary keys, publishes it
+// Build makes the copy from scratch: it reads the top in one snapshot of MySQL, writes it to temporary keys, publishes it
 // if it is not older than the copy in place, and applies the log on top. It is correct without any lease; running two at
 // once is only a waste.
 func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
 	start := time.Now()
 	out, err := c.build(ctx, p)
 	if err != nil {
-		err = fmt.Errorf("cache: build the copy of period %d: %w", p.ID, err)
+		err = fmt.Errorf("topn: build the copy of period %d: %w", p.ID, err)
 	}
 	c.opts.OnBuild(p, out, time.Since(start), err)
 	return out, err
@@ -105,7 +105,7 @@ func (b *builder) write(ctx context.Context, keys []rank.Key) error {
 		members[i].Member = string(k)
 		fields = append(fields, k.Member(), string(k))
 	}
-	_, err := b.copies.patient.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
+	_, err := b.copies.background.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
 		pipe.ZAdd(ctx, b.top, members...)
 		pipe.HSet(ctx, b.key, fields...)
 		pipe.PExpire(ctx, b.top, b.copies.opts.TempTTL)
@@ -123,13 +123,13 @@ func (b *builder) write(ctx context.Context, keys []rank.Key) error {
 
 func (b *builder) publish(ctx context.Context) (status string, err error) {
 	c, p := b.copies, b.ref
-	raw, err := c.scripts.publish.Run(ctx, c.patient, append(c.keys(p), b.top, b.key),
+	raw, err := c.scripts.publish.Run(ctx, c.background, append(c.keys(p), b.top, b.key),
 		format(p), decimal(b.state.Seq), decimal(b.state.AsOf), decimal(b.state.Total), b.rows, string(b.floor),
 		decimal(b.started), p.Rules.TTL().Milliseconds(), b.token).Slice()
 	if err != nil {
 		return "", fmt.Errorf("publish: %w", err)
 	}
-	r := reader{raw: raw}
+	r := reply{raw: raw}
 	switch status = r.string(); status {
 	case "published", "refused":
 		return status, r.err
@@ -158,7 +158,7 @@ func (b *builder) refused(ctx context.Context) (status string, err error) {
 func (b *builder) discard(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := b.copies.patient.Unlink(ctx, b.top, b.key).Err(); err != nil {
+	if err := b.copies.background.Unlink(ctx, b.top, b.key).Err(); err != nil {
 		b.copies.opts.Logger.WarnContext(ctx, "temporary keys of a build are left to their TTL", "period", b.ref.ID, "error", err)
 	}
 }

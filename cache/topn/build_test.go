@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -9,25 +9,26 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 	"leaderboard/rank"
 )
 
 // A builder that read before others wrote, and publishes after them, must not win.
 func TestStaleBuilderIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(3)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(3)
 	b.build(t)
-	slow := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+	slow := New(b.client, b.world, Options{HookPoint: func(point string) {
 		if point == "before-publish" {
-			b.apply(t, b.world.commit(set{member: "late", score: score(99)}))
+			b.apply(t, b.world.Commit(cachetest.Put("late", 99)))
 		}
 	}})
-	out, err := slow.Build(within(t), b.ref)
+	out, err := slow.Build(cachetest.Within(t), b.ref)
 	if err != nil || !out.Refused {
 		t.Errorf("build from an old snapshot: %+v, %v, want refused", out, err)
 	}
-	page := must(b.top(t, 1))(t)
+	page := cachetest.Must(b.top(t, 1))(t)
 	if page.Seq != 4 || page.Entries[0].Member != "late" {
 		t.Errorf("the copy went back in time: %+v", page)
 	}
@@ -36,19 +37,19 @@ func TestStaleBuilderIsRefused(t *testing.T) {
 // The client repeats a command whose answer was lost.
 func TestPublishTwice(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(3)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(3)
 	job := &builder{copies: b.copies, ref: b.ref, token: "t", top: "lb:{7}:tmp:t:top", key: "lb:{7}:tmp:t:key"}
-	if err := job.read(within(t)); err != nil {
+	if err := job.read(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if status, err := job.publish(within(t)); err != nil || status != "published" {
+		if status, err := job.publish(cachetest.Within(t)); err != nil || status != "published" {
 			t.Errorf("publish: %s, %v", status, err)
 		}
 	}
-	b.apply(t, b.world.commit(set{member: "x", score: score(1)}))
-	if status, err := job.publish(within(t)); err != nil || status != "published" || b.info(t).Seq != 4 {
+	b.apply(t, b.world.Commit(cachetest.Put("x", 1)))
+	if status, err := job.publish(cachetest.Within(t)); err != nil || status != "published" || b.info(t).Seq != 4 {
 		t.Errorf("publish after an apply: %s, %v; the copy is at seq %d", status, err, b.info(t).Seq)
 	}
 }
@@ -56,14 +57,14 @@ func TestPublishTwice(t *testing.T) {
 // What a restored backup knows nothing about must not fence off the truth.
 func TestBuildReplacesACopyAheadOfTheTruth(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(3)
-	backup := b.world.backup()
-	b.world.commit(set{member: "lost", score: score(99)})
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(3)
+	backup := b.world.Backup()
+	b.world.Commit(cachetest.Put("lost", 99))
 	b.build(t)
-	b.world.restore(backup)
+	b.world.Restore(backup)
 	out := b.build(t)
-	page := must(b.top(t, 1))(t)
+	page := cachetest.Must(b.top(t, 1))(t)
 	if out.Refused || page.Seq != 3 || page.Entries[0].Member != "m1" {
 		t.Errorf("%+v; the top is %+v", out, page)
 	}
@@ -75,11 +76,11 @@ func TestBuilderDiesAnywhere(t *testing.T) {
 	for _, point := range []string{"locked", "snapshot", "chunk", "before-publish", "published"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
-			b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-			b.members(5)
+			b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+			b.world.Fill(5)
 			b.build(t)
-			b.members(10)
-			mortal := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(at string) {
+			b.world.Fill(10)
+			mortal := New(b.client, b.world, Options{HookPoint: func(at string) {
 				if at == point {
 					runtime.Goexit() // not one more line of Build runs, as when the process is killed
 				}
@@ -94,12 +95,12 @@ func TestBuilderDiesAnywhere(t *testing.T) {
 			if point == "published" {
 				want = 15
 			}
-			if page := must(b.top(t, 2))(t); page.Seq != want {
+			if page := cachetest.Must(b.top(t, 2))(t); page.Seq != want {
 				t.Errorf("the copy is at seq %d, want %d", page.Seq, want)
 			}
 			leftovers := 0
-			for _, key := range must(b.client.Keys(within(t), "*").Result())(t) {
-				if ttl := must(b.client.PTTL(within(t), key).Result())(t); ttl <= 0 {
+			for _, key := range cachetest.Must(b.client.Keys(cachetest.Within(t), "*").Result())(t) {
+				if ttl := cachetest.Must(b.client.PTTL(cachetest.Within(t), key).Result())(t); ttl <= 0 {
 					t.Errorf("%s never expires", key)
 				}
 				if strings.Contains(key, ":tmp:") {
@@ -115,22 +116,22 @@ func TestBuilderDiesAnywhere(t *testing.T) {
 
 func TestBuildThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(5)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(5)
 	b.build(t)
-	expire := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+	expire := New(b.client, b.world, Options{HookPoint: func(point string) {
 		if point == "before-publish" {
-			keys := must(b.client.Keys(within(t), "*:tmp:*:top").Result())(t)
-			if err := b.client.Del(within(t), keys...).Err(); err != nil {
+			keys := cachetest.Must(b.client.Keys(cachetest.Within(t), "*:tmp:*:top").Result())(t)
+			if err := b.client.Del(cachetest.Within(t), keys...).Err(); err != nil {
 				t.Error(err)
 			}
 		}
 	}})
-	if _, err := expire.Build(within(t), b.ref); err == nil || !strings.Contains(err.Error(), "expired") {
+	if _, err := expire.Build(cachetest.Within(t), b.ref); err == nil || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("build whose temporary keys are gone: %v", err)
 	}
-	ctx, cancel := context.WithCancel(within(t))
-	cancelled := NewCopies(b.client, b.world, CopyOptions{HookPoint: func(point string) {
+	ctx, cancel := context.WithCancel(cachetest.Within(t))
+	cancelled := New(b.client, b.world, Options{HookPoint: func(point string) {
 		if point == "chunk" {
 			cancel()
 		}
@@ -138,33 +139,33 @@ func TestBuildThatFailsLeavesNothing(t *testing.T) {
 	if _, err := cancelled.Build(ctx, b.ref); !errors.Is(err, context.Canceled) {
 		t.Errorf("build that was cancelled: %v", err)
 	}
-	liar := NewCopies(b.client, shortLog{b.world}, CopyOptions{})
-	if _, err := liar.Build(within(t), b.ref); err == nil || !strings.Contains(err.Error(), "count says") {
+	liar := New(b.client, shortLog{b.world}, Options{})
+	if _, err := liar.Build(cachetest.Within(t), b.ref); err == nil || !strings.Contains(err.Error(), "count says") {
 		t.Errorf("build from a snapshot that contradicts its count: %v", err)
 	}
-	if keys := must(b.client.Keys(within(t), "*:tmp:*").Result())(t); len(keys) > 0 {
+	if keys := cachetest.Must(b.client.Keys(cachetest.Within(t), "*:tmp:*").Result())(t); len(keys) > 0 {
 		t.Errorf("left behind: %v", keys)
 	}
-	if page := must(b.top(t, 5))(t); page.Seq != 5 || len(page.Entries) != 5 {
+	if page := cachetest.Must(b.top(t, 5))(t); page.Seq != 5 || len(page.Entries) != 5 {
 		t.Errorf("the copy was harmed: %+v", page)
 	}
 }
 
 // shortLog claims more entries than it delivers.
-type shortLog struct{ *world }
+type shortLog struct{ *cachetest.World }
 
 func (l shortLog) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	more := func(s leaderboard.State) error {
 		s.Total++
 		return begin(s)
 	}
-	return l.world.Snapshot(ctx, p, limit, more, rows)
+	return l.World.Snapshot(ctx, p, limit, more, rows)
 }
 
 func TestOnBuild(t *testing.T) {
 	t.Parallel()
 	var got []Outcome
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{
 		OnBuild: func(_ leaderboard.PeriodRef, o Outcome, took time.Duration, err error) {
 			if took <= 0 || err != nil {
 				t.Errorf("took %s: %v", took, err)
@@ -172,9 +173,9 @@ func TestOnBuild(t *testing.T) {
 			got = append(got, o)
 		},
 	})
-	b.members(3)
+	b.world.Fill(3)
 	b.build(t)
-	b.members(2)
+	b.world.Fill(2)
 	b.build(t)
 	if len(got) != 2 || got[0] != (Outcome{ToSeq: 3, Rows: 3}) || got[1] != (Outcome{FromSeq: 3, ToSeq: 5, Rows: 3}) {
 		t.Errorf("builds: %+v", got)

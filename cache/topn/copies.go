@@ -1,6 +1,7 @@
-package cache
+package topn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +18,28 @@ import (
 // What a copy can say instead of an answer. None of them is a failure of Redis.
 var (
 	// ErrMissing: there is no copy, or one in a format of another version of this program.
-	ErrMissing = errors.New("cache: no copy")
+	ErrMissing = errors.New("topn: no copy")
 	// ErrDamaged: the copy lost a part of itself.
-	ErrDamaged = errors.New("cache: damaged copy")
-	// ErrUncovered: the copy is fine and does not reach as deep as the question.
-	ErrUncovered = errors.New("cache: not covered by the copy")
+	ErrDamaged = errors.New("topn: damaged copy")
+	// ErrUncovered: the copy is fine and does not reach as deep as the query.
+	ErrUncovered = errors.New("topn: not covered by the copy")
 	// ErrBehind: the copy is older than the min_seq asked for.
-	ErrBehind = errors.New("cache: copy is older than asked for")
+	ErrBehind = errors.New("topn: copy is older than asked for")
 	// ErrNeedsBuild: the log cannot bring the copy up to date; only a full rebuild can.
-	ErrNeedsBuild = errors.New("cache: copy needs a full rebuild")
+	ErrNeedsBuild = errors.New("topn: copy needs a full rebuild")
 )
 
-// Log is where copies come from, the truth. Changes returns commits with LastSeq > fromSeq in order, none when there
+// Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can say.
+func Failed(err error) bool {
+	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, leaderboard.ErrNotRanked} {
+		if errors.Is(err, e) {
+			return false
+		}
+	}
+	return err != nil
+}
+
+// Log is the database as copies see it. Changes returns commits with LastSeq > fromSeq in order, none when there
 // is none, ErrLogPruned when the log does not continue exactly there. Snapshot reads the best limit entries in one
 // state: begin with that state, then rows with at most 1,000 keys at a time, best first. Period is read from the
 // primary, never from a cache. Errors: ErrPeriodNotFound, ErrUnavailable.
@@ -38,8 +49,8 @@ type Log interface {
 	Period(ctx context.Context, id int64) (leaderboard.Period, error)
 }
 
-// CopyOptions adjust Copies; the zero value is fit for production.
-type CopyOptions struct {
+// Options adjust Copies; the zero value is fit for production.
+type Options struct {
 	Prefix string // of every key in Redis; "lb:" when empty
 	Slack  int    // entries kept beyond top_n; 0: a tenth of top_n, at least 100
 	// TempTTL is how long the temporary keys of a build that died live on; 1 minute when 0.
@@ -53,17 +64,17 @@ type CopyOptions struct {
 
 // Copies are the copies in Redis. All methods may be called concurrently, from any number of processes.
 type Copies struct {
-	client  redis.UniversalClient // for reads, whose callers wait
-	patient redis.UniversalClient // for the work behind them
-	log     Log
-	opts    CopyOptions
-	scripts scripts
+	client     redis.UniversalClient // for reads, whose callers wait
+	background redis.UniversalClient // for everything else
+	log        Log
+	opts       Options
+	scripts    scripts
 }
 
-// NewCopies does no I/O.
-func NewCopies(client redis.UniversalClient, log Log, opts CopyOptions) *Copies {
-	opts.Prefix = orDefault(opts.Prefix, "lb:")
-	opts.TempTTL = orDefault(opts.TempTTL, time.Minute)
+// New does no I/O.
+func New(client redis.UniversalClient, log Log, opts Options) *Copies {
+	opts.Prefix = cmp.Or(opts.Prefix, "lb:")
+	opts.TempTTL = cmp.Or(opts.TempTTL, time.Minute)
 	if opts.HookPoint == nil {
 		opts.HookPoint = func(string) {}
 	}
@@ -73,7 +84,7 @@ func NewCopies(client redis.UniversalClient, log Log, opts CopyOptions) *Copies 
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Copies{client: client, patient: patient(client), log: log, opts: opts, scripts: newScripts()}
+	return &Copies{client: client, background: inBackground(client), log: log, opts: opts, scripts: newScripts()}
 }
 
 // Outcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
@@ -84,7 +95,7 @@ type Outcome struct {
 	Refused        bool
 }
 
-// slack is how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.
+// slack returns how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.
 func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	if c.opts.Slack > 0 {
 		return c.opts.Slack
@@ -92,7 +103,7 @@ func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	return max(100, p.Rules.TopN/10)
 }
 
-// keys are the three keys of a period's copy.
+// keys returns the three keys of a period's copy.
 func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 	base := c.base(p)
 	return []string{base + "top", base + "key", base + "meta"}
@@ -102,7 +113,7 @@ func (c *Copies) base(p leaderboard.PeriodRef) string {
 	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:"
 }
 
-// format is the number of the layout of the keys, and the directions of the sort keys: while a board has no entries its
+// format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no entries its
 // order may change, and keys in one order must not be read in the other. Every version's is digits, then small letters.
 func format(p leaderboard.PeriodRef) string {
 	return "1" + direction(p.Rules.Order) + direction(p.Rules.Tiebreak.Order)
@@ -132,11 +143,11 @@ type Info struct {
 
 // Info looks at the copy of a period.
 func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
-	raw, err := c.scripts.info.RunRO(ctx, c.patient, c.keys(p), format(p)).Slice()
+	raw, err := c.scripts.info.RunRO(ctx, c.background, c.keys(p), format(p)).Slice()
 	if err != nil {
-		return Info{}, fmt.Errorf("cache: copy of period %d: %w", p.ID, err)
+		return Info{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
-	r := reader{raw: raw}
+	r := reply{raw: raw}
 	info := Info{RedisNow: leaderboard.Micros(r.int())}
 	if why := r.string(); why != "" {
 		info.Damaged = why == "damaged"
@@ -165,9 +176,9 @@ func (c *Copies) Drop(ctx context.Context, p leaderboard.PeriodRef) error {
 
 // drop removes the copy if it is still at (seq, asOf), or in any case when seq is "".
 func (c *Copies) drop(ctx context.Context, p leaderboard.PeriodRef, seq, asOf string) (bool, error) {
-	n, err := c.scripts.drop.Run(ctx, c.patient, c.keys(p), format(p), seq, asOf).Int()
+	n, err := c.scripts.drop.Run(ctx, c.background, c.keys(p), format(p), seq, asOf).Int()
 	if err != nil {
-		return false, fmt.Errorf("cache: drop the copy of period %d: %w", p.ID, err)
+		return false, fmt.Errorf("topn: drop the copy of period %d: %w", p.ID, err)
 	}
 	return n == 1, nil
 }

@@ -1,22 +1,22 @@
-// Package cache keeps copies of periods: the top N in Redis, pages in the process. MySQL stays the truth; every copy
-// may be lost at any moment without losing anything.
+// Package topn keeps copies of periods in Redis, the top N of each. MySQL is the database; every copy may be lost at any
+// moment without losing anything. No other package talks to Redis.
 //
-// # The copy in Redis is a state machine (promise P3)
+// # A copy is a state machine (promise P3)
 //
 // Three keys of one hash slot hold a period's copy: top, a zset of sort keys in byte order; key, a hash from member to
 // sort key; meta, a hash that names the state. Its invariant: for every entry at or above meta.floor, the copy equals the
-// truth at exactly meta.seq. When n = total the copy is complete and the floor means nothing. Three steps move it, each
+// database at exactly meta.seq. When n = total the copy is complete and the floor means nothing. Three steps move it, each
 // one script and thus atomic:
 //
-//	publish(S)       nothing or an older state → S     a full rebuild, read in one snapshot of MySQL
+//	publish(S)       nothing or an older state → S     a full build, read in one snapshot of MySQL
 //	apply(from, to)  from → to                         absolute changes of the log, never deltas
 //	drop             any → nothing
 //
 // A step that does not fit the state in place changes nothing and says so: publish refuses a state older than the
 // copy (seq is the fencing token, so a slow builder never overwrites a newer copy), apply reports a gap. States are
 // named by (seq, committed_at): two histories that reach the same seq, because a database was restored from a backup,
-// differ in the second, and the copy is dropped.
+// differ in the second; a copy that has diverged is dropped.
 //
 // A copy that lost one of its keys (eviction), lost members of one, or has another format is never read: every script
 // first checks n against both structures.
-package cache
+package topn

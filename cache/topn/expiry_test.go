@@ -1,10 +1,11 @@
-package cache
+package topn
 
 import (
 	"testing"
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // ends are the moments at which the keys of the copy expire, in ms; -1 never, -2 no such key.
@@ -12,7 +13,7 @@ func (b *rig) ends(t testing.TB) [3]int64 {
 	t.Helper()
 	var out [3]int64
 	for i, key := range b.copies.keys(b.ref) {
-		n, err := b.client.Do(within(t), "PEXPIRETIME", key).Int64()
+		n, err := b.client.Do(cachetest.Within(t), "PEXPIRETIME", key).Int64()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,19 +25,19 @@ func (b *rig) ends(t testing.TB) [3]int64 {
 // Whatever is added or removed, the three keys expire together: none may stay behind for good.
 func TestKeysExpireTogether(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), CopyOptions{})
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), Options{})
 	b.build(t) // of an empty period: only meta exists
 	end := b.ends(t)[2]
 	if end <= time.Now().UnixMilli() {
 		t.Fatalf("meta expires at %d", end)
 	}
 	for i, c := range []leaderboard.Commit{
-		b.world.commit(set{member: "a", score: score(1)}),
-		b.world.commit(set{member: "a", score: score(2)}),                                          // the only member moves
-		b.world.commit(set{member: "a"}),                                                           // nobody is left
-		b.world.commit(set{member: "a", score: score(3)}, set{member: "b", score: score(4)}),       // the keys come back
-		b.world.commit(set{member: "a"}, set{member: "b"}, set{member: "c", score: score(5)}),      // emptied and filled in one
-		b.world.commit(set{member: "c"}, set{member: "d", score: score(5)}, set{member: "absent"}), // and again
+		b.world.Commit(cachetest.Put("a", 1)),
+		b.world.Commit(cachetest.Put("a", 2)),                                                    // the only member moves
+		b.world.Commit(cachetest.Remove("a")),                                                    // nobody is left
+		b.world.Commit(cachetest.Put("a", 3), cachetest.Put("b", 4)),                             // the keys come back
+		b.world.Commit(cachetest.Remove("a"), cachetest.Remove("b"), cachetest.Put("c", 5)),      // emptied and filled in one
+		b.world.Commit(cachetest.Remove("c"), cachetest.Put("d", 5), cachetest.Remove("absent")), // and again
 	} {
 		if effect := b.apply(t, c); effect != EffectApplied {
 			t.Fatalf("commit %d: %s", i, effect)
@@ -54,13 +55,13 @@ func TestKeysExpireTogether(t *testing.T) {
 // Only readers keep a copy alive, and seldom.
 func TestOnlyReadingKeepsACopy(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), CopyOptions{})
-	b.members(3)
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), Options{})
+	b.world.Fill(3)
 	b.build(t)
 	age := func(left time.Duration) int64 {
 		end := time.Now().Add(left).UnixMilli()
 		for _, key := range b.copies.keys(b.ref) {
-			if err := b.client.PExpireAt(within(t), key, time.UnixMilli(end)).Err(); err != nil {
+			if err := b.client.PExpireAt(cachetest.Within(t), key, time.UnixMilli(end)).Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,9 +72,9 @@ func TestOnlyReadingKeepsACopy(t *testing.T) {
 		t.Errorf("a read with most of the life left: %v, ends %d, want %d", err, b.ends(t), late)
 	}
 	soon := age(20 * time.Minute)
-	b.apply(t, b.world.commit(set{member: "x", score: score(1)}))
-	b.world.commit(set{member: "y", score: score(1)})
-	if _, err := b.copies.CatchUp(within(t), b.ref); err != nil || b.ends(t) != [3]int64{soon, soon, soon} {
+	b.apply(t, b.world.Commit(cachetest.Put("x", 1)))
+	b.world.Commit(cachetest.Put("y", 1))
+	if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); err != nil || b.ends(t) != [3]int64{soon, soon, soon} {
 		t.Errorf("writes and refreshes: %v, ends %d, want %d", err, b.ends(t), soon)
 	}
 	if _, err := b.top(t, 1); err != nil {

@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
 )
@@ -42,28 +44,33 @@ type Applied struct {
 // time when they come fast; what goes wrong is made good from the change log. A copy that does not exist is left
 // alone: cold boards stay cold until somebody reads them.
 type Follower struct {
-	copies *Copies
-	opts   FollowerOptions
-	slots  chan struct{}
-	ctx    context.Context // ends when Stop gives up
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // one per trail with a goroutine
+	copies  *Copies
+	opts    FollowerOptions
+	permits *semaphore.Weighted
+	ctx     context.Context // ends when Stop gives up
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup // one per backlog
 
-	mu      sync.Mutex
-	trails  map[int64]*trail
-	stopped bool
-	stop    chan struct{}
+	mu       sync.Mutex
+	backlogs map[int64]*backlog
+	stopped  bool
+	stop     chan struct{}
 }
 
-// trail is what one period's copy still lacks. All fields belong to Follower.mu.
-type trail struct {
+// backlog is what one period's copy still lacks; it has a goroutine. All fields belong to Follower.mu.
+type backlog struct {
+	batch
+	changes int
+	applied int64 // seq known to be in the copy
+}
+
+// batch is what is written through at once.
+type batch struct {
 	ref     leaderboard.PeriodRef
 	commits []leaderboard.Commit
-	changes int
-	behind  bool  // commits were let go, or do not fit: use the log
-	seq     int64 // of the last commit notified
-	applied int64 // seq known to be in the copy
-	since   time.Time
+	fromLog bool      // commits were let go, or do not fit: read the log
+	seq     int64     // of the last commit notified
+	since   time.Time // when the oldest was
 }
 
 // NewFollower starts nothing before the first Notify.
@@ -78,54 +85,53 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	f := &Follower{
-		copies: copies, opts: opts, slots: make(chan struct{}, followers), trails: map[int64]*trail{}, stop: make(chan struct{}),
+		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), backlogs: map[int64]*backlog{}, stop: make(chan struct{}),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
 }
 
-// Notify hands a commit over, after it happened and in the order of seq per period. It never blocks.
+// Notify takes a commit, after it happened and in the order of seq per period. It never blocks.
 func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
 		return
 	}
-	t, running := f.trails[ref.ID]
+	b, running := f.backlogs[ref.ID]
 	if !running {
-		t = &trail{applied: commit.FromSeq()}
-		f.trails[ref.ID] = t
+		b = &backlog{applied: commit.FromSeq()}
+		f.backlogs[ref.ID] = b
 	}
-	t.add(ref, commit)
+	b.add(ref, commit)
 	if !running {
-		f.wg.Add(1)
-		go f.follow(t)
+		f.wg.Go(func() { f.follow(b) })
 	}
 }
 
-func (t *trail) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
-	if t.since.IsZero() {
-		t.since = time.Now()
+func (b *backlog) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+	if b.since.IsZero() {
+		b.since = time.Now()
 	}
-	t.ref = ref
-	follows := len(t.commits) == 0 || t.seq == commit.FromSeq()
-	t.seq = commit.LastSeq
-	t.changes += len(commit.Changes)
-	if t.behind || !follows || t.changes > followChanges {
-		t.commits, t.behind = nil, true
+	b.ref = ref
+	follows := len(b.commits) == 0 || b.seq == commit.FromSeq()
+	b.seq = commit.LastSeq
+	b.changes += len(commit.Changes)
+	if b.fromLog || !follows || b.changes > followChanges {
+		b.commits, b.fromLog = nil, true
 		return
 	}
-	t.commits = append(t.commits, commit)
+	b.commits = append(b.commits, commit)
 }
 
-// Lag is how far the copies are behind what was notified: the most changes in any period, and the age of the oldest.
+// Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the oldest.
 func (f *Follower) Lag() (changes int64, age time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, t := range f.trails {
-		changes = max(changes, t.seq-t.applied)
-		if !t.since.IsZero() {
-			age = max(age, time.Since(t.since))
+	for _, b := range f.backlogs {
+		changes = max(changes, b.seq-b.applied)
+		if !b.since.IsZero() {
+			age = max(age, time.Since(b.since))
 		}
 	}
 	return changes, age
@@ -156,25 +162,22 @@ func (f *Follower) Stop(ctx context.Context) error {
 	}
 }
 
-// follow works on one period until nothing is left to do.
-func (f *Follower) follow(t *trail) {
-	defer f.wg.Done()
+// follow writes one backlog through until nothing is left.
+func (f *Follower) follow(b *backlog) {
 	backoff := time.Duration(0)
 	for {
-		job, ok := f.take(t)
+		next, ok := f.take(b)
 		if !ok {
 			return
 		}
-		f.slots <- struct{}{}
-		err := f.apply(job)
-		<-f.slots
+		err := f.write(next)
 		if err == nil {
 			backoff = 0
-			f.settle(t, job)
+			f.applied(b, next)
 			continue
 		}
-		f.opts.Logger.Warn("copy is not kept up to date for now", "board", job.ref.Board, "period", job.ref.ID, "error", err)
-		f.putBack(t, job)
+		f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
+		f.putBack(b, next)
 		backoff = min(max(2*backoff, followBackoff), followBackoffMax)
 		if !f.pause(backoff) {
 			return
@@ -194,71 +197,68 @@ func (f *Follower) pause(d time.Duration) bool {
 	}
 }
 
-// job is what was taken from a trail to be applied at once.
-type job struct {
-	ref     leaderboard.PeriodRef
-	commits []leaderboard.Commit
-	behind  bool
-	seq     int64
-	since   time.Time
-}
-
-func (f *Follower) take(t *trail) (job, bool) {
+// take removes and returns what a backlog holds, and forgets a backlog that is empty.
+func (f *Follower) take(b *backlog) (batch, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(t.commits) == 0 && !t.behind {
-		delete(f.trails, t.ref.ID)
-		return job{}, false
+	if len(b.commits) == 0 && !b.fromLog {
+		delete(f.backlogs, b.ref.ID)
+		return batch{}, false
 	}
-	j := job{t.ref, t.commits, t.behind, t.seq, t.since}
-	t.commits, t.changes, t.behind, t.since = nil, 0, false, time.Time{}
-	return j, true
+	next := b.batch
+	b.commits, b.changes, b.fromLog, b.since = nil, 0, false, time.Time{}
+	return next, true
 }
 
-func (f *Follower) settle(t *trail, j job) {
+// applied takes down that a batch is in the copy.
+func (f *Follower) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t.applied = j.seq
+	b.applied = done.seq
 }
 
-// putBack leaves to the log what could not be applied.
-func (f *Follower) putBack(t *trail, j job) {
+// putBack leaves to the log what could not be written.
+func (f *Follower) putBack(b *backlog, failed batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t.commits, t.behind, t.since = nil, true, j.since
+	b.commits, b.fromLog, b.since = nil, true, failed.since
 }
 
-// apply writes one job through. An error is a failure of Redis or MySQL, to be tried again.
-func (f *Follower) apply(j job) error {
+// write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, to be tried again.
+func (f *Follower) write(b batch) error {
+	if err := f.permits.Acquire(f.ctx, 1); err != nil {
+		return err
+	}
+	defer f.permits.Release(1)
 	ctx, cancel := context.WithTimeout(f.ctx, followTimeout)
 	defer cancel()
-	report := Applied{Ref: j.ref, Seq: j.seq, Effect: EffectGap}
-	if !j.behind {
-		effect, err := f.copies.Apply(ctx, j.ref, j.commits)
+	report := Applied{Ref: b.ref, Seq: b.seq, Effect: EffectGap}
+	if !b.fromLog {
+		effect, err := f.copies.Apply(ctx, b.ref, b.commits)
 		if err != nil {
 			return err
 		}
 		report.Effect = effect
-		for i := range j.commits {
-			report.Changes += len(j.commits[i].Changes)
+		for i := range b.commits {
+			report.Changes += len(b.commits[i].Changes)
 		}
 	}
 	switch report.Effect {
 	case EffectGap:
-		out, err := f.copies.CatchUp(ctx, j.ref)
+		out, err := f.copies.CatchUp(ctx, b.ref)
 		switch {
 		case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged), errors.Is(err, leaderboard.ErrPeriodNotFound):
 			report.Effect = EffectMissing
 		case errors.Is(err, ErrNeedsBuild):
-			f.opts.Demand(j.ref)
+			f.opts.Demand(b.ref)
 		case err != nil:
 			return err
 		}
 		report.Seq, report.Changes = out.ToSeq, 0
-	case EffectShort, EffectForked:
-		f.opts.Demand(j.ref)
+	case EffectShort, EffectDiverged:
+		f.opts.Demand(b.ref)
 	}
-	report.Lag = time.Since(j.since)
+	report.Lag = time.Since(b.since)
 	f.opts.OnApply(report)
 	return nil
 }

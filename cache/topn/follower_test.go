@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
 )
 
@@ -26,12 +27,12 @@ func newFollower(t *testing.T, c *Copies, opts FollowerOptions) *Follower {
 
 func (b *rig) reaches(t testing.TB, seq int64) {
 	t.Helper()
-	eventually(t, fmt.Sprint("the copy is at seq ", seq), func() bool { return b.info(t).Seq == seq })
+	cachetest.Eventually(t, fmt.Sprint("the copy is at seq ", seq), func() bool { return b.info(t).Seq == seq })
 }
 
 func TestFollowerWritesThrough(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 20 }), CopyOptions{Slack: 5})
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), Options{Slack: 5})
 	b.build(t)
 	var mu sync.Mutex
 	applied := 0
@@ -44,9 +45,9 @@ func TestFollowerWritesThrough(t *testing.T) {
 		}
 	}})
 	for i := range 500 {
-		f.Notify(b.ref, b.world.commit(set{member: fmt.Sprint("m", i%40), score: score(int64(i * 7919 % 101))}))
+		f.Notify(b.ref, b.world.Commit(cachetest.Put(fmt.Sprint("m", i%40), int64(i*7919%101))))
 	}
-	if err := f.Stop(within(t)); err != nil {
+	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
 	if v := b.verify(t); !v.Equal || v.Seq != 500 || b.info(t).Seq != 500 || applied != 500 {
@@ -55,24 +56,24 @@ func TestFollowerWritesThrough(t *testing.T) {
 	if changes, age := f.Lag(); changes != 0 || age != 0 {
 		t.Errorf("lag is %d changes, %s", changes, age)
 	}
-	f.Notify(b.ref, b.world.commit(set{member: "late", score: score(1)})) // after Stop: no panic, no work
+	f.Notify(b.ref, b.world.Commit(cachetest.Put("late", 1))) // after Stop: no panic, no work
 }
 
 // Notified in the wrong order, by several servers, or not at all: the log makes it good.
 func TestFollowerFillsGaps(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	f := newFollower(t, b.copies, FollowerOptions{})
 	var commits []leaderboard.Commit
 	for i := range 6 {
-		commits = append(commits, b.world.commit(set{member: "m", score: score(int64(i))}))
+		commits = append(commits, b.world.Commit(cachetest.Put("m", int64(i))))
 	}
 	f.Notify(b.ref, commits[3])
 	b.reaches(t, 6)
 	f.Notify(b.ref, commits[1])
 	f.Notify(b.ref, commits[0])
-	if err := f.Stop(within(t)); err != nil {
+	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.info(t).Seq; got != 6 {
@@ -83,22 +84,20 @@ func TestFollowerFillsGaps(t *testing.T) {
 // Commits that wait together with one missing between them must not be applied as one.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	f := newFollower(t, b.copies, FollowerOptions{})
-	for range followers { // nothing is applied for now
-		f.slots <- struct{}{}
+	if err := f.permits.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
+		t.Fatal(err)
 	}
 	for i := range 5 {
-		c := b.world.commit(set{member: fmt.Sprint("m", i), score: score(int64(i))})
+		c := b.world.Commit(cachetest.Put(fmt.Sprint("m", i), int64(i)))
 		if i != 3 {
 			f.Notify(b.ref, c)
 		}
 	}
-	for range followers {
-		<-f.slots
-	}
-	if err := f.Stop(within(t)); err != nil {
+	f.permits.Release(followers)
+	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
 	if v := b.verify(t); !v.Equal || v.Checked != 5 {
@@ -108,17 +107,17 @@ func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 
 func TestFollowerLeavesColdBoardsAlone(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	f := newFollower(t, b.copies, FollowerOptions{
 		Demand:  func(leaderboard.PeriodRef) { t.Error("a build was asked for") },
 		OnApply: func(a Applied) { checkEffect(t, a, EffectMissing) },
 	})
-	f.Notify(b.ref, b.world.commit(set{member: "m", score: score(1)}))
-	if err := f.Stop(within(t)); err != nil {
+	f.Notify(b.ref, b.world.Commit(cachetest.Put("m", 1)))
+	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if b.info(t).Exists || b.world.reads > 0 {
-		t.Errorf("copy %+v, %d reads of MySQL", b.info(t), b.world.reads)
+	if b.info(t).Exists || b.world.Reads() > 0 {
+		t.Errorf("copy %+v, %d reads of MySQL", b.info(t), b.world.Reads())
 	}
 }
 
@@ -133,16 +132,16 @@ func TestFollowerAsksForABuild(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(b *rig) leaderboard.Commit{
 		"few entries left": func(b *rig) leaderboard.Commit {
-			return b.world.commit(set{member: "m1"}, set{member: "m2"}, set{member: "m3"})
+			return b.world.Commit(cachetest.Remove("m1"), cachetest.Remove("m2"), cachetest.Remove("m3"))
 		},
 		"pruned log": func(b *rig) leaderboard.Commit {
-			b.world.commit(set{member: "x", score: score(1)})
-			c := b.world.commit(set{member: "x", score: score(2)})
-			b.world.prune(c.FromSeq())
+			b.world.Commit(cachetest.Put("x", 1))
+			c := b.world.Commit(cachetest.Put("x", 2))
+			b.world.Prune(c.FromSeq())
 			return c
 		},
 		"another history": func(b *rig) leaderboard.Commit {
-			c := b.world.commit(set{member: "x", score: score(1)})
+			c := b.world.Commit(cachetest.Put("x", 1))
 			c.PrevCommittedAt++
 			return c
 		},
@@ -150,15 +149,15 @@ func TestFollowerAsksForABuild(t *testing.T) {
 	for name, prepare := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 3 }), CopyOptions{Slack: 1})
-			b.members(9)
+			b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 3 }), Options{Slack: 1})
+			b.world.Fill(9)
 			b.build(t)
 			asked := make(chan leaderboard.PeriodRef, 1)
 			f := newFollower(t, b.copies, FollowerOptions{Demand: func(p leaderboard.PeriodRef) { asked <- p }})
 			f.Notify(b.ref, prepare(b))
 			select {
 			case <-asked:
-			case <-time.After(patience):
+			case <-time.After(cachetest.Patience):
 				t.Error("no build was asked for")
 			}
 		})
@@ -169,8 +168,8 @@ func TestFollowerAsksForABuild(t *testing.T) {
 func TestFollowerSurvivesRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	f := newFollower(t, b.copies, FollowerOptions{})
 	if err := server.Pause(); err != nil {
@@ -181,20 +180,20 @@ func TestFollowerSurvivesRedis(t *testing.T) {
 	go func() {
 		defer close(notified)
 		for i := range commits {
-			f.Notify(b.ref, b.world.commit(set{member: fmt.Sprint("m", i%50), score: score(int64(i))}))
+			f.Notify(b.ref, b.world.Commit(cachetest.Put(fmt.Sprint("m", i%50), int64(i))))
 		}
 	}()
 	select {
 	case <-notified:
-	case <-time.After(patience): // half an hour and more, if each waited for Redis
-		t.Fatalf("notifying takes longer than %s while Redis hangs", patience)
+	case <-time.After(cachetest.Patience): // half an hour and more, if each waited for Redis
+		t.Fatalf("notifying takes longer than %s while Redis hangs", cachetest.Patience)
 	}
 	if changes, age := f.Lag(); changes < commits-1 || age <= 0 {
 		t.Errorf("lag is %d changes, %s", changes, age)
 	}
 	f.mu.Lock()
 	held := 0
-	for _, tr := range f.trails {
+	for _, tr := range f.backlogs {
 		held += len(tr.commits)
 	}
 	f.mu.Unlock()
@@ -214,15 +213,15 @@ func TestFollowerSurvivesRedis(t *testing.T) {
 func TestFollowerTriesAgain(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	b := &rig{client, w, NewCopies(client, w, CopyOptions{}), w.ref}
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, New(client, w, Options{}), w.Ref}
 	b.build(t)
 	failed := make(chan struct{}, 100)
 	f := newFollower(t, b.copies, FollowerOptions{Logger: slog.New(slog.NewTextHandler(signal(failed), nil))})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
-	f.Notify(b.ref, b.world.commit(set{member: "m", score: score(1)}))
+	f.Notify(b.ref, b.world.Commit(cachetest.Put("m", 1)))
 	<-failed
 	if err := server.Resume(); err != nil {
 		t.Fatal(err)
@@ -242,13 +241,13 @@ func (s signal) Write(p []byte) (int, error) {
 func TestFollowerStops(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
-	client, w := openClient(t, server.URL), newWorld(7, rulesWith(func(*leaderboard.Rules) {}))
-	f := NewFollower(NewCopies(client, w, CopyOptions{}), FollowerOptions{})
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	f := NewFollower(New(client, w, Options{}), FollowerOptions{})
 	if err := server.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = server.Resume() }()
-	f.Notify(w.ref, w.commit(set{member: "m", score: score(1)}))
+	f.Notify(w.Ref, w.Commit(cachetest.Put("m", 1)))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	stopped := make(chan error)
@@ -258,7 +257,7 @@ func TestFollowerStops(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) && err != nil {
 			t.Errorf("stop: %v", err)
 		}
-	case <-time.After(patience):
-		t.Errorf("stop takes longer than %s", patience)
+	case <-time.After(cachetest.Patience):
+		t.Errorf("stop takes longer than %s", cachetest.Patience)
 	}
 }

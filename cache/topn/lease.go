@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (c *Copies) Lease(ctx context.Context, name string, ttl time.Duration) (*Le
 	l := &Lease{copies: c, key: c.opts.Prefix + "{" + name + "}:lease", token: rand.Text(), ttl: ttl, lost: make(chan struct{}), done: make(chan struct{})}
 	start := time.Now()
 	// The client repeats a command whose answer was lost: then the lease that is in the way may be this one.
-	err := c.patient.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
+	err := c.background.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if err == redis.Nil {
 		var held bool
 		if held, err = l.extend(ctx); err == nil && !held {
@@ -44,7 +44,7 @@ func (c *Copies) Lease(ctx context.Context, name string, ttl time.Duration) (*Le
 		}
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("cache: lease of %s: %w", name, err)
+		return nil, false, fmt.Errorf("topn: lease of %s: %w", name, err)
 	}
 	beat, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l.cancel = cancel
@@ -61,16 +61,16 @@ func (l *Lease) Release(ctx context.Context) error {
 	l.once.Do(func() {
 		l.cancel()
 		<-l.done
-		err = l.copies.scripts.release.Run(ctx, l.copies.patient, []string{l.key}, l.token).Err()
+		err = l.copies.scripts.release.Run(ctx, l.copies.background, []string{l.key}, l.token).Err()
 	})
 	if err != nil {
-		return fmt.Errorf("cache: release a lease: %w", err)
+		return fmt.Errorf("topn: release a lease: %w", err)
 	}
 	return nil
 }
 
 func (l *Lease) extend(ctx context.Context) (bool, error) {
-	n, err := l.copies.scripts.extend.Run(ctx, l.copies.patient, []string{l.key}, l.token, l.ttl.Milliseconds()).Int()
+	n, err := l.copies.scripts.extend.Run(ctx, l.copies.background, []string{l.key}, l.token, l.ttl.Milliseconds()).Int()
 	return n == 1, err
 }
 

@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -8,34 +8,36 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard/internal/testenv"
+
+	"leaderboard/cache/cachetest"
 )
 
 func TestLeaseIsExclusive(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
-	a, b := NewCopies(client, nil, CopyOptions{}), NewCopies(client, nil, CopyOptions{})
+	a, b := New(client, nil, Options{}), New(client, nil, Options{})
 	const term = 6 * time.Second // a heartbeat may be late by two thirds of it
 	start := time.Now()
-	first, ok, err := a.Lease(within(t), "7", term)
+	first, ok, err := a.Lease(cachetest.Within(t), "7", term)
 	if err != nil || !ok {
 		t.Fatalf("first lease: %t, %v", ok, err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for time.Since(start) < term+term/4 { // longer than the term: the heartbeat holds it
-		if _, ok, err := b.Lease(within(t), "7", time.Second); ok || err != nil {
+		if _, ok, err := b.Lease(cachetest.Within(t), "7", time.Second); ok || err != nil {
 			t.Fatalf("second lease while the first is held: %t, %v", ok, err)
 		}
 		<-tick.C
 	}
-	other, ok, err := b.Lease(within(t), "8", time.Second)
+	other, ok, err := b.Lease(cachetest.Within(t), "8", time.Second)
 	if err != nil || !ok {
 		t.Fatalf("lease of another name: %t, %v", ok, err)
 	}
-	if err := other.Release(within(t)); err != nil {
+	if err := other.Release(cachetest.Within(t)); err != nil {
 		t.Error(err)
 	}
-	if err := first.Release(within(t)); err != nil {
+	if err := first.Release(cachetest.Within(t)); err != nil {
 		t.Error(err)
 	}
 	select {
@@ -43,17 +45,17 @@ func TestLeaseIsExclusive(t *testing.T) {
 		t.Error("a released lease counts as lost")
 	default:
 	}
-	second, ok, err := b.Lease(within(t), "7", time.Minute)
+	second, ok, err := b.Lease(cachetest.Within(t), "7", time.Minute)
 	if err != nil || !ok {
 		t.Fatalf("lease after the release: %t, %v", ok, err)
 	}
-	if err := first.Release(within(t)); err != nil { // once more, by who has it no longer
+	if err := first.Release(cachetest.Within(t)); err != nil { // once more, by who has it no longer
 		t.Error(err)
 	}
-	if _, ok, _ := a.Lease(within(t), "7", time.Second); ok {
+	if _, ok, _ := a.Lease(cachetest.Within(t), "7", time.Second); ok {
 		t.Error("a late release took the lease away from its holder")
 	}
-	if err := second.Release(within(t)); err != nil {
+	if err := second.Release(cachetest.Within(t)); err != nil {
 		t.Error(err)
 	}
 }
@@ -62,18 +64,18 @@ func TestLeaseIsExclusive(t *testing.T) {
 func TestReleaseComparesToken(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
-	c := NewCopies(client, nil, CopyOptions{})
-	l, _, err := c.Lease(within(t), "7", time.Minute)
+	c := New(client, nil, Options{})
+	l, _, err := c.Lease(cachetest.Within(t), "7", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Set(within(t), "lb:{7}:lease", "another", time.Minute).Err(); err != nil {
+	if err := client.Set(cachetest.Within(t), "lb:{7}:lease", "another", time.Minute).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Release(within(t)); err != nil {
+	if err := l.Release(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if got := client.Get(within(t), "lb:{7}:lease").Val(); got != "another" {
+	if got := client.Get(cachetest.Within(t), "lb:{7}:lease").Val(); got != "another" {
 		t.Errorf("after the release the lease is %q", got)
 	}
 }
@@ -94,14 +96,14 @@ func TestLeaseIsLost(t *testing.T) {
 	t.Run("flushed", func(t *testing.T) {
 		t.Parallel()
 		client := newClient(t)
-		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", 300*time.Millisecond)
+		l, _, err := New(client, nil, Options{}).Lease(cachetest.Within(t), "7", 300*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := client.FlushDB(within(t)).Err(); err != nil {
+		if err := client.FlushDB(cachetest.Within(t)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		lost(t, l, patience)
+		lost(t, l, cachetest.Patience)
 	})
 	t.Run("Redis hangs", func(t *testing.T) {
 		t.Parallel()
@@ -109,7 +111,7 @@ func TestLeaseIsLost(t *testing.T) {
 		// The lease must not rely on the client's own short timeouts.
 		client := openClient(t, server.URL, func(o *redis.UniversalOptions) { o.ReadTimeout = time.Minute })
 		const term = 9 * time.Second // counted as lost after two thirds of it
-		l, _, err := NewCopies(client, nil, CopyOptions{}).Lease(within(t), "7", term)
+		l, _, err := New(client, nil, Options{}).Lease(cachetest.Within(t), "7", term)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // TestCopyIsTruthOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
@@ -44,48 +45,49 @@ func TestCopyIsTruthOrSaysSo(t *testing.T) {
 type machine struct {
 	ctx    context.Context
 	client redis.UniversalClient
-	world  *world
+	world  *cachetest.World
 	copies *Copies
-	backup backup
+	backup cachetest.Backup
 	past   []leaderboard.Commit // of all histories
 }
 
 func newMachine(t *rapid.T, client redis.UniversalClient, id int64) *machine {
 	orders := []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}
-	rules := rulesWith(func(r *leaderboard.Rules) {
+	rules := cachetest.Rules(func(r *leaderboard.Rules) {
 		r.Order = rapid.SampledFrom(orders).Draw(t, "order")
 		r.Tiebreak.Order = rapid.SampledFrom(orders).Draw(t, "tiebreak order")
 		r.TopN = rapid.IntRange(1, 6).Draw(t, "top_n")
 	})
-	w := newWorld(id, rules)
+	w := cachetest.NewWorld(id, rules)
 	return &machine{
-		ctx: context.Background(), client: client, world: w, backup: w.backup(),
-		copies: NewCopies(client, w, CopyOptions{Slack: rapid.IntRange(1, 3).Draw(t, "slack")}),
+		ctx: context.Background(), client: client, world: w, backup: w.Backup(),
+		copies: New(client, w, Options{Slack: rapid.IntRange(1, 3).Draw(t, "slack")}),
 	}
 }
 
-func (m *machine) drawSets(t *rapid.T) []set {
+func (m *machine) drawEdits(t *rapid.T) []cachetest.Edit {
 	scores := []int64{0, 1, 2, -1, math.MinInt64, math.MaxInt64, 1<<53 - 1, 1 << 53, 1<<53 + 1, -1<<53 - 1}
-	var sets []set
+	var edits []cachetest.Edit
 	for range rapid.IntRange(1, 4).Draw(t, "changes") {
-		s := set{member: fmt.Sprint("m", rapid.IntRange(0, 14).Draw(t, "member"))}
+		member := fmt.Sprint("m", rapid.IntRange(0, 14).Draw(t, "member"))
+		e := cachetest.Remove(member)
 		if rapid.IntRange(0, 3).Draw(t, "remove") > 0 {
-			s.score = score(rapid.SampledFrom(scores).Draw(t, "score"))
-			s.tiebreak = int64(rapid.IntRange(0, 1).Draw(t, "tiebreak"))
+			score := rapid.SampledFrom(scores).Draw(t, "score")
+			e = cachetest.PutTiebreak(member, score, int64(rapid.IntRange(0, 1).Draw(t, "tiebreak")))
 		}
-		sets = append(sets, s)
+		edits = append(edits, e)
 	}
-	return sets
+	return edits
 }
 
 func (m *machine) commit(t *rapid.T) {
-	if c := m.world.commit(m.drawSets(t)...); len(c.Changes) > 0 {
+	if c := m.world.Commit(m.drawEdits(t)...); len(c.Changes) > 0 {
 		m.past = append(m.past, c)
 	}
 }
 
 func (m *machine) writeThrough(t *rapid.T) {
-	c := m.world.commit(m.drawSets(t)...)
+	c := m.world.Commit(m.drawEdits(t)...)
 	if len(c.Changes) > 0 {
 		m.past = append(m.past, c)
 		m.apply(t, []leaderboard.Commit{c})
@@ -108,87 +110,73 @@ func (m *machine) applyAny(t *rapid.T) {
 }
 
 func (m *machine) apply(t *rapid.T, commits []leaderboard.Commit) {
-	if _, err := m.copies.Apply(m.ctx, m.world.ref, commits); err != nil {
+	if _, err := m.copies.Apply(m.ctx, m.world.Ref, commits); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (m *machine) catchUp(t *rapid.T) {
-	_, err := m.copies.CatchUp(m.ctx, m.world.ref)
+	_, err := m.copies.CatchUp(m.ctx, m.world.Ref)
 	switch {
 	case err == nil:
-		m.isAt(t, "after a catch-up", m.world.name())
+		m.isAt(t, "after a catch-up", m.world.Name())
 	case !errors.Is(err, ErrNeedsBuild):
 		t.Fatal(err)
 	}
 }
 
 func (m *machine) build(t *rapid.T) {
-	out, err := m.copies.Build(m.ctx, m.world.ref)
+	out, err := m.copies.Build(m.ctx, m.world.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if out.Refused {
 		t.Fatalf("a build from the present state was refused: %+v", out)
 	}
-	m.isAt(t, "after a build", m.world.name())
-	q := leaderboard.PageQuery{Limit: m.world.ref.Rules.TopN}
-	if _, err := m.copies.Page(m.ctx, m.world.ref, q); err != nil {
-		t.Fatalf("after a build the top %d are not at hand: %s", q.Limit, err)
+	m.isAt(t, "after a build", m.world.Name())
+	q := leaderboard.PageQuery{Limit: m.world.Ref.Rules.TopN}
+	if _, _, err := m.copies.Page(m.ctx, m.world.Ref, q); err != nil {
+		t.Fatalf("after a build the top %d are not in it: %s", q.Limit, err)
 	}
 }
 
 // buildLate publishes a snapshot of any earlier state, as a builder does that was paused; also one from before a backup
 // was restored.
 func (m *machine) buildLate(t *rapid.T) {
-	var names []stateName
-	for name := range m.world.states {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b stateName) int { return int(a.asOf - b.asOf) })
+	names := m.world.Names()
+	slices.SortFunc(names, func(a, b cachetest.StateName) int { return int(a.AsOf - b.AsOf) })
 	old := rapid.SampledFrom(names).Draw(t, "snapshot")
-	before, err := m.copies.Info(m.ctx, m.world.ref)
+	before, err := m.copies.Info(m.ctx, m.world.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.world.snapshot = &old
-	out, err := m.copies.Build(m.ctx, m.world.ref)
-	m.world.snapshot = nil
+	m.world.SnapshotAt(&old)
+	out, err := m.copies.Build(m.ctx, m.world.Ref)
+	m.world.SnapshotAt(nil)
 	if err != nil && !errors.Is(err, ErrNeedsBuild) {
 		t.Fatal(err)
 	}
-	newer := before.Exists && before.Seq > old.seq && m.isHistory(stateName{before.Seq, before.AsOf})
+	newer := before.Exists && before.Seq > old.Seq && m.world.Remembers(cachetest.StateName{Seq: before.Seq, AsOf: before.AsOf})
 	if newer && !out.Refused {
-		t.Fatalf("a copy at seq %d gave way to a build at seq %d", before.Seq, old.seq)
+		t.Fatalf("a copy at seq %d gave way to a build at seq %d", before.Seq, old.Seq)
 	}
 	if newer {
 		m.isAtLeast(t, before.Seq)
 	}
 }
 
-// isHistory says whether the present database was in a state once. Unknown (the log is pruned) counts as no.
-func (m *machine) isHistory(name stateName) bool {
-	b := m.world.backup()
-	if name == (stateName{b.period.LastSeq, b.period.Committed}) {
-		return true
-	}
-	return slices.ContainsFunc(b.log, func(c leaderboard.Commit) bool {
-		return c.FromSeq() == name.seq && c.PrevCommittedAt == name.asOf
-	})
-}
-
-func (m *machine) isAt(t *rapid.T, when string, want stateName) {
-	info, err := m.copies.Info(m.ctx, m.world.ref)
+func (m *machine) isAt(t *rapid.T, when string, want cachetest.StateName) {
+	info, err := m.copies.Info(m.ctx, m.world.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (stateName{info.Seq, info.AsOf}); !info.Exists || got != want {
+	if got := (cachetest.StateName{Seq: info.Seq, AsOf: info.AsOf}); !info.Exists || got != want {
 		t.Fatalf("%s the copy is at %+v (exists: %t), want %+v", when, got, info.Exists, want)
 	}
 }
 
 func (m *machine) isAtLeast(t *rapid.T, seq int64) {
-	info, err := m.copies.Info(m.ctx, m.world.ref)
+	info, err := m.copies.Info(m.ctx, m.world.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +187,7 @@ func (m *machine) isAtLeast(t *rapid.T, seq int64) {
 
 // lose takes a part of the copy, or all of it, away.
 func (m *machine) lose(t *rapid.T) {
-	keys := m.copies.keys(m.world.ref)
+	keys := m.copies.keys(m.world.Ref)
 	var err error
 	switch what := rapid.IntRange(0, 5).Draw(t, "what is lost"); what {
 	case 0, 1, 2:
@@ -219,12 +207,11 @@ func (m *machine) lose(t *rapid.T) {
 	}
 }
 
-func (m *machine) backUp(*rapid.T)  { m.backup = m.world.backup() }
-func (m *machine) restore(*rapid.T) { m.world.restore(m.backup) }
+func (m *machine) backUp(*rapid.T)  { m.backup = m.world.Backup() }
+func (m *machine) restore(*rapid.T) { m.world.Restore(m.backup) }
 
 func (m *machine) prune(t *rapid.T) {
-	b := m.world.backup()
-	m.world.prune(b.period.LastSeq - int64(rapid.IntRange(0, 3).Draw(t, "left")))
+	m.world.Prune(m.world.Name().Seq - int64(rapid.IntRange(0, 3).Draw(t, "left")))
 }
 
 // check asks the copy random questions.
@@ -247,14 +234,14 @@ func (m *machine) check(t *rapid.T) {
 		q.Limit, q.Offset = rapid.IntRange(0, 4).Draw(t, "shown"), rapid.IntRange(0, 3).Draw(t, "from")
 		q.Self = rapid.SampledFrom(append(q.Members, "")).Draw(t, "self")
 	}
-	if got, err := m.copies.Members(m.ctx, m.world.ref, q); m.answered(t, err) {
-		if want := m.oracle(t, got.State).members(q, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
+	if got, _, err := m.copies.Members(m.ctx, m.world.Ref, q); m.answered(t, err) {
+		if want := m.oracle(t, got.State).Members(q, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
 			t.Fatalf("members %v: got %+v, want %+v", q, got, want)
 		}
 	}
 	sq := leaderboard.ScoreQuery{Score: rapid.Int64Range(-2, 3).Draw(t, "score"), Tiebreak: rapid.Int64Range(0, 1).Draw(t, "tie")}
-	if got, err := m.copies.ScoreRank(m.ctx, m.world.ref, sq); m.answered(t, err) {
-		if want := m.oracle(t, got.State).scoreRank(sq, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
+	if got, _, err := m.copies.ScoreRank(m.ctx, m.world.Ref, sq); m.answered(t, err) {
+		if want := m.oracle(t, got.State).ScoreRank(sq, leaderboard.SourceRedis); !reflect.DeepEqual(got, want) {
 			t.Fatalf("rank of score %v: got %+v, want %+v", sq, got, want)
 		}
 	}
@@ -273,13 +260,13 @@ func (m *machine) checkCursor(t *rapid.T, mode leaderboard.Mode) {
 }
 
 func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Page {
-	got, err := m.copies.Page(m.ctx, m.world.ref, q)
+	got, _, err := m.copies.Page(m.ctx, m.world.Ref, q)
 	if errors.Is(err, leaderboard.ErrNotRanked) {
-		info, err := m.copies.Info(m.ctx, m.world.ref)
+		info, err := m.copies.Info(m.ctx, m.world.Ref)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := m.oracle(t, leaderboard.State{Seq: info.Seq, AsOf: info.AsOf}).place(q.Around); at >= 0 {
+		if at := m.oracle(t, leaderboard.State{Seq: info.Seq, AsOf: info.AsOf}).Position(q.Around); at >= 0 {
 			t.Fatalf("%s has rank %d at seq %d, the copy says it has none", q.Around, at+1, info.Seq)
 		}
 		return nil
@@ -287,7 +274,7 @@ func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Pa
 	if !m.answered(t, err) {
 		return nil
 	}
-	want, err := m.oracle(t, got.State).page(q, leaderboard.SourceRedis)
+	want, err := m.oracle(t, got.State).Page(q, leaderboard.SourceRedis)
 	if err != nil {
 		t.Fatalf("page %+v: got %+v, want %s", q, got, err)
 	}
@@ -299,14 +286,14 @@ func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Pa
 
 // answered says whether the copy answered; saying why it cannot is fine, failing is not.
 func (m *machine) answered(t *rapid.T, err error) bool {
-	if err != nil && isFailure(err) {
+	if Failed(err) {
 		t.Fatal(err)
 	}
 	return err == nil
 }
 
-func (m *machine) oracle(t *rapid.T, s leaderboard.State) oracle {
-	o, ok := m.world.at(stateName{s.Seq, s.AsOf})
+func (m *machine) oracle(t *rapid.T, s leaderboard.State) cachetest.Oracle {
+	o, ok := m.world.At(cachetest.StateName{Seq: s.Seq, AsOf: s.AsOf})
 	if !ok {
 		t.Fatalf("the period never was at seq %d as of %s", s.Seq, s.AsOf)
 	}

@@ -3,21 +3,21 @@
 -- in the copy. In dense mode one more, the dense rank, 0 when it is too deep to count.
 local c, why = copy()
 if not c then return { why } end
-local keys, places, ties, wanted, last = {}, {}, {}, {}, -1
+local keys, positions, ties, wanted, last = {}, {}, {}, {}, -1
 for i = 3, #ARGV do
   local key = redis.call('HGET', KEYS[2], ARGV[i])
   if key then
     local at = redis.call('ZRANK', KEYS[1], key)
     if not at then return { 'damaged' } end
-    keys[i - 2], places[i - 2], ties[i - 2] = key, at, tied(key)
+    keys[i - 2], positions[i - 2], ties[i - 2] = key, at, tied(key)
     if at <= DENSE_LIMIT then wanted[at], last = true, math.max(last, at) end
   else
-    keys[i - 2], places[i - 2], ties[i - 2] = '', 0, 0
+    keys[i - 2], positions[i - 2], ties[i - 2] = '', 0, 0
   end
 end
 local distinct = {}
 if ARGV[2] == 'dense' then
   local at = dense(wanted, last)
-  for i = 1, #keys do distinct[i] = keys[i] ~= '' and at[places[i]] or 0 end
+  for i = 1, #keys do distinct[i] = keys[i] ~= '' and at[positions[i]] or 0 end
 end
-return answer(c, keys, places, ties, distinct)
+return answer(c, keys, positions, ties, distinct)

@@ -1,9 +1,11 @@
-package cache
+package topn
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -11,36 +13,12 @@ import (
 	"leaderboard/rank"
 )
 
-// run executes one reading script: one round trip.
-func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodRef, args ...any) (head, error) {
-	raw, err := s.RunRO(ctx, c.client, c.keys(p), args...).Slice()
-	if err != nil {
-		return head{}, fmt.Errorf("cache: copy of period %d: %w", p.ID, err)
-	}
-	h, err := parseHead(raw)
-	if err != nil {
-		return head{}, err
-	}
-	c.keepAlive(ctx, p, &h)
-	return h, nil
-}
+// The reads below answer from the copy alone, or say why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
+// else a failure of Redis. ErrNotRanked is an answer. short says, also beside an error, that the copy has shrunk below
+// top_n though the period has more: what it answers is exact, and a rebuild is due.
 
-// keepAlive puts the end of a copy off that is read. Only reading keeps one alive, and only one read in half a lifetime
-// pays for it. That this may fail is fine.
-func (c *Copies) keepAlive(ctx context.Context, p leaderboard.PeriodRef, h *head) {
-	if ttl := p.Rules.TTL(); h.ttl >= 0 && h.ttl < ttl/2 {
-		_ = c.scripts.touch.Run(ctx, c.client, c.keys(p), ttl.Milliseconds()).Err()
-	}
-}
-
-// Page answers from the copy alone, or says why it cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, else a
-// failure of Redis. ErrNotRanked is an answer.
-func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	page, _, err := c.page(ctx, p, q)
-	return page, err
-}
-
-func (c *Copies) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, head, error) {
+// Page reads a page in one round trip.
+func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (page *leaderboard.Page, short bool, err error) {
 	kind, value := "offset", any(min(q.Offset, math.MaxInt32)) // no copy is longer
 	switch {
 	case q.Around != "":
@@ -50,77 +28,274 @@ func (c *Copies) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	}
 	h, err := c.run(ctx, c.scripts.page, p, format(p), string(q.Mode), q.Limit, kind, value, q.Before)
 	if err != nil {
-		return nil, h, err
+		return nil, false, err
 	}
+	page, err = h.page(p, q)
+	return page, h.short(p), err
+}
+
+func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	start, first, keys := h.rest.int(), h.rest.int(), h.rest.keys()
 	switch {
 	case h.rest.err != nil:
-		return nil, h, h.rest.err
+		return nil, h.rest.err
 	case h.Seq < q.MinSeq:
-		return nil, h, ErrBehind
+		return nil, ErrBehind
 	case start < 0 && h.complete():
-		return nil, h, leaderboard.ErrNotRanked
+		return nil, leaderboard.ErrNotRanked
 	case start < 0, !h.complete() && start+int64(q.Limit) > h.n:
-		return nil, h, ErrUncovered
+		return nil, ErrUncovered
 	}
-	page := &leaderboard.Page{State: h.State}
+	page := &leaderboard.Page{State: h.State, Entries: make([]leaderboard.Ranked, len(keys))}
+	codec := rank.CodecOf(p.Rules)
 	ranks := rank.Number(q.Mode, rank.Ranks{Strict: start + 1, Tied: first, Dense: first}, keys)
-	if page.Entries, err = ranked(rank.CodecOf(p.Rules), keys, ranks); err != nil {
-		return nil, h, ErrDamaged
+	for i, k := range keys {
+		e, err := codec.Entry(k)
+		if err != nil {
+			return nil, ErrDamaged
+		}
+		page.Entries[i] = leaderboard.Ranked{Rank: ranks[i], Entry: e}
 	}
 	if n := len(keys); n > 0 && start+int64(n) < h.Total {
 		page.Next = string(keys[n-1])
 	}
-	return page, h, nil
+	return page, nil
 }
 
-func ranked(codec rank.Codec, keys []rank.Key, ranks []int64) ([]leaderboard.Ranked, error) {
-	out := make([]leaderboard.Ranked, len(keys))
-	for i, k := range keys {
-		e, err := codec.Entry(k)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = leaderboard.Ranked{Rank: ranks[i], Entry: e}
-	}
-	return out, nil
-}
-
-// Members answers from the copy alone, see Page for the errors. A member that an incomplete copy does not hold leaves
-// the whole question uncovered.
-func (c *Copies) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	if q.Narrow() {
-		s, _, err := c.narrow(ctx, p, q)
-		return s, err
-	}
-	pl, _, err := c.places(ctx, p, q.Mode, q.Members)
-	if err != nil {
-		return nil, err
-	}
-	return pl.standings(0, q)
-}
-
-// ScoreRank answers from the copy alone, see Page for the errors. An incomplete copy covers what is better than its
-// last entry: at or below that, entries that are as good may lie outside.
-func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	r, _, err := c.scoreRank(ctx, p, q)
-	return r, err
-}
-
-func (c *Copies) scoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, head, error) {
+// ScoreRank reads the rank of a score in one round trip. An incomplete copy covers what is better than its last entry: at
+// or below that, entries that are as good may not be in the copy.
+func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (r *leaderboard.ScoreRank, short bool, err error) {
 	prefix := rank.CodecOf(p.Rules).Prefix(q.Score, q.Tiebreak)
 	h, err := c.run(ctx, c.scripts.score, p, format(p), string(prefix))
 	if err != nil {
-		return nil, h, err
+		return nil, false, err
 	}
 	better, asGood := h.rest.int(), h.rest.int()
 	switch {
 	case h.rest.err != nil:
-		return nil, h, h.rest.err
+		return nil, h.short(p), h.rest.err
 	case h.Seq < q.MinSeq:
-		return nil, h, ErrBehind
+		return nil, h.short(p), ErrBehind
 	case !h.complete() && (len(h.floor) < rank.PrefixLen || prefix >= h.floor.Prefix()):
-		return nil, h, ErrUncovered
+		return nil, h.short(p), ErrUncovered
 	}
-	return &leaderboard.ScoreRank{State: h.State, Strict: asGood + 1, Tied: better + 1}, h, nil
+	return &leaderboard.ScoreRank{State: h.State, Strict: asGood + 1, Tied: better + 1}, h.short(p), nil
+}
+
+// Members reads the standings of members. A member that an incomplete copy does not hold leaves the whole query
+// uncovered.
+func (c *Copies) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
+	if q.Narrow() {
+		return c.subset(ctx, p, q)
+	}
+	ranks, short, err := c.MemberRanks(ctx, p, q.Mode, q.Members)
+	if err != nil {
+		return nil, short, err
+	}
+	s, err = ranks.Standings(0, q)
+	return s, short, err
+}
+
+// MemberRanks are the ranks of members in the copy, in the order of the query.
+type MemberRanks struct {
+	head
+	codec rank.Codec
+	mode  leaderboard.Mode
+	keys  []rank.Key   // "" for members that the copy does not hold
+	ranks []rank.Ranks // Dense only when that is the mode, 0 when it is too deep to count
+}
+
+// MemberRanks looks any number of members up in one round trip.
+func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode leaderboard.Mode, members []string) (m *MemberRanks, short bool, err error) {
+	args := make([]any, 0, len(members)+2)
+	args = append(args, format(p), string(mode))
+	for _, m := range members {
+		args = append(args, m)
+	}
+	h, err := c.run(ctx, c.scripts.members, p, args...)
+	if err != nil {
+		return nil, false, err
+	}
+	m = &MemberRanks{head: h, codec: rank.CodecOf(p.Rules), mode: mode, keys: h.rest.keys(), ranks: make([]rank.Ranks, len(members))}
+	at, tied, dense := h.rest.ints(), h.rest.ints(), h.rest.ints()
+	if h.rest.err != nil {
+		return nil, h.short(p), h.rest.err
+	}
+	for i, k := range m.keys {
+		if k == "" {
+			continue
+		}
+		if !k.Valid() {
+			return nil, h.short(p), ErrDamaged
+		}
+		m.ranks[i] = rank.Ranks{Strict: at[i] + 1, Tied: tied[i]}
+		if mode == leaderboard.ModeDense {
+			m.ranks[i].Dense = dense[i]
+		}
+	}
+	return m, h.short(p), nil
+}
+
+// Standings answers q, which is not narrow and whose members are those from the given place on. Errors: ErrUncovered,
+// ErrBehind.
+func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	if m.Seq < q.MinSeq {
+		return nil, ErrBehind
+	}
+	var notRanked []string
+	held := make([]int, 0, len(q.Members))
+	for i := from; i < from+len(q.Members); i++ {
+		switch {
+		case m.ranks[i].In(m.mode) != 0:
+			held = append(held, i)
+		case m.keys[i] == "" && m.complete():
+			notRanked = append(notRanked, q.Members[i-from])
+		default:
+			return nil, ErrUncovered // too deep for the mode, or maybe not in the top N
+		}
+	}
+	slices.SortFunc(held, func(a, b int) int { return cmp.Compare(m.keys[a], m.keys[b]) })
+	keys, ranks := make([]rank.Key, len(held)), make([]rank.Ranks, len(held))
+	for i, at := range held {
+		keys[i], ranks[i] = m.keys[at], m.ranks[at]
+	}
+	selection := rank.Select(&q, keys)
+	s, err := selection.Standings(m.codec, m.mode, ranks)
+	if err != nil {
+		return nil, ErrDamaged
+	}
+	s.State, s.NotRanked = m.State, notRanked
+	return s, nil
+}
+
+// subsetAttempts bounds how often the two halves of a subset are read again because the copy moved between them.
+const subsetAttempts = 3
+
+// subset answers a query that shows some of many members: first it reads the keys of all, which say who is shown, then the
+// ranks of those at the same state. A copy that moves on all the time is ErrUncovered.
+func (c *Copies) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
+	for range subsetAttempts {
+		keys, h, err := c.held(ctx, p, q.Members)
+		switch {
+		case err != nil:
+			return nil, h.short(p), err
+		case h.Seq < q.MinSeq:
+			return nil, h.short(p), ErrBehind
+		}
+		var absent []string
+		for i, k := range keys {
+			if k == "" {
+				absent = append(absent, q.Members[i])
+			}
+		}
+		if absent != nil && !h.complete() {
+			return nil, h.short(p), ErrUncovered
+		}
+		keys = slices.DeleteFunc(keys, func(k rank.Key) bool { return k == "" })
+		slices.Sort(keys)
+		s, same, err := c.shown(ctx, p, &q, keys, h.State)
+		if err != nil {
+			return nil, h.short(p), err
+		}
+		if same {
+			s.State, s.NotRanked = h.State, absent
+			return s, h.short(p), nil
+		}
+	}
+	return nil, false, ErrUncovered
+}
+
+// shown reads the ranks of those that a query shows; same is false when the copy is no longer at the given state.
+func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderboard.MembersQuery, keys []rank.Key,
+	at leaderboard.State,
+) (s *leaderboard.Standings, same bool, err error) {
+	selection := rank.Select(q, keys)
+	shown := selection.Keys()
+	ranks := make([]rank.Ranks, len(shown))
+	if len(shown) > 0 {
+		members := make([]string, len(shown))
+		for i, k := range shown {
+			members[i] = k.Member()
+		}
+		m, _, err := c.MemberRanks(ctx, p, q.Mode, members)
+		if err != nil || m.State != at {
+			return nil, false, err
+		}
+		for _, r := range m.ranks {
+			if r.In(q.Mode) == 0 {
+				return nil, false, ErrUncovered // too deep for the mode
+			}
+		}
+		ranks = m.ranks
+	}
+	s, err = selection.Standings(rank.CodecOf(p.Rules), q.Mode, ranks)
+	if err != nil {
+		return nil, false, ErrDamaged
+	}
+	return s, true, nil
+}
+
+// held reads the keys of members in the order of the query, "" for those that the copy does not hold: one round trip.
+func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []string) ([]rank.Key, head, error) {
+	raw, values, err := c.heldOnce(ctx, p, members)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") {
+		if err = c.scripts.held.Load(ctx, c.client).Err(); err == nil {
+			raw, values, err = c.heldOnce(ctx, p, members)
+		}
+	}
+	if err != nil {
+		return nil, head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
+	}
+	h, err := parseHead(raw)
+	if err != nil {
+		return nil, head{}, err
+	}
+	if len(values) != len(members) {
+		return nil, h, ErrDamaged // not a hash, or not there any more
+	}
+	c.keepAlive(ctx, p, &h)
+	keys := make([]rank.Key, len(values))
+	for i, v := range values {
+		if s, ok := v.(string); ok {
+			if keys[i] = rank.Key(s); !keys[i].Valid() {
+				return nil, h, ErrDamaged
+			}
+		}
+	}
+	return keys, h, nil
+}
+
+// heldOnce reads the state and the keys in one transaction. The error is that of the state.
+func (c *Copies) heldOnce(ctx context.Context, p leaderboard.PeriodRef, members []string) (state, values []any, err error) {
+	keys := c.keys(p)
+	tx := c.client.TxPipeline()
+	stateCmd := tx.EvalShaRO(ctx, c.scripts.held.Hash(), keys, format(p))
+	valuesCmd := tx.HMGet(ctx, keys[1], members...)
+	if _, err := tx.Exec(ctx); err != nil && stateCmd.Err() == nil && valuesCmd.Err() == nil {
+		return nil, nil, err
+	}
+	state, err = stateCmd.Slice()
+	return state, valuesCmd.Val(), err
+}
+
+// run executes one reading script: one round trip.
+func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodRef, args ...any) (head, error) {
+	raw, err := s.RunRO(ctx, c.client, c.keys(p), args...).Slice()
+	if err != nil {
+		return head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
+	}
+	h, err := parseHead(raw)
+	if err != nil {
+		return head{}, err
+	}
+	c.keepAlive(ctx, p, &h)
+	return h, nil
+}
+
+// keepAlive puts off the expiry of a copy that is read. Only reading keeps one alive, and only one read in half a
+// lifetime pays for it. That this may fail is fine.
+func (c *Copies) keepAlive(ctx context.Context, p leaderboard.PeriodRef, h *head) {
+	if ttl := p.Rules.TTL(); h.ttl >= 0 && h.ttl < ttl/2 {
+		_ = c.scripts.touch.Run(ctx, c.client, c.keys(p), ttl.Milliseconds()).Err()
+	}
 }

@@ -1,6 +1,7 @@
-package cache
+package topn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -19,19 +20,19 @@ const (
 	ioTimeout   = 250 * time.Millisecond
 	poolTimeout = 100 * time.Millisecond
 	maxRetries  = 1
-	// patientTimeout is for work that nobody waits for: it should survive a machine that is busy for a moment.
-	patientTimeout = time.Second
+	// backgroundTimeout is for work that no reader waits for: it should survive a machine that is busy for a moment.
+	backgroundTimeout = time.Second
 )
 
-// OpenRedis makes a client; it connects with the first command. Forms of the address:
+// Open makes a client of Redis; it connects with the first command. Forms of the address:
 //
 //	redis://[user:password@]host:port[/db]             one server; rediss:// for TLS, unix:///path for a socket
 //	redis://h1:port,h2:port,h3:port?cluster=true       Redis Cluster, any of its nodes
 //	redis://h1:port,h2:port/0?master=name              Sentinel: the addresses of the sentinels
 //
 // Further parameters are those of redis.ParseURL (read_timeout, pool_size, …). An error never shows the password.
-func OpenRedis(address string, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
-	opts, err := parseRedisURL(address)
+func Open(address string, options ...func(*redis.UniversalOptions)) (redis.UniversalClient, error) {
+	opts, err := parseAddress(address)
 	if err != nil {
 		return nil, err
 	}
@@ -41,23 +42,23 @@ func OpenRedis(address string, options ...func(*redis.UniversalOptions)) (redis.
 	return redis.NewUniversalClient(opts), nil
 }
 
-// patient is the same client, connections included, with patientTimeout per command unless it has a longer one. A cluster
-// client has its own.
-func patient(client redis.UniversalClient) redis.UniversalClient {
+// inBackground returns the same client, connections included, with backgroundTimeout per command unless it has a longer
+// one. A cluster client keeps its own.
+func inBackground(client redis.UniversalClient) redis.UniversalClient {
 	if c, ok := client.(*redis.Client); ok {
-		return c.WithTimeout(max(patientTimeout, c.Options().ReadTimeout))
+		return c.WithTimeout(max(backgroundTimeout, c.Options().ReadTimeout))
 	}
 	return client
 }
 
-func parseRedisURL(address string) (*redis.UniversalOptions, error) {
+func parseAddress(address string) (*redis.UniversalOptions, error) {
 	single, hosts, err := splitHosts(address)
 	if err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(single)
 	if err != nil {
-		return nil, errRedisURL("it is not a URL")
+		return nil, errAddress("it is not a URL")
 	}
 	query := u.Query()
 	cluster, master := query.Get("cluster"), query.Get("master")
@@ -72,9 +73,9 @@ func parseRedisURL(address string) (*redis.UniversalOptions, error) {
 	out := &redis.UniversalOptions{
 		Addrs: []string{o.Addr}, DB: o.DB, Username: o.Username, Password: o.Password, TLSConfig: o.TLSConfig,
 		MasterName: master, Protocol: o.Protocol, ClientName: o.ClientName,
-		ContextTimeoutEnabled: true, MaxRetries: orDefault(o.MaxRetries, maxRetries), DialerRetries: 1,
-		DialTimeout: orDefault(o.DialTimeout, dialTimeout), ReadTimeout: orDefault(o.ReadTimeout, ioTimeout),
-		WriteTimeout: orDefault(o.WriteTimeout, ioTimeout), PoolTimeout: orDefault(o.PoolTimeout, poolTimeout),
+		ContextTimeoutEnabled: true, MaxRetries: cmp.Or(o.MaxRetries, maxRetries), DialerRetries: 1,
+		DialTimeout: cmp.Or(o.DialTimeout, dialTimeout), ReadTimeout: cmp.Or(o.ReadTimeout, ioTimeout),
+		WriteTimeout: cmp.Or(o.WriteTimeout, ioTimeout), PoolTimeout: cmp.Or(o.PoolTimeout, poolTimeout),
 		PoolSize: o.PoolSize, MinIdleConns: o.MinIdleConns, ConnMaxIdleTime: o.ConnMaxIdleTime, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
@@ -86,9 +87,9 @@ func parseRedisURL(address string) (*redis.UniversalOptions, error) {
 	}
 	switch {
 	case out.IsClusterMode && (master != "" || out.DB != 0):
-		return nil, errRedisURL("a cluster has no master name and no database number")
+		return nil, errAddress("a cluster has no master name and no database number")
 	case len(hosts) > 1 && !out.IsClusterMode && master == "":
-		return nil, errRedisURL("several hosts need cluster=true or master=name")
+		return nil, errAddress("several hosts need cluster=true or master=name")
 	}
 	return out, nil
 }
@@ -97,7 +98,7 @@ func parseRedisURL(address string) (*redis.UniversalOptions, error) {
 func splitHosts(address string) (single string, hosts []string, err error) {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
-		return "", nil, errRedisURL("want redis://host:port")
+		return "", nil, errAddress("want redis://host:port")
 	}
 	end := len(rest)
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {
@@ -123,17 +124,9 @@ func parseCluster(value string) (bool, error) {
 	}
 	on, err := strconv.ParseBool(value)
 	if err != nil {
-		return false, errRedisURL("cluster is true or false")
+		return false, errAddress("cluster is true or false")
 	}
 	return on, nil
 }
 
-func errRedisURL(reason string) error { return errors.New("address of Redis: " + reason) }
-
-func orDefault[T comparable](value, def T) T {
-	var zero T
-	if value == zero {
-		return def
-	}
-	return value
-}
+func errAddress(reason string) error { return errors.New("address of Redis: " + reason) }

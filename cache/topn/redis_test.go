@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"reflect"
@@ -23,7 +23,7 @@ func TestRedisAddresses(t *testing.T) {
 		"unix:///run/redis.sock?db=2":              {Addrs: []string{"/run/redis.sock"}, DB: 2},
 		"redis://h:1/0?pool_size=7&max_retries=-1": {Addrs: []string{"h:1"}, PoolSize: 7, MaxRetries: -1},
 	} {
-		got, err := parseRedisURL(address)
+		got, err := parseAddress(address)
 		if err != nil {
 			t.Errorf("%s: %v", address, err)
 			continue
@@ -54,7 +54,7 @@ func TestBadRedisAddresses(t *testing.T) {
 		"redis://:secret@a:1,b:2?cluster=maybe", "redis://:secret@a:1,b:2/3?cluster=true", "redis://:secret@a:1?cluster=true&master=m",
 		"redis://:secret@h:port", "redis://:secret@h:1/%zz",
 	} {
-		client, err := OpenRedis(address)
+		client, err := Open(address)
 		if err == nil {
 			_ = client.Close()
 			t.Errorf("%q is taken", address)

@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ const (
 	verifyTries = 3
 )
 
-// Verify compares the copy with the truth at one seq and names the first difference. It disturbs neither writers nor
-// readers: it clones the copy, reads the truth in one snapshot, and brings the clone to that state by the change log, in
+// Verify compares the copy with MySQL at one seq and names the first difference. It disturbs neither writers nor
+// readers: it clones the copy, reads MySQL in one snapshot, and brings the clone to that state by the change log, in
 // memory.
 func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	var last error
@@ -39,7 +39,7 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 		}
 		last = err
 	}
-	return leaderboard.Verification{}, fmt.Errorf("cache: verify period %d: %w", p.ID, last)
+	return leaderboard.Verification{}, fmt.Errorf("topn: verify period %d: %w", p.ID, last)
 }
 
 // unused completes what is said where there is nothing to compare: with the seq that MySQL is at.
@@ -64,10 +64,10 @@ type image struct {
 func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, error) {
 	base := c.base(p) + "tmp:" + rand.Text() + ":"
 	top, hash := base+"top", base+"key"
-	defer func() { _ = c.patient.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
-	raw, err := c.scripts.clone.Run(ctx, c.patient, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
+	defer func() { _ = c.background.Unlink(context.WithoutCancel(ctx), top, hash).Err() }() // else their TTL does it
+	raw, err := c.scripts.clone.Run(ctx, c.background, append(c.keys(p), top, hash), format(p), c.opts.TempTTL.Milliseconds()).Slice()
 	if err != nil {
-		return nil, fmt.Errorf("cache: clone the copy of period %d: %w", p.ID, err)
+		return nil, fmt.Errorf("topn: clone the copy of period %d: %w", p.ID, err)
 	}
 	h, err := parseHead(raw)
 	if err != nil {
@@ -75,16 +75,16 @@ func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, er
 	}
 	img := &image{head: h, whole: h.complete(), keys: make(map[string]rank.Key, h.n)}
 	for at := int64(0); at < h.n; at += verifyChunk {
-		keys, err := c.patient.ZRange(ctx, top, at, at+verifyChunk-1).Result()
+		keys, err := c.background.ZRange(ctx, top, at, at+verifyChunk-1).Result()
 		if err != nil {
-			return nil, fmt.Errorf("cache: read a clone: %w", err)
+			return nil, fmt.Errorf("topn: read a clone: %w", err)
 		}
 		if err := c.collect(ctx, img, hash, keys); err != nil {
 			return nil, err
 		}
 	}
 	if int64(len(img.keys)) != h.n && img.odd == "" {
-		return nil, errors.New("cache: a clone has expired while it was read")
+		return nil, errors.New("topn: a clone has expired while it was read")
 	}
 	return img, nil
 }
@@ -100,9 +100,9 @@ func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []st
 		}
 		members[i] = rank.Key(k).Member()
 	}
-	held, err := c.patient.HMGet(ctx, hash, members...).Result()
+	held, err := c.background.HMGet(ctx, hash, members...).Result()
 	if err != nil {
-		return fmt.Errorf("cache: read a clone: %w", err)
+		return fmt.Errorf("topn: read a clone: %w", err)
 	}
 	for i, k := range keys {
 		if held[i] != k && img.odd == "" {
@@ -113,14 +113,14 @@ func (c *Copies) collect(ctx context.Context, img *image, hash string, keys []st
 	return nil
 }
 
-// compare reads the truth and holds the image against it.
+// compare reads MySQL and holds the image against it.
 func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *image) (leaderboard.Verification, error) {
 	var state leaderboard.State
-	var truth []rank.Key
+	var want []rank.Key
 	limit := int(img.n) + c.slack(p)
 	err := c.log.Snapshot(ctx, p, limit,
 		func(s leaderboard.State) error { state = s; return nil },
-		func(keys []rank.Key) error { truth = append(truth, keys...); return nil })
+		func(keys []rank.Key) error { want = append(want, keys...); return nil })
 	if err != nil {
 		return leaderboard.Verification{}, err
 	}
@@ -137,7 +137,7 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 		v.Detail = fmt.Sprintf("the copy is at seq %d of another history than MySQL, at seq %d", img.Seq, state.Seq)
 		return v, nil
 	}
-	img.against(&v, rank.CodecOf(p.Rules), truth, int64(len(truth)) == state.Total)
+	img.against(&v, rank.CodecOf(p.Rules), want, int64(len(want)) == state.Total)
 	if v.Equal && img.Total != state.Total {
 		v.Equal = false
 		v.Detail = fmt.Sprintf("the copy counts %d entries in the period, MySQL %d", img.Total, state.Total)
@@ -145,7 +145,7 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	return v, nil
 }
 
-// advance brings the image to a state of the truth. false: the image is of another history.
+// advance brings the image to a state of MySQL. false: the image is of another history.
 func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *image, to leaderboard.State) (bool, error) {
 	seq, asOf := img.Seq, img.AsOf
 	for seq < to.Seq {
@@ -173,7 +173,7 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	return seq == to.Seq && asOf == to.AsOf, nil
 }
 
-// growth is by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as much,
+// growth returns by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as much,
 // which the count of the last commit would hide.
 func growth(commits []leaderboard.Commit) int64 {
 	var n int64
@@ -201,8 +201,8 @@ func (img *image) apply(final map[string]rank.Key) {
 	}
 }
 
-// against compares, best first. all: truth is the whole period, not only its beginning.
-func (img *image) against(v *leaderboard.Verification, codec rank.Codec, truth []rank.Key, all bool) {
+// against compares with what MySQL has, best first. all: want is the whole period, not only its beginning.
+func (img *image) against(v *leaderboard.Verification, codec rank.Codec, want []rank.Key, all bool) {
 	keys := make([]rank.Key, 0, len(img.keys))
 	for _, k := range img.keys {
 		keys = append(keys, k)
@@ -210,20 +210,20 @@ func (img *image) against(v *leaderboard.Verification, codec rank.Codec, truth [
 	slices.SortFunc(keys, cmp.Compare[rank.Key])
 	if !img.whole {
 		// What lies below the floor is none of the copy's business.
-		if end := slices.IndexFunc(truth, func(k rank.Key) bool { return k > img.floor }); end >= 0 {
-			truth, all = truth[:end], true
+		if end := slices.IndexFunc(want, func(k rank.Key) bool { return k > img.floor }); end >= 0 {
+			want, all = want[:end], true
 		}
 	}
-	for i := range max(len(keys), len(truth)) {
+	for i := range max(len(keys), len(want)) {
 		switch {
-		case i < len(keys) && i < len(truth) && keys[i] == truth[i]:
+		case i < len(keys) && i < len(want) && keys[i] == want[i]:
 			v.Checked++
 			continue
-		case i >= len(truth) && !all:
-			v.Equal = true // as far as the truth was read
+		case i >= len(want) && !all:
+			v.Equal = true // as far as MySQL was read
 			return
 		}
-		v.Difference = &leaderboard.Difference{Rank: int64(i) + 1, Copy: entryAt(codec, keys, i), Truth: entryAt(codec, truth, i)}
+		v.Difference = &leaderboard.Difference{Rank: int64(i) + 1, Copy: entryAt(codec, keys, i), Truth: entryAt(codec, want, i)}
 		v.Detail = fmt.Sprintf("the copy and MySQL differ at rank %d", i+1)
 		return
 	}

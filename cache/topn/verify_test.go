@@ -1,4 +1,4 @@
-package cache
+package topn
 
 import (
 	"strings"
@@ -7,18 +7,19 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 	"leaderboard/rank"
 )
 
 func (b *rig) verify(t *testing.T) leaderboard.Verification {
 	t.Helper()
-	return must(b.copies.Verify(within(t), b.ref))(t)
+	return cachetest.Must(b.copies.Verify(cachetest.Within(t), b.ref))(t)
 }
 
 func TestVerifyEqual(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 4 }), CopyOptions{Slack: 1})
-	b.members(10)
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 4 }), Options{Slack: 1})
+	b.world.Fill(10)
 	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Detail: "there is no copy"}) {
 		t.Errorf("without a copy: %+v", v)
 	}
@@ -27,31 +28,31 @@ func TestVerifyEqual(t *testing.T) {
 		t.Errorf("after a build: %+v", v)
 	}
 	// A copy that is behind is compared at the truth's seq: one entry gone, one new, one moved below the floor.
-	b.world.commit(set{member: "m1"}, set{member: "x", score: score(9)}, set{member: "m2", score: score(1)})
+	b.world.Commit(cachetest.Remove("m1"), cachetest.Put("x", 9), cachetest.Put("m2", 1))
 	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 13, Checked: 4}) {
 		t.Errorf("behind by one commit: %+v", v)
 	}
-	if keys := must(b.client.Keys(within(t), "*:tmp:*").Result())(t); len(keys) > 0 {
+	if keys := cachetest.Must(b.client.Keys(cachetest.Within(t), "*:tmp:*").Result())(t); len(keys) > 0 {
 		t.Errorf("left behind: %v", keys)
 	}
 }
 
 func TestVerifyDifferences(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	b.members(5)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(5)
 	codec := rank.CodecOf(b.ref.Rules)
-	oracle, _ := b.world.at(b.world.name())
-	third := oracle.sorted[2]
+	oracle, _ := b.world.At(b.world.Name())
+	third := oracle.Sorted[2]
 	forged := third
 	forged.Score = 1000
 	keys := b.copies.keys(b.ref)
 	swap := func(from, to leaderboard.Entry) {
 		t.Helper()
-		_, err := b.client.TxPipelined(within(t), func(pipe redis.Pipeliner) error {
-			pipe.ZRem(within(t), keys[0], string(codec.Key(from)))
-			pipe.ZAdd(within(t), keys[0], redis.Z{Member: string(codec.Key(to))})
-			pipe.HSet(within(t), keys[1], to.Member, string(codec.Key(to)))
+		_, err := b.client.TxPipelined(cachetest.Within(t), func(pipe redis.Pipeliner) error {
+			pipe.ZRem(cachetest.Within(t), keys[0], string(codec.Key(from)))
+			pipe.ZAdd(cachetest.Within(t), keys[0], redis.Z{Member: string(codec.Key(to))})
+			pipe.HSet(cachetest.Within(t), keys[1], to.Member, string(codec.Key(to)))
 			return nil
 		})
 		if err != nil {
@@ -61,7 +62,7 @@ func TestVerifyDifferences(t *testing.T) {
 	b.build(t)
 	swap(third, forged)
 	v := b.verify(t)
-	if v.Equal || v.Difference == nil || v.Difference.Rank != 1 || *v.Difference.Copy != forged || *v.Difference.Truth != oracle.sorted[0] {
+	if v.Equal || v.Difference == nil || v.Difference.Rank != 1 || *v.Difference.Copy != forged || *v.Difference.Truth != oracle.Sorted[0] {
 		t.Errorf("a forged first place: %+v", v)
 	}
 	b.build(t)
@@ -72,13 +73,13 @@ func TestVerifyDifferences(t *testing.T) {
 		t.Errorf("a forged last place: %+v", v)
 	}
 	b.build(t)
-	if err := b.client.HSet(within(t), keys[1], third.Member, "x").Err(); err != nil {
+	if err := b.client.HSet(cachetest.Within(t), keys[1], third.Member, "x").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v := b.verify(t); v.Equal || !strings.Contains(v.Detail, "m3") {
 		t.Errorf("zset and hash disagree: %+v", v)
 	}
-	if err := b.client.ZPopMin(within(t), keys[0]).Err(); err != nil {
+	if err := b.client.ZPopMin(cachetest.Within(t), keys[0]).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v := b.verify(t); v.Equal || v.Detail == "" || v.Seq != 5 {
@@ -90,10 +91,10 @@ func TestVerifyDifferences(t *testing.T) {
 func TestVerifyLengths(t *testing.T) {
 	t.Parallel()
 	for _, extra := range []bool{false, true} {
-		b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-		b.members(5)
+		b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+		b.world.Fill(5)
 		b.build(t)
-		c := b.world.commit(set{member: "z", score: score(-1)})
+		c := b.world.Commit(cachetest.Put("z", -1))
 		if extra {
 			// The copy is told that a member is there that is not, and a count that fits.
 			c.Changes = append(c.Changes, leaderboard.Change{Member: "zz", New: &leaderboard.Entry{Member: "zz", Score: -2}})
@@ -111,19 +112,19 @@ func TestVerifyLengths(t *testing.T) {
 
 func TestVerifyForeignHistory(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(*leaderboard.Rules) {}), CopyOptions{})
-	backup := b.world.backup()
-	b.members(3)
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	backup := b.world.Backup()
+	b.world.Fill(3)
 	b.build(t)
-	b.world.restore(backup)
+	b.world.Restore(backup)
 	for seq := range 5 { // behind the copy, at its seq, ahead of it
 		if v := b.verify(t); v.Equal || !strings.Contains(v.Detail, "history") {
 			t.Errorf("truth at seq %d: %+v", seq, v)
 		}
-		b.world.commit(set{member: "other", score: score(int64(seq))})
+		b.world.Commit(cachetest.Put("other", int64(seq)))
 	}
-	b.world.prune(100)
-	if v, err := b.copies.Verify(within(t), b.ref); err == nil {
+	b.world.Prune(100)
+	if v, err := b.copies.Verify(cachetest.Within(t), b.ref); err == nil {
 		t.Errorf("with a log that does not reach back: %+v", v)
 	}
 }
@@ -131,26 +132,28 @@ func TestVerifyForeignHistory(t *testing.T) {
 // The count of the whole period and the time of the state are part of every answer.
 func TestVerifyTotalAndTime(t *testing.T) {
 	t.Parallel()
-	b := newRig(t, rulesWith(func(r *leaderboard.Rules) { r.TopN = 2 }), CopyOptions{Slack: 1})
-	b.members(10)
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), Options{Slack: 1})
+	b.world.Fill(10)
 	commits := []func(){
 		func() {},
 		func() {
-			b.world.commit(set{member: "m1"}, set{member: "x", score: score(0)}, set{member: "y", score: score(0)})
+			b.world.Commit(cachetest.Remove("m1"), cachetest.Put("x", 0), cachetest.Put("y", 0))
 		},
 	}
 	for behind, commit := range commits {
 		for field, value := range map[string]string{"total": "9", "as_of": "1"} {
 			b.build(t)
-			state := b.world.name()
-			b.damage(t, field, &value)
-			if commit(); b.world.name() == state && behind > 0 {
+			state := b.world.Name()
+			if err := cachetest.Damage(cachetest.Within(t), b.client, b.ref, field, &value); err != nil {
+				t.Fatal(err)
+			}
+			if commit(); b.world.Name() == state && behind > 0 {
 				t.Fatal("nothing was committed")
 			}
 			if v := b.verify(t); v.Equal || v.Detail == "" {
 				t.Errorf("%s is wrong in a copy %d commits behind: %+v", field, behind, v)
 			}
-			b.world.commit(set{member: "m1", score: score(10)})
+			b.world.Commit(cachetest.Put("m1", 10))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"leaderboard"
-	"leaderboard/cache"
+	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 )
@@ -192,7 +192,7 @@ func setDSN(c *config, v string) error {
 }
 
 func setRedisURL(c *config, v string) error {
-	client, err := cache.OpenRedis(v) // does not connect; its errors hide the password
+	client, err := topn.Open(v) // does not connect; its errors hide the password
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/topn"
 	"leaderboard/derive"
 	"leaderboard/httpapi"
 	"leaderboard/refresher"
@@ -30,8 +31,8 @@ type App struct {
 
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies, follower and refresher
-	copies    *cache.Copies
-	follower  *cache.Follower
+	copies    *topn.Copies
+	follower  *topn.Follower
 	refresher *refresher.Refresher
 	deriver   *derive.Runner
 	catalog   *cache.Catalog

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache"
+	"leaderboard/cache/topn"
 	"leaderboard/derive"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -24,21 +24,21 @@ const (
 
 // wireRedis makes what works on the copies.
 func (a *App) wireRedis() error {
-	client, err := cache.OpenRedis(a.cfg.RedisURL)
+	client, err := topn.Open(a.cfg.RedisURL)
 	if err != nil {
 		return err
 	}
 	a.redis = client
-	a.copies = cache.NewCopies(client, a.store, cache.CopyOptions{HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
+	a.copies = topn.New(client, a.store, topn.Options{HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
 	a.refresher = newRefresher(a.store, a.copies, a.log, a.metrics.run)
-	a.follower = cache.NewFollower(a.copies, cache.FollowerOptions{
+	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Logger: a.log,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil
 }
 
-func newRefresher(s *store.Store, copies *cache.Copies, log *slog.Logger, onRun func(leaderboard.Run)) *refresher.Refresher {
+func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, onRun func(leaderboard.Run)) *refresher.Refresher {
 	return refresher.New(refresher.Config{Copies: refreshed{copies}, Runs: s, Boards: s, Logger: log, OnRun: onRun})
 }
 
@@ -110,7 +110,7 @@ func (a *App) stopRedisWork(ctx context.Context) error {
 }
 
 // refreshed is the copies as the refresher sees them: a copy that only a rebuild can help is an outcome there.
-type refreshed struct{ copies *cache.Copies }
+type refreshed struct{ copies *topn.Copies }
 
 func (c refreshed) Build(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
 	out, err := c.copies.Build(ctx, p)
@@ -120,13 +120,13 @@ func (c refreshed) Build(ctx context.Context, p leaderboard.PeriodRef) (refreshe
 func (c refreshed) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
 	caught, err := c.copies.CatchUp(ctx, p)
 	out := outcome(caught)
-	if errors.Is(err, cache.ErrNeedsBuild) {
+	if errors.Is(err, topn.ErrNeedsBuild) {
 		out.NeedsBuild, err = true, nil
 	}
 	return out, err
 }
 
-func outcome(o cache.Outcome) refresher.Outcome {
+func outcome(o topn.Outcome) refresher.Outcome {
 	return refresher.Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows, Refused: o.Refused}
 }
 
@@ -141,7 +141,7 @@ func (c refreshed) Info(ctx context.Context, p leaderboard.PeriodRef) (refresher
 func (c refreshed) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (refresher.Lease, error) {
 	lease, got, err := c.copies.Lease(ctx, strconv.FormatInt(p.ID, 10), ttl)
 	if err != nil || !got {
-		return nil, err // a nil *cache.Lease in the interface would not be nil
+		return nil, err // a nil *topn.Lease in the interface would not be nil
 	}
 	return lease, nil
 }

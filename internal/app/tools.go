@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/topn"
 	"leaderboard/migrations"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -18,7 +19,7 @@ import (
 // Tools are what commands work with that go straight to MySQL and Redis; no server is needed.
 type Tools struct {
 	Store     *store.Store
-	Copies    *cache.Copies        // nil without Redis
+	Copies    *topn.Copies         // nil without Redis
 	Refresher *refresher.Refresher // nil without Redis
 
 	catalog *cache.Catalog
@@ -34,13 +35,13 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 	t := &Tools{Store: s, catalog: cache.NewCatalog(s), close: s.Close}
 	err = mysqlReady(ctx, s, cfg.MySQLDSN)
 	if copies {
-		client, openErr := cache.OpenRedis(cfg.RedisURL)
+		client, openErr := topn.Open(cfg.RedisURL)
 		if openErr != nil {
 			return nil, errors.Join(openErr, s.Close())
 		}
 		err = errors.Join(err, redisReady(ctx, client, cfg.RedisURL))
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
-		t.Copies = cache.NewCopies(client, s, cache.CopyOptions{HookPoint: cfg.Fault.hook(), Logger: log})
+		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 		t.Refresher = newRefresher(s, t.Copies, log, func(leaderboard.Run) {})
 	}
 	if err != nil {

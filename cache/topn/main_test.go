@@ -1,0 +1,29 @@
+package topn
+
+import (
+	"os"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/cache/cachetest"
+	"leaderboard/internal/testenv"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
+
+// newClient makes a client of an empty Redis database of the test's own.
+func newClient(t testing.TB) redis.UniversalClient {
+	t.Helper()
+	return openClient(t, testenv.Redis(t), cachetest.Unhurried)
+}
+
+func openClient(t testing.TB, address string, options ...func(*redis.UniversalOptions)) redis.UniversalClient {
+	t.Helper()
+	client, err := Open(address, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
