@@ -18,7 +18,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	type both = struct{ valid, invalid error }
 	rules, bad := leaderboard.Rules{}.WithDefaults(), leaderboard.Rules{Order: "up"}.WithDefaults()
 	derived := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "a"}}}}
-	ordinary := func(string) bool { return false }
+	ordinary := func(string) (leaderboard.SourceBoard, bool) { return leaderboard.SourceBoard{}, false }
 	profile, nobody := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
 	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
 	merged := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}

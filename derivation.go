@@ -1,11 +1,15 @@
 package leaderboard
 
+import "slices"
+
 // DerivationState says how a derived board stands to its sources.
 type DerivationState string
 
 const (
 	// DerivationStateFollowing: the entries are those of one state of the sources, which change behind it.
 	DerivationStateFollowing DerivationState = "following"
+	// DerivationStateIncomplete: following too, but as things are a source has nothing to count; its Condition says why.
+	DerivationStateIncomplete DerivationState = "incomplete"
 	// DerivationStateRolling: time has turned, the entries are still those of the sources before.
 	DerivationStateRolling DerivationState = "rolling"
 	// DerivationStateComputing: the entries are being computed anew; until that is done they may be of several states.
@@ -30,6 +34,47 @@ type SourceState struct {
 	Weight  int64
 	Seq     int64 // the state that the entries reflect, 0 before they reflect any
 	LastSeq int64 // the state that the source is in
+
+	Condition SourceCondition
+}
+
+// SourceCondition says what is to be expected of a source.
+type SourceCondition string
+
+const (
+	// SourceConditionPresent: its entries count.
+	SourceConditionPresent SourceCondition = "present"
+	// SourceConditionEmpty: nothing was submitted to the period, or it has not begun.
+	SourceConditionEmpty SourceCondition = "empty"
+	// SourceConditionNoBoard: no board has the name, yet or any more.
+	SourceConditionNoBoard SourceCondition = "no_board"
+	// SourceConditionNoWindow: the board does not have the window.
+	SourceConditionNoWindow SourceCondition = "no_window"
+	// SourceConditionNoPeriod: the window can have no period of the name.
+	SourceConditionNoPeriod SourceCondition = "no_period"
+	// SourceConditionDerived: the board is derived itself, and so no source.
+	SourceConditionDerived SourceCondition = "derived"
+	// SourceConditionLeft: it is a source no more, and counts until the next step.
+	SourceConditionLeft SourceCondition = "left"
+)
+
+// Lacks says whether a source has nothing to count until somebody changes a board.
+func (c SourceCondition) Lacks() bool {
+	switch c {
+	case SourceConditionNoBoard, SourceConditionNoWindow, SourceConditionNoPeriod, SourceConditionDerived:
+		return true
+	default:
+		return false
+	}
+}
+
+// With is s, or DerivationStateIncomplete when the board follows these sources and one of them lacks something.
+func (s DerivationState) With(sources []SourceState) DerivationState {
+	lacks := slices.ContainsFunc(sources, func(s SourceState) bool { return s.Condition.Lacks() })
+	if s == DerivationStateFollowing && lacks {
+		return DerivationStateIncomplete
+	}
+	return s
 }
 
 // DeriveStep is what one step of following did.

@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -104,39 +105,62 @@ type SourceSpan struct {
 	Weight int64
 	Span
 	Found bool // false: the board, the window or the period does not exist; only Board and Weight are certain then
+
+	lack  SourceCondition // why it can have no entries, "" when it can
+	moves bool            // it is the current period of its window or the one before, so time makes another one of it
+}
+
+// Condition says what is to be expected of the source; begun: its period exists.
+func (s *SourceSpan) Condition(begun bool) SourceCondition {
+	switch {
+	case s.lack == SourceConditionNoWindow && begun && !s.moves:
+		return SourceConditionPresent // what there was before the window was taken away counts
+	case s.lack != "":
+		return s.lack
+	case begun:
+		return SourceConditionPresent
+	default:
+		return SourceConditionEmpty
+	}
 }
 
 // SourceBoard is what must be known of the board of a source.
 type SourceBoard struct {
-	Windows  []Window
-	Calendar Calendar
+	Windows     []Window
+	Calendar    Calendar
+	CreatedTime Micros
+	Derived     bool // it is derived itself, so it cannot be a source
 }
 
-// Spans are the sources at the moment now, in the order of From and, with Last, from the current period backwards. find
-// is asked for the boards; false is for one that is not there, or cannot be a source because it is derived itself.
-func (d *Derive) Spans(now Micros, find func(board string) (SourceBoard, bool)) []SourceSpan {
-	n, unit, err := d.units()
+// FindSource finds the board of a source by its name, false when there is none.
+type FindSource func(board string) (SourceBoard, bool)
+
+// Spans are the sources at the moment now, in the order of From and, with Last, from the current period backwards.
+func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
+	n, _, err := d.units()
 	if err != nil {
 		return nil // the rules were checked
 	}
 	spans := make([]SourceSpan, 0, n*len(d.From))
 	for _, f := range d.From {
-		source := SourceSpan{Board: f.Board, Window: f.Window, Weight: 1}
+		source := SourceSpan{Board: f.Board, Weight: 1}
 		if f.Weight != nil {
 			source.Weight = *f.Weight
 		}
 		b, ok := find(f.Board)
-		switch {
-		case unit != "":
-			source.Window = unit
-		case source.Window == "" && ok:
-			source.Window = b.Windows[0]
-		}
+		source.Window = d.windowOn(&f, &b)
+		source.lack = b.lack(ok, source.Window)
 		for i := range n {
-			if i == 0 {
-				source.Span, source.Found = b.named(source.Window, f.Period, now, ok)
-			} else if source.Found {
+			switch {
+			case i > 0 && source.Found:
 				source.Span, source.Found = b.Calendar.Before(source.Window, source.StartsAt)
+				source.moves = false
+			case i == 0 && ok && !b.Derived:
+				source.moves = f.moves()
+				source.Span, source.Found = b.named(source.Window, f.Period, now)
+				if !source.Found && !source.moves && source.lack == "" {
+					source.lack = SourceConditionNoPeriod
+				}
 			}
 			spans = append(spans, source)
 		}
@@ -144,11 +168,37 @@ func (d *Derive) Spans(now Micros, find func(board string) (SourceBoard, bool)) 
 	return spans
 }
 
-// named is the period of a window that a request would call so at the moment now, none of a board that is not known.
-func (b SourceBoard) named(w Window, name string, now Micros, known bool) (Span, bool) {
-	if !known {
-		return Span{}, false
+// windowOn is the window of a source on a board, "" when the board that decides is not known.
+func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
+	_, unit, _ := d.units() // the rules were checked
+	w := cmp.Or(unit, f.Window)
+	if w == "" && len(b.Windows) > 0 {
+		return b.Windows[0]
 	}
+	return w
+}
+
+// moves says whether time makes another period of the one that is meant.
+func (f *DeriveFrom) moves() bool {
+	return f.Period == "" || f.Period == CurrentPeriod || f.Period == PreviousPeriod
+}
+
+// lack is why a window of the board has no new entries to count, "" when it has; known: the board exists.
+func (b *SourceBoard) lack(known bool, w Window) SourceCondition {
+	switch {
+	case !known:
+		return SourceConditionNoBoard
+	case b.Derived:
+		return SourceConditionDerived
+	case !slices.Contains(b.Windows, w):
+		return SourceConditionNoWindow
+	default:
+		return ""
+	}
+}
+
+// named is the period of a window that a request would call so at the moment now.
+func (b *SourceBoard) named(w Window, name string, now Micros) (Span, bool) {
 	if name != "" && name != CurrentPeriod && name != PreviousPeriod {
 		span, err := b.Calendar.Named(w, name)
 		return span, err == nil

@@ -2,7 +2,9 @@ package leaderboard
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 )
 
 // checkDerive finds what is wrong with the rule of a derived board, with or without its defaults.
@@ -79,6 +81,11 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 		if len(f.Period) > MaxBoardName {
 			fail(pointer+"/period", "want the name of a period, %s or %s", CurrentPeriod, PreviousPeriod)
 		}
+		if f.Window != "" && f.Window != WindowSeason && !f.moves() {
+			if _, err := f.Window.SpanNamed(f.Period, time.UTC); err != nil { // in any zone the names are of this form
+				fail(pointer+"/period", "%s", err)
+			}
+		}
 		if f.Weight != nil && magnitude(*f.Weight, 0) > MaxWeight {
 			fail(pointer+"/weight", "want %d to %d", -MaxWeight, MaxWeight)
 		}
@@ -111,22 +118,57 @@ func (d *Derive) checkWeights(fail failFunc) {
 	}
 }
 
-// CheckSources finds the sources that a board of this name cannot have: itself, and boards that derived says are derived
-// themselves.
-func (r *Rules) CheckSources(name string, derived func(board string) bool) error {
+// CheckSources finds the sources that a board of this name cannot have, or that could have no entries: the board itself,
+// boards that are derived themselves, windows and periods that their boards do not have. A board that does not exist is
+// none of them: it may come. The rules are checked.
+func (r *Rules) CheckSources(name string, find FindSource) error {
 	if r.Derive == nil {
 		return nil
 	}
 	var bad []FieldError
+	fail := func(pointer, format string, args ...any) {
+		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	seen := map[DeriveFrom]bool{}
 	for i, f := range r.Derive.From {
-		if f.Board == name || derived(f.Board) {
-			bad = append(bad, FieldError{
-				Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: fmt.Sprintf("%s is a derived board, which cannot be a source", f.Board),
-			})
+		pointer := "/derive/from/" + strconv.Itoa(i)
+		b, ok := find(f.Board)
+		if f.Board == name || b.Derived {
+			fail(pointer+"/board", "%s is a derived board, which cannot be a source", f.Board)
+		} else if ok {
+			f.Window, f.Weight = r.Derive.windowOn(&f, &b), nil
+			r.Derive.checkOn(&b, f, pointer, fail)
+			if f.Window == WindowAllTime {
+				f.Period = CurrentPeriod // it has no other
+			}
+			if seen[f] {
+				fail(pointer, "the source is listed twice: the first window of %s is %s", f.Board, b.Windows[0])
+			}
+			seen[f] = true
 		}
 	}
 	if bad == nil {
 		return nil
 	}
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
+}
+
+// checkOn checks a source, whose window is known, on the board that it names.
+func (d *Derive) checkOn(b *SourceBoard, f DeriveFrom, pointer string, fail failFunc) {
+	has := slices.Contains(b.Windows, f.Window)
+	switch {
+	case !has && d.Last != "":
+		fail("/derive/last", "counts periods of window %s, and board %s has %s", f.Window, f.Board, joined(b.Windows))
+	case !has && f.moves():
+		fail(pointer+"/window", "board %s has %s", f.Board, joined(b.Windows))
+	case f.Window == WindowAllTime && f.Period == PreviousPeriod:
+		fail(pointer+"/period", "window %s has one period", f.Window)
+	case !f.moves():
+		span, err := b.Calendar.Named(f.Window, f.Period)
+		if err != nil {
+			fail(pointer+"/period", "%s", err)
+		} else if span.EndsAt <= b.CreatedTime {
+			fail(pointer+"/period", "ended before board %s was made, at %s", f.Board, b.CreatedTime)
+		}
+	}
 }

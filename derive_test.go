@@ -116,12 +116,108 @@ func TestDeriveDefaults(t *testing.T) {
 	if broken == nil || leaderboard.AsRule(broken).Code != leaderboard.CodeDerivedBoard {
 		t.Errorf("a submission to a derived board: %v", broken)
 	}
-	broken = again.CheckSources("self", func(board string) bool { return board == "b" })
-	if pointers(broken) != "/derive/from/1/board" {
-		t.Errorf("derived sources: %v", broken)
+}
+
+// sourceBoards are a board of days and all time, made on 20 November 2026, one of seasons, and a derived one.
+func sourceBoards(name string) (leaderboard.SourceBoard, bool) {
+	rules := leaderboard.Rules{Seasons: []leaderboard.SeasonRule{{Name: "S1", StartsAt: 1, EndsAt: leaderboard.MaxTime}}}
+	cal, err := rules.Calendar()
+	b := leaderboard.SourceBoard{Calendar: cal, CreatedTime: leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))}
+	switch b.Windows = []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}; name {
+	case "days":
+	case "seasons":
+		b.Windows = []leaderboard.Window{leaderboard.WindowSeason}
+	case "derived":
+		b.Derived = true
+	default:
+		return leaderboard.SourceBoard{}, false
 	}
-	if pointers(again.CheckSources("a", func(string) bool { return false })) != "/derive/from/0/board" {
-		t.Error("a board derives from itself")
+	return b, err == nil
+}
+
+// TestCheckSources: what could never have an entry is refused, as far as the boards exist.
+func TestCheckSources(t *testing.T) {
+	t.Parallel()
+	const hour, day, week, ever, season = leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek, leaderboard.WindowAllTime, leaderboard.WindowSeason
+	type from = []leaderboard.DeriveFrom
+	for name, c := range map[string]struct {
+		last string
+		from from
+		want string
+	}{
+		"a board that may come":   {"", from{{Board: "later", Window: week}}, ""},
+		"the same with last":      {"4w", from{{Board: "later"}}, ""},
+		"itself":                  {"", from{{Board: "self"}}, "/derive/from/0/board"},
+		"derived":                 {"", from{{Board: "days"}, {Board: "derived"}}, "/derive/from/1/board"},
+		"its windows":             {"", from{{Board: "days"}, {Board: "days", Window: ever}}, ""},
+		"no such window":          {"", from{{Board: "days", Window: week}}, "/derive/from/0/window"},
+		"last of its window":      {"7d", from{{Board: "days"}}, ""},
+		"last of another":         {"48h", from{{Board: "days"}}, "/derive/last"},
+		"a day":                   {"", from{{Board: "days", Period: "2026-11-20"}}, ""},
+		"a day to come":           {"", from{{Board: "days", Period: "2030-01-01"}}, ""},
+		"the day before it":       {"", from{{Board: "days", Period: "2026-11-19"}}, "/derive/from/0/period"},
+		"a week for a day":        {"", from{{Board: "days", Period: "2026-W47"}}, "/derive/from/0/period"},
+		"a window that was there": {"", from{{Board: "days", Window: week, Period: "2026-W47"}}, ""},
+		"before all time":         {"", from{{Board: "days", Window: ever, Period: "previous"}}, "/derive/from/0/period"},
+		"a season":                {"", from{{Board: "seasons", Period: "S1"}}, ""},
+		"no such season":          {"", from{{Board: "seasons", Window: season, Period: "S2"}}, "/derive/from/0/period"},
+		"the first window twice":  {"", from{{Board: "days"}, {Board: "days", Window: day}}, "/derive/from/1"},
+		"all time twice":          {"", from{{Board: "days", Window: ever, Period: "all_time"}, {Board: "days", Window: ever}}, "/derive/from/1"},
+		"today and a day":         {"", from{{Board: "days"}, {Board: "days", Period: "2026-11-20"}}, ""},
+	} {
+		rules := leaderboard.Rules{Derive: &leaderboard.Derive{Last: c.last, From: c.from}}.WithDefaults()
+		if broken := rules.Check(); broken != nil {
+			t.Errorf("%s: %v", name, broken)
+		}
+		if got := pointers(rules.CheckSources("self", sourceBoards)); got != c.want {
+			t.Errorf("%s: fault at %q, want %q", name, got, c.want)
+		}
+	}
+	// Without the board the forms of names are known.
+	for want, f := range map[string]leaderboard.DeriveFrom{
+		"":                      {Board: "later", Window: day, Period: "2026-11-20"},
+		"/derive/from/0/period": {Board: "later", Window: hour, Period: "2026-11-20"},
+	} {
+		rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: from{f}}}.WithDefaults()
+		if got := pointers(rules.Check()); got != want {
+			t.Errorf("%+v: fault at %q, want %q", f, got, want)
+		}
+	}
+}
+
+// TestSourceConditions: what is to be expected of sources, with and without a period that has begun.
+func TestSourceConditions(t *testing.T) {
+	t.Parallel()
+	const week = leaderboard.WindowWeek
+	for want, d := range map[string]leaderboard.Derive{
+		"present empty":           {From: []leaderboard.DeriveFrom{{Board: "days"}}},
+		"no_board no_board":       {From: []leaderboard.DeriveFrom{{Board: "later"}}},
+		"derived derived":         {From: []leaderboard.DeriveFrom{{Board: "derived"}}},
+		"no_window no_window":     {From: []leaderboard.DeriveFrom{{Board: "days", Window: week, Period: "previous"}}},
+		"present no_window":       {From: []leaderboard.DeriveFrom{{Board: "days", Window: week, Period: "2026-W47"}}},
+		"no_period no_period":     {From: []leaderboard.DeriveFrom{{Board: "days", Period: "2026-W47"}}},
+		"no_window present empty": {Last: "2w", From: []leaderboard.DeriveFrom{{Board: "days"}}},
+	} {
+		spans := d.Spans(leaderboard.MicrosOf(time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)), sourceBoards)
+		got := string(spans[0].Condition(true) + " " + spans[0].Condition(false))
+		if d.Last != "" { // the week before the last one of a board that has none any more
+			got = string(spans[0].Condition(true) + " " + spans[1].Condition(true) + " empty")
+		}
+		if got != want {
+			t.Errorf("%+v: %s, want %s", d, got, want)
+		}
+	}
+	for _, c := range []struct {
+		state, want leaderboard.DerivationState
+		source      leaderboard.SourceCondition
+	}{
+		{leaderboard.DerivationStateFollowing, leaderboard.DerivationStateFollowing, leaderboard.SourceConditionEmpty},
+		{leaderboard.DerivationStateFollowing, leaderboard.DerivationStateIncomplete, leaderboard.SourceConditionNoWindow},
+		{leaderboard.DerivationStateComputing, leaderboard.DerivationStateComputing, leaderboard.SourceConditionNoWindow},
+	} {
+		if got := c.state.With([]leaderboard.SourceState{{Condition: leaderboard.SourceConditionPresent}, {Condition: c.source}}); got != c.want {
+			t.Errorf("%s with a source %s is %s, want %s", c.state, c.source, got, c.want)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ type sourceJSON struct {
 	Weight  int64              `json:"weight"`
 	Seq     int64              `json:"seq"`
 	LastSeq int64              `json:"last_seq"`
+
+	Condition leaderboard.SourceCondition `json:"state"`
 }
 
 // sources answers GET …/sources: which states of its sources a derived board reflects.

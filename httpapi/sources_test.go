@@ -29,8 +29,8 @@ func TestDerivedBoard(t *testing.T) {
 		t.Helper()
 		e.get(noKey, "/v1/boards/sum/sources").want(200).decode(&out)
 		want := []sourceJSON{
-			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1},
-			{Board: "rides", Window: "day", Weight: -2},
+			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: leaderboard.SourceConditionPresent},
+			{Board: "rides", Window: "day", Weight: -2, Condition: leaderboard.SourceConditionNoBoard},
 		}
 		if out.State != state || out.Board != "sum" || !reflect.DeepEqual(out.Sources, want) {
 			t.Errorf("sources are %+v", out)
@@ -40,7 +40,8 @@ func TestDerivedBoard(t *testing.T) {
 	if _, err := e.fake.FollowSources(t.Context(), "sum", nil); err != nil {
 		t.Fatal(err)
 	}
-	check("following", 1)
+	check("incomplete", 1)
+	e.do(ask{method: "PUT", path: "/v1/boards/sum", key: adminKey, body: `{"derive":{"from":[{"board":"runs"}],"last":"7d"}}`}).wantProblem(422, leaderboard.CodeInvalidBoard)
 	isProblem(t, e.get(noKey, "/v1/boards/runs/sources").want(404), "not-derived")
 	isProblem(t, e.get(noKey, "/v1/boards/none/sources").want(404), "board-not-found")
 	body := string(e.post(writeKey, "/v1/boards/sum/scores", `{"entries":[{"member":"m","score":1}]}`).want(200).body)

@@ -91,11 +91,13 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
-	if err := checkSources(ctx, tx, name, &rules); err != nil {
-		return b, false, err
-	}
 	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
+	if err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {
+		if broken := s.checkSources(ctx, tx, name, &b.Rules, &rules); broken != nil {
+			return b, false, broken
+		}
+	}
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		created = true

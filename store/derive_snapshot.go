@@ -120,58 +120,29 @@ type nestedSource struct {
 
 // readDesired finds the sources' boards and periods, and the periods that are reflected besides.
 func (d *derivation) readDesired(ctx context.Context) error {
-	boards, err := d.sourceBoards(ctx)
+	boards, err := d.store.sourceBoards(ctx, d.q, d.board.Rules.Derive)
+	if err != nil {
+		return err
+	}
+	find, err := d.store.sourcesAmong(boards)
 	if err != nil {
 		return err
 	}
 	byID := map[int64]leaderboard.Board{}
-	calendars := map[string]leaderboard.SourceBoard{}
 	for _, b := range boards {
-		if b.Rules.Derive != nil {
-			told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
-			if _, again := d.store.nested.LoadOrStore(told, true); !again {
-				d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
-			}
+		if b.Rules.Derive == nil {
+			byID[b.ID] = b
 			continue
 		}
-		cal, err := d.store.calendar(&b)
-		if err != nil {
-			return err
+		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
+		if _, again := d.store.nested.LoadOrStore(told, true); !again {
+			d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
-		byID[b.ID], calendars[b.Name] = b, leaderboard.SourceBoard{Windows: b.Rules.Windows, Calendar: cal}
 	}
-	for _, span := range d.board.Rules.Derive.Spans(d.clock, func(name string) (leaderboard.SourceBoard, bool) {
-		b, ok := calendars[name]
-		return b, ok
-	}) {
+	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {
 		d.desired = append(d.desired, desired{SourceSpan: span})
 	}
 	return d.readPeriods(ctx, byID)
-}
-
-func (d *derivation) sourceBoards(ctx context.Context) ([]leaderboard.Board, error) {
-	t := (&text{}).str("SELECT " + boardColumns + " FROM boards WHERE state = 'open' AND name IN (")
-	for i, f := range d.board.Rules.Derive.From {
-		t.comma(i).hex(f.Board)
-	}
-	rows, err := d.q.QueryContext(ctx, d.store.limited(t.str(")").String()))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var boards []leaderboard.Board
-	for rows.Next() {
-		var r boardRow
-		if err := rows.Scan(&r.ID, &r.Name, &r.Version, &r.Rules, &r.Created, &r.Updated); err != nil {
-			return nil, err
-		}
-		b, err := r.board()
-		if err != nil {
-			return nil, err
-		}
-		boards = append(boards, b)
-	}
-	return boards, rows.Err()
 }
 
 // place is what a period is found by.

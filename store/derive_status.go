@@ -21,9 +21,11 @@ func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 				seqs[part{r.periodID, r.weight}] = append(seqs[part{r.periodID, r.weight}], r.seq)
 			}
 		}
-		for _, want := range d.desired {
+		for i := range d.desired {
+			want := &d.desired[i]
 			source := leaderboard.SourceState{
 				Board: want.Board, Window: want.Window, Period: want.Name, Weight: want.Weight, LastSeq: d.periods[want.periodID].lastSeq,
+				Condition: want.Condition(want.periodID != 0),
 			}
 			at := part{want.periodID, want.Weight}
 			if left := seqs[at]; len(left) > 0 {
@@ -31,6 +33,7 @@ func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 			}
 			out.Sources = append(out.Sources, source)
 		}
+		out.State = out.State.With(out.Sources)
 		return d.tellLeaving(ctx, seqs, &out)
 	})
 	return out, translate(ctx, "derivation", err)
@@ -42,7 +45,7 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 		if len(seqs[p]) == 0 || p.periodID == 0 {
 			continue
 		}
-		source := leaderboard.SourceState{Weight: p.weight, Seq: seqs[p][0], LastSeq: d.periods[p.periodID].lastSeq}
+		source := leaderboard.SourceState{Weight: p.weight, Seq: seqs[p][0], LastSeq: d.periods[p.periodID].lastSeq, Condition: leaderboard.SourceConditionLeft}
 		seqs[p] = seqs[p][1:]
 		var board, window, name []byte
 		query := d.store.limited("SELECT b.name, p.window_name, p.name FROM periods p JOIN boards b ON b.id = p.board_id WHERE p.id = ?")

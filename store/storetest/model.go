@@ -140,11 +140,12 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if broken := rules.Check(); broken != nil {
 		return leaderboard.Board{}, false, broken
 	}
-	derived := func(board string) bool { return m.boards[board] != nil && m.boards[board].Rules.Derive != nil }
-	if broken := rules.CheckSources(name, derived); broken != nil {
-		return leaderboard.Board{}, false, broken
-	}
 	b := m.boards[name]
+	if b == nil || !reflect.DeepEqual(b.Rules.Derive, rules.Derive) {
+		if broken := rules.CheckSources(name, m.findSource); broken != nil {
+			return leaderboard.Board{}, false, broken
+		}
+	}
 	if b == nil {
 		return m.create(name, rules), true, nil
 	}

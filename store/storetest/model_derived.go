@@ -25,14 +25,7 @@ func (m *Model) derived(name string) (b *modelBoard, own *modelPeriod, sources [
 	if b.Rules.Derive == nil {
 		return nil, nil, nil, leaderboard.ErrNotDerived
 	}
-	spans := b.Rules.Derive.Spans(m.clock(), func(board string) (leaderboard.SourceBoard, bool) {
-		source := m.boards[board]
-		if source == nil || source.Rules.Derive != nil {
-			return leaderboard.SourceBoard{}, false
-		}
-		cal, err := source.Rules.Calendar()
-		return leaderboard.SourceBoard{Windows: source.Rules.Windows, Calendar: cal}, err == nil
-	})
+	spans := b.Rules.Derive.Spans(m.clock(), m.findSource)
 	for _, span := range spans {
 		s := modelSource{SourceSpan: span}
 		if span.Found {
@@ -45,6 +38,18 @@ func (m *Model) derived(name string) (b *modelBoard, own *modelPeriod, sources [
 		sources = append(sources, s)
 	}
 	return b, m.current(b)[0], sources, nil
+}
+
+// findSource finds the board of a source.
+func (m *Model) findSource(name string) (leaderboard.SourceBoard, bool) {
+	b := m.boards[name]
+	if b == nil {
+		return leaderboard.SourceBoard{}, false
+	}
+	cal, err := b.Rules.Calendar()
+	return leaderboard.SourceBoard{
+		Windows: b.Rules.Windows, Calendar: cal, CreatedTime: b.CreatedTime, Derived: b.Rules.Derive != nil,
+	}, err == nil
 }
 
 type modelSource struct {
@@ -178,7 +183,9 @@ func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 	}
 	out := leaderboard.Derivation{Board: b.Name, Seq: own.LastSeq, AsOf: own.Committed, State: b.state(sources), Lag: b.lag()}
 	for _, s := range sources {
-		told := leaderboard.SourceState{Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight}
+		told := leaderboard.SourceState{
+			Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight, Condition: s.Condition(s.period != nil),
+		}
 		if s.period != nil {
 			told.LastSeq = s.period.LastSeq
 			if i := slices.Index(b.reflectedPeriods(), s.period); i >= 0 && out.State != leaderboard.DerivationStateComputing {
@@ -187,6 +194,7 @@ func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 		}
 		out.Sources = append(out.Sources, told)
 	}
+	out.State = out.State.With(out.Sources)
 	return out, nil
 }
 

@@ -29,6 +29,7 @@ func PropertyDerived(t *testing.T, s Subject) {
 		h.turn(rt)
 		h.putSource(rt, "a")
 		h.putSource(rt, "b")
+		h.put(rt, &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: h.source("a")}}})
 		h.putRule(rt)
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			h.step(rt)
@@ -70,7 +71,7 @@ func (h *derivedHistory) putSource(t *rapid.T, name string) {
 	rules := leaderboard.Rules{
 		Order:    rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(t, "order"),
 		Policy:   leaderboard.PolicyLatest,
-		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour},
+		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour}[:rapid.IntRange(1, 3).Draw(t, "windows")],
 		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
 	}
 	h.both(t, "put source", func(truth Truth) error {
@@ -79,7 +80,7 @@ func (h *derivedHistory) putSource(t *rapid.T, name string) {
 	})
 }
 
-// putRule gives the derived board a rule.
+// putRule gives the derived board a rule, unless its sources could have no entries.
 func (h *derivedHistory) putRule(t *rapid.T) {
 	from := rapid.Custom(func(t *rapid.T) leaderboard.DeriveFrom {
 		weight := rapid.SampledFrom([]int64{1, 1, 1, 0, -1, 2, -leaderboard.MaxWeight, leaderboard.MaxWeight}).Draw(t, "weight")
@@ -98,6 +99,10 @@ func (h *derivedHistory) putRule(t *rapid.T) {
 			}
 		}
 	}
+	h.put(t, d)
+}
+
+func (h *derivedHistory) put(t *rapid.T, d *leaderboard.Derive) {
 	h.both(t, "put rule", func(truth Truth) error {
 		_, _, err := truth.PutBoard(h.ctx, h.name, leaderboard.Rules{Derive: d})
 		return err
@@ -205,7 +210,7 @@ func (h *derivedHistory) compareStatus(t *rapid.T) {
 		t.Fatalf("status is %+v\nwant %+v", got, want)
 	}
 	for i, source := range want.Sources {
-		if got.Sources[i].LastSeq != source.LastSeq || got.Sources[i].Period != source.Period {
+		if got.Sources[i].LastSeq != source.LastSeq || got.Sources[i].Period != source.Period || got.Sources[i].Condition != source.Condition {
 			t.Fatalf("source %d is %+v, want %+v", i, got.Sources[i], source)
 		}
 	}

@@ -16,7 +16,7 @@ func RunDerived(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,
 		"weights": testDerivedWeights, "rules": testDerivedRules, "states": testDerivedStates, "hidden": testDerivedHidden, "lost source": testDerivedLost,
-		"as of": testDerivedAsOf,
+		"as of": testDerivedAsOf, "windows": testDerivedWindows,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -273,23 +273,23 @@ func testDerivedStates(t *testing.T, s Subject) {
 	}
 	check("computing 0: 2026-11-20×1 0/2, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
 	b.follow("bob 2", "ada 1")
-	check("following 0: 2026-11-20×1 2/2, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
+	check("incomplete 0: 2026-11-20×1 2/2, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
 	b.submitTo("runs", score("ada", 9))
-	check("following 1: 2026-11-20×1 2/3, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
+	check("incomplete 1: 2026-11-20×1 2/3, 2026-11-19×1 0/0, ×5 0/0, ×5 0/0")
 	b.follow("ada 9", "bob 2")
 	b.at("2026-11-21T12:00:00Z")
-	check("following 0: 2026-11-21×1 0/0, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
+	check("incomplete 0: 2026-11-21×1 0/0, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
 	b.submitTo("runs", score("ada", 2))
 	check("rolling 0: 2026-11-21×1 0/1, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
 	b.follow("ada 11", "bob 2")
-	check("following 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
+	check("incomplete 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×5 0/0, ×5 0/0")
 	rules := leaderboard.Rules{Derive: &leaderboard.Derive{
 		Aggregate: leaderboard.AggregateMax, Last: "2d", From: []leaderboard.DeriveFrom{{Board: b.source("runs")}, {Board: b.source("rides")}},
 	}}
 	b.put(rules)
 	check("computing 0: 2026-11-21×1 0/1, 2026-11-20×1 0/3, ×1 0/0, ×1 0/0")
 	b.follow("ada 9", "bob 2")
-	check("following 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×1 0/0, ×1 0/0")
+	check("incomplete 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×1 0/0, ×1 0/0")
 }
 
 // A source that is deleted takes its part away, also when another board gets its name.
@@ -347,4 +347,60 @@ func testDerivedAsOf(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("a", 4), score("b", 3), score("c", 2), score("d", 1))
 	b.follow("a 4", "b 3", "c 2", "d 1")
+}
+
+// A window that a source does not have is refused when the rule is made, and told when the source comes or changes later.
+func testDerivedWindows(t *testing.T, s Subject) {
+	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
+	ever := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}
+	b.putSource("ever", ever)
+	for pointer, d := range map[string]leaderboard.Derive{
+		"/derive/last":          {Last: "2d", From: []leaderboard.DeriveFrom{{Board: b.source("ever")}}},
+		"/derive/from/0/window": {From: []leaderboard.DeriveFrom{{Board: b.source("ever"), Window: leaderboard.WindowDay}}},
+		"/derive/from/0/period": {From: []leaderboard.DeriveFrom{{Board: b.source("runs"), Period: "2026-11-19"}}},
+		"/derive/from/1":        {From: []leaderboard.DeriveFrom{{Board: b.source("runs")}, {Board: b.source("runs"), Window: leaderboard.WindowDay}}},
+	} {
+		_, _, err := s.Truth.PutBoard(t.Context(), b.name+".2", leaderboard.Rules{Derive: &d})
+		if rule := leaderboard.AsRule(err); rule == nil || rule.Code != leaderboard.CodeInvalidBoard || len(rule.Fields) != 1 || rule.Fields[0].Pointer != pointer {
+			t.Errorf("%+v: %v, want a fault at %s", d, err, pointer)
+		}
+	}
+	check := func(want string) {
+		t.Helper()
+		d, err := s.Truth.Derivation(t.Context(), b.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(d.State)
+		for _, source := range d.Sources {
+			got += " " + string(source.Condition)
+		}
+		if got != want {
+			t.Errorf("the sources are %q, want %q", got, want)
+		}
+	}
+	b.submitTo("runs", score("ada", 5))
+	b.follow("ada 5")
+	check("following present empty")
+	b.putSource("runs", ever)
+	b.follow("ada 5")
+	check("incomplete no_window no_window")
+	b.at("2026-11-21T12:00:00Z")
+	b.follow("ada 5")
+	check("incomplete no_window present")
+	rules := leaderboard.Rules{Title: "kept", Derive: &leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: b.source("runs")}}}}
+	b.put(rules) // the rule is not held against what became of its source
+	check("incomplete no_window present")
+	b.putSource("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+	b.follow("ada 5")
+	check("following present present")
+
+	rules.Derive.From = append(rules.Derive.From, leaderboard.DeriveFrom{Board: b.source("late")})
+	b.put(rules)
+	b.follow("ada 5")
+	check("incomplete present present no_board no_board")
+	b.putSource("late", ever)
+	check("incomplete present present no_window no_window")
+	b.putSource("late", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: b.source("runs")}}}})
+	check("incomplete present present derived derived")
 }
