@@ -2,7 +2,8 @@
 # make test TESTARGS='-run TestTop ./store/...'.
 GO       ?= go
 TESTARGS ?= ./...
-GOFUMPT   = $(GO) tool gofumpt
+GOTOOL    = $(GO) tool -modfile=tools/go.mod
+GOFUMPT   = $(GOTOOL) gofumpt
 .DEFAULT_GOAL := help
 .PHONY: help run test stress lint bench build fmt cc
 
@@ -17,6 +18,9 @@ test: cc ## every test, with the race detector, against real servers
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
+ifeq ($(TESTARGS),./...)
+	CGO_ENABLED=1 bin/testenv $(GO) test -C bench -race ./...
+endif
 
 stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
 	@mkdir -p bin
@@ -26,11 +30,13 @@ stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 
 
 lint: ## go vet, staticcheck, gofumpt
 	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	$(GO) vet -C bench ./...
+	$(GOTOOL) staticcheck ./...
+	@for module in . bench tools; do $(GO) mod tidy -C $$module -diff || exit 1; done
 	@files=$$($(GOFUMPT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted, make fmt helps:"; echo "$$files"; exit 1; } >&2
 
 bench: build ## docs/benchmarks.md with 1,000,000 members in about ten minutes; ARGS='-huge', ARGS='-only reads'
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/bench ./bench
+	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
 	@exec bin/bench -write docs $(ARGS)
 
 build: ## bin/leaderboard
