@@ -15,10 +15,11 @@ const lockWait = 5 * time.Minute
 
 var errLockLost = errors.New("the lock of the migrations was lost")
 
-// locked runs work while this process holds the named lock. goose has lockers for Postgres only, and creates its own
-// table before it would take one; so the lock is held here, on a connection of its own, around everything goose does.
-// work calls held before each step: the server gives the lock up with the connection.
-func locked(ctx context.Context, db *sql.DB, work func(p *goose.Provider, held func() error) error) (err error) {
+// locked runs work on a schema that is this program's, or has the one fault that work mends, while this process holds the
+// named lock. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock is held
+// here, on a connection of its own, around everything goose does. work calls held before each step: the server gives the
+// lock up with the connection.
+func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Provider, f *found, held func() error) error) (err error) {
 	provider, err := goose.NewProvider(goose.DialectMySQL, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
@@ -39,9 +40,6 @@ func locked(ctx context.Context, db *sql.DB, work func(p *goose.Provider, held f
 		row := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")")
 		err = errors.Join(err, row.Scan(&released))
 	}()
-	if err := completeTable(ctx, conn); err != nil {
-		return err
-	}
 	held := func() error {
 		var mine sql.NullBool
 		if err := conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+name+") = CONNECTION_ID()").Scan(&mine); err != nil {
@@ -52,7 +50,17 @@ func locked(ctx context.Context, db *sql.DB, work func(p *goose.Provider, held f
 		}
 		return nil
 	}
-	return work(provider, held)
+	f, err := inspect(ctx, db)
+	if err == nil {
+		err = f.check()
+	}
+	if err == nil || mended != nil && errors.Is(err, mended) {
+		err = completeTable(ctx, db)
+	}
+	if err != nil {
+		return err
+	}
+	return work(provider, &f, held)
 }
 
 // acquire asks again and again for a second each, because connections have read timeouts of a few seconds.
@@ -69,18 +77,4 @@ func acquire(ctx context.Context, conn *sql.Conn, name string) error {
 			return fmt.Errorf("another process is migrating: %w", ctx.Err())
 		}
 	}
-}
-
-// completeTable writes the row that goose puts into its table first, if a process was killed between the two: goose
-// itself fails then for ever.
-func completeTable(ctx context.Context, conn *sql.Conn) error {
-	var tables, rows int
-	if err := conn.QueryRowContext(ctx, tableExists, goose.DefaultTablename).Scan(&tables); err != nil || tables == 0 {
-		return err
-	}
-	if err := conn.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+goose.DefaultTablename).Scan(&rows); err != nil || rows > 0 {
-		return err
-	}
-	_, err := conn.ExecContext(ctx, "INSERT INTO "+goose.DefaultTablename+" (version_id, is_applied) VALUES (0, TRUE)")
-	return err
 }

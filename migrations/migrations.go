@@ -36,10 +36,16 @@ type State struct {
 
 // Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it
 // fails half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
-// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW.
+// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW. ErrOtherSchema: nothing was done.
 func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	var done []Applied
-	err := locked(ctx, db, func(p *goose.Provider, held func() error) error {
+	err := locked(ctx, db, nil, func(p *goose.Provider, f *found, held func() error) error {
+		if err := held(); err != nil {
+			return err
+		}
+		if err := f.begin(ctx, db); err != nil {
+			return err
+		}
 		for {
 			if err := held(); err != nil {
 				return err
@@ -60,12 +66,21 @@ func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	return done, nil
 }
 
-// Down takes the newest applied migration back, with the data in it. The result is nil when there is none.
+// Down takes the newest applied migration back, with the data in it. The result is nil when there is none. A migration
+// that this program does not have is an error, as is ErrOtherSchema; nothing was done then.
 func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	var done *Applied
-	err := locked(ctx, db, func(p *goose.Provider, held func() error) error {
+	err := locked(ctx, db, errHalfDown, func(p *goose.Provider, f *found, held func() error) error {
+		if f.version > Latest() {
+			return fmt.Errorf("migration %d is newer than this program, whose newest is %d: take it back with the program that has it", f.version, Latest())
+		}
 		if err := held(); err != nil {
 			return err
+		}
+		if f.version == baselineVersion {
+			if err := end(ctx, db); err != nil {
+				return err
+			}
 		}
 		result, err := p.Down(ctx)
 		if errors.Is(err, goose.ErrNoNextVersion) {
@@ -84,10 +99,10 @@ func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	return done, nil
 }
 
-// Status lists all migrations in order.
+// Status lists all migrations of this program in order, or says ErrOtherSchema.
 func Status(ctx context.Context, db *sql.DB) ([]State, error) {
 	var states []State
-	err := locked(ctx, db, func(p *goose.Provider, _ func() error) error {
+	err := locked(ctx, db, nil, func(p *goose.Provider, _ *found, _ func() error) error {
 		all, err := p.Status(ctx)
 		for _, m := range all {
 			states = append(states, State{
@@ -116,28 +131,21 @@ func Latest() int64 {
 	return version
 }
 
-const tableExists = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"
-
 // Version is the version that the database has, 0 when it was never migrated. It changes nothing and takes no lock, so
-// that a readiness check may ask.
+// that a readiness check may ask. ErrOtherSchema: it is not a version of this program's schema.
 func Version(ctx context.Context, db *sql.DB) (int64, error) {
-	var tables int
-	if err := db.QueryRowContext(ctx, tableExists, goose.DefaultTablename).Scan(&tables); err != nil {
+	f, err := inspect(ctx, db)
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
 		return 0, fmt.Errorf("migrations: version: %w", err)
 	}
-	if tables == 0 {
-		return 0, nil
-	}
-	var version int64
-	const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
-	if err := db.QueryRowContext(ctx, newest).Scan(&version); err != nil {
-		return 0, fmt.Errorf("migrations: version: %w", err)
-	}
-	return version, nil
+	return f.version, nil
 }
 
 // Pending says whether the database lacks a migration that this program was built with. A database that is newer than
-// the program lacks nothing: the previous version of the program works on each schema.
+// the program lacks nothing: the previous version of the program works on each schema. Errors: those of Version.
 func Pending(ctx context.Context, db *sql.DB) (bool, error) {
 	version, err := Version(ctx, db)
 	return version < Latest(), err

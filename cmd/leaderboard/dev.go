@@ -31,6 +31,11 @@ func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
 		return err
 	}
 	defer listener.Close()
+	if cfg.MySQLDSN == "" {
+		if err := claimFolder(cfg.dir); err != nil {
+			return err
+		}
+	}
 	servers := &devServers{log: p.say}
 	defer func() { err = errors.Join(err, servers.stop()) }()
 	if err := servers.start(ctx, &cfg); err != nil {

@@ -101,6 +101,17 @@ func TestDev(t *testing.T) {
 		t.Errorf("you: %d %s", status, body)
 	}
 	again.stop()
+
+	// The same data, made with another schema: before there was a note of it, and with a baseline edited since.
+	note := filepath.Join(dir, schemaFile)
+	if err := os.Remove(note); err != nil {
+		t.Fatal(err)
+	}
+	devRefuses(t, dir)
+	if err := os.WriteFile(note, []byte(strings.Repeat("0", 64)+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	devRefuses(t, dir)
 }
 
 // TestDevWithGivenServers: addresses and keys that are given are used, and given keys are not shown.

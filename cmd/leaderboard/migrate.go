@@ -54,6 +54,12 @@ func (p *program) migrateUp(ctx context.Context, cfg config, _ []string) (err er
 	for _, a := range done {
 		views = append(views, viewApplied(a))
 	}
+	if err != nil && len(views) == 0 {
+		return err
+	}
+	if err == nil {
+		err = p.sayNewer(ctx, s)
+	}
 	return errors.Join(err, p.showApplied(&cfg, views, "applied", "the schema is up to date"))
 }
 
@@ -72,6 +78,15 @@ func (p *program) migrateDown(ctx context.Context, cfg config, _ []string) (err 
 		views = append(views, viewApplied(*done))
 	}
 	return p.showApplied(&cfg, views, "taken back", "there is no migration to take back")
+}
+
+// sayNewer says so when the database has migrations that this program does not know.
+func (p *program) sayNewer(ctx context.Context, s *store.Store) error {
+	text, err := app.NewerSchema(ctx, s)
+	if text != "" {
+		p.say("leaderboard: %s", text)
+	}
+	return err
 }
 
 func (p *program) showApplied(cfg *config, views []appliedView, verb, none string) error {
@@ -118,7 +133,7 @@ func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (er
 		}
 		views = append(views, v)
 	}
-	if err := p.showStatus(&cfg, views); err != nil {
+	if err := errors.Join(p.showStatus(&cfg, views), p.sayNewer(ctx, s)); err != nil {
 		return err
 	}
 	if missing > 0 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math"
 	"net/http"
@@ -170,6 +171,8 @@ func (s *schemaState) check(ctx context.Context, truth *store.Store) error {
 	}
 	pending, err := migrations.Pending(ctx, truth.DB())
 	switch {
+	case errors.Is(err, migrations.ErrOtherSchema):
+		return httpapi.Reason(migrations.ErrOtherSchema.Error())
 	case err != nil:
 		return err
 	case pending:

@@ -53,16 +53,14 @@ func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
 // checkRules finds what only the refresher can: cron expressions.
 func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher.CheckRules(r) }
 
-// startBackground begins what works without being asked. All of it ends with ctx.
+// startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() {
-		if a.cfg.Migrate {
-			if err := MigrateUntilDone(ctx, a.cfg.MySQLDSN, a.log); err != nil {
-				if ctx.Err() == nil {
-					a.failed <- err
-				}
-				return
+		if err := a.prepareSchema(ctx); err != nil {
+			if ctx.Err() == nil {
+				a.failed <- err
 			}
+			return
 		}
 		a.background.Go(func() { a.sweep(ctx) })
 		a.background.Go(func() { a.deriver.Run(ctx) })
@@ -73,6 +71,16 @@ func (a *App) startBackground(ctx context.Context) {
 			a.failed <- err
 		}
 	})
+}
+
+// prepareSchema returns when the tables are there to be worked on.
+func (a *App) prepareSchema(ctx context.Context) error {
+	if a.cfg.Migrate {
+		if err := MigrateUntilDone(ctx, a.cfg.MySQLDSN, a.log); err != nil {
+			return err
+		}
+	}
+	return awaitSchema(ctx, a.store, a.log)
 }
 
 // sweep does the store's housekeeping once a minute.

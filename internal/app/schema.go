@@ -33,42 +33,73 @@ const (
 	maxMigrateWait   = 5 * time.Second
 )
 
-// MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away. It logs a failure when it differs
-// from the one before, so that an hour without MySQL is one line.
+// MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away.
 func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
+	return untilSchema(ctx, log, func() (done bool, err error) {
+		err = migrateOnce(ctx, dsn, log)
+		return !errors.Is(err, leaderboard.ErrUnavailable), err
+	})
+}
+
+// awaitSchema waits until somebody has migrated the database, and fails when it has another schema.
+func awaitSchema(ctx context.Context, s *store.Store, log *slog.Logger) error {
+	return untilSchema(ctx, log, func() (done bool, err error) {
+		pending, err := migrations.Pending(ctx, s.DB())
+		switch {
+		case errors.Is(err, migrations.ErrOtherSchema):
+			return true, err
+		case err != nil:
+			return false, err
+		case pending:
+			return false, errSchema
+		}
+		text, err := NewerSchema(ctx, s)
+		if text != "" {
+			log.Warn(text)
+		}
+		return err == nil, err
+	})
+}
+
+// untilSchema calls try until it is done or ctx ends. It logs what is in the way when it differs from the time before, so
+// that an hour without MySQL is one line.
+func untilSchema(ctx context.Context, log *slog.Logger, try func() (done bool, err error)) error {
 	wait, said := firstMigrateWait, ""
 	for {
-		applied, err := migrateOnce(ctx, dsn)
-		if n := len(applied); n > 0 {
-			log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
-		}
+		done, err := try()
 		switch {
-		case err == nil:
-			return nil
+		case done:
+			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !errors.Is(err, leaderboard.ErrUnavailable):
-			return err
 		case err.Error() != said:
 			said = err.Error()
 			log.Warn("the schema waits for MySQL", "error", err)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
+		pause(ctx, wait)
 		wait = min(2*wait, maxMigrateWait)
 	}
 }
 
-func migrateOnce(ctx context.Context, dsn string) (applied []migrations.Applied, err error) {
+func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) {
 	s, err := OpenSchema(ctx, dsn)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	return migrations.Up(ctx, s.DB())
+	applied, err := migrations.Up(ctx, s.DB())
+	if n := len(applied); n > 0 {
+		log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
+	}
+	return err
+}
+
+// NewerSchema says that a database has migrations that this program does not know, and returns "" when it has not. The
+// previous version of the program works on each schema, so it is no failure.
+func NewerSchema(ctx context.Context, s *store.Store) (string, error) {
+	version, err := migrations.Version(ctx, s.DB())
+	if err != nil || version <= migrations.Latest() {
+		return "", err
+	}
+	return fmt.Sprintf("the schema is newer than this program: its newest migration is %d, and this program has %d", version, migrations.Latest()), nil
 }

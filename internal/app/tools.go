@@ -57,6 +57,8 @@ func (t *Tools) Close() error { return t.close() }
 func mysqlReady(ctx context.Context, s *store.Store, dsn string) error {
 	pending, err := migrations.Pending(ctx, s.DB())
 	switch {
+	case errors.Is(err, migrations.ErrOtherSchema):
+		return fmt.Errorf("the schema in %s: %w", PlaceOfDSN(dsn), err)
 	case err != nil:
 		return fmt.Errorf("ask MySQL at %s: %w", PlaceOfDSN(dsn), err)
 	case pending:

@@ -182,5 +182,11 @@ CREATE TABLE `runs` (
   KEY `runs_board` (`board_id`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE `schema_baseline` (
+  `id` tinyint NOT NULL COMMENT '1',
+  `sha256` binary(32) NOT NULL COMMENT 'of the first migration, which this schema began with',
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 

@@ -1,0 +1,66 @@
+package app
+
+import (
+	"database/sql"
+	"net/http"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql" // the tests migrate the database themselves
+
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+)
+
+// TestNewerSchema: while a later version is rolled out it migrates first; servers of this one go on, and start.
+func TestNewerSchema(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	db := migrated(t, dsn)
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (7000, 1)"); err != nil {
+		t.Fatal(err)
+	}
+	a := startReady(t, dsn, "")
+	a.Ask(http.StatusCreated, "PUT", "/v1/boards/b", `{}`)
+	apptest.Eventually(t, func() string {
+		if strings.Contains(a.log.String(), "the schema is newer than this program: its newest migration is 7000") {
+			return ""
+		}
+		return "the log says nothing of it"
+	})
+}
+
+// TestMigratedByAnother: a server without --migrate waits for the schema, and then does all its work, also that in the
+// background: a derived board follows.
+func TestMigratedByAnother(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	a := startApp(t, dsn, "", func(c *Config) { c.Migrate = false })
+	a.Await("/readyz", http.StatusServiceUnavailable)
+	migrated(t, dsn)
+	a.Await("/readyz", http.StatusOK)
+	a.Ask(http.StatusCreated, "PUT", "/v1/boards/source", `{}`)
+	a.Ask(http.StatusCreated, "PUT", "/v1/boards/derived", `{"derive":{"from":[{"board":"source"}]}}`)
+	a.Ask(http.StatusOK, "POST", "/v1/boards/source/scores", `{"entries":[{"member":"m","score":1}]}`)
+	apptest.Eventually(t, func() string {
+		if _, body := a.Get("/v1/boards/derived/top"); strings.Contains(string(body), `"total":1`) {
+			return ""
+		}
+		return "the derived board does not follow"
+	})
+}
+
+// migrated brings a database up to date.
+func migrated(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn+"?parseTime=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := migrations.Up(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
