@@ -27,6 +27,7 @@ var (
 	testsOf = regexp.MustCompile("`([a-z/.]+)`:? ((?:(?:Test|Benchmark|Fuzz)[A-Z]\\w*[,\\s]*)+)")
 
 	sourcePath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(go|sql|lua|yaml|txtar)$`)
+	modBlock   = regexp.MustCompile(`(?ms)^(require|tool) \((.*?)^\)`)
 	snakeCase  = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
 )
 
@@ -124,6 +125,52 @@ func TestImportTable(t *testing.T) {
 	for dir := range table {
 		t.Errorf("the import table of ARCHITECTURE.md has a row for %s, imports_test.go has none", dir)
 	}
+}
+
+// TestDependencies holds the table of dependencies against the direct requirements and the tools of all go.mod files.
+func TestDependencies(t *testing.T) {
+	_, section, _ := strings.Cut(readDoc(t, "ARCHITECTURE.md"), "\n## Dependencies, and why\n")
+	explained := map[string]bool{}
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) == 5 {
+			for name := range strings.SplitSeq(cells[1], ",") {
+				explained[strings.TrimSpace(name)] = true
+			}
+		}
+	}
+	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "tools/go.mod")) {
+		if !explained[name] {
+			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
+		}
+		explained[name] = false
+	}
+	for name, left := range explained {
+		if left && strings.Trim(name, "-") != "" {
+			t.Errorf("ARCHITECTURE.md says why there is %s, no go.mod has it", name)
+		}
+	}
+}
+
+// requirements lists the direct requirements of a go.mod, github.com left out, and the names of its tools.
+func requirements(t *testing.T, file string) []string {
+	t.Helper()
+	var names []string
+	for _, block := range modBlock.FindAllStringSubmatch(readDoc(t, file), -1) {
+		for line := range strings.Lines(block[2]) {
+			fields := strings.Fields(line)
+			switch {
+			case len(fields) == 0 || strings.Contains(line, "// indirect") || fields[0] == module:
+			case block[1] == "tool":
+				names = append(names, path.Base(fields[0]))
+			default:
+				names = append(names, strings.TrimPrefix(fields[0], "github.com/"))
+			}
+		}
+	}
+	if len(names) == 0 {
+		t.Fatalf("%s: found no direct requirement and no tool", file)
+	}
+	return names
 }
 
 // shown returns what the rule allows in the words of the table, sorted: nothing of the module's own path, of a host, of
