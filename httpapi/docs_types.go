@@ -44,8 +44,10 @@ func (d docReader) typeOf(schema *yaml.Node) docType {
 		return docType{Text: name + byDefault(schema), Ref: name}
 	}
 	if one := items(at(schema, "oneOf")); len(one) > 0 {
-		t := d.typeOf(one[0])
-		t.Text += " or null"
+		t := d.typeOf(one[0]) // the one that may have a page of its own
+		for _, other := range one[1:] {
+			t.Text += " or " + d.typeOf(other).Text
+		}
 		return t
 	}
 	name := text(schema, "type")
