@@ -5,10 +5,10 @@ TESTARGS ?= ./...
 GOTOOL    = $(GO) tool -modfile=tools/go.mod
 GOFUMPT   = $(GOTOOL) gofumpt
 .DEFAULT_GOAL := help
-.PHONY: help run test stress lint bench build fmt cc
+.PHONY: help run test stress lint openapi bench build fmt cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -34,6 +34,9 @@ lint: ## go vet, staticcheck, gofumpt
 	$(GOTOOL) staticcheck ./...
 	@for module in . bench tools; do $(GO) mod tidy -C $$module -diff || exit 1; done
 	@files=$$($(GOFUMPT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted, make fmt helps:"; echo "$$files"; exit 1; } >&2
+
+openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
+	@GO=$(GO) tools/openapi/check.sh
 
 bench: build ## docs/benchmarks.md with 1,000,000 members in about ten minutes; ARGS='-huge', ARGS='-only reads'
 	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
