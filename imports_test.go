@@ -60,6 +60,10 @@ func importRules() []importRule {
 		{dir: "client", may: []string{module}},
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest"},
+		{dir: "internal/terminal", may: []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+		{dir: "internal/transfer", may: []string{
+			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
+		}},
 		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
 		{dir: "internal/testenv", may: []string{
 			"leaderboard/internal/devserver", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",

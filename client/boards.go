@@ -20,7 +20,7 @@ type Board struct {
 // PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults. created says which.
 // Needs scope admin.
 func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.Rules) (b Board, created bool, err error) {
-	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: path("boards", board), Body: rules.WithDefaults()})
+	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
 	if err != nil {
 		return b, false, err
 	}
@@ -29,18 +29,18 @@ func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.R
 
 // Board returns a board; leaderboard.ErrBoardNotFound.
 func (c *Client) Board(ctx context.Context, board string) (Board, error) {
-	return get[Board](ctx, c, path("boards", board), nil)
+	return get[Board](ctx, c, Path("boards", board), nil)
 }
 
 // Boards lists the boards that have all these labels (nil: all boards), by name. Private boards are listed to holders of a
 // key.
 func (c *Client) Boards(ctx context.Context, labels leaderboard.Labels) iter.Seq2[Board, error] {
-	return items[Board](ctx, c, path("boards"), newParams().text("labels", labels.String()).Values, "boards")
+	return Items[Board](ctx, c, Path("boards"), newParams().text("labels", labels.String()).Values, "boards")
 }
 
 // DeleteBoard deletes a board with all its periods. Needs scope admin.
 func (c *Client) DeleteBoard(ctx context.Context, board string) error {
-	return c.drop(ctx, Request{Method: http.MethodDelete, Path: path("boards", board)})
+	return c.drop(ctx, Request{Method: http.MethodDelete, Path: Path("boards", board)})
 }
 
 // Period is one period of a board.
@@ -57,7 +57,7 @@ type Period struct {
 
 // Periods lists the periods of a board, newest first; window "" is all of them.
 func (c *Client) Periods(ctx context.Context, board string, window leaderboard.Window) iter.Seq2[Period, error] {
-	return items[Period](ctx, c, path("boards", board, "periods"), newParams().text("window", string(window)).Values, "periods")
+	return Items[Period](ctx, c, Path("boards", board, "periods"), newParams().text("window", string(window)).Values, "periods")
 }
 
 // Derivation says what a derived board reflects of its sources.
@@ -82,5 +82,5 @@ type Source struct {
 
 // Sources returns what a derived board reflects; leaderboard.ErrNotDerived.
 func (c *Client) Sources(ctx context.Context, board string) (Derivation, error) {
-	return get[Derivation](ctx, c, path("boards", board, "sources"), nil)
+	return get[Derivation](ctx, c, Path("boards", board, "sources"), nil)
 }

@@ -110,7 +110,7 @@ func (a *Answer) Decode(into any) error {
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	var out *Answer
 	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
-		ctx, cancel := context.WithTimeoutCause(ctx, c.timeout+r.Timeout, errTimeout)
+		ctx, cancel := context.WithTimeoutCause(ctx, c.timeout+r.Timeout, &timedOut{c.base})
 		defer cancel()
 		resp, err := c.send(ctx, r)
 		if err != nil {
@@ -133,8 +133,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 // ErrTimeout is in the error of an attempt, or of a stream, that took longer than the client allows.
 var ErrTimeout = errors.New("no answer in time")
 
-// errTimeout is the cause that attempts are canceled with.
-var errTimeout = fmt.Errorf("%w", ErrTimeout)
+// timedOut is the cause that attempts are canceled with.
+type timedOut struct{ base string }
+
+func (e *timedOut) Error() string        { return "no answer from " + e.base + " in time" }
+func (e *timedOut) Is(target error) bool { return target == ErrTimeout }
 
 // because returns the cause of a canceled context in the place of the error that followed from it.
 func because(ctx context.Context, err error) error {
@@ -257,8 +260,8 @@ func mayPass(err error) bool {
 	return lost || errors.Is(err, ErrTimeout) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// path joins the parts of a path below /v1, each escaped.
-func path(parts ...string) string {
+// Path joins the parts of a path below /v1, each escaped, for a Request.
+func Path(parts ...string) string {
 	var b strings.Builder
 	b.WriteString("/v1")
 	for _, part := range parts {

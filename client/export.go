@@ -38,7 +38,7 @@ type Export struct {
 // Export begins an export in a format. Nothing may come for longer than the client's timeout. Needs scope admin.
 func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
 	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format)
-	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: path("boards", board, "export"), Query: query.Values})
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: query.Values})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) 
 	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
 		ctx, cancel := context.WithCancelCause(ctx)
 		body := &streamBody{ctx: ctx, limit: c.timeout + r.Timeout, cancel: cancel}
-		body.timer = time.AfterFunc(body.limit, func() { cancel(errTimeout) })
+		body.timer = time.AfterFunc(body.limit, func() { cancel(&timedOut{c.base}) })
 		resp, err := c.send(ctx, r)
 		if err != nil {
 			err = because(ctx, err)

@@ -48,15 +48,15 @@ func (c *Client) RestoreMember(ctx context.Context, board, member, reason string
 
 func hiddenPath(board, member string) string {
 	if board == "" {
-		return path("members", member, "hidden")
+		return Path("members", member, "hidden")
 	}
-	return path("boards", board, "members", member, "hidden")
+	return Path("boards", board, "members", member, "hidden")
 }
 
 // Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody. Needs
 // scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[Hiding, error] {
-	return items[Hiding](ctx, c, path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
+	return Items[Hiding](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
 }
 
 // HideRecord is one hiding or restoration in the log.
@@ -71,5 +71,5 @@ type HideRecord struct {
 
 // HiddenLog lists what was done to hide and restore a member ("": anybody), newest first. Needs scope admin.
 func (c *Client) HiddenLog(ctx context.Context, member string) iter.Seq2[HideRecord, error] {
-	return items[HideRecord](ctx, c, path("hidden", "log"), newParams().text("member", member).Values, "records")
+	return Items[HideRecord](ctx, c, Path("hidden", "log"), newParams().text("member", member).Values, "records")
 }

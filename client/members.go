@@ -19,7 +19,7 @@ type Profile struct {
 
 // Profile returns a member's profile; leaderboard.ErrProfileNotFound. Needs scope read.
 func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
-	return get[Profile](ctx, c, path("members", member), nil)
+	return get[Profile](ctx, c, Path("members", member), nil)
 }
 
 // ProfileFields is a profile to set. Attributes nil is none.
@@ -31,7 +31,7 @@ type ProfileFields struct {
 
 // PutProfile sets all of a member's profile; created says whether there was none. Needs scope write.
 func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFields) (p Profile, created bool, err error) {
-	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: path("members", member), Body: fields})
+	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("members", member), Body: fields})
 	if err != nil {
 		return p, false, err
 	}
@@ -47,7 +47,7 @@ type Erasure struct {
 // ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; the same call again tells
 // how far it is. Needs scope admin.
 func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, error) {
-	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: path("members", member)})
+	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: Path("members", member)})
 	if err != nil {
 		return Erasure{}, err
 	}
@@ -63,7 +63,7 @@ func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, erro
 
 // Friends lists a member's friends in the order of the bytes of their ids. Needs scope read.
 func (c *Client) Friends(ctx context.Context, member string) iter.Seq2[string, error] {
-	return items[string](ctx, c, path("members", member, "friends"), nil, "members")
+	return Items[string](ctx, c, Path("members", member, "friends"), nil, "members")
 }
 
 // PutFriends replaces a member's list of friends and returns its length. Needs scope write.
@@ -82,11 +82,11 @@ func (c *Client) changeFriends(ctx context.Context, method, member string, frien
 	}
 	list, err := call[struct {
 		Total int `json:"total"`
-	}](ctx, c, Request{Method: method, Path: path("members", member, "friends"), Body: memberList{friends}})
+	}](ctx, c, Request{Method: method, Path: Path("members", member, "friends"), Body: memberList{friends}})
 	return list.Total, err
 }
 
 // RemoveFriend takes a friend off a member's list. Needs scope write.
 func (c *Client) RemoveFriend(ctx context.Context, member, friend string) error {
-	return c.drop(ctx, Request{Method: http.MethodDelete, Path: path("members", member, "friends", friend)})
+	return c.drop(ctx, Request{Method: http.MethodDelete, Path: Path("members", member, "friends", friend)})
 }

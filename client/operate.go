@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"strconv"
@@ -44,7 +46,7 @@ func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (r
 		query.text("wait", o.Wait.String())
 	}
 	answer, err := c.Do(ctx, Request{
-		Method: http.MethodPost, Path: path("boards", board, "rebuild"), Query: query.Values, Timeout: o.Wait,
+		Method: http.MethodPost, Path: Path("boards", board, "rebuild"), Query: query.Values, Timeout: o.Wait,
 		Body: struct {
 			Kind   leaderboard.RunKind `json:"kind,omitempty"`
 			Window leaderboard.Window  `json:"window,omitempty"`
@@ -59,12 +61,12 @@ func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (r
 
 // Run returns one run; leaderboard.ErrRunNotFound. Needs scope admin.
 func (c *Client) Run(ctx context.Context, id int64) (Run, error) {
-	return get[Run](ctx, c, path("runs", strconv.FormatInt(id, 10)), nil)
+	return get[Run](ctx, c, Path("runs", strconv.FormatInt(id, 10)), nil)
 }
 
 // Runs lists the runs of a board ("": of all boards), newest first. Needs scope admin.
 func (c *Client) Runs(ctx context.Context, board string) iter.Seq2[Run, error] {
-	return items[Run](ctx, c, path("runs"), newParams().text("board", board).Values, "runs")
+	return Items[Run](ctx, c, Path("runs"), newParams().text("board", board).Values, "runs")
 }
 
 // Verification is what a comparison came to.
@@ -109,7 +111,7 @@ func (c *Client) Verify(ctx context.Context, board string, q VerifyQuery) (Verif
 		p.text("against", "sources")
 	}
 	return call[Verification](ctx, c, Request{
-		Method: http.MethodGet, Path: path("boards", board, "verify"), Query: p.Values, Timeout: verifyTimeout,
+		Method: http.MethodGet, Path: Path("boards", board, "verify"), Query: p.Values, Timeout: verifyTimeout,
 	})
 }
 
@@ -124,10 +126,14 @@ func (c *Client) Live(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/livez", nil)
 }
 
-// Ready says whether requests should be sent to the server; a *Problem with status 503 otherwise, whose Answer is the
-// reasons. It is repeated like every request: for a single look use a client with WithMaxWait(0).
+// Ready says whether requests should be sent to the server. When not, the Health with its reasons comes with a *Problem of
+// status 503. It is repeated like every request: for a single look use a client with WithMaxWait(0).
 func (c *Client) Ready(ctx context.Context) (Health, error) {
-	return get[Health](ctx, c, "/readyz", nil)
+	h, err := get[Health](ctx, c, "/readyz", nil)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Answer != nil {
+		_ = json.Unmarshal(p.Answer, &h) // the problem says enough when this is no leaderboard server
+	}
+	return h, err
 }
 
 // OpenAPI returns the document of the server's API, as JSON.

@@ -65,12 +65,12 @@ type Combined struct {
 
 // CombinedTop returns a page of several boards ranked as one. The limit, offset and cursor are those of a TopQuery.
 func (c *Client) CombinedTop(ctx context.Context, boards BoardsQuery, limit int, offset int64, cursor string) (Combined, error) {
-	return get[Combined](ctx, c, path("rankings", "top"), combinedParams(&boards, limit, offset, cursor))
+	return get[Combined](ctx, c, Path("rankings", "top"), combinedParams(&boards, limit, offset, cursor))
 }
 
 // CombinedEntries walks the ranking of several boards from an offset to its end.
 func (c *Client) CombinedEntries(ctx context.Context, boards BoardsQuery, offset int64) iter.Seq2[CombinedEntry, error] {
-	return items[CombinedEntry](ctx, c, path("rankings", "top"), combinedParams(&boards, 0, offset, ""), "entries")
+	return Items[CombinedEntry](ctx, c, Path("rankings", "top"), combinedParams(&boards, 0, offset, ""), "entries")
 }
 
 func combinedParams(q *BoardsQuery, limit int, offset int64, cursor string) url.Values {
@@ -79,10 +79,10 @@ func combinedParams(q *BoardsQuery, limit int, offset int64, cursor string) url.
 
 // CombinedMember returns all entries of a member on several boards; leaderboard.ErrNotRanked.
 func (c *Client) CombinedMember(ctx context.Context, member string, boards BoardsQuery) (Combined, error) {
-	return get[Combined](ctx, c, path("rankings", "members", member), boards.params().Values)
+	return get[Combined](ctx, c, Path("rankings", "members", member), boards.params().Values)
 }
 
 // CombinedAround returns the entries around the best one of a member on several boards; leaderboard.ErrNotRanked.
 func (c *Client) CombinedAround(ctx context.Context, member string, before, after int, boards BoardsQuery) (Combined, error) {
-	return get[Combined](ctx, c, path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
+	return get[Combined](ctx, c, Path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
 }

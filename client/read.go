@@ -80,13 +80,13 @@ func (q *TopQuery) params() url.Values {
 
 // Top returns a page of the ranking, from the top or at any depth.
 func (c *Client) Top(ctx context.Context, board string, q TopQuery) (Page, error) {
-	return get[Page](ctx, c, path("boards", board, "top"), q.params())
+	return get[Page](ctx, c, Path("boards", board, "top"), q.params())
 }
 
 // Entries walks the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per request
 // (0: 1,000). Entries that come and go meanwhile shift nothing: each request goes on after the entry before it.
 func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq2[Entry, error] {
-	return items[Entry](ctx, c, path("boards", board, "top"), q.params(), "entries")
+	return Items[Entry](ctx, c, Path("boards", board, "top"), q.params(), "entries")
 }
 
 // MemberEntry is one member's entry.
@@ -97,13 +97,13 @@ type MemberEntry struct {
 
 // Member returns a member's entry with its rank and percentile; leaderboard.ErrNotRanked.
 func (c *Client) Member(ctx context.Context, board, member string, q ReadQuery) (MemberEntry, error) {
-	return get[MemberEntry](ctx, c, path("boards", board, "members", member), q.params().Values)
+	return get[MemberEntry](ctx, c, Path("boards", board, "members", member), q.params().Values)
 }
 
 // Around returns the entries around a member, before of them ahead and after below it (0 to 500 each), filled up at the
 // ends; leaderboard.ErrNotRanked.
 func (c *Client) Around(ctx context.Context, board, member string, before, after int, q ReadQuery) (Page, error) {
-	return get[Page](ctx, c, path("boards", board, "members", member, "around"), aroundParams(q.params(), before, after))
+	return get[Page](ctx, c, Path("boards", board, "members", member, "around"), aroundParams(q.params(), before, after))
 }
 
 func aroundParams(p params, before, after int) url.Values {
@@ -122,7 +122,7 @@ type Ranks struct {
 // Ranks returns the ranks of up to 1,000 members.
 func (c *Client) Ranks(ctx context.Context, board string, members []string, q ReadQuery) (Ranks, error) {
 	return call[Ranks](ctx, c, Request{
-		Method: http.MethodPost, Path: path("boards", board, "ranks"), Query: q.params().Values, Body: memberList{members},
+		Method: http.MethodPost, Path: Path("boards", board, "ranks"), Query: q.params().Values, Body: memberList{members},
 	})
 }
 
@@ -142,7 +142,7 @@ type FriendRanks struct {
 // FriendRanks returns a member among its friends, best first, all at one state. Limit 0 is 10. Needs scope read.
 func (c *Client) FriendRanks(ctx context.Context, board, member string, limit, offset int, q ReadQuery) (FriendRanks, error) {
 	p := q.params().int("limit", int64(limit)).int("offset", int64(offset))
-	return get[FriendRanks](ctx, c, path("boards", board, "members", member, "friends"), p.Values)
+	return get[FriendRanks](ctx, c, Path("boards", board, "members", member, "friends"), p.Values)
 }
 
 // ScoreQuery asks for the rank of a score that nobody need have.
@@ -171,7 +171,7 @@ func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (Sco
 	if q.Tiebreak != nil {
 		p.Set("tiebreak", strconv.FormatInt(*q.Tiebreak, 10))
 	}
-	return get[ScoreRank](ctx, c, path("boards", board, "scores", strconv.FormatInt(q.Score, 10), "rank"), p.Values)
+	return get[ScoreRank](ctx, c, Path("boards", board, "scores", strconv.FormatInt(q.Score, 10), "rank"), p.Values)
 }
 
 // Bucket is how many entries have a score in From <= score <= To.
@@ -189,5 +189,5 @@ type Distribution struct {
 
 // Distribution returns the histogram of the scores in at most so many buckets (1 to 1,000; 0: 40).
 func (c *Client) Distribution(ctx context.Context, board string, buckets int, q ReadQuery) (Distribution, error) {
-	return get[Distribution](ctx, c, path("boards", board, "distribution"), q.params().int("buckets", int64(buckets)).Values)
+	return get[Distribution](ctx, c, Path("boards", board, "distribution"), q.params().int("buckets", int64(buckets)).Values)
 }

@@ -61,13 +61,16 @@ type entries struct {
 // Submit submits 1 to 1,000 scores and returns after they are committed. An entry that breaks a rule is rejected alone.
 // Needs scope write.
 func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.Submission, options ...SubmitOptions) (Receipt, error) {
+	return call[Receipt](ctx, c, SubmitRequest(board, scores, options...))
+}
+
+// SubmitRequest returns the request of Submit, for who wants the answer as it comes.
+func SubmitRequest(board string, scores []leaderboard.Submission, options ...SubmitOptions) Request {
 	body := entries{make([]entry, len(scores))}
 	for i, s := range scores {
 		body.Entries[i] = entryOf("", s)
 	}
-	return call[Receipt](ctx, c, Request{
-		Method: http.MethodPost, Path: path("boards", board, "scores"), Header: idempotent(options), Body: body,
-	})
+	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Header: idempotent(options), Body: body}
 }
 
 // SubmitAcross submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
@@ -76,7 +79,7 @@ func (c *Client) SubmitAcross(ctx context.Context, scores []leaderboard.BoardSub
 	for i, s := range scores {
 		body.Entries[i] = entryOf(s.Board, s.Submission)
 	}
-	return call[AcrossReceipt](ctx, c, Request{Method: http.MethodPost, Path: path("scores"), Header: idempotent(options), Body: body})
+	return call[AcrossReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Header: idempotent(options), Body: body})
 }
 
 // idempotent returns the header with the key of a write.
@@ -101,7 +104,7 @@ type RemoveOptions struct {
 // RemoveMember removes a member's entry from the current periods of a board, or from the one named. Needs scope admin.
 func (c *Client) RemoveMember(ctx context.Context, board, member string, o RemoveOptions) (Receipt, error) {
 	return call[Receipt](ctx, c, Request{
-		Method: http.MethodDelete, Path: path("boards", board, "members", member),
+		Method: http.MethodDelete, Path: Path("boards", board, "members", member),
 		Query: newParams().text("window", string(o.Window)).text("period", o.Period).bool("reopen", o.Reopen).Values,
 	})
 }

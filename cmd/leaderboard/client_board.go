@@ -9,6 +9,9 @@ import (
 	"net/url"
 	"os"
 
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+
 	"github.com/urfave/cli/v3"
 )
 
@@ -44,15 +47,15 @@ func (p *program) boardPut(ctx context.Context, cfg config, args []string) error
 	if err != nil {
 		return err
 	}
-	answer, status, err := newClient(&cfg).do(ctx, request{method: http.MethodPut, path: boardPath(args[0]), body: body})
+	answer, err := p.do(ctx, &cfg, client.Request{Method: http.MethodPut, Path: client.Path("boards", args[0]), Body: body})
 	if err != nil {
 		return err
 	}
 	if cfg.json {
-		return passJSON(p.out, answer)
+		return terminal.PassJSON(p.out, answer.Body)
 	}
 	done := "has these rules now"
-	if status == http.StatusCreated {
+	if answer.Status == http.StatusCreated {
 		done = "is created"
 	}
 	_, err = fmt.Fprintf(p.out, "board %s %s\n", args[0], done)
@@ -96,19 +99,18 @@ func (p *program) boardGet(ctx context.Context, cfg config, args []string) error
 	if len(args) != 1 {
 		return usagef("want one board, as in: leaderboard board get demo")
 	}
-	answer, _, err := newClient(&cfg).do(ctx, request{method: http.MethodGet, path: boardPath(args[0])})
+	answer, err := p.do(ctx, &cfg, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0])})
 	if err != nil {
 		return err
 	}
 	if cfg.json {
-		return passJSON(p.out, answer)
+		return terminal.PassJSON(p.out, answer.Body)
 	}
-	var pretty json.RawMessage = answer
-	indented, err := json.MarshalIndent(pretty, "", "  ")
+	indented, err := json.MarshalIndent(json.RawMessage(answer.Body), "", "  ")
 	if err != nil {
 		return fmt.Errorf("read the answer: %w", err)
 	}
-	return passJSON(p.out, indented)
+	return terminal.PassJSON(p.out, indented)
 }
 
 func (p *program) boardList(ctx context.Context, cfg config, _ []string) error {
@@ -119,12 +121,12 @@ func (p *program) boardList(ctx context.Context, cfg config, _ []string) error {
 	return showList(ctx, p, &cfg, listing{
 		path: "/v1/boards", query: query, member: "boards",
 		head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE"},
-	}, func(t *table, b *boardView) {
+	}, func(t *terminal.Table, b *boardView) {
 		title := ""
 		if b.Title != "" {
-			title = printable(b.Title)
+			title = terminal.Printable(b.Title)
 		}
-		t.line([]string{b.Name, b.Order, b.Policy, b.Mode, b.Visibility, fmt.Sprint(b.TopN), b.CreatedTime, title})
+		t.Cells(b.Name, b.Order, b.Policy, b.Mode, b.Visibility, fmt.Sprint(b.TopN), b.CreatedTime, title)
 	})
 }
 
@@ -132,11 +134,11 @@ func (p *program) boardDelete(ctx context.Context, cfg config, args []string) er
 	if len(args) != 1 {
 		return usagef("want one board, as in: leaderboard board delete demo")
 	}
-	if _, _, err := newClient(&cfg).do(ctx, request{method: http.MethodDelete, path: boardPath(args[0])}); err != nil {
+	if _, err := p.do(ctx, &cfg, client.Request{Method: http.MethodDelete, Path: client.Path("boards", args[0])}); err != nil {
 		return err
 	}
 	if cfg.json {
-		return printJSON(p.out, map[string]string{"deleted": args[0]})
+		return terminal.PrintJSON(p.out, map[string]string{"deleted": args[0]})
 	}
 	_, err := fmt.Fprintf(p.out, "board %s is deleted\n", args[0])
 	return err

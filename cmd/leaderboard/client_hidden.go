@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
 )
 
 func hidingTable() []setting {
@@ -33,7 +36,7 @@ func hidingPath(board, member string) string {
 	if board == "" {
 		return "/v1/members/" + url.PathEscape(member) + "/hidden"
 	}
-	return boardPath(board, "members", member, "hidden")
+	return client.Path("boards", board, "members", member, "hidden")
 }
 
 func where(board string) string {
@@ -65,16 +68,16 @@ func (p *program) hide(ctx context.Context, cfg config, args []string) error {
 	if cfg.actor != "" {
 		body["actor"] = cfg.actor
 	}
-	answer, _, err := newClient(&cfg).do(ctx, request{
-		method: http.MethodPut, path: hidingPath(cfg.board, args[0]), body: body, query: reopened(url.Values{}, cfg.reopen),
+	answer, err := p.do(ctx, &cfg, client.Request{
+		Method: http.MethodPut, Path: hidingPath(cfg.board, args[0]), Body: body, Query: reopened(url.Values{}, cfg.reopen),
 	})
 	if err != nil {
 		return err
 	}
 	if cfg.json {
-		return passJSON(p.out, answer)
+		return terminal.PassJSON(p.out, answer.Body)
 	}
-	_, err = fmt.Fprintf(p.out, "%s is hidden %s\n", printable(args[0]), where(cfg.board))
+	_, err = fmt.Fprintf(p.out, "%s is hidden %s\n", terminal.Printable(args[0]), where(cfg.board))
 	return err
 }
 
@@ -83,16 +86,16 @@ func (p *program) restore(ctx context.Context, cfg config, args []string) error 
 		return usagef("want one member, as in: leaderboard restore --board demo mallory")
 	}
 	query := optionalValues("reason", cfg.reason, "actor", cfg.actor)
-	_, _, err := newClient(&cfg).do(ctx, request{
-		method: http.MethodDelete, path: hidingPath(cfg.board, args[0]), query: reopened(query, cfg.reopen),
+	_, err := p.do(ctx, &cfg, client.Request{
+		Method: http.MethodDelete, Path: hidingPath(cfg.board, args[0]), Query: reopened(query, cfg.reopen),
 	})
 	if err != nil {
 		return err
 	}
 	if cfg.json {
-		return printJSON(p.out, map[string]string{"restored": args[0]})
+		return terminal.PrintJSON(p.out, map[string]string{"restored": args[0]})
 	}
-	_, err = fmt.Fprintf(p.out, "%s is no longer hidden %s\n", printable(args[0]), where(cfg.board))
+	_, err = fmt.Fprintf(p.out, "%s is no longer hidden %s\n", terminal.Printable(args[0]), where(cfg.board))
 	return err
 }
 
@@ -126,7 +129,7 @@ func (p *program) hidden(ctx context.Context, cfg config, args []string) error {
 		return showList(ctx, p, &cfg, listing{
 			path: "/v1/hidden", query: optionalValues("board", cfg.board, "member", member), member: "hidden",
 			head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
-		}, func(t *table, h *hidingView) { t.row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason) })
+		}, func(t *terminal.Table, h *hidingView) { t.Row(h.Member, where(h.Board), h.HiddenAt, h.Actor, h.Reason) })
 	}
 	if cfg.board != "" {
 		return usagef("--history tells of all boards")
@@ -134,5 +137,7 @@ func (p *program) hidden(ctx context.Context, cfg config, args []string) error {
 	return showList(ctx, p, &cfg, listing{
 		path: "/v1/hidden/log", query: optionalValues("member", member), member: "records",
 		head: []string{"AT", "ACTION", "MEMBER", "WHERE", "BY", "REASON"},
-	}, func(t *table, h *hidingView) { t.row(h.At, h.Action, h.Member, where(h.Board), h.Actor, h.Reason) })
+	}, func(t *terminal.Table, h *hidingView) {
+		t.Row(h.At, h.Action, h.Member, where(h.Board), h.Actor, h.Reason)
+	})
 }

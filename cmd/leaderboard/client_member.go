@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+
 	"github.com/urfave/cli/v3"
 )
 
@@ -43,19 +46,11 @@ func (p *program) memberCommand() *cli.Command {
 	)
 }
 
-func memberPath(parts ...string) string {
-	path := "/v1/members"
-	for _, part := range parts {
-		path += "/" + url.PathEscape(part)
-	}
-	return path
-}
-
 func (p *program) memberShow(ctx context.Context, cfg config, args []string) error {
 	if len(args) != 1 {
 		return usagef("want one member, as in: leaderboard member show alice")
 	}
-	return p.showProfile(ctx, &cfg, request{method: http.MethodGet, path: memberPath(args[0])})
+	return p.showProfile(ctx, &cfg, client.Request{Method: http.MethodGet, Path: client.Path("members", args[0])})
 }
 
 func (p *program) memberPut(ctx context.Context, cfg config, args []string) error {
@@ -69,10 +64,10 @@ func (p *program) memberPut(ctx context.Context, cfg config, args []string) erro
 		}
 		body["attributes"] = json.RawMessage(cfg.attributes)
 	}
-	return p.showProfile(ctx, &cfg, request{method: http.MethodPut, path: memberPath(args[0]), body: body})
+	return p.showProfile(ctx, &cfg, client.Request{Method: http.MethodPut, Path: client.Path("members", args[0]), Body: body})
 }
 
-func (p *program) showProfile(ctx context.Context, cfg *config, r request) error {
+func (p *program) showProfile(ctx context.Context, cfg *config, r client.Request) error {
 	var profile struct {
 		Member      string          `json:"member"`
 		DisplayName string          `json:"display_name"`
@@ -83,9 +78,9 @@ func (p *program) showProfile(ctx context.Context, cfg *config, r request) error
 	if done, err := p.ask(ctx, cfg, r, &profile); done || err != nil {
 		return err
 	}
-	t := newTable(p.out, "MEMBER", "DISPLAY NAME", "AVATAR", "ATTRIBUTES", "UPDATED")
-	t.row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), profile.Updated)
-	return t.flush()
+	t := terminal.NewTable(p.out, "MEMBER", "DISPLAY NAME", "AVATAR", "ATTRIBUTES", "UPDATED")
+	t.Row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), profile.Updated)
+	return t.Flush()
 }
 
 func (p *program) memberFriends(ctx context.Context, cfg config, args []string) error {
@@ -93,30 +88,24 @@ func (p *program) memberFriends(ctx context.Context, cfg config, args []string) 
 		return usagef("want one member, as in: leaderboard member friends alice")
 	}
 	return showList(ctx, p, &cfg, listing{
-		path: memberPath(args[0], "friends"), member: "members", head: []string{"FRIEND"},
-	}, func(t *table, friend *string) { t.row(*friend) })
+		path: client.Path("members", args[0], "friends"), member: "members", head: []string{"FRIEND"},
+	}, func(t *terminal.Table, friend *string) { t.Row(*friend) })
 }
 
 func (p *program) memberBefriend(ctx context.Context, cfg config, args []string) error {
 	if len(args) < 2 {
 		return usagef("want a member and friends, as in: leaderboard member befriend alice bob carol")
 	}
-	body, _, err := newClient(&cfg).do(ctx, request{
-		method: http.MethodPost, path: memberPath(args[0], "friends"), body: map[string]any{"members": args[1:]},
-	})
-	if err != nil {
-		return err
-	}
-	if cfg.json {
-		return passJSON(p.out, body)
-	}
 	var answer struct {
 		Total int `json:"total"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return fmt.Errorf("read the answer: %w", err)
+	done, err := p.ask(ctx, &cfg, client.Request{
+		Method: http.MethodPost, Path: client.Path("members", args[0], "friends"), Body: map[string]any{"members": args[1:]},
+	}, &answer)
+	if done || err != nil {
+		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%s has %d friends\n", printable(args[0]), answer.Total)
+	_, err = fmt.Fprintf(p.out, "%s has %d friends\n", terminal.Printable(args[0]), answer.Total)
 	return err
 }
 
@@ -124,13 +113,13 @@ func (p *program) memberUnfriend(ctx context.Context, cfg config, args []string)
 	if len(args) != 2 {
 		return usagef("want a member and a friend, as in: leaderboard member unfriend alice bob")
 	}
-	if _, _, err := newClient(&cfg).do(ctx, request{method: http.MethodDelete, path: memberPath(args[0], "friends", args[1])}); err != nil {
+	if _, err := p.do(ctx, &cfg, client.Request{Method: http.MethodDelete, Path: client.Path("members", args[0], "friends", args[1])}); err != nil {
 		return err
 	}
 	if cfg.json {
-		return printJSON(p.out, map[string]string{"removed": args[1]})
+		return terminal.PrintJSON(p.out, map[string]string{"removed": args[1]})
 	}
-	_, err := fmt.Fprintf(p.out, "%s is not on the list of %s\n", printable(args[1]), printable(args[0]))
+	_, err := fmt.Fprintf(p.out, "%s is not on the list of %s\n", terminal.Printable(args[1]), terminal.Printable(args[0]))
 	return err
 }
 
@@ -138,29 +127,29 @@ func (p *program) memberForget(ctx context.Context, cfg config, args []string) e
 	if len(args) != 1 {
 		return usagef("want one member, as in: leaderboard member forget alice")
 	}
-	body, status, err := newClient(&cfg).do(ctx, request{method: http.MethodDelete, path: memberPath(args[0])})
+	answer, err := p.do(ctx, &cfg, client.Request{Method: http.MethodDelete, Path: client.Path("members", args[0])})
 	if err != nil {
 		return err
 	}
-	running := status == http.StatusAccepted
+	running := answer.Status == http.StatusAccepted
 	if cfg.json && running {
-		return passJSON(p.out, body)
+		return terminal.PassJSON(p.out, answer.Body)
 	}
 	if cfg.json {
-		return printJSON(p.out, map[string]string{"member": args[0], "state": "done"})
+		return terminal.PrintJSON(p.out, map[string]string{"member": args[0], "state": "done"})
 	}
 	if running {
-		var answer struct {
+		var under struct {
 			Entries int64 `json:"entries"`
 		}
-		if err := json.Unmarshal(body, &answer); err != nil {
-			return fmt.Errorf("read the answer: %w", err)
+		if err := answer.Decode(&under); err != nil {
+			return err
 		}
 		_, err = fmt.Fprintf(p.out, "%d entries of %s are removed so far, the server goes on by itself; ask again to see how far it is\n",
-			answer.Entries, printable(args[0]))
+			under.Entries, terminal.Printable(args[0]))
 		return err
 	}
-	_, err = fmt.Fprintf(p.out, "%s is forgotten\n", printable(args[0]))
+	_, err = fmt.Fprintf(p.out, "%s is forgotten\n", terminal.Printable(args[0]))
 	return err
 }
 
@@ -176,11 +165,11 @@ type friendsView struct {
 // friendsRank shows a member among its friends. It fails when nobody of all these is ranked.
 func (p *program) friendsRank(ctx context.Context, cfg *config, board, member string, query url.Values) error {
 	var answer friendsView
-	err := p.askAndShow(ctx, cfg, request{
-		method: http.MethodGet, path: boardPath(board, "members", member, "friends"), query: query,
+	err := p.askAndShow(ctx, cfg, client.Request{
+		Method: http.MethodGet, Path: client.Path("boards", board, "members", member, "friends"), Query: query,
 	}, &answer, func() error { return p.printFriends(member, &answer) })
 	if err == nil && answer.Ranked == 0 {
-		err = fmt.Errorf("neither %s nor a friend is ranked on %s", printable(member), board)
+		err = fmt.Errorf("neither %s nor a friend is ranked on %s", terminal.Printable(member), board)
 	}
 	return err
 }
@@ -197,11 +186,11 @@ func (p *program) printFriends(member string, answer *friendsView) error {
 	if len(rows) > 0 {
 		fields = rows[0].Fields
 	}
-	t := newTable(p.out, append([]string{"POSITION"}, entryHead(fields)...)...)
+	t := terminal.NewTable(p.out, append([]string{"POSITION"}, entryHead(fields)...)...)
 	for i := range rows {
-		t.row(append([]any{rows[i].Position}, rows[i].cells()...)...)
+		t.Row(append([]any{rows[i].Position}, rows[i].cells()...)...)
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "%d friends, %d of all these are ranked\n%s\n", answer.Friends, answer.Ranked, answer.line())

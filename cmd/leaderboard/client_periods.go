@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"net/url"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
 )
 
 // periodView is a period of a board.
@@ -25,9 +28,9 @@ func (p *program) boardPeriods(ctx context.Context, cfg config, args []string) e
 		query.Set("window", cfg.window)
 	}
 	return showList(ctx, p, &cfg, listing{
-		path: boardPath(args[0], "periods"), query: query, member: "periods",
+		path: client.Path("boards", args[0], "periods"), query: query, member: "periods",
 		head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
-	}, func(t *table, v *periodView) {
+	}, func(t *terminal.Table, v *periodView) {
 		from, to := "-", "-"
 		if v.StartsAt != nil {
 			from = *v.StartsAt
@@ -35,6 +38,6 @@ func (p *program) boardPeriods(ctx context.Context, cfg config, args []string) e
 		if v.EndsAt != nil {
 			to = *v.EndsAt
 		}
-		t.row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
+		t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
 	})
 }

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
 )
 
 // mergedView is an answer about several boards, as far as people see it.
@@ -54,18 +57,18 @@ func (p *program) mergedTop(ctx context.Context, cfg *config, query url.Values) 
 		query.Set("labels", cfg.labels.String())
 	}
 	var page mergedView
-	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: "/v1/rankings/top", query: query}, &page); done || err != nil {
+	if done, err := p.ask(ctx, cfg, client.Request{Method: http.MethodGet, Path: "/v1/rankings/top", Query: query}, &page); done || err != nil {
 		return err
 	}
 	var fields fieldsView // all boards that are ranked as one have the same ones
 	if len(page.Entries) > 0 {
 		fields = page.Entries[0].Fields
 	}
-	t := newTable(p.out, entryHead(fields, "BOARD")...)
+	t := terminal.NewTable(p.out, entryHead(fields, "BOARD")...)
 	for i := range page.Entries {
-		t.row(page.Entries[i].cells(page.Entries[i].Board)...)
+		t.Row(page.Entries[i].cells(page.Entries[i].Board)...)
 	}
-	if err := t.flush(); err != nil {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprint(p.out, page.lines())

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
 )
 
 // The parts of the server's answers that are shown to people.
@@ -80,7 +83,7 @@ func (p *program) top(ctx context.Context, cfg config, args []string) error {
 	if several {
 		return p.mergedTop(ctx, &cfg, query)
 	}
-	return p.showPage(ctx, &cfg, request{method: http.MethodGet, path: boardPath(args[0], "top"), query: query})
+	return p.showPage(ctx, &cfg, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0], "top"), Query: query})
 }
 
 // rank shows where members are, or where a score would be.
@@ -110,7 +113,7 @@ func (p *program) rank(ctx context.Context, cfg config, args []string) error {
 	case cfg.around != nil:
 		query.Set("before", strconv.Itoa(*cfg.around))
 		query.Set("after", strconv.Itoa(*cfg.around))
-		return p.showPage(ctx, &cfg, request{method: http.MethodGet, path: boardPath(args[0], "members", args[1], "around"), query: query})
+		return p.showPage(ctx, &cfg, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0], "members", args[1], "around"), Query: query})
 	case len(args) == 2:
 		return p.memberRank(ctx, &cfg, args[0], args[1], query)
 	default:
@@ -135,7 +138,7 @@ func readQuery(cfg *config) url.Values {
 	return query
 }
 
-func (p *program) showPage(ctx context.Context, cfg *config, r request) error {
+func (p *program) showPage(ctx context.Context, cfg *config, r client.Request) error {
 	var page pageView
 	if done, err := p.ask(ctx, cfg, r, &page); done || err != nil {
 		return err
@@ -148,22 +151,22 @@ func (p *program) printPage(page *pageView) error {
 	if len(page.Entries) > 0 {
 		fields = page.Entries[0].Fields
 	}
-	t := newTable(p.out, entryHead(fields)...)
+	t := terminal.NewTable(p.out, entryHead(fields)...)
 	for i := range page.Entries {
-		t.row(page.Entries[i].cells()...)
+		t.Row(page.Entries[i].cells()...)
 	}
 	for _, member := range page.NotRanked {
 		cells := []any{"-", member, "-"}
 		for range fields.head() {
 			cells = append(cells, "-")
 		}
-		t.row(append(cells, "not ranked")...)
+		t.Row(append(cells, "not ranked")...)
 	}
 	return p.endTable(t, &page.stateView)
 }
 
-func (p *program) endTable(t *table, state *stateView) error {
-	if err := t.flush(); err != nil {
+func (p *program) endTable(t *terminal.Table, state *stateView) error {
+	if err := t.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(p.out, "%s\n", state.line())
@@ -173,8 +176,8 @@ func (p *program) endTable(t *table, state *stateView) error {
 // memberRanks shows the ranks of several members. As grep does, it fails when it finds none of them.
 func (p *program) memberRanks(ctx context.Context, cfg *config, board string, members []string, query url.Values) error {
 	var page pageView
-	err := p.askAndShow(ctx, cfg, request{
-		method: http.MethodPost, path: boardPath(board, "ranks"), query: query, body: map[string]any{"members": members},
+	err := p.askAndShow(ctx, cfg, client.Request{
+		Method: http.MethodPost, Path: client.Path("boards", board, "ranks"), Query: query, Body: map[string]any{"members": members},
 	}, &page, func() error { return p.printPage(&page) })
 	if err == nil && len(page.Entries) == 0 {
 		err = fmt.Errorf("none of these members is ranked on %s", board)
@@ -187,30 +190,30 @@ func (p *program) memberRank(ctx context.Context, cfg *config, board, member str
 		stateView
 		entryView
 	}
-	done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: boardPath(board, "members", member), query: query}, &one)
-	var answer *problem
+	done, err := p.ask(ctx, cfg, client.Request{Method: http.MethodGet, Path: client.Path("boards", board, "members", member), Query: query}, &one)
+	var answer *client.Problem
 	if errors.As(err, &answer) && answer.Type == "/problems/not-ranked" {
-		return fmt.Errorf("%s is not ranked on %s", printable(member), board)
+		return fmt.Errorf("%s is not ranked on %s", terminal.Printable(member), board)
 	}
 	if done || err != nil {
 		return err
 	}
-	t := newTable(p.out, entryHead(one.Fields, "PERCENTILE")...)
-	t.row(one.cells(one.Percentile)...)
+	t := terminal.NewTable(p.out, entryHead(one.Fields, "PERCENTILE")...)
+	t.Row(one.cells(one.Percentile)...)
 	return p.endTable(t, &one.stateView)
 }
 
 func (p *program) scoreRank(ctx context.Context, cfg *config, board string, query url.Values) error {
-	path := boardPath(board, "scores", strconv.FormatInt(*cfg.score, 10), "rank")
+	path := client.Path("boards", board, "scores", strconv.FormatInt(*cfg.score, 10), "rank")
 	var answer struct {
 		stateView
 		Strict int64 `json:"strict_rank"`
 		Tied   int64 `json:"tied_rank"`
 	}
-	if done, err := p.ask(ctx, cfg, request{method: http.MethodGet, path: path, query: query}, &answer); done || err != nil {
+	if done, err := p.ask(ctx, cfg, client.Request{Method: http.MethodGet, Path: path, Query: query}, &answer); done || err != nil {
 		return err
 	}
-	t := newTable(p.out, "SCORE", "STRICT RANK", "TIED RANK")
-	t.row(*cfg.score, answer.Strict, answer.Tied)
+	t := terminal.NewTable(p.out, "SCORE", "STRICT RANK", "TIED RANK")
+	t.Row(*cfg.score, answer.Strict, answer.Tied)
 	return p.endTable(t, &answer.stateView)
 }

@@ -154,16 +154,6 @@ func TestBoardListWalksAllPages(t *testing.T) {
 	}
 }
 
-func TestPrintable(t *testing.T) {
-	for in, want := range map[string]string{
-		"alice": "alice", "日本語": "日本語", "a b": "a b", "": `""`, " a": `" a"`, "a\x1b[31m": `"a\x1b[31m"`, "a\tb": `"a\tb"`, "\xff": `"\xff"`,
-	} {
-		if got := printable(in); got != want {
-			t.Errorf("%q is shown as %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestReachable(t *testing.T) {
 	for in, want := range map[string]string{
 		":8080": "127.0.0.1:8080", "0.0.0.0:8080": "127.0.0.1:8080", "[::]:1": "127.0.0.1:1", "10.0.0.1:2": "10.0.0.1:2", "example:3": "example:3",

@@ -42,7 +42,7 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "limit", "offset", "window", "period", "mode", "min-seq", "boards", "labels")...),
 			p.leaf("rank", "show the rank of members, or of a score; status 1 when none of the members is ranked", "BOARD MEMBER [MEMBER …] | BOARD --score SCORE", p.rank,
 				append(clientSettings(), "around", "friends", "limit", "offset", "score", "tiebreak", "field", "window", "period", "mode", "min-seq")...),
-			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.export,
+			p.leaf("export", "write all entries of a period to a file, with both ranks", "BOARD", p.exportBoard,
 				append(clientSettings(), "window", "period", "format", "output")...),
 			p.leaf("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", p.importFile,
 				append(clientSettings(), "format", "batch", "refused", "progress", "restart", "retry-for", "idempotency-key")...),
@@ -86,7 +86,7 @@ func (p *program) leaf(name, usage, args string, do action, settings ...string) 
 				err = usagef("unexpected argument %q: this command takes options only", cmd.Args().First())
 			}
 			if err == nil {
-				err = do(ctx, cfg, cmd.Args().Slice())
+				err = explain(&cfg, do(ctx, cfg, cmd.Args().Slice()))
 			}
 			return classify(cmd, err)
 		},

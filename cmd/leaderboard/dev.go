@@ -16,6 +16,7 @@ import (
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/devserver"
+	"leaderboard/internal/terminal"
 )
 
 const (
@@ -67,15 +68,15 @@ func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
 
 // loadDemo fills the demo board, with a progress bar.
 func (p *program) loadDemo(ctx context.Context, a *app.App, members int) error {
-	var bar *progress
+	var bar *terminal.Progress
 	err := a.LoadDemo(ctx, members, func(more int) {
 		if bar == nil { // not at all when the board is there
-			bar = p.progress(int64(members), "loading the demo board", progressbar.OptionShowCount())
+			bar = terminal.NewProgress(p.err, int64(members), "loading the demo board", progressbar.OptionShowCount())
 		}
-		bar.add(int64(more))
+		bar.Add(int64(more))
 	})
 	if bar != nil {
-		bar.end()
+		bar.End()
 	}
 	return err
 }

@@ -2,42 +2,36 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
 )
 
 // health asks the server of this machine whether it is ready: the check of a container.
 func (p *program) health(ctx context.Context, cfg config, _ []string) error {
-	ctx, cancel := context.WithTimeout(ctx, cfg.timeout)
-	defer cancel()
-	target := "http://" + reachable(cfg.Listen) + "/readyz"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	c, err := client.New("http://"+reachable(cfg.Listen), client.WithTimeout(cfg.timeout), client.WithMaxWait(0))
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", target, err)
+		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("not ready: %w", err)
-	}
-	defer resp.Body.Close()
-	var state struct {
-		Status string            `json:"status"`
-		Checks map[string]string `json:"checks"`
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxAnswer)).Decode(&state); err != nil {
-		return fmt.Errorf("%s is no leaderboard server", target)
+	state, err := c.Ready(ctx)
+	if err != nil && state.Status == "" {
+		if _, away := errors.AsType[*url.Error](err); away || errors.Is(err, client.ErrTimeout) {
+			return fmt.Errorf("not ready: %w", err)
+		}
+		return fmt.Errorf("http://%s is no leaderboard server", reachable(cfg.Listen))
 	}
 	line := []string{state.Status}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
-		line = append(line, name+": "+printable(state.Checks[name]))
+		line = append(line, name+": "+terminal.Printable(state.Checks[name]))
 	}
-	if resp.StatusCode != http.StatusOK {
+	if err != nil {
 		return errors.New(strings.Join(line, ", "))
 	}
 	_, err = fmt.Fprintln(p.out, strings.Join(line, ", "))

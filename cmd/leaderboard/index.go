@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 	"leaderboard/store"
 )
 
@@ -26,15 +27,15 @@ func (p *program) indexCommand() *cli.Command {
 func (p *program) indexBuild(ctx context.Context, cfg config, _ []string) error {
 	views := []runView{}
 	err := p.eachPeriod(ctx, &cfg, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
-		bar := p.progress(-1, "index of "+printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
+		bar := terminal.NewProgress(p.err, -1, "index of "+terminal.Printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
 		run, err := t.Store.BuildIndex(ctx, ref, store.IndexBuild{
 			Reason: leaderboard.RunReasonCommand, Actor: hostName(),
 			Progress: func(counted, total int64) {
-				bar.setTotal(total)
-				bar.set(counted)
+				bar.SetTotal(total)
+				bar.Set(counted)
 			},
 		})
-		bar.end()
+		bar.End()
 		v := viewRun(ref, run)
 		if err != nil {
 			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
@@ -105,15 +106,15 @@ func (p *program) indexStatus(ctx context.Context, cfg config, _ []string) error
 
 func (p *program) showIndexes(cfg *config, views []indexView) error {
 	if cfg.json {
-		return printJSON(p.out, views)
+		return terminal.PrintJSON(p.out, views)
 	}
-	t := newTable(p.out, "BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR")
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR")
 	for _, v := range views {
 		saved := "-"
 		if v.SavedAt != nil {
 			saved = v.SavedAt.String()
 		}
-		t.row(v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-"))
+		t.Row(v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-"))
 	}
-	return t.flush()
+	return t.Flush()
 }

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 	"leaderboard/migrations"
 	"leaderboard/store"
 )
@@ -91,7 +92,7 @@ func (p *program) sayNewer(ctx context.Context, s *store.Store) error {
 
 func (p *program) showApplied(cfg *config, views []appliedView, verb, none string) error {
 	if cfg.json {
-		return printJSON(p.out, views)
+		return terminal.PrintJSON(p.out, views)
 	}
 	for _, v := range views {
 		if _, err := fmt.Fprintf(p.out, "%s %s (%s)\n", verb, v.Name, v.Took); err != nil {
@@ -151,15 +152,15 @@ func missingMigrations(n int) string {
 
 func (p *program) showStatus(cfg *config, views []migrationView) error {
 	if cfg.json {
-		return printJSON(p.out, views)
+		return terminal.PrintJSON(p.out, views)
 	}
-	t := newTable(p.out, "MIGRATION", "APPLIED")
+	t := terminal.NewTable(p.out, "MIGRATION", "APPLIED")
 	for _, v := range views {
 		at := "missing"
 		if v.Applied {
 			at = v.AppliedAt
 		}
-		t.row(v.Name, at)
+		t.Row(v.Name, at)
 	}
-	return t.flush()
+	return t.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"leaderboard"
 	"leaderboard/derive"
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 	"leaderboard/refresher"
 )
 
@@ -88,7 +89,7 @@ func notDerived(cfg *config, ref leaderboard.PeriodRef) error {
 	if cfg.all {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", leaderboard.ErrNotDerived, printable(ref.Board))
+	return fmt.Errorf("%w: %s", leaderboard.ErrNotDerived, terminal.Printable(ref.Board))
 }
 
 func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {
@@ -100,11 +101,11 @@ func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {
 
 func (p *program) showRuns(cfg *config, views []runView) error {
 	if cfg.json {
-		return printJSON(p.out, views)
+		return terminal.PrintJSON(p.out, views)
 	}
-	t := newTable(p.out, "BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR")
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR")
 	for _, v := range views {
-		t.row(v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-"))
+		t.Row(v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-"))
 	}
-	return t.flush()
+	return t.Flush()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 )
 
 var update = flag.Bool("update", false, "write docs/settings.md anew")
@@ -257,7 +258,7 @@ func TestRuleFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := printJSON(&b, cfg.rules); err != nil {
+	if err := terminal.PrintJSON(&b, cfg.rules); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"limits":{"max_score":9223372036854775807,"min_score":-5},"order":"asc","tiebreak":{"order":"asc"}}` + "\n"

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 )
 
 // needs says what a command works with besides MySQL.
@@ -31,7 +32,7 @@ func (p *program) eachPeriod(ctx context.Context, cfg *config, n needs, do func(
 	defer func() { err = errors.Join(err, t.Close()) }()
 	refs, err := t.Periods(ctx, cfg.board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) {
-		return fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, printable(cfg.board))
+		return fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(cfg.board))
 	}
 	if err != nil {
 		return err

@@ -1,59 +1,68 @@
 package main
 
 import (
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
+	"context"
+	"errors"
+	"fmt"
 
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+	"leaderboard/internal/transfer"
 )
 
-// The forms of a file that is exported or imported.
-const (
-	formatCSV   = "csv"
-	formatJSONL = "jsonl"
-)
-
-// formatOf is the form of a file: the one given, else what its name says, else CSV.
-func formatOf(given, file string) string {
-	if given != "" {
-		return given
+// exportBoard writes all entries of a period to a file or to standard output.
+func (p *program) exportBoard(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard export demo --output demo.csv")
 	}
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".jsonl", ".ndjson", ".json":
-		return formatJSONL
+	if cfg.json && cfg.output == "" {
+		return usagef("--json describes the file of --output; the form of the entries is --format")
 	}
-	return formatCSV
+	c, err := newClient(&cfg)
+	if err != nil {
+		return err
+	}
+	done, err := transfer.Export{
+		Client: c, Board: args[0], Query: client.ExportQuery{Window: leaderboard.Window(cfg.window), Period: cfg.period},
+		Format: cfg.format, File: cfg.output, Stdout: p.out, Told: p.err,
+	}.Run(ctx)
+	switch {
+	case err != nil || cfg.output == "":
+		return err
+	case cfg.json:
+		return terminal.PrintJSON(p.out, done)
+	}
+	_, err = fmt.Fprintln(p.out, done.Line())
+	return err
 }
 
-// inEntries makes a bar count entries and show their rate and the time that remains.
-func inEntries() []progressbar.Option {
-	return []progressbar.Option{progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("entries")}
-}
-
-// progress is a bar on a terminal and nothing elsewhere. A total of -1 is not known: it turns in place.
-func (p *program) progress(total int64, what string, options ...progressbar.Option) *progress {
-	out := io.Discard
-	if f, ok := p.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		out = p.err
+// importFile submits the entries of a file. It goes on where an earlier run of the same import stopped.
+func (p *program) importFile(ctx context.Context, cfg config, args []string) error {
+	if len(args) != 2 {
+		return usagef("want a board and a file, as in: leaderboard import demo scores.csv (- for standard input)")
 	}
-	if total == 0 {
-		total = 1 // of nothing there is no bar
+	c, err := newClient(&cfg, client.WithMaxWait(cfg.retryFor))
+	if err != nil {
+		return err
 	}
-	return &progress{progressbar.NewOptions64(total, append([]progressbar.Option{
-		progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(30),
-		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65 * time.Millisecond),
-	}, options...)...)}
+	done, err := transfer.Import{
+		Client: c, Board: args[0], File: args[1], Stdin: p.in, Format: cfg.format, Batch: cfg.batch, Key: cfg.idempotencyKey,
+		Refused: cfg.refused, Progress: cfg.progress, Restart: cfg.restart, Told: p.err,
+	}.Run(ctx)
+	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {
+		fmt.Fprintf(p.err, "leaderboard: the lines ahead of line %d are dealt with; the same command goes on there\n", stopped.Line)
+	}
+	if err != nil {
+		return err
+	}
+	if cfg.json {
+		err = terminal.PrintJSON(p.out, done)
+	} else {
+		_, err = fmt.Fprintln(p.out, done.Line())
+	}
+	if err == nil && done.Refused > 0 {
+		err = errRefused
+	}
+	return err
 }
-
-// progress is a progress bar. What it cannot show, more than the total for instance, is no reason to fail.
-type progress struct{ bar *progressbar.ProgressBar }
-
-func (p *progress) setTotal(n int64) { p.bar.ChangeMax64(max(1, n)) }
-
-func (p *progress) add(n int64) { _ = p.bar.Add64(n) }
-func (p *progress) set(n int64) { _ = p.bar.Set64(n) }
-func (p *progress) end()        { _ = p.bar.Finish() }

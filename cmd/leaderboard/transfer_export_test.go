@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"leaderboard/client"
+	"leaderboard/internal/transfer"
 )
 
 const exportHead = "strict_rank,tied_rank,member,score,tiebreak,created_time\n"
@@ -74,16 +77,16 @@ func TestExportStalls(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ given, file, want string }{
-		{"", "", formatCSV},
-		{"", "-", formatCSV},
-		{"", "a.csv", formatCSV},
-		{"", "a.txt", formatCSV},
-		{"", "a.JSONL", formatJSONL},
-		{"", "a.ndjson", formatJSONL},
-		{"csv", "a.jsonl", formatCSV},
-		{"jsonl", "a.csv", formatJSONL},
+		{"", "", client.FormatCSV},
+		{"", "-", client.FormatCSV},
+		{"", "a.csv", client.FormatCSV},
+		{"", "a.txt", client.FormatCSV},
+		{"", "a.JSONL", client.FormatJSONL},
+		{"", "a.ndjson", client.FormatJSONL},
+		{"csv", "a.jsonl", client.FormatCSV},
+		{"jsonl", "a.csv", client.FormatJSONL},
 	} {
-		if got := formatOf(c.given, c.file); got != c.want {
+		if got := transfer.FormatOf(c.given, c.file); got != c.want {
 			t.Errorf("%q of %q is %s, want %s", c.given, c.file, got, c.want)
 		}
 	}

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"leaderboard"
+
+	"leaderboard/client"
 	"leaderboard/internal/apptest"
+	"leaderboard/internal/transfer"
 )
 
 // transferring is an app and a folder for files, with the command line pointed at both.
@@ -58,10 +62,10 @@ func (tr *transferring) run(want int, args ...string) (out, errOut string) {
 }
 
 // imported runs an import and returns what it says.
-func (tr *transferring) imported(want int, args ...string) importView {
+func (tr *transferring) imported(want int, args ...string) transfer.Imported {
 	tr.T.Helper()
 	out, _ := tr.run(want, append([]string{"import", "--json"}, args...)...)
-	var view importView
+	var view transfer.Imported
 	if err := json.Unmarshal([]byte(out), &view); err != nil {
 		tr.T.Fatal(err)
 	}
@@ -80,6 +84,14 @@ func (tr *transferring) scores(board string) string {
 	return strings.Join(all, " ")
 }
 
+// importedEntry is an entry of a file.
+type importedEntry struct {
+	Member   string           `json:"member"`
+	Score    int64            `json:"score"`
+	Tiebreak *int64           `json:"tiebreak,omitempty"`
+	Fields   map[string]int64 `json:"fields,omitempty"`
+}
+
 // TestExportImportExport: what was exported and imported into a new board is exported as the same bytes, in both forms,
 // with members that are hard to write, ties, tiebreaks and fields.
 func TestExportImportExport(t *testing.T) {
@@ -92,9 +104,9 @@ func TestExportImportExport(t *testing.T) {
 		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+name, rules)
 		var in bytes.Buffer
 		encoder := json.NewEncoder(&in)
-		odd := []string{"a,b", `"`, `""`, "line\nfeed", "cr\r\nlf", "\r", " ", byteOrder, "\x00", "日本", "\u2028", strings.Repeat("\x01", 64), "=1", "<&>"}
+		odd := []string{"a,b", `"`, `""`, "line\nfeed", "cr\r\nlf", "\r", " ", "\ufeff", "\x00", "日本", "\u2028", strings.Repeat("\x01", 64), "=1", "<&>"}
 		for i := range 2500 {
-			e := importEntry{Member: fmt.Sprintf("m%04d", i), Score: int64(i * 7919 % 100)}
+			e := importedEntry{Member: fmt.Sprintf("m%04d", i), Score: int64(i * 7919 % 100)}
 			if i < len(odd) {
 				e.Member, e.Score = odd[i], -e.Score<<40
 			}
@@ -111,7 +123,7 @@ func TestExportImportExport(t *testing.T) {
 		if v := tr.imported(exitOK, name, tr.file(name+".jsonl", in.String())); v.Applied != 2500 || v.Entries != 2500 || v.Sent != 2500 {
 			t.Fatalf("%+v", v)
 		}
-		for _, format := range []string{formatCSV, formatJSONL} {
+		for _, format := range []string{client.FormatCSV, client.FormatJSONL} {
 			again := name + "-" + format
 			tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+again, rules)
 			first, second := tr.file("1."+again+"."+format, ""), tr.file("2."+again+"."+format, "")
@@ -260,15 +272,17 @@ func TestExportUnderWrites(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
 	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
+	writer, err := client.New(tr.URL, client.WithKey(apptest.WriteKey))
+	if err != nil {
+		t.Fatal(err)
+	}
 	const members, per = 3000, 500
 	round := func(r int) error {
-		entries := make([]importEntry, per)
+		entries := make([]leaderboard.Submission, per)
 		for i := range entries {
-			entries[i] = importEntry{Member: fmt.Sprintf("m%d", (r*per*7+i*13)%members), Score: 1}
+			entries[i] = leaderboard.Submission{Member: fmt.Sprintf("m%d", (r*per*7+i*13)%members), Score: 1}
 		}
-		_, _, err := newClient(&config{url: tr.URL, key: apptest.WriteKey}).do(t.Context(), request{
-			method: http.MethodPost, path: "/v1/boards/sums/scores", body: map[string]any{"entries": entries},
-		})
+		_, err := writer.Submit(t.Context(), "sums", entries)
 		return err
 	}
 	for r := range 12 {
@@ -295,7 +309,7 @@ func TestExportUnderWrites(t *testing.T) {
 	for range 12 {
 		file := tr.file("sums.csv", "")
 		out, _ := tr.run(exitOK, "export", "sums", "--output", file, "--json")
-		var view exportView
+		var view transfer.Exported
 		if err := json.Unmarshal([]byte(out), &view); err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +326,7 @@ func TestExportUnderWrites(t *testing.T) {
 }
 
 // checkStandings holds an export of increments by one against the state that it names.
-func checkStandings(t *testing.T, csv string, view exportView) {
+func checkStandings(t *testing.T, csv string, view transfer.Exported) {
 	t.Helper()
 	lines, sum := strings.Split(strings.TrimSuffix(csv, "\n"), "\n")[1:], int64(0)
 	var score, tied int64
@@ -362,9 +376,9 @@ func TestImportGoesOnBehindALine(t *testing.T) {
 	} {
 		board := fmt.Sprint("sums", i)
 		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+board, `{"policy":"sum"}`)
-		format := formatCSV
+		format := client.FormatCSV
 		if step.head == "" {
-			format = formatJSONL
+			format = client.FormatJSONL
 		}
 		name := board + "." + format
 		file := tr.file(name, step.head+step.first)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 
 	"leaderboard"
 )
@@ -99,13 +100,13 @@ func viewPlace(e *leaderboard.Entry) *placeView {
 
 func (p *program) showVerifications(cfg *config, views []verificationView) error {
 	if cfg.json {
-		return printJSON(p.out, views)
+		return terminal.PrintJSON(p.out, views)
 	}
-	t := newTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")
 	for _, v := range views {
-		t.row(v.Board, v.Period, v.Equal, v.Seq, v.Checked, v.note())
+		t.Row(v.Board, v.Period, v.Equal, v.Seq, v.Checked, v.note())
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func (v *verificationView) note() string {
@@ -127,5 +128,5 @@ func (e *placeView) text() string {
 	if e == nil {
 		return "nothing"
 	}
-	return fmt.Sprintf("%s=%d (%s)", printable(e.Member), e.Score, e.CreatedTime)
+	return fmt.Sprintf("%s=%d (%s)", terminal.Printable(e.Member), e.Score, e.CreatedTime)
 }

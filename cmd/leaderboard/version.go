@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 )
 
 func (p *program) version(_ context.Context, cfg config, _ []string) error {
 	info := app.ReadBuildInfo()
 	if cfg.json {
-		return printJSON(p.out, info)
+		return terminal.PrintJSON(p.out, info)
 	}
 	line := "leaderboard " + info.Version
 	if info.Revision != "" {

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"leaderboard/internal/terminal"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,7 +47,7 @@ func checkColumns(columns []string) error {
 		switch {
 		case !known && (!isField || field == ""):
 			return fmt.Errorf("column %s is not known: want member and score, and may be tiebreak, created_time, fields.NAME; "+
-				"strict_rank, tied_rank and rank are passed over", printable(name))
+				"strict_rank, tied_rank and rank are passed over", terminal.Printable(name))
 		case slices.Contains(columns[:i], name):
 			return fmt.Errorf("column %s is there twice", name)
 		}

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"crypto/sha256"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"leaderboard/client"
 )
 
 // readImport reads an input to its end: the entries and the faults, each with its line, or why nothing can be read.
@@ -97,12 +99,12 @@ func TestReadCSV(t *testing.T) {
 		"column twice":   {"member,score,score\n", "column score is there twice"},
 		"broken head":    {"member,\"score\n", "its first line, the names of the columns, " + faultUnclosed},
 	} {
-		if got := readImport(strings.NewReader(c.in), formatCSV); got != c.want {
+		if got := readImport(strings.NewReader(c.in), client.FormatCSV); got != c.want {
 			t.Errorf("%s: got\n%.600s\nwant\n%.600s", name, got, c.want)
 		}
 	}
 	for _, score := range []string{"1.5", "1e3", "0x10", "007", "+5", "1_000", "9223372036854775808", "-9223372036854775809", "NaN", "five", "-", "--1", "１"} {
-		if got, want := readImport(strings.NewReader(head+"a,"+score), formatCSV), "2: score \""+score+"\": "+wantInteger+"\n"; got != want {
+		if got, want := readImport(strings.NewReader(head+"a,"+score), client.FormatCSV), "2: score \""+score+"\": "+wantInteger+"\n"; got != want {
 			t.Errorf("got %s want %s", got, want)
 		}
 	}
@@ -141,12 +143,12 @@ func TestReadJSONLines(t *testing.T) {
 		"long member": {`{"member":"` + long[:65] + `","score":1}`, "1: a member id has at most 64 bytes, this one has 65\n"},
 		"nothing":     {"", ""},
 	} {
-		if got := readImport(strings.NewReader(c.in), formatJSONL); got != c.want {
+		if got := readImport(strings.NewReader(c.in), client.FormatJSONL); got != c.want {
 			t.Errorf("%s: got\n%.600s\nwant\n%.600s", name, got, c.want)
 		}
 	}
 	for _, score := range []string{"1.5", "1e3", "1.0", "9223372036854775808", "-9223372036854775809"} {
-		if got, want := readImport(strings.NewReader(`{"member":"a","score":`+score+`}`), formatJSONL), "1: score: "+wantInteger+"\n"; got != want {
+		if got, want := readImport(strings.NewReader(`{"member":"a","score":`+score+`}`), client.FormatJSONL), "1: score: "+wantInteger+"\n"; got != want {
 			t.Errorf("%s: got %s want %s", score, got, want)
 		}
 	}
@@ -160,9 +162,9 @@ func TestReadInPieces(t *testing.T) {
 	}
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		format := []string{formatCSV, formatJSONL}[seed%2]
+		format := []string{client.FormatCSV, client.FormatJSONL}[seed%2]
 		var b strings.Builder
-		if format == formatCSV {
+		if format == client.FormatCSV {
 			b.WriteString("member,score\n")
 		}
 		for range r.IntN(30) {
@@ -196,10 +198,10 @@ func (e *endless) Read(b []byte) (int, error) {
 
 // However long a line is, it takes no more memory than another.
 func TestReadHugeLine(t *testing.T) {
-	for _, format := range []string{formatCSV, formatJSONL} {
+	for _, format := range []string{client.FormatCSV, client.FormatJSONL} {
 		for _, start := range []string{"", "\""} {
 			head := ""
-			if format == formatCSV {
+			if format == client.FormatCSV {
 				head = "member,score\n"
 			}
 			var before, after runtime.MemStats

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"encoding/csv"
@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"leaderboard/internal/terminal"
 )
 
 // refusal is a line that was not imported, and why.
@@ -82,7 +84,7 @@ func (r *importReport) add(refused []refusal) error {
 	}
 	if r.name == "" {
 		for _, x := range refused {
-			fmt.Fprintf(r.w, "line %d: %s\n", x.line, printable(x.detail))
+			fmt.Fprintf(r.w, "line %d: %s\n", x.line, terminal.Printable(x.detail))
 		}
 		return nil
 	}

@@ -1,9 +1,11 @@
-package main
+package transfer
 
 import (
 	"bytes"
 	"errors"
 	"io"
+
+	"leaderboard/client"
 )
 
 // importReader reads the entries of a file, one after another, in little memory.
@@ -18,7 +20,7 @@ type importReader struct {
 // newImportReader begins to read; of a CSV it takes the names of the columns.
 func newImportReader(src *source, format string) (*importReader, error) {
 	r := &importReader{source: src, format: format}
-	if format != formatCSV {
+	if format != client.FormatCSV {
 		return r, nil
 	}
 	fields, fault, err := r.csv()
@@ -39,7 +41,7 @@ func newImportReader(src *source, format string) (*importReader, error) {
 // next reads an entry, which begins at a line of this number. A fault says why it is none. The error is io.EOF at the
 // end.
 func (r *importReader) next() (e importEntry, line int64, fault string, err error) {
-	if r.format == formatJSONL {
+	if r.format == client.FormatJSONL {
 		return r.jsonl()
 	}
 	fields, fault, err := r.csv()

@@ -1,0 +1,263 @@
+package transfer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// Stdin is the name of a file that stands for standard input.
+const Stdin = "-"
+
+// Imported says what was imported, by this run and the ones that it went on from.
+type Imported struct {
+	Board     string `json:"board"`
+	File      string `json:"file"`
+	Entries   int64  `json:"entries"`
+	Applied   int64  `json:"applied"`
+	Unchanged int64  `json:"unchanged"`
+	Refused   int64  `json:"refused"`
+	Report    string `json:"report,omitempty"` // file with the refused lines
+	Seq       int64  `json:"seq"`              // of the board's first window
+	Sent      int64  `json:"sent"`             // entries that this run has dealt with
+	Took      string `json:"took"`
+
+	took time.Duration
+}
+
+// Import is an import to make.
+type Import struct {
+	Client *client.Client // how long it repeats a request is how long a batch is tried
+	Board  string
+	File   string // "-": Stdin
+	Stdin  io.Reader
+	Format string // "": by the name of the file
+	Batch  int    // entries per request; an import that goes on keeps the one it began with
+	Key    string // imports with different keys count apart; may be ""
+
+	Refused  string // file for the refused lines; "": FILE.refused, of standard input Told
+	Progress string // file that says how far the import has come; "": FILE.progress, of standard input none
+	Restart  bool   // from the first line, whatever the progress says
+	Told     io.Writer
+}
+
+// importing is one run of an import.
+type importing struct {
+	Import
+	done   importProgress
+	reader *importReader
+	report importReport
+	bar    *terminal.Progress
+	before int64 // entries that earlier runs have dealt with
+}
+
+// Stopped is an import that ended before its end; the same call goes on where it stopped.
+type Stopped struct {
+	Line int64 // the lines ahead of it are dealt with; 0 when nothing remembers that
+	Err  error
+}
+
+func (s *Stopped) Error() string { return s.Err.Error() }
+func (s *Stopped) Unwrap() error { return s.Err }
+
+// Run submits the entries of the file. It goes on where an earlier run of the same import stopped; one that is complete
+// changes nothing. An error from the first batch on is a *Stopped.
+func (i Import) Run(ctx context.Context) (out Imported, err error) {
+	start := time.Now()
+	im := &importing{Import: i, report: importReport{w: i.Told}}
+	if im.File != Stdin {
+		im.Refused = cmp.Or(im.Refused, im.File+".refused")
+		im.Progress = cmp.Or(im.Progress, im.File+".progress")
+	}
+	im.report.name = im.Refused
+	im.done = importProgress{Version: importVersion, Board: im.Board, Format: FormatOf(im.Format, im.File), Batch: im.Batch, Key: im.Key}
+	if im.done.Created, err = im.boardCreated(ctx); err != nil {
+		return out, err
+	}
+	in, size, err := im.open()
+	if err != nil {
+		return out, err
+	}
+	defer in.Close()
+	if err := im.resume(in); err != nil {
+		return out, err
+	}
+	im.bar = terminal.NewProgress(im.Told, max(size-im.done.Offset, -1), "importing into "+im.Board, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	err = im.run(ctx)
+	im.bar.End()
+	if err = errors.Join(err, im.report.close()); err != nil {
+		stopped := &Stopped{Err: err}
+		if im.Progress != "" {
+			stopped.Line = im.done.Line
+		}
+		return out, stopped
+	}
+	return im.imported(time.Since(start)), nil
+}
+
+// boardCreated returns when the board was made.
+func (im *importing) boardCreated(ctx context.Context) (string, error) {
+	b, err := im.Client.Board(ctx, im.Board)
+	if err != nil {
+		return "", err
+	}
+	if b.CreatedTime.IsZero() {
+		return "", errors.New("this is no answer of a leaderboard server; is --url right?")
+	}
+	return leaderboard.MicrosOf(b.CreatedTime).String(), nil
+}
+
+// open opens the file; its size is -1 when it is not known.
+func (im *importing) open() (io.ReadCloser, int64, error) {
+	if im.File == Stdin {
+		return io.NopCloser(im.Stdin), -1, nil
+	}
+	file, err := os.Open(im.File)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open the file: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("open the file: %w", err), file.Close())
+	}
+	if info.Mode().IsRegular() {
+		return file, info.Size(), nil
+	}
+	return file, -1, nil
+}
+
+// resume begins to read the file, behind what an earlier run has dealt with.
+func (im *importing) resume(in io.Reader) error {
+	if !im.Restart {
+		earlier, err := loadProgress(im.Progress)
+		if err != nil {
+			return err
+		}
+		if earlier != nil {
+			if err := earlier.checkSame(&im.done, im.Progress); err != nil {
+				return err
+			}
+			im.done = *earlier // its batches are as large as they were, or the keys would be others
+		}
+	}
+	src, err := newSource(in, im.done.seed())
+	if err == nil {
+		im.reader, err = newImportReader(src, im.done.Format)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", im.File, err)
+	}
+	if im.done.Hash != "" {
+		if err := im.skip(); err != nil {
+			return err
+		}
+	}
+	im.before = im.done.entries()
+	if err := im.report.open(im.done.Report); err != nil {
+		return err
+	}
+	return im.save()
+}
+
+// skip passes over what is dealt with, if it is still what it was. More may have been put behind it, on new lines; the
+// end of its last line may have come with them.
+func (im *importing) skip() error {
+	there, err := im.reader.takeTo(im.done.Offset)
+	if err != nil {
+		return fmt.Errorf("%s: %w", im.File, err)
+	}
+	ended, err := im.reader.takeLineEnd()
+	if err != nil {
+		return fmt.Errorf("%s: %w", im.File, err)
+	}
+	if !there || hashOf(im.reader.hash) != im.done.Hash || !ended {
+		return fmt.Errorf("%s has changed in what was imported already, which is the part ahead of line %d; %s", im.File, im.done.Line, restartHint)
+	}
+	return nil
+}
+
+// save notes how far the reader has come.
+func (im *importing) save() error {
+	im.done.Offset, im.done.Line, im.done.Hash, im.done.Report = im.reader.offset, im.reader.line, hashOf(im.reader.hash), im.report.size
+	return im.done.save(im.Progress)
+}
+
+// run sends the batches, one after another: the order of the file is the order in which they count.
+func (im *importing) run(ctx context.Context) error {
+	for {
+		batch, err := readBatch(im.reader, im.done.Batch)
+		if err != nil {
+			return fmt.Errorf("%s: %w", im.File, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if len(batch.lines) > 0 {
+			result, err := batch.send(ctx, im.Client, im.done.Board)
+			if err != nil {
+				return err
+			}
+			im.done.Applied += result.applied
+			im.done.Unchanged += result.unchanged
+			im.done.Seq = result.seq
+			batch.refused = inOrder(batch.refused, result.rejected)
+		}
+		if err := im.report.add(batch.refused); err != nil {
+			return err
+		}
+		im.done.Refused += int64(len(batch.refused))
+		im.done.Complete = batch.end
+		from := im.done.Offset
+		if err := im.save(); err != nil {
+			return err
+		}
+		im.bar.Add(im.done.Offset - from)
+		if batch.end {
+			return nil
+		}
+	}
+}
+
+// inOrder merges refused lines by their numbers.
+func inOrder(a, b []refusal) []refusal {
+	return slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y refusal) int { return cmp.Compare(x.line, y.line) })
+}
+
+// imported returns the outcome.
+func (im *importing) imported(took time.Duration) Imported {
+	out := Imported{
+		Board: im.done.Board, File: im.File, Entries: im.done.entries(), Applied: im.done.Applied, Unchanged: im.done.Unchanged,
+		Refused: im.done.Refused, Seq: im.done.Seq, Sent: im.done.entries() - im.before, Took: took.Round(time.Millisecond).String(),
+		took: took,
+	}
+	if out.Refused > 0 {
+		out.Report = im.report.name
+	}
+	return out
+}
+
+// Line says it to people.
+func (v *Imported) Line() string {
+	line := fmt.Sprintf("%s into %s: %d applied, %d unchanged, %d refused", v.File, v.Board, v.Applied, v.Unchanged, v.Refused)
+	if v.Report != "" {
+		line += ", see " + v.Report
+	}
+	if v.Sent == 0 {
+		return line + "; nothing new in it"
+	}
+	if v.Sent < v.Entries {
+		line += fmt.Sprintf("; %d of them by this run", v.Sent)
+	}
+	return line + fmt.Sprintf(" (%.0f per second)", Rate(v.Sent, v.took))
+}

@@ -1,0 +1,33 @@
+// Package transfer moves whole boards between a server and files: CSV and JSON lines, in little memory. An import can be
+// taken up again after a kill, and counts each line once; an export is whole or not there.
+package transfer
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"leaderboard/client"
+)
+
+// FormatOf returns the form of a file: the one given, else what its name says, else CSV.
+func FormatOf(given, file string) string {
+	if given != "" {
+		return given
+	}
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".jsonl", ".ndjson", ".json":
+		return client.FormatJSONL
+	}
+	return client.FormatCSV
+}
+
+// inEntries makes a bar count entries and show their rate and the time that remains.
+func inEntries() []progressbar.Option {
+	return []progressbar.Option{progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("entries")}
+}
+
+// Rate is how many of n there were in a second.
+func Rate(n int64, took time.Duration) float64 { return float64(n) / max(took.Seconds(), 1e-3) }
