@@ -25,6 +25,8 @@ const (
 	module   = "leaderboard"
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
+
+	storeDB = "leaderboard/store/internal/db"
 )
 
 func importRules() []importRule {
@@ -35,9 +37,11 @@ func importRules() []importRule {
 			dir: "migrations", may: []string{"github.com/pressly/goose/v3/..."},
 			inTest: []string{"github.com/go-sql-driver/mysql"},
 		},
-		{dir: "store", may: []string{
-			module, rankPkg, "leaderboard/migrations", "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql",
-		}},
+		{
+			dir: "store", may: []string{module, rankPkg, "leaderboard/migrations", storeDB, "github.com/jmoiron/sqlx"},
+			inTest: []string{"github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+		},
+		{dir: "store/internal/db", may: []string{module, "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql"}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/topn", "golang.org/x/sync/..."},

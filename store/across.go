@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
@@ -115,10 +116,10 @@ func (s *Store) derivedAmong(names []string) map[string]bool {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.ReadTimeout)
 	defer cancel()
 	derived := map[string]bool{}
-	for chunk := range slices.Chunk(unsure, upsertRows) {
+	for chunk := range slices.Chunk(unsure, db.MaxRows) {
 		var found [][]byte
-		if err := s.db.SelectContext(ctx, &found, s.limited(derivedQuery(chunk))); err != nil {
-			s.cfg.Logger.Debug("it is not known which boards are derived", "error", err)
+		if err := s.db.SelectContext(ctx, &found, s.db.Limited(derivedQuery(chunk))); err != nil {
+			s.db.Log.Debug("it is not known which boards are derived", "error", err)
 		}
 		for _, name := range found {
 			derived[string(name)] = true
@@ -128,8 +129,8 @@ func (s *Store) derivedAmong(names []string) map[string]bool {
 }
 
 func derivedQuery(names []string) string {
-	t := (&text{}).str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
-	return t.hexes(names).str(")").String()
+	t := (&db.Text{}).Str("SELECT b.name FROM boards b STRAIGHT_JOIN derived_boards d ON d.board_id = b.id WHERE b.state = 'open' AND b.name IN (")
+	return t.Hexes(names).Str(")").String()
 }
 
 // partsOf are the entries of each board, as one request without a key: what has to be read for it.
@@ -148,7 +149,7 @@ func partsOf(reqs []*request) map[string]*request {
 
 func checkKey(key string) error {
 	if len(key) > maxKey {
-		return wrap("submit", fmt.Errorf("an idempotency key has at most %d bytes", maxKey))
+		return db.Wrap("submit", fmt.Errorf("an idempotency key has at most %d bytes", maxKey))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // lockAndReadAcross begins the transaction and does for each board of the batch what lockAndRead does for one, in the
@@ -14,7 +15,7 @@ import (
 // other, so there is no circle. (An id may be known wrongly, when another server made a board anew; a circle that comes
 // of it is a deadlock, and the batch is repeated with the right ids.) The idempotency keys are read when all locks are
 // held: a repetition names the same boards, so it waits for the first.
-func (w *writer) lockAndReadAcross(ctx context.Context, tx *writeTx, reqs []*request) (*found, error) {
+func (w *writer) lockAndReadAcross(ctx context.Context, tx *db.Tx, reqs []*request) (*found, error) {
 	boards, err := w.inLockOrder(ctx, tx, w.lockable(reqs))
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ type boardID struct {
 }
 
 // inLockOrder are the boards that exist, by id: as they are remembered, or as the database says when one is not.
-func (w *writer) inLockOrder(ctx context.Context, tx *writeTx, names []string) ([]boardID, error) {
+func (w *writer) inLockOrder(ctx context.Context, tx *db.Tx, names []string) ([]boardID, error) {
 	boards := make([]boardID, 0, len(names))
 	for _, name := range names {
 		if v, ok := w.store.rules.Load(name); ok {
@@ -62,13 +63,13 @@ func (w *writer) inLockOrder(ctx context.Context, tx *writeTx, names []string) (
 	return boards, nil
 }
 
-func (w *writer) askIDs(ctx context.Context, tx *writeTx, names []string) ([]boardID, error) {
+func (w *writer) askIDs(ctx context.Context, tx *db.Tx, names []string) ([]boardID, error) {
 	var boards []boardID
-	for chunk := range slices.Chunk(names, upsertRows) {
+	for chunk := range slices.Chunk(names, db.MaxRows) {
 		t := &w.text
-		t.reset()
+		t.Reset()
 		appendAskIDs(t, chunk)
-		rows, err := tx.conn.QueryContext(ctx, t.String())
+		rows, err := tx.Conn.QueryContext(ctx, t.String())
 		if err != nil {
 			return nil, err
 		}
@@ -87,21 +88,21 @@ func (w *writer) askIDs(ctx context.Context, tx *writeTx, names []string) ([]boa
 	return boards, nil
 }
 
-func appendAskIDs(t *text, names []string) {
-	t.str("SELECT id, name FROM boards WHERE name IN (").hexes(names).str(") AND state = 'open'")
+func appendAskIDs(t *db.Text, names []string) {
+	t.Str("SELECT id, name FROM boards WHERE name IN (").Hexes(names).Str(") AND state = 'open'")
 }
 
 // readAcrossKeys reads the idempotency keys of a batch across boards, and the clock that those to add are stored with.
-func (w *writer) readAcrossKeys(ctx context.Context, tx *writeTx, all *found, reqs []*request) error {
+func (w *writer) readAcrossKeys(ctx context.Context, tx *db.Tx, all *found, reqs []*request) error {
 	r := newReading(acrossBoardID, nil, nil, reqs)
 	if all.keys = map[string]keyRow{}; len(r.keys) == 0 {
 		return nil
 	}
 	t := &w.text
-	t.reset()
-	t.str(tx.opening()).str("SELECT ").str(w.store.sysdate()).str(";")
+	t.Reset()
+	t.Str(tx.Opening()).Str("SELECT ").Str(w.store.db.Sysdate()).Str(";")
 	r.appendKeysTo(t)
-	rows, err := tx.conn.QueryContext(ctx, t.String())
+	rows, err := tx.Conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return err
 	}
@@ -112,6 +113,6 @@ func (w *writer) readAcrossKeys(ctx context.Context, tx *writeTx, all *found, re
 			return err
 		}
 	}
-	all.clock = micros(sysdate)
+	all.clock = leaderboard.MicrosOf(sysdate)
 	return errors.Join(r.scanKeysOf(rows, all.keys), rows.Close())
 }

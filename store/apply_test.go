@@ -27,7 +27,7 @@ func TestClock(t *testing.T) {
 		want  [3]leaderboard.Micros
 		at    leaderboard.Micros // committed
 	}{
-		{5000, [3]leaderboard.Micros{5000, 5001, 5002}, 5000},
+		{5000, [3]leaderboard.Micros{5000, 5001, 5002}, 5002},
 		{1000, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
 		{10, [3]leaderboard.Micros{1001, 1002, 1003}, 2001},
 	} {

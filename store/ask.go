@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // question is what one statement asks about one period. Under READ COMMITTED a statement sees one state, so all of the
@@ -38,7 +39,7 @@ type reply struct {
 const stateColumns = "p.last_seq, p.committed_at, p.entry_count"
 
 // ask sends a question. The error is ErrPeriodNotFound when there is no such period, or one of the driver.
-func (s *Store) ask(ctx context.Context, q querier, periodID int64, qu question) (reply, error) {
+func (s *Store) ask(ctx context.Context, q db.Querier, periodID int64, qu question) (reply, error) {
 	if len(qu.scans) == 1 && !qu.scans[0].last {
 		r, err := s.send(ctx, q, qu, qu.run(periodID))
 		if !errors.Is(err, leaderboard.ErrPeriodNotFound) {
@@ -49,8 +50,8 @@ func (s *Store) ask(ctx context.Context, q querier, periodID int64, qu question)
 	return s.send(ctx, q, qu, qu.text(periodID))
 }
 
-func (s *Store) send(ctx context.Context, q querier, qu question, query string) (reply, error) {
-	rows, err := q.QueryContext(ctx, s.limited(query))
+func (s *Store) send(ctx context.Context, q db.Querier, qu question, query string) (reply, error) {
+	rows, err := q.QueryContext(ctx, s.db.Limited(query))
 	if err != nil {
 		return reply{}, err
 	}
@@ -85,39 +86,39 @@ func (qu *question) text(periodID int64) string {
 	t := qu.head(periodID)
 	switch {
 	case len(qu.scans) > 0:
-		t.str(", e.part, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN (")
+		t.Str(", e.part, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN (")
 		for i, sc := range qu.scans {
 			if i > 0 {
-				t.str(" UNION ALL ")
+				t.Str(" UNION ALL ")
 			}
-			t.str("(SELECT ").int(int64(i)).str(" AS part, member, score, tiebreak, created_at")
+			t.Str("(SELECT ").Int(int64(i)).Str(" AS part, member, score, tiebreak, created_at")
 			sc.from(t, periodID)
-			t.str(")")
+			t.Str(")")
 		}
-		t.str(") e ON TRUE")
+		t.Str(") e ON TRUE")
 	case len(qu.members) > 0:
 		// Joined directly, not as a derived table, which would cost a third of the time of the statement.
-		t.str(", 0, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
-		t.str(" ON e.period_id = ").int(periodID).str(" AND ").among("e.member", qu.members)
+		t.Str(", 0, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
+		t.Str(" ON e.period_id = ").Int(periodID).Str(" AND ").Among("e.member", qu.members)
 	default:
-		t.str(" FROM periods p")
+		t.Str(" FROM periods p")
 	}
-	return t.str(" WHERE p.id = ").int(periodID).str(" AND p.state <> 'deleting'").String()
+	return t.Str(" WHERE p.id = ").Int(periodID).Str(" AND p.state <> 'deleting'").String()
 }
 
 // run is the statement for one scan that finds something. Read from a derived table, as text does, a page of a hundred
 // takes twice the time; but this has no row, and so no state, when there are no entries.
 func (qu *question) run(periodID int64) string {
 	t := qu.head(periodID)
-	t.str(", 0, member, score, tiebreak, created_at FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
-	t.str(" WHERE p.id = ").int(periodID).str(" AND p.state <> 'deleting' AND ")
+	t.Str(", 0, member, score, tiebreak, created_at FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
+	t.Str(" WHERE p.id = ").Int(periodID).Str(" AND p.state <> 'deleting' AND ")
 	qu.scans[0].rest(t, periodID)
 	return t.String()
 }
 
 // head is the part of a statement that does not depend on the entries.
-func (qu *question) head(periodID int64) *text {
-	t := (&text{}).str("SELECT " + stateColumns)
+func (qu *question) head(periodID int64) *db.Text {
+	t := (&db.Text{}).Str("SELECT " + stateColumns)
 	for i := range qu.counts {
 		qu.counts[i].subquery(t, periodID)
 	}
@@ -125,23 +126,23 @@ func (qu *question) head(periodID int64) *text {
 }
 
 // from is a range scan of the ordered index that stops after limit rows; nothing is sorted.
-func (sc *scan) from(t *text, periodID int64) {
-	t.str(" FROM entries FORCE INDEX (entries_order) WHERE ")
+func (sc *scan) from(t *db.Text, periodID int64) {
+	t.Str(" FROM entries FORCE INDEX (entries_order) WHERE ")
 	sc.rest(t, periodID)
 }
 
-func (sc *scan) rest(t *text, periodID int64) {
-	t.str("period_id = ").int(periodID)
+func (sc *scan) rest(t *db.Text, periodID int64) {
+	t.Str("period_id = ").Int(periodID)
 	if sc.iv != (interval{beginning(), end()}) {
-		t.str(" AND ")
+		t.Str(" AND ")
 		sc.iv.where(t)
 	}
 	if sc.last {
-		t.str(backwards)
+		t.Str(backwards)
 	} else {
-		t.str(orderBy)
+		t.Str(orderBy)
 	}
-	t.str(" LIMIT ").int(sc.offset).str(",").int(int64(max(0, sc.limit)))
+	t.Str(" LIMIT ").Int(sc.offset).Str(",").Int(int64(max(0, sc.limit)))
 }
 
 // answerRow is where a row of a reply is scanned to.
@@ -169,7 +170,7 @@ func newAnswerRow(r *reply, entries bool) *answerRow {
 
 // take adds the row that was scanned to the reply.
 func (row *answerRow) take(r *reply) error {
-	r.state.AsOf = micros(row.asOf)
+	r.state.AsOf = leaderboard.MicrosOf(row.asOf)
 	for i, n := range row.counts {
 		r.counts[i] = unpack(n)
 	}
@@ -180,7 +181,7 @@ func (row *answerRow) take(r *reply) error {
 		return fmt.Errorf("part %d of %d in an answer", row.part.Int64, len(r.keys))
 	}
 	key := rank.Codec{}.Key(leaderboard.Entry{
-		Member: string(row.member), Score: row.score.Int64, Tiebreak: row.tiebreak.Int64, CreatedTime: micros(row.created.Time),
+		Member: string(row.member), Score: row.score.Int64, Tiebreak: row.tiebreak.Int64, CreatedTime: leaderboard.MicrosOf(row.created.Time),
 	})
 	r.keys[row.part.Int64] = append(r.keys[row.part.Int64], key)
 	return nil

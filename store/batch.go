@@ -2,16 +2,12 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
-
-// upsertRows is the number of rows in one statement; more make it slower, not faster.
-const upsertRows = 500
 
 // batch is what a committed batch led to.
 type batch struct {
@@ -36,18 +32,17 @@ type keyRow struct {
 // try carries a batch out once. An error wraps ErrOutcomeUnknown when COMMIT was sent and no answer came; after every
 // other error the transaction is rolled back.
 func (w *writer) try(ctx context.Context, reqs []*request) (*batch, error) {
-	conn, err := w.store.batches.Conn(ctx)
+	tx, err := w.store.db.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tx := &writeTx{conn: conn}
 	b, err := w.transact(ctx, tx, reqs)
-	return b, errors.Join(err, tx.end())
+	return b, errors.Join(err, tx.End())
 }
 
 // transact takes three round trips: lock and read, write, commit. COMMIT goes alone, so that an answer to what was
 // written decides that it was not committed.
-func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*batch, error) {
+func (w *writer) transact(ctx context.Context, tx *db.Tx, reqs []*request) (*batch, error) {
 	find := w.lockAndRead
 	if w.board == acrossQueue {
 		find = w.lockAndReadAcross
@@ -65,13 +60,13 @@ func (w *writer) transact(ctx context.Context, tx *writeTx, reqs []*request) (*b
 	if len(b.commits) == 0 && len(keys) == 0 && !b.shadows && !found.turned {
 		return b, nil // nothing to commit
 	}
-	return b, tx.commit(ctx)
+	return b, tx.Commit(ctx)
 }
 
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
-func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow, b *batch) error {
+func (w *writer) write(ctx context.Context, tx *db.Tx, f *found, keys []keyRow, b *batch) error {
 	t := &w.text
-	t.reset()
+	t.Reset()
 	if err := appendKeys(t, f.rules.boardID, f.clock, keys); err != nil {
 		return err
 	}
@@ -88,51 +83,12 @@ func (w *writer) write(ctx context.Context, tx *writeTx, f *found, keys []keyRow
 	if len(changed) > 0 {
 		appendAdvance(t, changed, b.commits)
 	}
-	if len(t.b) == 0 {
+	if t.Len() == 0 {
 		return nil
 	}
-	result, err := tx.conn.ExecContext(ctx, t.String())
+	result, err := tx.Conn.ExecContext(ctx, t.String())
 	if err != nil || len(changed) == 0 {
 		return err
 	}
 	return checkAdvance(result, changed)
-}
-
-// writeTx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
-// were sent.
-type writeTx struct {
-	conn  *sql.Conn
-	begun bool
-	over  bool // committed: there is nothing to roll back
-}
-
-// opening is what the first packet of the transaction begins with, and nothing for those that follow.
-func (tx *writeTx) opening() string {
-	if tx.begun {
-		return ""
-	}
-	tx.begun = true
-	return "START TRANSACTION;"
-}
-
-func (tx *writeTx) commit(ctx context.Context) error {
-	_, err := tx.conn.ExecContext(ctx, "COMMIT")
-	tx.over = err == nil
-	return commitOutcome(err)
-}
-
-// end rolls back what is not committed and gives the connection back, or drops it when the server does not confirm the
-// rollback: a connection in the middle of a transaction must not reach another user of the pool.
-func (tx *writeTx) end() error {
-	if !tx.over {
-		ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
-		defer cancel()
-		if _, err := tx.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-			_ = tx.conn.Raw(func(any) error { return driver.ErrBadConn })
-		}
-	}
-	if err := tx.conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
-		return err
-	}
-	return nil
 }

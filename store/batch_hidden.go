@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // The entry of a hidden member lives in the shadow of its period: a row of entries whose period_id is that of the
@@ -113,7 +114,7 @@ func (r *request) applySettle(periods []*period) (leaderboard.Receipt, error) {
 // appendHidden asks which of the members are hidden on the boards that may have such, and for their shadows. While a
 // member has a shadow in an open period there is a row of hidden_members, so most batches find nothing here. That row
 // may have been forgotten with the member while a submission was on its way, so removals ask for shadows without it.
-func (r *reading) appendHidden(t *text) {
+func (r *reading) appendHidden(t *db.Text) {
 	if len(r.shadowed) == 0 {
 		return
 	}
@@ -121,14 +122,14 @@ func (r *reading) appendHidden(t *text) {
 	for _, id := range r.periods {
 		shadows = append(shadows, -id)
 	}
-	for chunk := range slices.Chunk(r.members, upsertRows) {
-		t.str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
-		t.str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").ints(shadows).str(") AND e.member = h.member")
-		t.str(" WHERE h.board_id IN (0,").ints(r.shadowed).str(") AND h.member IN (").hexes(chunk).str(");")
+	for chunk := range slices.Chunk(r.members, db.MaxRows) {
+		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
+		t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").Ints(shadows).Str(") AND e.member = h.member")
+		t.Str(" WHERE h.board_id IN (0,").Ints(r.shadowed).Str(") AND h.member IN (").Hexes(chunk).Str(");")
 	}
-	for chunk := range slices.Chunk(r.removed, upsertRows) {
-		t.str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
-		t.ints(shadows).str(") AND member IN (").hexes(chunk).str(");")
+	for chunk := range slices.Chunk(r.removed, db.MaxRows) {
+		t.Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.Ints(shadows).Str(") AND member IN (").Hexes(chunk).Str(");")
 	}
 }
 
@@ -137,16 +138,16 @@ func (r *reading) scanHidden(rows *sql.Rows, periods []*period) error {
 	if len(r.shadowed) == 0 {
 		return nil
 	}
-	for range slices.Chunk(r.members, upsertRows) {
-		if err := nextResult(rows); err != nil {
+	for range slices.Chunk(r.members, db.MaxRows) {
+		if err := db.NextResult(rows); err != nil {
 			return err
 		}
 		if err := r.scanHiddenRows(rows, periods); err != nil {
 			return err
 		}
 	}
-	for range slices.Chunk(r.removed, upsertRows) {
-		if err := nextResult(rows); err != nil {
+	for range slices.Chunk(r.removed, db.MaxRows) {
+		if err := db.NextResult(rows); err != nil {
 			return err
 		}
 		if err := scanPeriods(rows, periods); err != nil {
@@ -172,7 +173,7 @@ func (r *reading) scanHiddenRows(rows *sql.Rows, periods []*period) error {
 		}
 		for _, p := range periods {
 			if id.Valid && p.ref.ID == -id.Int64 {
-				e := &leaderboard.Entry{Member: key.member, CreatedTime: micros(created.Time)}
+				e := &leaderboard.Entry{Member: key.member, CreatedTime: leaderboard.MicrosOf(created.Time)}
 				e.Score, e.Tiebreak = p.codec.Stored(score.Int64, tiebreak.Int64)
 				p.shadow.put(key.member, e)
 			}
@@ -183,14 +184,14 @@ func (r *reading) scanHiddenRows(rows *sql.Rows, periods []*period) error {
 
 // appendShadowTimes keeps the created_at that was assigned last, of periods in which nothing but shadows changed: of
 // two entries that are shown together one day, the earlier one has the earlier time.
-func appendShadowTimes(t *text, periods []*period) (touched bool) {
+func appendShadowTimes(t *db.Text, periods []*period) (touched bool) {
 	for _, p := range periods {
 		if len(p.shadow.touched) == 0 {
 			continue
 		}
 		touched = true
 		if len(p.changes) == 0 {
-			t.str("UPDATE periods SET last_created_at = ").time(p.lastCreated).str(" WHERE id = ").int(p.ref.ID).str(";")
+			t.Str("UPDATE periods SET last_created_at = ").Time(p.lastCreated).Str(" WHERE id = ").Int(p.ref.ID).Str(";")
 		}
 	}
 	return touched

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // boardRules are a board's rules at one version and its current periods, as the last batch found them. They are shared
@@ -41,20 +42,20 @@ type found struct {
 // lockAndRead begins the transaction, locks, and reads all that the batch needs, in one packet as long as the board is
 // what it was for the last batch. The reads see what is committed when the lock is held: under READ COMMITTED each
 // statement has a snapshot of its own.
-func (w *writer) lockAndRead(ctx context.Context, tx *writeTx, reqs []*request) (*found, error) {
+func (w *writer) lockAndRead(ctx context.Context, tx *db.Tx, reqs []*request) (*found, error) {
 	known := &boardRules{}
 	if v, ok := w.store.rules.Load(w.board); ok {
 		known = v.(*boardRules)
 	}
 	members := membersOf(reqs)
 	t := &w.text
-	t.reset()
-	t.str(tx.opening())
-	appendLock(t, w.store.sysdate(), w.board, known)
+	t.Reset()
+	t.Str(tx.Opening())
+	appendLock(t, w.store.db.Sysdate(), w.board, known)
 	f := &found{rules: known, hidden: hiddenMembers{}}
 	guess := known.reading(f, members, reqs)
 	guess.appendTo(t)
-	rows, err := tx.conn.QueryContext(ctx, t.String())
+	rows, err := tx.Conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +91,9 @@ func (b *boardRules) reading(f *found, members []string, reqs []*request) *readi
 }
 
 // readAgain brings the periods up to date and reads what the guess had not asked for.
-func (w *writer) readAgain(ctx context.Context, tx *writeTx, f *found, members []string, reqs []*request) error {
+func (w *writer) readAgain(ctx context.Context, tx *db.Tx, f *found, members []string, reqs []*request) error {
 	if f.turn.due() {
-		if err := f.turn.carryOut(ctx, tx.conn); err != nil {
+		if err := f.turn.carryOut(ctx, tx.Conn); err != nil {
 			return err
 		}
 		f.turned = true
@@ -104,10 +105,10 @@ func (w *writer) readAgain(ctx context.Context, tx *writeTx, f *found, members [
 	w.store.rules.Store(w.board, f.rules)
 	r := fresh.reading(f, members, reqs)
 	t := &w.text
-	t.reset()
-	t.str("SELECT 1;")
+	t.Reset()
+	t.Str("SELECT 1;")
 	r.appendTo(t)
-	rows, err := tx.conn.QueryContext(ctx, t.String())
+	rows, err := tx.Conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return err
 	}
@@ -145,11 +146,11 @@ func (f *found) choose(board string) {
 // appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
 // the time before the wait. The board's rules come along only when they are not the ones known. The index is named
 // because the order of locking follows from it, and because closed periods are many.
-func appendLock(t *text, sysdate, board string, known *boardRules) {
-	t.str("SELECT b.id, b.version, b.has_hidden, IF(b.id = ").int(known.boardID).str(" AND b.version = ").int(known.version)
-	t.str(", NULL, b.rules), ").str(sysdate).str(", p.last_created_at, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
-	t.str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
-	t.str(" WHERE b.name = ").hex(board).str(" AND b.state = 'open' FOR UPDATE;")
+func appendLock(t *db.Text, sysdate, board string, known *boardRules) {
+	t.Str("SELECT b.id, b.version, b.has_hidden, IF(b.id = ").Int(known.boardID).Str(" AND b.version = ").Int(known.version)
+	t.Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state,")
+	t.Str(" p.last_seq, p.entry_count, p.committed_at FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
+	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
 }
 
 // scanLock reads the answer to appendLock.
@@ -170,7 +171,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 			return err
 		}
 		// The row of the board is locked first: the latest reading is one with all locks held.
-		f.clock = max(f.clock, micros(sysdate))
+		f.clock = max(f.clock, leaderboard.MicrosOf(sysdate))
 		if !row.id.Valid {
 			continue
 		}
@@ -178,7 +179,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 		open = append(open, p)
 		f.open = append(f.open, &period{
 			ref:     leaderboard.PeriodRef{ID: p.ID},
-			lastSeq: p.LastSeq, lastCreated: micros(lastCreated.Time), committed: p.Committed, count: p.EntryCount,
+			lastSeq: p.LastSeq, lastCreated: leaderboard.MicrosOf(lastCreated.Time), committed: p.Committed, count: p.EntryCount,
 		})
 	}
 	if err := rows.Err(); err != nil {
@@ -211,7 +212,7 @@ func (w *writer) newRules(boardID, version int64, text []byte) (*boardRules, err
 		r.calendar, err = r.rules.Calendar()
 	}
 	if err != nil {
-		return nil, wrap("rules of board "+w.board, err)
+		return nil, db.Wrap("rules of board "+w.board, err)
 	}
 	w.store.rules.Store(w.board, r)
 	return r, nil

@@ -2,13 +2,13 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // reading is what a batch reads under the lock: the idempotency keys that came with it, and the entries that its
@@ -39,7 +39,7 @@ func newReading(boardID int64, periods []int64, members []string, reqs []*reques
 
 // appendTo appends one SELECT per chunk of keys, then one per chunk of members for all periods; none when the board is
 // not known. A board has at most eight windows, so the ranges of one statement are some thousands at most.
-func (r *reading) appendTo(t *text) {
+func (r *reading) appendTo(t *db.Text) {
 	if r.boardID == 0 {
 		return
 	}
@@ -48,16 +48,16 @@ func (r *reading) appendTo(t *text) {
 	if len(r.periods) == 0 {
 		return
 	}
-	for chunk := range slices.Chunk(r.members, upsertRows) {
-		t.str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
-		t.ints(r.periods).str(") AND member IN (").hexes(chunk).str(");")
+	for chunk := range slices.Chunk(r.members, db.MaxRows) {
+		t.Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.Ints(r.periods).Str(") AND member IN (").Hexes(chunk).Str(");")
 	}
 }
 
-func (r *reading) appendKeysTo(t *text) {
-	for chunk := range slices.Chunk(r.keys, upsertRows) {
-		t.str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").int(r.boardID)
-		t.str(" AND idempotency_key IN (").hexes(chunk).str(");")
+func (r *reading) appendKeysTo(t *db.Text) {
+	for chunk := range slices.Chunk(r.keys, db.MaxRows) {
+		t.Str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").Int(r.boardID)
+		t.Str(" AND idempotency_key IN (").Hexes(chunk).Str(");")
 	}
 }
 
@@ -70,8 +70,8 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 	if err := r.scanHidden(rows, periods); err != nil || len(r.periods) == 0 {
 		return keys, err
 	}
-	for range slices.Chunk(r.members, upsertRows) {
-		if err := nextResult(rows); err != nil {
+	for range slices.Chunk(r.members, db.MaxRows) {
+		if err := db.NextResult(rows); err != nil {
 			return nil, err
 		}
 		if err := scanPeriods(rows, periods); err != nil {
@@ -83,8 +83,8 @@ func (r *reading) scan(rows *sql.Rows, periods []*period) (map[string]keyRow, er
 
 // scanKeysOf reads the answers to appendKeysTo.
 func (r *reading) scanKeysOf(rows *sql.Rows, keys map[string]keyRow) error {
-	for range slices.Chunk(r.keys, upsertRows) {
-		if err := nextResult(rows); err != nil {
+	for range slices.Chunk(r.keys, db.MaxRows) {
+		if err := db.NextResult(rows); err != nil {
 			return err
 		}
 		if err := scanKeys(rows, keys); err != nil {
@@ -117,7 +117,7 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 			}
 		}
 		e.Score, e.Tiebreak = last.codec.Stored(e.Score, e.Tiebreak)
-		e.CreatedTime = micros(created)
+		e.CreatedTime = leaderboard.MicrosOf(created)
 		if id < 0 {
 			last.shadow.put(e.Member, e)
 		} else {
@@ -125,17 +125,6 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 		}
 	}
 	return rows.Err()
-}
-
-// nextResult goes to the answer of the next statement.
-func nextResult(rows *sql.Rows) error {
-	if rows.NextResultSet() {
-		return nil
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return errors.New("a statement of the batch has no answer")
 }
 
 func scanKeys(rows *sql.Rows, keys map[string]keyRow) error {
@@ -183,8 +172,15 @@ func scanEntries(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) e
 			return err
 		}
 		e.Score, e.Tiebreak = codec.Stored(e.Score, e.Tiebreak)
-		e.CreatedTime = micros(created)
+		e.CreatedTime = leaderboard.MicrosOf(created)
 		fn(e)
 	}
 	return rows.Err()
+}
+
+// appendEntry appends one row of entries, in the order of its columns.
+func appendEntry(t *db.Text, periodID int64, codec rank.Codec, e leaderboard.Entry) *db.Text {
+	score, tiebreak := codec.Stored(e.Score, e.Tiebreak)
+	t.Str("(").Int(periodID).Str(",").Hex(e.Member).Str(",").Int(score).Str(",").Int(tiebreak).Str(",")
+	return t.Time(e.CreatedTime).Str(")")
 }

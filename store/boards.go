@@ -11,6 +11,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // boardRow is a row of boards.
@@ -28,10 +29,10 @@ const boardColumns = "id, name, version, rules, created_at, updated_at"
 func (r *boardRow) board() (leaderboard.Board, error) {
 	b := leaderboard.Board{
 		ID: r.ID, Name: string(r.Name), Version: r.Version,
-		CreatedTime: micros(r.Created), UpdatedTime: micros(r.Updated),
+		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
 	if err := json.Unmarshal(r.Rules, &b.Rules); err != nil {
-		return b, wrap("rules of board "+b.Name, err)
+		return b, db.Wrap("rules of board "+b.Name, err)
 	}
 	b.Rules = b.Rules.WithDefaults()
 	return b, nil
@@ -39,8 +40,8 @@ func (r *boardRow) board() (leaderboard.Board, error) {
 
 // Board is the board with this name, or ErrBoardNotFound.
 func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	b, err := getBoard(ctx, s.db, s.limited("SELECT "+boardColumns+" FROM boards WHERE name = ? AND state = 'open'"), name)
-	return b, translate(ctx, "board", err)
+	b, err := getBoard(ctx, s.db, s.db.Limited("SELECT "+boardColumns+" FROM boards WHERE name = ? AND state = 'open'"), name)
+	return b, db.Translate(ctx, "board", err)
 }
 
 func getBoard(ctx context.Context, q sqlx.QueryerContext, query, name string) (leaderboard.Board, error) {
@@ -65,20 +66,18 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 // a *leaderboard.ConflictError when what the board holds stands against the change.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
-		return b, false, wrap("board", broken)
+		return b, false, db.Wrap("board", broken)
 	}
 	rules = rules.WithDefaults()
 	if broken := rules.Check(); broken != nil {
-		return b, false, wrap("board", broken)
+		return b, false, db.Wrap("board", broken)
 	}
-	for attempt := 1; ; attempt++ {
+	// Two that create the same board at once: the second finds the first's.
+	err = db.Retry(db.RetryableOrDuplicate, func() (err error) {
 		b, created, err = s.putBoard(ctx, name, rules)
-		// Two that create the same board at once: the second finds the first's.
-		m, _ := meaningOf(number(err))
-		if err == nil || attempt == attempts || !(m.retry || number(err) == errDuplicate) {
-			return b, created, translate(ctx, "put board", err)
-		}
-	}
+		return err
+	})
+	return b, created, db.Translate(ctx, "put board", err)
 }
 
 func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
@@ -101,7 +100,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	switch {
 	case errors.Is(err, leaderboard.ErrBoardNotFound):
 		created = true
-		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.now()+", "+s.now()+")",
+		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(name), string(text))
 		if err == nil {
 			err = shadowNew(ctx, tx, name)
@@ -125,7 +124,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	return l.Board, created, commit(tx)
+	return l.Board, created, db.Commit(tx)
 }
 
 // shadowNew has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is there
@@ -159,7 +158,7 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 	if err := dropSeasons(ctx, tx, b.ID, rules.Seasons); err != nil {
 		return false, err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_at = "+s.now()+" WHERE id = ?", string(text), b.ID)
+	_, err = tx.ExecContext(ctx, "UPDATE boards SET rules = ?, version = version + 1, updated_at = "+s.db.Now()+" WHERE id = ?", string(text), b.ID)
 	return false, err
 }
 

@@ -6,15 +6,16 @@ import (
 	"fmt"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Changes reads the change log: at most limit commits behind the state at fromSeq, in order, none when there are none
 // yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq though the
 // period is ahead of it.
 func (s *Store) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
-	commits, err := s.logOf(ctx, s.db.DB, periodID, fromSeq, limit, decodeChanges)
+	commits, err := s.logOf(ctx, s.db, periodID, fromSeq, limit, decodeChanges)
 	if err != nil {
-		return nil, translate(ctx, "changes", err)
+		return nil, db.Translate(ctx, "changes", err)
 	}
 	return commits, nil
 }
@@ -22,8 +23,8 @@ func (s *Store) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 // decoder reads the payload of a row of the log.
 type decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
 
-func (s *Store) logOf(ctx context.Context, q querier, periodID, fromSeq int64, limit int, decode decoder) ([]leaderboard.Commit, error) {
-	rows, err := q.QueryContext(ctx, s.limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed_at,"+
+func (s *Store) logOf(ctx context.Context, q db.Querier, periodID, fromSeq int64, limit int, decode decoder) ([]leaderboard.Commit, error) {
+	rows, err := q.QueryContext(ctx, s.db.Limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed_at,"+
 		" c.committed_at, c.entry_count, c.payload FROM periods p LEFT JOIN changes c ON c.period_id = p.id AND c.last_seq > ?"+
 		" WHERE p.id = ? AND p.state <> 'deleting' ORDER BY c.last_seq LIMIT ?"), fromSeq, periodID, max(1, limit))
 	if err != nil {
@@ -47,7 +48,7 @@ func (s *Store) logOf(ctx context.Context, q querier, periodID, fromSeq int64, l
 		}
 		c := leaderboard.Commit{
 			PeriodID: periodID, FirstSeq: first.Int64, LastSeq: last.Int64,
-			PrevCommittedAt: micros(prev.Time), CommittedAt: micros(committed.Time), EntryCount: count.Int64,
+			PrevCommittedAt: leaderboard.MicrosOf(prev.Time), CommittedAt: leaderboard.MicrosOf(committed.Time), EntryCount: count.Int64,
 		}
 		if c.Changes, err = decode(payload, c.FirstSeq, c.LastSeq); err != nil {
 			return nil, fmt.Errorf("period %d, commit %d: %w", periodID, c.LastSeq, err)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 func entry(member string, score, tiebreak int64, created leaderboard.Micros) *leaderboard.Entry {
@@ -168,7 +169,7 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{Order: leaderboard.OrderAsc}.WithDefaults()
 	p := &period{ref: leaderboard.PeriodRef{ID: 3, Rules: &rules}, codec: orientedCodec(scoreAsc)}
-	got := (&text{}).row(p.ref.ID, p.codec, *entry("'\\\x00é", math.MaxInt64, math.MinInt64, leaderboard.MaxTime)).String()
+	got := appendEntry(&db.Text{}, p.ref.ID, p.codec, *entry("'\\\x00é", math.MaxInt64, math.MinInt64, leaderboard.MaxTime)).String()
 	const want = "(3,x'275c00c3a9',-9223372036854775808,-9223372036854775808,'9999-12-31 23:59:59.999999')"
 	if got != want {
 		t.Errorf("row is %s\nwant   %s", got, want)

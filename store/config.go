@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Config is what a Store needs to know. Only DSN has no default.
@@ -83,6 +84,14 @@ func (c Config) withDefaults() Config {
 		c.OnBatch = func(int, int, time.Duration, error) {}
 	}
 	return c
+}
+
+// database is the part of the configuration that the connections need.
+func (c Config) database() db.Config {
+	return db.Config{
+		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
+		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Logger: c.Logger,
+	}
 }
 
 func setDefault[T comparable](field *T, value T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -24,11 +25,11 @@ const (
 func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	id, err := s.retire(ctx, name)
 	if err != nil {
-		return translate(ctx, "delete board", err)
+		return db.Translate(ctx, "delete board", err)
 	}
 	s.rules.Delete(name)
 	if _, err := s.purgeBoard(ctx, id, deleteSteps); err != nil {
-		s.cfg.Logger.Warn("rows of a deleted board are left to the next sweep", "board", name, "error", err)
+		s.db.Log.Warn("rows of a deleted board are left to the next sweep", "board", name, "error", err)
 	}
 	return nil
 }
@@ -47,14 +48,14 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	rename := "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_at = " + s.now() + " WHERE id = ?"
+	rename := "UPDATE boards SET name = CONCAT('" + deletedMark + "', id), state = 'deleting', updated_at = " + s.db.Now() + " WHERE id = ?"
 	if _, err := tx.ExecContext(ctx, rename, id); err != nil {
 		return 0, err
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'deleting' WHERE board_id = ?", id); err != nil {
 		return 0, err
 	}
-	return id, commit(tx)
+	return id, db.Commit(tx)
 }
 
 // purgeBoard deletes the rows of a retired board in statements of purgeRows rows, at most steps of them, and says

@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // DenseDepth is how many entries there may be ahead of one whose dense rank is asked for. To be numbered densely, equal
@@ -27,7 +28,7 @@ func (v *view) dense(ctx context.Context, groups []rank.Key, ahead int64) ([]int
 	out := make([]int64, 0, len(groups))
 	last, sum := beginning(), int64(0)
 	for len(out) < len(groups) {
-		t := (&text{}).str("SELECT ")
+		t := (&db.Text{}).Str("SELECT ")
 		dest := make([]any, min(countsPerQuery, len(groups)-len(out)))
 		counts := make([]int64, len(dest))
 		for i := range dest {
@@ -35,13 +36,13 @@ func (v *view) dense(ctx context.Context, groups []rank.Key, ahead int64) ([]int
 			if err != nil {
 				return nil, err
 			}
-			t.comma(i).str("(SELECT COUNT(DISTINCT score, tiebreak) FROM entries FORCE INDEX (entries_order) WHERE period_id = ")
-			t.int(v.ref.ID).str(" AND ")
+			t.Comma(i).Str("(SELECT COUNT(DISTINCT score, tiebreak) FROM entries FORCE INDEX (entries_order) WHERE period_id = ")
+			t.Int(v.ref.ID).Str(" AND ")
 			interval{last, here}.where(t)
-			t.str(")")
+			t.Str(")")
 			dest[i], last = &counts[i], here
 		}
-		if err := v.q.QueryRowContext(ctx, v.store.limited(t.String())).Scan(dest...); err != nil {
+		if err := v.q.QueryRowContext(ctx, v.store.db.Limited(t.String())).Scan(dest...); err != nil {
 			return nil, err
 		}
 		for _, n := range counts {

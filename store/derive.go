@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Bounds of a step.
@@ -44,10 +45,10 @@ func (s *Store) FollowSources(ctx context.Context, board string, long func() err
 	)
 	for range stepAttempts {
 		if step, err = s.followOnce(ctx, board, long); !errors.Is(err, errMoved) {
-			return step, translate(ctx, "follow sources", err)
+			return step, db.Translate(ctx, "follow sources", err)
 		}
 	}
-	return step, translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
+	return step, db.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
 func (s *Store) followOnce(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error) {
@@ -67,7 +68,7 @@ func (s *Store) followOnce(ctx context.Context, board string, long func() error)
 			return nil
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
-				s.cfg.Logger.Info("a derived board is computed anew", "board", board, "reason", err)
+				s.db.Log.Info("a derived board is computed anew", "board", board, "reason", err)
 				step.State = leaderboard.DerivationStateComputing
 				if err = d.pace(long); err == nil {
 					err = d.computeAll(ctx, out)
@@ -91,12 +92,12 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 		err = leaderboard.ErrNotDerived
 	}
 	if err != nil {
-		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
+		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
 	// From now on the entries follow no rule: whoever takes the next step computes all of them.
 	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
 	if _, err := s.db.ExecContext(ctx, forget, b.ID); err != nil {
-		return leaderboard.DeriveStep{}, translate(ctx, "recompute", err)
+		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
 	return s.FollowSources(ctx, board, nil)
 }
@@ -104,10 +105,10 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 // DerivedBoards lists derived boards in the order of their ids, behind the id given (0 for the first), at most limit.
 func (s *Store) DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error) {
 	var rows []boardRow
-	query := s.limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM derived_boards d" +
+	query := s.db.Limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM derived_boards d" +
 		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ? ORDER BY d.board_id LIMIT ?")
 	if err := s.db.SelectContext(ctx, &rows, query, after, max(0, limit)); err != nil {
-		return nil, translate(ctx, "derived boards", err)
+		return nil, db.Translate(ctx, "derived boards", err)
 	}
 	boards := make([]leaderboard.Board, len(rows))
 	for i := range rows {

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -30,7 +31,7 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 		return err
 	}
 	out.step.Members = int64(len(members))
-	perStatement := min(upsertRows, max(20, lookUps/(len(d.periods)+1)))
+	perStatement := min(db.MaxRows, max(20, lookUps/(len(d.periods)+1)))
 	for chunk := range slices.Chunk(members, perStatement) {
 		start := time.Now()
 		found, err := d.lookUp(ctx, chunk)
@@ -120,7 +121,7 @@ func (d *derivation) listMembers(ctx context.Context, periodID int64, members ma
 }
 
 func (d *derivation) scanMembers(ctx context.Context, query string, fn func(string)) (n int, err error) {
-	rows, err := d.q.QueryContext(ctx, d.store.limited(query))
+	rows, err := d.q.QueryContext(ctx, d.store.db.Limited(query))
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +170,7 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 	for i, m := range members {
 		index[m], found[i].entries = i, make(map[int64]leaderboard.Entry, len(d.periods))
 	}
-	rows, err := d.q.QueryContext(ctx, d.store.limited(lookUpQuery(d.ids(), members)))
+	rows, err := d.q.QueryContext(ctx, d.store.db.Limited(lookUpQuery(d.ids(), members)))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +184,7 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 		if err := rows.Scan(&id, &e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
 			return nil, err
 		}
-		e.CreatedTime = micros(created)
+		e.CreatedTime = leaderboard.MicrosOf(created)
 		e.Score, e.Tiebreak = d.codecOf(id).Stored(e.Score, e.Tiebreak)
 		found[index[e.Member]].put(d.own.ID, id, e)
 	}
@@ -202,8 +203,8 @@ func (d *derivation) ids() []int64 {
 }
 
 func lookUpQuery(periods []int64, members []string) string {
-	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
-	return t.ints(periods).str(") AND member IN (").hexes(members).str(")").String()
+	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	return t.Ints(periods).Str(") AND member IN (").Hexes(members).Str(")").String()
 }
 
 // codecOf is how a period, the board's own or a source, stores its entries.

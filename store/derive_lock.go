@@ -6,6 +6,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"sync"
+
+	"leaderboard/store/internal/db"
 )
 
 // derivers keeps the locks by which processes share the following of derived boards. They belong to one connection, which
@@ -27,14 +29,14 @@ func (s *Store) LeadDerived(ctx context.Context, boardID int64) (bool, error) {
 	d := &s.derivers
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	conn, err := d.connection(ctx, s.cfg)
+	conn, err := d.connection(ctx, s.db)
 	if err != nil {
-		return false, translate(ctx, "lead", err)
+		return false, db.Translate(ctx, "lead", err)
 	}
 	var got sql.NullInt64
 	const query = "SELECT IF(IS_USED_LOCK(" + deriverName + ") <=> CONNECTION_ID(), 1, GET_LOCK(" + deriverName + ", 0))"
 	if err := conn.QueryRowContext(ctx, query, boardID, boardID).Scan(&got); err != nil {
-		return false, translate(ctx, "lead", errors.Join(err, d.drop()))
+		return false, db.Translate(ctx, "lead", errors.Join(err, d.drop()))
 	}
 	return got.Int64 == 1, nil
 }
@@ -49,17 +51,17 @@ func (s *Store) YieldDerived(ctx context.Context, boardID int64) error {
 	}
 	var released sql.NullInt64
 	if err := d.conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+deriverName+")", boardID).Scan(&released); err != nil {
-		return translate(ctx, "yield", errors.Join(err, d.drop()))
+		return db.Translate(ctx, "yield", errors.Join(err, d.drop()))
 	}
 	return nil
 }
 
-func (d *derivers) connection(ctx context.Context, cfg Config) (*sql.Conn, error) {
+func (d *derivers) connection(ctx context.Context, store *db.DB) (*sql.Conn, error) {
 	if d.conn != nil {
 		return d.conn, nil
 	}
 	if d.db == nil {
-		db, _, err := connect(cfg, pool{conns: 1})
+		db, err := store.Single()
 		if err != nil {
 			return nil, err
 		}

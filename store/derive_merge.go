@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // streamRows bounds the rows that the streams of a merge hold together.
@@ -61,7 +62,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	start := time.Now()
-	rows, err := d.q.QueryContext(ctx, d.store.limited(streamQuery("member, score, tiebreak, created_at", s.periodID, s.last, s.limit)))
+	rows, err := d.q.QueryContext(ctx, d.store.db.Limited(streamQuery("member, score, tiebreak, created_at", s.periodID, s.last, s.limit)))
 	if err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 
 // streamQuery reads on in a period behind a member.
 func streamQuery(columns string, periodID int64, after string, limit int) string {
-	t := (&text{}).str("SELECT ").str(columns).str(" FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").int(periodID)
-	return t.str(" AND member > ").hex(after).str(" ORDER BY member LIMIT ").int(int64(limit)).String()
+	t := (&db.Text{}).Str("SELECT ").Str(columns).Str(" FROM entries FORCE INDEX (PRIMARY) WHERE period_id = ").Int(periodID)
+	return t.Str(" AND member > ").Hex(after).Str(" ORDER BY member LIMIT ").Int(int64(limit)).String()
 }
 
 // computeAll passes every member to out.

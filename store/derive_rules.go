@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // checkSources refuses sources that cannot be any, or could have no entries. The rule that the board has already, old, is
@@ -27,12 +28,12 @@ func (s *Store) checkSources(ctx context.Context, tx *sqlx.Tx, name string, old,
 }
 
 // sourceBoards are the boards that a rule names, as far as they exist.
-func (s *Store) sourceBoards(ctx context.Context, q querier, rule *leaderboard.Derive) ([]leaderboard.Board, error) {
-	t := (&text{}).str("SELECT " + boardColumns + " FROM boards WHERE state = 'open' AND name IN (")
+func (s *Store) sourceBoards(ctx context.Context, q db.Querier, rule *leaderboard.Derive) ([]leaderboard.Board, error) {
+	t := (&db.Text{}).Str("SELECT " + boardColumns + " FROM boards WHERE state = 'open' AND name IN (")
 	for i, f := range rule.From {
-		t.comma(i).hex(f.Board)
+		t.Comma(i).Hex(f.Board)
 	}
-	rows, err := q.QueryContext(ctx, s.limited(t.str(")").String()))
+	rows, err := q.QueryContext(ctx, s.db.Limited(t.Str(")").String()))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // derivation is a derived board and the states of its sources in one snapshot.
@@ -47,7 +48,7 @@ type state struct {
 
 // derivation runs fn in a snapshot.
 func (s *Store) derivation(ctx context.Context, board string, fn func(*derivation) error) error {
-	tx, err := s.db.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := s.db.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 		step   sql.NullInt64
 		window = leaderboard.WindowAllTime
 	)
-	query := d.store.limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + d.store.sysdate() + ", d.step, d.rule_hash," +
+	query := d.store.db.Limited("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + d.store.db.Sysdate() + ", d.step, d.rule_hash," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
 		" FROM boards b LEFT JOIN derived_boards d ON d.board_id = b.id" +
 		" LEFT JOIN periods p ON p.board_id = b.id AND p.window_name = ? AND p.starts_at = '1970-01-01' WHERE b.name = ? AND b.state = 'open'")
@@ -91,12 +92,12 @@ func (d *derivation) readBoard(ctx context.Context, name string) error {
 	if d.board.Rules.Derive == nil || !step.Valid || !p.id.Valid {
 		return leaderboard.ErrNotDerived
 	}
-	d.clock, d.step, d.own, d.codec = micros(now), step.Int64, p.period(b.ID), rank.CodecOf(&d.board.Rules)
+	d.clock, d.step, d.own, d.codec = leaderboard.MicrosOf(now), step.Int64, p.period(b.ID), rank.CodecOf(&d.board.Rules)
 	return nil
 }
 
 func (d *derivation) readReflected(ctx context.Context) error {
-	rows, err := d.q.QueryContext(ctx, d.store.limited("SELECT source_period_id, weight, seq FROM derived_sources WHERE board_id = ?"+
+	rows, err := d.q.QueryContext(ctx, d.store.db.Limited("SELECT source_period_id, weight, seq FROM derived_sources WHERE board_id = ?"+
 		" ORDER BY position LIMIT ?"), d.board.ID, leaderboard.MaxSources)
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 		}
 		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
 		if _, again := d.store.nested.LoadOrStore(told, true); !again {
-			d.store.cfg.Logger.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+			d.store.db.Log.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
 	}
 	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {
@@ -184,7 +185,7 @@ func (d *derivation) readPeriods(ctx context.Context, boards map[int64]leaderboa
 	if len(left) == 0 {
 		return nil
 	}
-	query := (&text{}).str(selectStates + " WHERE state <> 'deleting' AND id IN (").ints(left).str(")").String()
+	query := (&db.Text{}).Str(selectStates + " WHERE state <> 'deleting' AND id IN (").Ints(left).Str(")").String()
 	return d.scanStates(ctx, query, boards, found)
 }
 
@@ -192,18 +193,18 @@ const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, ent
 
 // placesQuery finds periods by their places.
 func placesQuery(places []place) string {
-	t := (&text{}).str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
+	t := (&db.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
 	for i, at := range places {
 		if i > 0 {
-			t.str(" OR ")
+			t.Str(" OR ")
 		}
-		t.str("(board_id = ").int(at.board).str(" AND window_name = ").hex(string(at.window)).str(" AND starts_at = ").time(at.startsAt).str(")")
+		t.Str("(board_id = ").Int(at.board).Str(" AND window_name = ").Hex(string(at.window)).Str(" AND starts_at = ").Time(at.startsAt).Str(")")
 	}
-	return t.str(")").String()
+	return t.Str(")").String()
 }
 
 func (d *derivation) scanStates(ctx context.Context, query string, boards map[int64]leaderboard.Board, found map[place]int64) error {
-	rows, err := d.q.QueryContext(ctx, d.store.limited(query))
+	rows, err := d.q.QueryContext(ctx, d.store.db.Limited(query))
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (d *derivation) scanStates(ctx context.Context, query string, boards map[in
 		if !ok {
 			continue // of a board that was deleted, or is derived now
 		}
-		found[place{board, leaderboard.Window(window), micros(starts)}] = id
+		found[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = id
 		d.periods[id] = state{lastSeq: lastSeq, entries: entries, codec: rank.CodecOf(&b.Rules)}
 	}
 	return rows.Err()

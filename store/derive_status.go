@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Derivation is how a derived board stands to its sources, in one snapshot. The sources come in the order of the rule,
@@ -36,7 +37,7 @@ func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 		out.State = out.State.With(out.Sources)
 		return d.tellLeaving(ctx, seqs, &out)
 	})
-	return out, translate(ctx, "derivation", err)
+	return out, db.Translate(ctx, "derivation", err)
 }
 
 // tellLeaving adds the sources that seqs still has.
@@ -48,7 +49,7 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 		source := leaderboard.SourceState{Weight: p.weight, Seq: seqs[p][0], LastSeq: d.periods[p.periodID].lastSeq, Condition: leaderboard.SourceConditionLeft}
 		seqs[p] = seqs[p][1:]
 		var board, window, name []byte
-		query := d.store.limited("SELECT b.name, p.window_name, p.name FROM periods p JOIN boards b ON b.id = p.board_id WHERE p.id = ?")
+		query := d.store.db.Limited("SELECT b.name, p.window_name, p.name FROM periods p JOIN boards b ON b.id = p.board_id WHERE p.id = ?")
 		if err := d.q.QueryRowContext(ctx, query, p.periodID).Scan(&board, &window, &name); errors.Is(err, sql.ErrNoRows) {
 			continue // deleted: the next step computes everything anew
 		} else if err != nil {
@@ -109,7 +110,7 @@ func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Ve
 		}
 		return err
 	})
-	return v, translate(ctx, "verify sources", err)
+	return v, db.Translate(ctx, "verify sources", err)
 }
 
 // errFound ends a walk that has found what it looked for.

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -46,13 +47,12 @@ func (o *output) finish(ctx context.Context) error { return o.write(ctx, true) }
 func (o *output) write(ctx context.Context, last bool) error {
 	s := o.d.store
 	defer s.gates.enter(o.d.board.Name)() // before there is a connection: who waits holds none
-	conn, err := s.batches.Conn(ctx)
+	tx, err := s.db.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	tx := &writeTx{conn: conn}
 	commits, err := o.transact(ctx, tx, last)
-	if err = errors.Join(err, tx.end()); err != nil {
+	if err = errors.Join(err, tx.End()); err != nil {
 		return err
 	}
 	o.step.Rows += int64(len(o.changes))
@@ -68,35 +68,35 @@ func (o *output) write(ctx context.Context, last bool) error {
 }
 
 // transact writes in one transaction, unless the board is no more what the snapshot found: errMoved.
-func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice, error) {
+func (o *output) transact(ctx context.Context, tx *db.Tx, last bool) ([]notice, error) {
 	p, err := o.lock(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
 	var commits []notice
-	fromSeq, t := p.lastSeq, &text{}
+	fromSeq, t := p.lastSeq, &db.Text{}
 	for packet := range slices.Chunk(o.changes, packetChanges) {
 		if err := o.apply(ctx, tx, p, packet); err != nil {
 			return nil, err
 		}
-		t.reset()
+		t.Reset()
 		appendEntries(t, []*period{p})
 		written := p.commits()
 		appendLog(t, slices.Repeat([]*period{p}, len(written)), written)
 		commits = append(commits, written...)
-		if len(t.b) == 0 {
+		if t.Len() == 0 {
 			continue
 		}
-		if _, err := tx.conn.ExecContext(ctx, t.String()); err != nil {
+		if _, err := tx.Conn.ExecContext(ctx, t.String()); err != nil {
 			return nil, err
 		}
 	}
 	if len(commits) > 0 {
 		end := *commits[len(commits)-1].commit
 		end.FirstSeq = fromSeq + 1
-		t.reset()
+		t.Reset()
 		appendAdvance(t, []*period{p}, []notice{{p.ref, &end}})
-		result, err := tx.conn.ExecContext(ctx, t.String())
+		result, err := tx.Conn.ExecContext(ctx, t.String())
 		if err == nil {
 			err = checkAdvance(result, []*period{p})
 		}
@@ -107,11 +107,11 @@ func (o *output) transact(ctx context.Context, tx *writeTx, last bool) ([]notice
 	if err := o.writeSources(ctx, tx, last); err != nil {
 		return nil, err
 	}
-	return commits, tx.commit(ctx)
+	return commits, tx.Commit(ctx)
 }
 
 // apply makes changes to the period, of which it knows nothing but the state. A hidden member's go to the shadow.
-func (o *output) apply(ctx context.Context, tx *writeTx, p *period, changes []leaderboard.Change) error {
+func (o *output) apply(ctx context.Context, tx *db.Tx, p *period, changes []leaderboard.Change) error {
 	p.changes, p.shadow, p.entries = nil, shadow{}, make(map[string]*leaderboard.Entry, len(changes))
 	members := make([]string, len(changes))
 	for i, c := range changes {
@@ -122,9 +122,9 @@ func (o *output) apply(ctx context.Context, tx *writeTx, p *period, changes []le
 	if o.shadowed {
 		r := newReading(p.ref.BoardID, []int64{p.ref.ID}, members, nil)
 		r.hidden, r.shadowed = p.hidden, []int64{p.ref.BoardID}
-		t := (&text{}).str("SELECT 1;")
+		t := (&db.Text{}).Str("SELECT 1;")
 		r.appendHidden(t)
-		rows, err := tx.conn.QueryContext(ctx, t.String())
+		rows, err := tx.Conn.QueryContext(ctx, t.String())
 		if err != nil {
 			return err
 		}
@@ -176,15 +176,15 @@ func grown(c leaderboard.Change) int64 {
 }
 
 // lock takes the locks that every writer of the board takes, and makes sure that nothing has happened since the snapshot.
-func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
+func (o *output) lock(ctx context.Context, tx *db.Tx) (*period, error) {
 	d := o.d
 	known := &boardRules{}
 	if v, ok := d.store.rules.Load(d.board.Name); ok {
 		known = v.(*boardRules)
 	}
-	t := (&text{}).str("START TRANSACTION;")
-	appendLock(t, d.store.sysdate(), d.board.Name, known)
-	rows, err := tx.conn.QueryContext(ctx, t.String())
+	t := (&db.Text{}).Str(tx.Opening())
+	appendLock(t, d.store.db.Sysdate(), d.board.Name, known)
+	rows, err := tx.Conn.QueryContext(ctx, t.String())
 	if err != nil {
 		return nil, err
 	}
@@ -207,23 +207,23 @@ func (o *output) lock(ctx context.Context, tx *writeTx) (*period, error) {
 
 // writeSources says what the entries reflect now: the sources as the snapshot found them, or nothing before the last
 // transaction of a step. The count of steps is the fence: of two who follow the same board one finds it moved on.
-func (o *output) writeSources(ctx context.Context, tx *writeTx, last bool) error {
-	d, t, spec := o.d, &text{}, []byte(nil)
+func (o *output) writeSources(ctx context.Context, tx *db.Tx, last bool) error {
+	d, t, spec := o.d, &db.Text{}, []byte(nil)
 	if last {
 		spec = specOf(d.board.Rules.Derive)
 	}
-	t.str("DELETE FROM derived_sources WHERE board_id = ").int(d.board.ID)
+	t.Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
 	if last {
-		t.str(" AND position >= ").int(int64(len(d.desired))).str(";INSERT INTO derived_sources (board_id, position, source_period_id, weight, seq) VALUES ")
+		t.Str(" AND position >= ").Int(int64(len(d.desired))).Str(";INSERT INTO derived_sources (board_id, position, source_period_id, weight, seq) VALUES ")
 		for i, s := range d.desired {
-			t.comma(i).str("(").int(d.board.ID).str(",").int(int64(i)).str(",").int(s.periodID).str(",").int(s.Weight).str(",")
-			t.int(d.periods[s.periodID].lastSeq).str(")")
+			t.Comma(i).Str("(").Int(d.board.ID).Str(",").Int(int64(i)).Str(",").Int(s.periodID).Str(",").Int(s.Weight).Str(",")
+			t.Int(d.periods[s.periodID].lastSeq).Str(")")
 		}
-		t.str(" ON DUPLICATE KEY UPDATE source_period_id = VALUES(source_period_id), weight = VALUES(weight), seq = VALUES(seq)")
+		t.Str(" ON DUPLICATE KEY UPDATE source_period_id = VALUES(source_period_id), weight = VALUES(weight), seq = VALUES(seq)")
 	}
-	t.str(";UPDATE derived_boards SET step = step + 1, rule_hash = ").hexBytes(spec).str(" WHERE board_id = ").int(d.board.ID)
-	t.str(" AND step = ").int(d.step).str(";")
-	result, err := tx.conn.ExecContext(ctx, t.String())
+	t.Str(";UPDATE derived_boards SET step = step + 1, rule_hash = ").HexBytes(spec).Str(" WHERE board_id = ").Int(d.board.ID)
+	t.Str(" AND step = ").Int(d.step).Str(";")
+	result, err := tx.Conn.ExecContext(ctx, t.String())
 	if err != nil {
 		return err
 	}

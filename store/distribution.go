@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // Distribution implements leaderboard.Rankings: buckets of one width, as many as fit. The ends are the first and the last
@@ -38,7 +39,7 @@ func (s *Store) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 		return v.fill(ctx, out.Buckets)
 	})
 	if err != nil {
-		return nil, translate(ctx, "distribution", err)
+		return nil, db.Translate(ctx, "distribution", err)
 	}
 	return out, nil
 }

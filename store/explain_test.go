@@ -10,6 +10,7 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // plan is the line of EXPLAIN about one table.
@@ -51,7 +52,7 @@ func TestPlans(t *testing.T) {
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db, _, err := connect(Config{DSN: dsn(t)}.withDefaults(), pool{conns: 2})
+			db, err := Connect(dsn(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,10 +158,10 @@ func plannedStatements(t *testing.T) map[string]planned {
 
 // planHidden adds the statements about hidden members.
 func planHidden(out map[string]planned) {
-	reads := &text{}
+	reads := &db.Text{}
 	(&reading{boardID: 7, periods: []int64{1, 2}, members: []string{"m2", "m4"}, shadowed: []int64{7}}).appendHidden(reads)
 	out["read of hidden members"] = planned{strings.TrimSuffix(reads.String(), ";"), map[string]string{"h": "PRIMARY", "e": "PRIMARY"}}
-	past := &text{}
+	past := &db.Text{}
 	appendLockPast(past, 7, []int64{3, 5, 900})
 	out["lock of past periods"] = planned{past.String(), map[string]string{"p": "PRIMARY"}}
 	for name, row := range map[string]hiddenRow{

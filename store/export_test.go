@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+
+	"leaderboard/store/internal/db"
 )
 
 // Waiting is how many requests and entries wait for a board's writer.
@@ -24,12 +26,12 @@ func (s *Store) Writing(board string) bool {
 }
 
 // Batches is the pool of the writers.
-func (s *Store) Batches() *sql.DB { return s.batches }
+func (s *Store) Batches() *sql.DB { return s.db.Batches }
 
 // ReadLimited runs a reading statement that has one column as the store runs its own.
 func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	var n int64
-	return translate(ctx, "read", s.db.QueryRowContext(ctx, s.limited(query)).Scan(&n))
+	return db.Translate(ctx, "read", s.db.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))
 }
 
 // AtGate is how many writers are at a board, or wait for it.

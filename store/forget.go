@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // How a member is forgotten.
@@ -37,7 +38,7 @@ type forgetting struct {
 }
 
 func (f *forgetting) state(done bool) leaderboard.Forgetting {
-	return leaderboard.Forgetting{Member: string(f.Member), Done: done, Entries: f.Entries, StartedAt: micros(f.Started)}
+	return leaderboard.Forgetting{Member: string(f.Member), Done: done, Entries: f.Entries, StartedAt: leaderboard.MicrosOf(f.Started)}
 }
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
@@ -48,18 +49,18 @@ func (f *forgetting) state(done bool) leaderboard.Forgetting {
 // work is not lost by one.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return leaderboard.Forgetting{}, wrap("forget", broken)
+		return leaderboard.Forgetting{}, db.Wrap("forget", broken)
 	}
-	begin := "INSERT INTO erasures (member, actor, started_at) VALUES (?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
+	begin := "INSERT INTO erasures (member, actor, started_at) VALUES (?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 	if _, err := s.db.ExecContext(ctx, begin, []byte(member), cutText(actor, maxActor)); err != nil {
-		return leaderboard.Forgetting{}, translate(ctx, "forget", err)
+		return leaderboard.Forgetting{}, db.Translate(ctx, "forget", err)
 	}
 	f := &forgetting{Member: []byte(member)}
 	done, err := s.forget(ctx, f)
 	if ctx.Err() != nil {
 		err = nil // it has begun, and that is the answer
 	}
-	return f.state(done), translate(ctx, "forget", err)
+	return f.state(done), db.Translate(ctx, "forget", err)
 }
 
 // forget goes on with a forgetting, and says whether it is done.
@@ -110,12 +111,12 @@ func (s *Store) forgetPerson(ctx context.Context, member []byte) error {
 
 // deleteAll deletes the rows of a member in statements of purgeRows rows.
 func (s *Store) deleteAll(ctx context.Context, query string, member []byte) error {
-	for attempt := 1; ; {
-		n, err := s.deleteSome(ctx, query, member, purgeRows)
-		if m, _ := meaningOf(number(err)); err != nil && m.retry && attempt < attempts {
-			attempt++ // somebody changes one of the lists just now
-			continue
-		}
+	for {
+		var n int64
+		err := db.Retry(db.Retryable, func() (err error) { // somebody may change one of the lists just now
+			n, err = s.deleteSome(ctx, query, member, purgeRows)
+			return err
+		})
 		if err != nil || n < purgeRows {
 			return err
 		}
@@ -133,7 +134,7 @@ func (s *Store) forgetEntries(ctx context.Context, f *forgetting) (last bool, er
 	var places []forgetPlace
 	const next = "SELECT p.id, b.name FROM periods p FORCE INDEX (PRIMARY) JOIN boards b ON b.id = p.board_id" +
 		" WHERE p.id > ? AND p.state <> 'deleting' AND b.state = 'open' ORDER BY p.id LIMIT ?"
-	if err := s.db.SelectContext(ctx, &places, s.limited(next), f.After, forgetPeriods); err != nil || len(places) == 0 {
+	if err := s.db.SelectContext(ctx, &places, s.db.Limited(next), f.After, forgetPeriods); err != nil || len(places) == 0 {
 		return err == nil, err
 	}
 	boards := make(map[int64]string, len(places))
@@ -141,7 +142,7 @@ func (s *Store) forgetEntries(ctx context.Context, f *forgetting) (last bool, er
 		boards[p.ID] = string(p.Board)
 	}
 	var found []int64
-	if err := s.db.SelectContext(ctx, &found, s.limited(entriesIn(places, string(f.Member)))); err != nil {
+	if err := s.db.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(f.Member)))); err != nil {
 		return false, err
 	}
 	holding := map[int64]string{} // the entry of a hidden member has the negative of the period's id
@@ -164,14 +165,14 @@ func entriesIn(places []forgetPlace, member string) string {
 	for _, p := range places {
 		ids = append(ids, p.ID, -p.ID)
 	}
-	t := (&text{}).str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE (")
-	for from := 0; from < len(ids); from += upsertRows {
+	t := (&db.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE (")
+	for from := 0; from < len(ids); from += db.MaxRows {
 		if from > 0 {
-			t.str(" OR ")
+			t.Str(" OR ")
 		}
-		t.str("period_id IN (").ints(ids[from:min(from+upsertRows, len(ids))]).str(")")
+		t.Str("period_id IN (").Ints(ids[from:min(from+db.MaxRows, len(ids))]).Str(")")
 	}
-	return t.str(") AND member = ").hex(member).str(" LIMIT ").int(int64(len(ids))).String()
+	return t.Str(") AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(ids))).String()
 }
 
 // removeAll removes the entries in these periods, several at the same time, and returns how many it removed.
@@ -223,7 +224,7 @@ func (s *Store) sweepForgettings(ctx context.Context) error {
 			}
 			continue
 		}
-		s.cfg.Logger.Info("a member is forgotten", "entries", f.Entries, "asked", f.Started)
+		s.db.Log.Info("a member is forgotten", "entries", f.Entries, "asked", f.Started)
 	}
 	return failed
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same list
@@ -32,9 +33,9 @@ func (s *Store) AddFriends(ctx context.Context, member string, friends []string)
 // changeFriends writes the difference between the friends present and those wanted, under the lock of the list.
 func (s *Store) changeFriends(ctx context.Context, member string, given []string, wanted func(present map[string]bool) []string) (n int, err error) {
 	if broken := leaderboard.CheckFriends(member, given); broken != nil {
-		return 0, wrap("friends", broken)
+		return 0, db.Wrap("friends", broken)
 	}
-	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
 		}
@@ -60,12 +61,12 @@ func (s *Store) changeFriends(ctx context.Context, member string, given []string
 		n = len(next)
 		return writeFriends(ctx, tx, member, added, slices.Collect(maps.Keys(gone)))
 	})
-	return n, translate(ctx, "friends", err)
+	return n, db.Translate(ctx, "friends", err)
 }
 
 // lockFriends keeps others from changing a member's list until the transaction ends.
 func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.sysdate()+")"+
+	_, err := tx.ExecContext(ctx, "INSERT INTO friend_lists (member, updated_at) VALUES (?, "+s.db.Sysdate()+")"+
 		" ON DUPLICATE KEY UPDATE updated_at = VALUES(updated_at)", []byte(member))
 	return err
 }
@@ -73,19 +74,19 @@ func (s *Store) lockFriends(ctx context.Context, tx *sqlx.Tx, member string) err
 func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone []string) error {
 	slices.Sort(added) // in the order of the key, so that two who write never wait for each other in a circle
 	slices.Sort(gone)
-	t := &text{}
-	for chunk := range slices.Chunk(gone, upsertRows) {
-		t.reset()
-		t.str("DELETE FROM friends WHERE member = ").hex(member).str(" AND friend IN (").hexes(chunk).str(")")
+	t := &db.Text{}
+	for chunk := range slices.Chunk(gone, db.MaxRows) {
+		t.Reset()
+		t.Str("DELETE FROM friends WHERE member = ").Hex(member).Str(" AND friend IN (").Hexes(chunk).Str(")")
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}
 	}
-	for chunk := range slices.Chunk(added, upsertRows) {
-		t.reset()
-		t.str("INSERT INTO friends (member, friend) VALUES ")
+	for chunk := range slices.Chunk(added, db.MaxRows) {
+		t.Reset()
+		t.Str("INSERT INTO friends (member, friend) VALUES ")
 		for i, f := range chunk {
-			t.comma(i).str("(").hex(member).str(",").hex(f).str(")")
+			t.Comma(i).Str("(").Hex(member).Str(",").Hex(f).Str(")")
 		}
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
@@ -96,21 +97,21 @@ func writeFriends(ctx context.Context, tx *sqlx.Tx, member string, added, gone [
 
 // RemoveFriend takes one friend off the list of member; nothing happens when it is not on it.
 func (s *Store) RemoveFriend(ctx context.Context, member, friend string) error {
-	err := s.repeat(ctx, func(tx *sqlx.Tx) error {
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		if err := s.lockFriends(ctx, tx, member); err != nil {
 			return err
 		}
 		return writeFriends(ctx, tx, member, nil, []string{friend})
 	})
-	return translate(ctx, "remove friend", err)
+	return db.Translate(ctx, "remove friend", err)
 }
 
 const selectFriends = "SELECT friend FROM friends WHERE member = ? AND friend > ? ORDER BY friend LIMIT ?"
 
 // Friends lists the friends of member in byte order, behind the one given ("" for the first), at most limit.
 func (s *Store) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
-	list, err := friendsBehind(ctx, s.db, s.limited(selectFriends), member, after, limit)
-	return list, translate(ctx, "friends", err)
+	list, err := friendsBehind(ctx, s.db, s.db.Limited(selectFriends), member, after, limit)
+	return list, db.Translate(ctx, "friends", err)
 }
 
 func friendsBehind(ctx context.Context, q sqlx.QueryerContext, query, member, after string, limit int) ([]string, error) {
@@ -124,19 +125,19 @@ func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	if len(members) == 0 {
 		return lists, nil
 	}
-	rows, err := s.db.QueryContext(ctx, s.limited(friendsOf(members)))
+	rows, err := s.db.QueryContext(ctx, s.db.Limited(friendsOf(members)))
 	if err != nil {
-		return nil, translate(ctx, "friends", err)
+		return nil, db.Translate(ctx, "friends", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var member, friend string
 		if err := rows.Scan(&member, &friend); err != nil {
-			return nil, translate(ctx, "friends", err)
+			return nil, db.Translate(ctx, "friends", err)
 		}
 		lists[member] = append(lists[member], friend)
 	}
-	return lists, translate(ctx, "friends", rows.Err())
+	return lists, db.Translate(ctx, "friends", rows.Err())
 }
 
 // FriendVersions says when the lists of members were last changed; who never had one is left out. A list is the same as
@@ -150,23 +151,23 @@ func (s *Store) FriendVersions(ctx context.Context, members []string) (map[strin
 		Member  []byte    `db:"member"`
 		Updated time.Time `db:"updated_at"`
 	}
-	if err := s.db.SelectContext(ctx, &rows, s.limited(friendVersions(members))); err != nil {
-		return nil, translate(ctx, "friends", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(friendVersions(members))); err != nil {
+		return nil, db.Translate(ctx, "friends", err)
 	}
 	for _, r := range rows {
-		versions[string(r.Member)] = micros(r.Updated)
+		versions[string(r.Member)] = leaderboard.MicrosOf(r.Updated)
 	}
 	return versions, nil
 }
 
 func friendVersions(members []string) string {
-	t := (&text{}).str("SELECT member, updated_at FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").among("member", members)
-	return t.str(" LIMIT ").int(int64(len(members))).String()
+	t := (&db.Text{}).Str("SELECT member, updated_at FROM friend_lists FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
 // unfriend takes a member off the lists of others, purgeRows of them in one transaction, and says whether there were more.
 func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
-	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var members []string
 		const fans = "SELECT member FROM friends WHERE friend = ? ORDER BY member LIMIT ?"
 		if err := tx.SelectContext(ctx, &members, fans, friend, purgeRows); err != nil || len(members) == 0 {
@@ -174,11 +175,11 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 			return err
 		}
 		more = len(members) == purgeRows
-		t := (&text{}).str("UPDATE friend_lists SET updated_at = ").str(s.sysdate()).str(" WHERE ").among("member", members)
+		t := (&db.Text{}).Str("UPDATE friend_lists SET updated_at = ").Str(s.db.Sysdate()).Str(" WHERE ").Among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err
 		}
-		t = (&text{}).str("DELETE FROM friends WHERE friend = ").hex(string(friend)).str(" AND ").among("member", members)
+		t = (&db.Text{}).Str("DELETE FROM friends WHERE friend = ").Hex(string(friend)).Str(" AND ").Among("member", members)
 		_, err := tx.ExecContext(ctx, t.String())
 		return err
 	})
@@ -186,6 +187,6 @@ func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err err
 }
 
 func friendsOf(members []string) string {
-	t := (&text{}).str("SELECT member, friend FROM friends FORCE INDEX (PRIMARY) WHERE ").among("member", members)
-	return t.str(" ORDER BY member, friend LIMIT ").int(int64(len(members)) * leaderboard.MaxFriends).String()
+	t := (&db.Text{}).Str("SELECT member, friend FROM friends FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	return t.Str(" ORDER BY member, friend LIMIT ").Int(int64(len(members)) * leaderboard.MaxFriends).String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // How a member is hidden.
@@ -49,7 +50,7 @@ const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.aft
 
 func (r *hiddenRow) hiding() leaderboard.Hiding {
 	return leaderboard.Hiding{
-		BoardID: r.BoardID, Board: string(r.Board), Member: string(r.Member), Reason: r.Reason, Actor: r.Actor, HiddenAt: micros(r.HiddenAt),
+		BoardID: r.BoardID, Board: string(r.Board), Member: string(r.Member), Reason: r.Reason, Actor: r.Actor, HiddenAt: leaderboard.MicrosOf(r.HiddenAt),
 	}
 }
 
@@ -60,11 +61,11 @@ func (r *hiddenRow) hiding() leaderboard.Hiding {
 // *leaderboard.RuleError, ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error) {
 	if broken := r.Check(); broken != nil {
-		return leaderboard.Hiding{}, wrap("hide", broken)
+		return leaderboard.Hiding{}, db.Wrap("hide", broken)
 	}
 	row, err := s.mark(ctx, r, (*hiddenRow).hide)
 	if err != nil {
-		return leaderboard.Hiding{}, translate(ctx, "hide", err)
+		return leaderboard.Hiding{}, db.Translate(ctx, "hide", err)
 	}
 	h := row.hiding()
 	h.Board = r.Board
@@ -77,11 +78,11 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 // Errors: ErrNotHidden, otherwise those of Hide.
 func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
-		return wrap("restore", broken)
+		return db.Wrap("restore", broken)
 	}
 	row, err := s.mark(ctx, r, (*hiddenRow).restore)
 	if err != nil {
-		return translate(ctx, "restore", err)
+		return db.Translate(ctx, "restore", err)
 	}
 	return s.follow(ctx, "restore", row)
 }
@@ -131,13 +132,12 @@ type marking func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (
 // mark changes the row of a member as decide says, and records that; both are committed when it returns. The row comes
 // back as it is now.
 func (s *Store) mark(ctx context.Context, req leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
-	for attempt := 1; ; attempt++ {
-		row, err := s.markOnce(ctx, &req, decide)
-		// Of two that hide the same member at once the second finds the first's row.
-		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry && number(err) != errDuplicate {
-			return row, err
-		}
-	}
+	var row *hiddenRow
+	err := db.Retry(db.RetryableOrDuplicate, func() (err error) {
+		row, err = s.markOnce(ctx, &req, decide)
+		return err
+	})
+	return row, err
 }
 
 func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
@@ -158,7 +158,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 		return nil, err
 	}
 	var now time.Time
-	if err := tx.GetContext(ctx, &now, "SELECT "+s.sysdate()); err != nil {
+	if err := tx.GetContext(ctx, &now, "SELECT "+s.db.Sysdate()); err != nil {
 		return nil, err
 	}
 	first := row.Version == 0
@@ -178,7 +178,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 			return nil, err
 		}
 	}
-	return row, commit(tx)
+	return row, db.Commit(tx)
 }
 
 // record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the

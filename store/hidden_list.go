@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Hidden lists who is hidden, in the order of HidingsQuery. ErrBoardNotFound when there is no such board.
@@ -19,8 +20,8 @@ func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leade
 	}
 	var rows []hiddenRow
 	query, args := hiddenQuery(q, boardID)
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query), args...); err != nil {
-		return nil, translate(ctx, "hidden", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
+		return nil, db.Translate(ctx, "hidden", err)
 	}
 	hidings := make([]leaderboard.Hiding, len(rows))
 	for i := range rows {
@@ -69,14 +70,14 @@ func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limi
 		Actor  string    `db:"actor"`
 		At     time.Time `db:"logged_at"`
 	}
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
-		return nil, translate(ctx, "hidden log", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, db.Translate(ctx, "hidden log", err)
 	}
 	records := make([]leaderboard.HideRecord, len(rows))
 	for i, r := range rows {
 		records[i] = leaderboard.HideRecord{
 			ID: r.ID, Board: string(r.Board), Member: string(r.Member), Action: leaderboard.HideAction(r.Action),
-			Reason: r.Reason, Actor: r.Actor, At: micros(r.At),
+			Reason: r.Reason, Actor: r.Actor, At: leaderboard.MicrosOf(r.At),
 		}
 	}
 	return records, nil

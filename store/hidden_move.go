@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -95,7 +96,7 @@ func (s *Store) settleNext(ctx context.Context, row *hiddenRow, after int64) (id
 // nextBoard is the board to pass over. It locks nothing, so it does not see a board that is just being created; that one
 // lies behind row.After too, and is not passed over for good.
 func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
-	err = s.db.GetContext(ctx, &id, s.limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
+	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -114,12 +115,12 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 // pass over: either the creator sees the row, or this sees the board. It returns the board, 0 behind the last one. One
 // board is locked at a time, so nobody waits for a board that a long transaction holds but those who write to it.
 func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) {
-	for attempt := 1; ; attempt++ {
+	again := func(err error) bool { return db.Retryable(err) && !db.IsLockWait(err) }
+	err = db.Retry(again, func() (err error) {
 		id, err = s.barrierOnce(ctx, after)
-		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry || number(err) == errLockWait {
-			return id, err
-		}
-	}
+		return err
+	})
+	return id, err
 }
 
 // barrierOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
@@ -148,7 +149,7 @@ func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 			continue
 		}
 		var name []byte
-		err = s.db.GetContext(ctx, &name, s.limited("SELECT name FROM boards WHERE id = ? AND state = 'open'"), boardID)
+		err = s.db.GetContext(ctx, &name, s.db.Limited("SELECT name FROM boards WHERE id = ? AND state = 'open'"), boardID)
 		for chunk := range slices.Chunk(periods, settleLocks) {
 			if err == nil {
 				_, err = s.enqueue(ctx, string(name), &request{
@@ -169,7 +170,7 @@ func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 // misplaced looks through the next periods of a board for entries of a member that are not where the row says. It
 // returns after which period to go on, and MaxInt64 behind the last one.
 func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
-	rows, err := s.db.QueryContext(ctx, s.limited(misplacedQuery(row)), boardID, after, settlePeriods, row.Member)
+	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, settlePeriods, row.Member)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -151,7 +151,7 @@ func (x *indexes) drop(t *tracker, err error) {
 	}
 	sl.tracker = nil
 	sl.distrust = isDamage(err)
-	x.store.cfg.Logger.Warn("a rank index is dropped", "board", t.ref.Board, "period", t.ref.ID, "error", err)
+	x.store.db.Log.Warn("a rank index is dropped", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 }
 
 // committed is told about the commits of this process, in the order of seq per period.

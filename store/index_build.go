@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -44,7 +45,7 @@ func (x *indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 	if err != nil {
 		run.State, run.Error = leaderboard.RunStateFailed, err.Error()
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
 	defer cancel()
 	if recorded := x.store.FinishRun(end, run); err == nil && recorded != nil && !errors.Is(recorded, leaderboard.ErrRunNotFound) {
 		err = recorded
@@ -95,7 +96,7 @@ func (b *build) resume(ctx context.Context) {
 	if _, more := resumed.Next(); !more {
 		return // a whole index: what is asked for is a new one
 	}
-	if _, err := s.readLog(ctx, s.db.DB, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
+	if _, err := s.readLog(ctx, s.db, b.ref.ID, resumed.At().Seq, 1, func(st step) error {
 		return resumed.Fold(st.codec, st.commit)
 	}); err != nil {
 		return
@@ -153,7 +154,7 @@ func (b *build) fold(ctx context.Context) error {
 	s := b.indexes.store
 	for b.builder.At().Seq < b.newest.Seq {
 		at := b.builder.At().Seq
-		n, err := s.readLog(ctx, s.db.DB, b.ref.ID, at, foldCommits, func(st step) error {
+		n, err := s.readLog(ctx, s.db, b.ref.ID, at, foldCommits, func(st step) error {
 			return b.builder.Fold(st.codec, st.commit)
 		})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // foldCommits is how many commits one statement reads from the log for an index.
@@ -26,7 +27,7 @@ func isUseless(err error) bool {
 
 // reach folds the log into the index until it is at m or later. q must see m: it is the transaction of the reader, or
 // the pool. One reader reads the log, the others wait for it; the one that reads has the connection that it needs.
-func (x *indexes) reach(ctx context.Context, t *tracker, q querier, m rank.Mark) error {
+func (x *indexes) reach(ctx context.Context, t *tracker, q db.Querier, m rank.Mark) error {
 	if t.at().Seq < m.Seq {
 		select {
 		case t.turn <- struct{}{}:
@@ -43,7 +44,7 @@ func (x *indexes) reach(ctx context.Context, t *tracker, q querier, m rank.Mark)
 	return t.check(m)
 }
 
-func (x *indexes) readUpTo(ctx context.Context, t *tracker, q querier, seq int64) error {
+func (x *indexes) readUpTo(ctx context.Context, t *tracker, q db.Querier, seq int64) error {
 	for at := t.at(); at.Seq < seq; at = t.at() {
 		n, err := x.store.readLog(ctx, q, t.ref.ID, at.Seq, foldCommits, t.fold)
 		if err != nil {
@@ -58,7 +59,7 @@ func (x *indexes) readUpTo(ctx context.Context, t *tracker, q querier, seq int64
 
 // readLog passes the commits behind fromSeq to fold, at most limit, and returns how many there were. The entries in them
 // are as they are stored, whatever the rules of the board are or were.
-func (s *Store) readLog(ctx context.Context, q querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
+func (s *Store) readLog(ctx context.Context, q db.Querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
 	commits, err := s.logOf(ctx, q, periodID, fromSeq, limit, decodeStored)
 	if err != nil {
 		return 0, err

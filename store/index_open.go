@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // start begins a flight that gets the index of a period. It is called with mu held.
@@ -24,7 +25,7 @@ func (x *indexes) start(sl *slot, ref leaderboard.PeriodRef) {
 		if err != nil {
 			sl.retryAt = time.Now().Add(retryPause)
 			if x.ctx.Err() == nil && !errors.Is(err, leaderboard.ErrPeriodNotFound) {
-				x.store.cfg.Logger.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
+				x.store.db.Log.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
 			}
 		}
 		close(flight)
@@ -72,10 +73,10 @@ func (x *indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*tracker
 	if lag < 0 {
 		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrForked, index.At().Seq, period.LastSeq)
 	} else {
-		err = x.reach(ctx, t, x.store.db.DB, state)
+		err = x.reach(ctx, t, x.store.db, state)
 	}
 	if err != nil && isUseless(err) {
-		x.store.cfg.Logger.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
+		x.store.db.Log.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
 		return nil, nil
 	}
 	return t, err
@@ -97,7 +98,7 @@ type IndexBuild struct {
 // one. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
 	run, err := s.indexes.build(ctx, ref, b)
-	return run, translate(ctx, "build index", err)
+	return run, db.Translate(ctx, "build index", err)
 }
 
 // build makes an index under a lock that only saves work: a second process that builds the same one waits, and then
@@ -109,7 +110,7 @@ func (x *indexes) build(ctx context.Context, ref leaderboard.PeriodRef, b IndexB
 	case <-ctx.Done():
 		return leaderboard.Run{}, ctx.Err()
 	}
-	conn, err := x.store.db.DB.Conn(ctx)
+	conn, err := x.store.db.Conn(ctx)
 	if err != nil {
 		return leaderboard.Run{}, err
 	}
@@ -149,7 +150,7 @@ func (x *indexes) lock(ctx context.Context, conn *sql.Conn, periodID int64) (boo
 // unlock gives the lock back, or drops the connection, which has the same effect.
 func (x *indexes) unlock(ctx context.Context, conn *sql.Conn, periodID int64) {
 	var released sql.NullBool
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dialTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
 	defer cancel()
 	err := conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", periodID).Scan(&released)
 	if err != nil {

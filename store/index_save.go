@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // savedChunk is how many bytes of an index one row has: little enough for every max_allowed_packet.
@@ -23,7 +24,7 @@ type savedIndex struct {
 
 // savedIndex reads the rows of an index; nil when there are none.
 func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, error) {
-	rows, err := s.db.DB.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", periodID)
+	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", periodID)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +42,9 @@ func (s *Store) savedIndex(ctx context.Context, periodID int64) (*savedIndex, er
 			return nil, err
 		}
 		if out == nil {
-			out, expected = &savedIndex{seq: seq, savedAt: micros(savedAt), whole: true}, chunks
+			out, expected = &savedIndex{seq: seq, savedAt: leaderboard.MicrosOf(savedAt), whole: true}, chunks
 		}
-		out.whole = out.whole && chunk == next && chunks == expected && seq == out.seq && micros(savedAt) == out.savedAt
+		out.whole = out.whole && chunk == next && chunks == expected && seq == out.seq && leaderboard.MicrosOf(savedAt) == out.savedAt
 		out.payload = append(out.payload, payload...)
 		next++
 	}
@@ -87,7 +88,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 		return err
 	}
 	var now time.Time
-	if err := tx.QueryRowContext(ctx, "SELECT "+s.now()).Scan(&now); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT "+s.db.Now()).Scan(&now); err != nil {
 		return err
 	}
 	chunks := slices.Collect(slices.Chunk(payload, savedChunk))
@@ -98,7 +99,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 			return err
 		}
 	}
-	if err := commit(tx); err != nil {
+	if err := db.Commit(tx); err != nil {
 		return err
 	}
 	return s.forgetIfGone(ctx, periodID)
@@ -136,6 +137,6 @@ func (x *indexes) save(ctx context.Context, t *tracker, must bool) error {
 // saveQuietly is save where nobody can be told about a failure: the index is built anew when the log is pruned.
 func (x *indexes) saveQuietly(ctx context.Context, t *tracker) {
 	if err := x.save(ctx, t, false); err != nil && !errors.Is(err, rank.ErrDamaged) {
-		x.store.cfg.Logger.Warn("a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
+		x.store.db.Log.Warn("a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 	}
 }

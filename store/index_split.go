@@ -33,7 +33,7 @@ func (x *indexes) split(ctx context.Context, t *tracker) (int, error) {
 		return 0, nil
 	}
 	newest := cuttings[len(cuttings)-1].mark
-	if err := x.reach(ctx, t, x.store.db.DB, newest); err != nil {
+	if err := x.reach(ctx, t, x.store.db, newest); err != nil {
 		return 0, err
 	}
 	return len(spans), t.cut(cuttings)
@@ -57,7 +57,7 @@ func (x *indexes) cuttings(ctx context.Context, t *tracker, span rank.Span) ([]c
 		if err != nil {
 			return nil, err
 		}
-		r, err := x.store.ask(ctx, x.store.db.DB, t.ref.ID, question{scans: []scan{{iv: interval{start, until}, offset: size - 1, limit: 2}}})
+		r, err := x.store.ask(ctx, x.store.db, t.ref.ID, question{scans: []scan{{iv: interval{start, until}, offset: size - 1, limit: 2}}})
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // IndexStatus is what is known about the rank index of a period.
@@ -41,7 +42,7 @@ func (s *Store) IndexStatus(ctx context.Context, ref leaderboard.PeriodRef) (Ind
 	}
 	saved, err := s.savedIndex(ctx, ref.ID)
 	if err != nil {
-		return st, translate(ctx, "index status", err)
+		return st, db.Translate(ctx, "index status", err)
 	}
 	if saved != nil {
 		st.describe(saved)

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // tend has overgrown buckets split and the index saved, in the background, when there is reason to.
@@ -34,7 +35,7 @@ func (x *indexes) maintain(ctx context.Context, t *tracker) {
 			if isUseless(err) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
 				x.drop(t, err)
 			} else if ctx.Err() == nil && !errors.Is(err, errTooOld) {
-				x.store.cfg.Logger.Info("buckets of a rank index are split later", "board", t.ref.Board, "error", err)
+				x.store.db.Log.Info("buckets of a rank index are split later", "board", t.ref.Board, "error", err)
 			}
 			return
 		}
@@ -53,7 +54,7 @@ func (x *indexes) sweep(ctx context.Context) error {
 	for _, t := range x.all() {
 		period, err := x.store.Period(ctx, t.ref.ID)
 		if err == nil {
-			err = x.reach(ctx, t, x.store.db.DB, rank.Mark{Seq: period.LastSeq, AsOf: period.Committed, Total: period.EntryCount})
+			err = x.reach(ctx, t, x.store.db, rank.Mark{Seq: period.LastSeq, AsOf: period.Committed, Total: period.EntryCount})
 		}
 		if err == nil && t.unsavedFor() > x.store.cfg.ChangeTTL/4 {
 			err = x.save(ctx, t, false)
@@ -81,9 +82,9 @@ func (x *indexes) advance(ctx context.Context) error {
 		BoardID int64 `db:"board_id"`
 	}
 	query := "SELECT p.id, p.board_id FROM rank_indexes r JOIN periods p ON p.id = r.period_id WHERE r.chunk = 0" +
-		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < " + x.store.now() + " - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
+		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < " + x.store.db.Now() + " - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
 	age := x.store.cfg.ChangeTTL / 2
-	if err := x.store.db.SelectContext(ctx, &rows, x.store.limited(query), age.Microseconds(), advancedAtOnce); err != nil {
+	if err := x.store.db.SelectContext(ctx, &rows, x.store.db.Limited(query), age.Microseconds(), advancedAtOnce); err != nil {
 		return err
 	}
 	for _, row := range rows {
@@ -131,7 +132,7 @@ func (x *indexes) close() {
 	x.mu.Unlock()
 	x.cancel()
 	x.work.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), db.TidyTimeout)
 	defer cancel()
 	for _, t := range x.all() {
 		x.saveQuietly(ctx, t)

@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // cut is a place between entries in the order of a period: right before (or behind) all entries whose first n columns
@@ -124,34 +125,34 @@ func (c *cut) compare(o *cut, col int) int {
 
 // column appends a comparison of a column with the cut's value; op is "=", or "<" for entries ordered before it, ">"
 // for entries ordered behind it.
-func (c *cut) column(t *text, col int, op byte) {
+func (c *cut) column(t *db.Text, col int, op byte) {
 	if col <= colTiebreak && op != '=' {
 		op = '<' + '>' - op
 	}
 	switch col {
 	case colScore:
-		t.str("score").char(op).int(c.score)
+		t.Str("score").Char(op).Int(c.score)
 	case colTiebreak:
-		t.str("tiebreak").char(op).int(c.tiebreak)
+		t.Str("tiebreak").Char(op).Int(c.tiebreak)
 	case colCreated:
-		t.str("created_at").char(op).time(c.created)
+		t.Str("created_at").Char(op).Time(c.created)
 	default:
-		t.str("member").char(op).hex(c.member)
+		t.Str("member").Char(op).Hex(c.member)
 	}
 }
 
 // ranges builds a condition out of disjoint ranges of the index entries_order, joined by OR.
 type ranges struct {
-	t *text
+	t *db.Text
 	n int
 }
 
 // where appends the condition that selects the interval. Comparing whole rows, (a, b) < (c, d), would be shorter, but
 // the range optimizer uses an index only for the first column of it, and for none when directions are mixed.
-func (iv interval) where(t *text) {
+func (iv interval) where(t *db.Text) {
 	from, to := iv.from, iv.to
 	r := ranges{t: t}
-	t.str("(")
+	t.Str("(")
 	d := 0
 	for d < from.n && d < to.n && from.compare(&to, d) == 0 {
 		d++
@@ -161,7 +162,7 @@ func (iv interval) where(t *text) {
 		if from.compare(&to, d) < 0 {
 			r.tail(&from, d+1)
 			r.add(&from, d, '>')
-			t.str(" AND ")
+			t.Str(" AND ")
 			to.column(t, d, '<')
 			r.head(&to, d+1)
 		}
@@ -177,9 +178,9 @@ func (iv interval) where(t *text) {
 		r.add(&from, d, 0)
 	}
 	if r.n == 0 {
-		t.str("FALSE")
+		t.Str("FALSE")
 	}
-	t.str(")")
+	t.Str(")")
 }
 
 // tail adds the entries behind c that share its columns before col, head those before it.
@@ -204,23 +205,23 @@ func (r *ranges) head(c *cut, col int) {
 // add adds one range: the columns before col equal those of c, and col stands in relation op to it (0: no matter how).
 func (r *ranges) add(c *cut, col int, op byte) {
 	if r.n > 0 {
-		r.t.str(" OR ")
+		r.t.Str(" OR ")
 	}
 	r.n++
 	for i := range col {
 		if i > 0 {
-			r.t.str(" AND ")
+			r.t.Str(" AND ")
 		}
 		c.column(r.t, i, '=')
 	}
 	if op == 0 {
 		if col == 0 {
-			r.t.str("TRUE")
+			r.t.Str("TRUE")
 		}
 		return
 	}
 	if col > 0 {
-		r.t.str(" AND ")
+		r.t.Str(" AND ")
 	}
 	c.column(r.t, col, op)
 }

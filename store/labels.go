@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // BoardsLabelled lists the boards that have all these labels, in the byte order of their names, behind the name given
@@ -15,8 +16,8 @@ import (
 func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	var rows []boardRow
 	query := labelledQuery(labels, after, max(0, limit))
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query)); err != nil {
-		return nil, translate(ctx, "boards", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
+		return nil, db.Translate(ctx, "boards", err)
 	}
 	boards := make([]leaderboard.Board, 0, len(rows))
 	for i := range rows {
@@ -33,28 +34,28 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 // up one by one, as the board is. A label without a board that is open, left behind by a program that knew no labels,
 // finds nothing: a name may belong to another board by now, an id never does.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
-	t := &text{}
-	t.str("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM ")
+	t := &db.Text{}
+	t.Str("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM ")
 	if len(labels) == 0 {
 		// The names of boards being deleted begin with a tilde and so come behind all others.
-		t.str("boards b WHERE b.name > ").hex(after).str(" AND b.name < ").hex(deletedMark)
-		return t.str(" AND b.state = 'open' ORDER BY b.name LIMIT ").int(int64(limit)).String()
+		t.Str("boards b WHERE b.name > ").Hex(after).Str(" AND b.name < ").Hex(deletedMark)
+		return t.Str(" AND b.state = 'open' ORDER BY b.name LIMIT ").Int(int64(limit)).String()
 	}
 	names := slices.Sorted(maps.Keys(labels))
 	for i := range names {
 		if i > 0 {
-			t.str(" STRAIGHT_JOIN ")
+			t.Str(" STRAIGHT_JOIN ")
 		}
-		t.str("board_labels l").int(int64(i)).str(" FORCE INDEX (PRIMARY)")
+		t.Str("board_labels l").Int(int64(i)).Str(" FORCE INDEX (PRIMARY)")
 	}
-	t.str(" STRAIGHT_JOIN boards b ON b.id = l0.board_id WHERE b.state = 'open' AND l0.name > ").hex(after)
+	t.Str(" STRAIGHT_JOIN boards b ON b.id = l0.board_id WHERE b.state = 'open' AND l0.name > ").Hex(after)
 	for i, label := range names {
-		t.str(" AND l").int(int64(i)).str(".label = ").hex(label).str(" AND l").int(int64(i)).str(".value = ").hex(labels[label])
+		t.Str(" AND l").Int(int64(i)).Str(".label = ").Hex(label).Str(" AND l").Int(int64(i)).Str(".value = ").Hex(labels[label])
 		if i > 0 {
-			t.str(" AND l").int(int64(i)).str(".name = l0.name AND l").int(int64(i)).str(".board_id = l0.board_id")
+			t.Str(" AND l").Int(int64(i)).Str(".name = l0.name AND l").Int(int64(i)).Str(".board_id = l0.board_id")
 		}
 	}
-	return t.str(" ORDER BY l0.name LIMIT ").int(int64(limit)).String()
+	return t.Str(" ORDER BY l0.name LIMIT ").Int(int64(limit)).String()
 }
 
 // setLabels makes the table of labels say what the rules of a board say. The board's row is locked.
@@ -68,10 +69,10 @@ func setLabels(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board, old leade
 	if len(b.Rules.Labels) == 0 {
 		return nil
 	}
-	t := (&text{}).str("INSERT INTO board_labels (label, value, name, board_id) VALUES ")
+	t := (&db.Text{}).Str("INSERT INTO board_labels (label, value, name, board_id) VALUES ")
 	for i, label := range slices.Sorted(maps.Keys(b.Rules.Labels)) {
-		t.comma(i).str("(").hex(label).str(",").hex(b.Rules.Labels[label]).str(",").hex(b.Name).str(",").int(b.ID).str(")")
+		t.Comma(i).Str("(").Hex(label).Str(",").Hex(b.Rules.Labels[label]).Str(",").Hex(b.Name).Str(",").Int(b.ID).Str(")")
 	}
-	_, err := tx.ExecContext(ctx, t.str(" ON DUPLICATE KEY UPDATE board_id = VALUES(board_id)").String())
+	_, err := tx.ExecContext(ctx, t.Str(" ON DUPLICATE KEY UPDATE board_id = VALUES(board_id)").String())
 	return err
 }

@@ -9,24 +9,25 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Current is a board with the current period of each of its windows, and the database clock that says so. The first
 // to ask after a turn begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
-	l, t, err := s.look(ctx, s.db, s.limited(s.lookQuery()), name)
+	l, t, err := s.look(ctx, s.db, s.db.Limited(s.lookQuery()), name)
 	if err == nil && t.lacks() {
 		l, err = s.begin(ctx, name)
 	}
 	if err != nil {
-		return leaderboard.Listing{}, translate(ctx, "board", err)
+		return leaderboard.Listing{}, db.Translate(ctx, "board", err)
 	}
 	return l, nil
 }
 
 // lookQuery selects a board with its open periods and the database clock.
 func (s *Store) lookQuery() string {
-	return "SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + s.sysdate() + "," +
+	return "SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at, " + s.db.Sysdate() + "," +
 		" p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at" +
 		" FROM boards b LEFT JOIN periods p ON p.board_id = b.id AND p.state = 'open' WHERE b.name = ? AND b.state = 'open'"
 }
@@ -51,7 +52,7 @@ func (s *Store) look(ctx context.Context, q sqlx.QueryerContext, query, name str
 		if err := rows.Scan(append([]any{&b.ID, &b.Name, &b.Version, &b.Rules, &b.Created, &b.Updated, &now}, p.dest()...)...); err != nil {
 			return l, t, err
 		}
-		board, l.Clock = &b, max(l.Clock, micros(now))
+		board, l.Clock = &b, max(l.Clock, leaderboard.MicrosOf(now))
 		if p.id.Valid {
 			open = append(open, p.period(b.ID))
 		}
@@ -85,7 +86,7 @@ func (s *Store) begin(ctx context.Context, name string) (leaderboard.Listing, er
 	if err != nil {
 		return leaderboard.Listing{}, err
 	}
-	return l, commit(tx)
+	return l, db.Commit(tx)
 }
 
 // beginIn does so in a transaction. What it finds under the lock decides: another may have been faster.
@@ -114,7 +115,7 @@ func (s *Store) calendar(b *leaderboard.Board) (leaderboard.Calendar, error) {
 	}
 	cal, err := b.Rules.Calendar()
 	if err != nil {
-		return cal, wrap("board "+b.Name, err)
+		return cal, db.Wrap("board "+b.Name, err)
 	}
 	return cal, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // Members implements leaderboard.Rankings: one statement for the entries, and one for the ranks of twenty of those that
@@ -28,7 +29,7 @@ func (s *Store) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 		return nil
 	})
 	if err != nil {
-		return nil, translate(ctx, "members", err)
+		return nil, db.Translate(ctx, "members", err)
 	}
 	return out, nil
 }
@@ -98,7 +99,7 @@ func (s *Store) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 		return nil
 	})
 	if err != nil {
-		return nil, translate(ctx, "score rank", err)
+		return nil, db.Translate(ctx, "score rank", err)
 	}
 	return out, nil
 }

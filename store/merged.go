@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // merged is one state of several periods that are ranked as one, seen in one REPEATABLE READ transaction. The number of
@@ -17,7 +17,7 @@ import (
 // has to be added up that grows with the boards.
 type merged struct {
 	store *Store
-	q     querier
+	q     db.Querier
 	views []*view // in the order asked for, that of the boards' names
 	total int64
 }
@@ -31,7 +31,7 @@ func (s *Store) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef,
 		return err
 	})
 	if err != nil {
-		return nil, translate(ctx, "page of several boards", err)
+		return nil, db.Translate(ctx, "page of several boards", err)
 	}
 	return page, nil
 }
@@ -44,7 +44,7 @@ func (s *Store) MergedMember(ctx context.Context, periods []leaderboard.PeriodRe
 		return err
 	})
 	if err != nil {
-		return nil, translate(ctx, "member of several boards", err)
+		return nil, db.Translate(ctx, "member of several boards", err)
 	}
 	return out, nil
 }
@@ -66,7 +66,7 @@ func (s *Store) merge(ctx context.Context, periods []leaderboard.PeriodRef, mode
 }
 
 func (s *Store) mergeOnce(ctx context.Context, periods []leaderboard.PeriodRef, fn func(*merged) error) error {
-	tx, err := s.db.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := s.db.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (m *merged) look(ctx context.Context) error {
 	for _, v := range m.views {
 		byID[v.ref.ID] = v
 	}
-	rows, err := m.q.QueryContext(ctx, m.store.limited(m.lookText()))
+	rows, err := m.q.QueryContext(ctx, m.store.db.Limited(m.lookText()))
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (m *merged) look(ctx context.Context) error {
 		if err := rows.Scan(&id, &st.Seq, &asOf, &st.Total); err != nil {
 			return err
 		}
-		st.AsOf = micros(asOf)
+		st.AsOf = leaderboard.MicrosOf(asOf)
 		if err := byID[id].settle(st); err != nil {
 			return err
 		}
@@ -130,11 +130,11 @@ func (m *merged) look(ctx context.Context) error {
 }
 
 func (m *merged) lookText() string {
-	t := (&text{}).str("SELECT p.id, " + stateColumns + " FROM periods p WHERE p.id IN (")
+	t := (&db.Text{}).Str("SELECT p.id, " + stateColumns + " FROM periods p WHERE p.id IN (")
 	for i, v := range m.views {
-		t.comma(i).int(v.ref.ID)
+		t.Comma(i).Int(v.ref.ID)
 	}
-	return t.str(") AND p.state <> 'deleting' LIMIT ").int(int64(len(m.views))).String()
+	return t.Str(") AND p.state <> 'deleting' LIMIT ").Int(int64(len(m.views))).String()
 }
 
 func (m *merged) states() []leaderboard.State {
@@ -230,15 +230,15 @@ func (m *merged) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, error
 // countText gathers counts of several periods into statements.
 type countText struct {
 	*merged
-	t     text
+	t     db.Text
 	n     int // counts in t
 	found []counted
 }
 
 func (c *countText) add(ctx context.Context, what *tally, periodID int64) error {
 	if c.n == 0 {
-		c.t.reset()
-		c.t.str("SELECT 1")
+		c.t.Reset()
+		c.t.Str("SELECT 1")
 	}
 	what.subquery(&c.t, periodID)
 	if c.n++; c.n < countsPerQuery {
@@ -257,7 +257,7 @@ func (c *countText) flush(ctx context.Context) error {
 		dest = append(dest, &counts[i])
 	}
 	c.n = 0
-	if err := c.q.QueryRowContext(ctx, c.store.limited(c.t.String())).Scan(dest...); err != nil {
+	if err := c.q.QueryRowContext(ctx, c.store.db.Limited(c.t.String())).Scan(dest...); err != nil {
 		return err
 	}
 	for _, n := range counts {

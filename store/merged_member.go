@@ -9,6 +9,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // placed is an entry of one of the periods.
@@ -49,7 +50,7 @@ func (m *merged) entries(ctx context.Context, member string) ([]placed, error) {
 	for i, v := range m.views {
 		byID[v.ref.ID] = i
 	}
-	rows, err := m.q.QueryContext(ctx, m.store.limited(m.entriesText(member)))
+	rows, err := m.q.QueryContext(ctx, m.store.db.Limited(m.entriesText(member)))
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +64,11 @@ func (m *merged) entries(ctx context.Context, member string) ([]placed, error) {
 }
 
 func (m *merged) entriesText(member string) string {
-	t := (&text{}).str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	for i, v := range m.views {
-		t.comma(i).int(v.ref.ID)
+		t.Comma(i).Int(v.ref.ID)
 	}
-	return t.str(") AND member = ").hex(member).str(" LIMIT ").int(int64(len(m.views))).String()
+	return t.Str(") AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(m.views))).String()
 }
 
 // scanParts reads rows of a number and an entry as it is stored.
@@ -81,7 +82,7 @@ func scanParts(rows *sql.Rows, fn func(part int64, k rank.Key)) error {
 		if err := rows.Scan(&part, &e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
 			return err
 		}
-		e.CreatedTime = micros(created)
+		e.CreatedTime = leaderboard.MicrosOf(created)
 		fn(part, rank.Codec{}.Key(e))
 	}
 	return rows.Err()

@@ -7,6 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // run is consecutive entries of all periods together.
@@ -212,7 +213,7 @@ func (m *merged) scan(ctx context.Context, parts []scan, skip, limit int64) (run
 // rows reads a part of each period, in one statement.
 func (m *merged) rows(ctx context.Context, parts []scan) ([][]rank.Key, error) {
 	keys := make([][]rank.Key, len(parts))
-	rows, err := m.q.QueryContext(ctx, m.store.limited(m.rowsText(parts)))
+	rows, err := m.q.QueryContext(ctx, m.store.db.Limited(m.rowsText(parts)))
 	if err != nil {
 		return nil, err
 	}
@@ -226,12 +227,12 @@ func (m *merged) rows(ctx context.Context, parts []scan) ([][]rank.Key, error) {
 
 // rowsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
 func (m *merged) rowsText(parts []scan) string {
-	t := (&text{}).str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
+	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
 	for i := range parts {
 		if parts[i].limit > 0 {
-			t.str(" UNION ALL (SELECT ").int(int64(i)).str(", member, score, tiebreak, created_at")
+			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_at")
 			parts[i].from(t, m.views[i].ref.ID)
-			t.str(")")
+			t.Str(")")
 		}
 	}
 	return t.String()

@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // maxPage is the greatest limit of a page: a slice around a member with both sides at their greatest.
@@ -24,7 +25,7 @@ func (s *Store) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 		return err
 	})
 	if err != nil {
-		return nil, translate(ctx, "page", err)
+		return nil, db.Translate(ctx, "page", err)
 	}
 	return page, nil
 }

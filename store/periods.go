@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // periodRow is a row of periods.
@@ -27,12 +28,12 @@ const periodColumns = "id, board_id, window_name, name, starts_at, ends_at, stat
 
 func (r *periodRow) period() leaderboard.Period {
 	p := leaderboard.Period{
-		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label), StartsAt: micros(r.StartsAt),
+		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label), StartsAt: leaderboard.MicrosOf(r.StartsAt),
 		EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
-		EntryCount: r.EntryCount, Committed: micros(r.Committed),
+		EntryCount: r.EntryCount, Committed: leaderboard.MicrosOf(r.Committed),
 	}
 	if r.EndsAt.Valid {
-		p.EndsAt = micros(r.EndsAt.Time)
+		p.EndsAt = leaderboard.MicrosOf(r.EndsAt.Time)
 	}
 	return p
 }
@@ -40,16 +41,16 @@ func (r *periodRow) period() leaderboard.Period {
 // CurrentPeriod is the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
 // or nobody has written to the period or read it yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	l, _, err := s.look(ctx, s.db, s.limited(s.lookQuery()), b.Name)
+	l, _, err := s.look(ctx, s.db, s.db.Limited(s.lookQuery()), b.Name)
 	if err != nil {
-		return leaderboard.Period{}, translate(ctx, "period", err)
+		return leaderboard.Period{}, db.Translate(ctx, "period", err)
 	}
 	for _, p := range l.Periods {
 		if p.Window == w && p.ID != 0 && p.BoardID == b.ID {
 			return p, nil
 		}
 	}
-	return leaderboard.Period{}, wrap("period", leaderboard.ErrPeriodNotFound)
+	return leaderboard.Period{}, db.Wrap("period", leaderboard.ErrPeriodNotFound)
 }
 
 // PeriodNamed is the period of a board's window with this name, one that the board has or once had, or
@@ -69,12 +70,12 @@ func (s *Store) Period(ctx context.Context, id int64) (leaderboard.Period, error
 
 func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
 	var row periodRow
-	err := s.db.GetContext(ctx, &row, s.limited(query), args...)
+	err := s.db.GetContext(ctx, &row, s.db.Limited(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrPeriodNotFound
 	}
 	if err != nil {
-		return leaderboard.Period{}, translate(ctx, "period", err)
+		return leaderboard.Period{}, db.Translate(ctx, "period", err)
 	}
 	return row.period(), nil
 }
@@ -91,8 +92,8 @@ func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 		query, args = query+" AND id < ?", append(args, before)
 	}
 	var rows []periodRow
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
-		return nil, translate(ctx, "periods", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, db.Translate(ctx, "periods", err)
 	}
 	periods := make([]leaderboard.Period, len(rows))
 	for i := range rows {

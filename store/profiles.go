@@ -7,6 +7,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // profileRow is a row of profiles.
@@ -23,7 +24,7 @@ const profileColumns = "member, display_name, avatar_url, attributes, updated_at
 func (r *profileRow) profile() leaderboard.Profile {
 	return leaderboard.Profile{
 		Member: string(r.Member), DisplayName: string(r.DisplayName), AvatarURL: string(r.AvatarURL),
-		Attributes: leaderboard.Attributes(r.Attributes), UpdatedTime: micros(r.Updated),
+		Attributes: leaderboard.Attributes(r.Attributes), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 	}
 }
 
@@ -32,16 +33,16 @@ func (r *profileRow) profile() leaderboard.Profile {
 // ErrUnavailable.
 func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
 	if broken := p.Check(); broken != nil {
-		return p, false, wrap("put profile", broken)
+		return p, false, db.Wrap("put profile", broken)
 	}
 	if p.Attributes == "" {
 		p.Attributes = leaderboard.NoAttributes
 	}
 	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
-	put := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, " + s.sysdate() + ") ON DUPLICATE KEY UPDATE" +
+	put := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE" +
 		" updated_at = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
 		" updated_at, VALUES(updated_at)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
-	err = s.repeat(ctx, func(tx *sqlx.Tx) error {
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes))
 		if err != nil {
 			return err
@@ -56,14 +57,14 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 		out = row.profile()
 		return err
 	})
-	return out, created, translate(ctx, "put profile", err)
+	return out, created, db.Translate(ctx, "put profile", err)
 }
 
 // Profile is the profile of a member, or ErrProfileNotFound.
 func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
-		err = wrap("profile", leaderboard.ErrProfileNotFound)
+		err = db.Wrap("profile", leaderboard.ErrProfileNotFound)
 	}
 	if err != nil {
 		return leaderboard.Profile{}, err
@@ -77,8 +78,8 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 		return nil, nil
 	}
 	var rows []profileRow
-	if err := s.db.SelectContext(ctx, &rows, s.limited(profilesOf(members))); err != nil {
-		return nil, translate(ctx, "profiles", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(profilesOf(members))); err != nil {
+		return nil, db.Translate(ctx, "profiles", err)
 	}
 	out := make([]leaderboard.Profile, len(rows))
 	for i := range rows {
@@ -88,28 +89,6 @@ func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 }
 
 func profilesOf(members []string) string {
-	t := (&text{}).str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").among("member", members)
-	return t.str(" LIMIT ").int(int64(len(members))).String()
-}
-
-// repeat runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
-func (s *Store) repeat(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	for attempt := 1; ; attempt++ {
-		err := s.once(ctx, fn)
-		if m, _ := meaningOf(number(err)); err == nil || attempt == attempts || !m.retry {
-			return err
-		}
-	}
-}
-
-func (s *Store) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	tx, err := s.db.BeginTxx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
-	if err := fn(tx); err != nil {
-		return err
-	}
-	return commit(tx)
+	t := (&db.Text{}).Str("SELECT "+profileColumns+" FROM profiles FORCE INDEX (PRIMARY) WHERE ").Among("member", members)
+	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
@@ -108,7 +109,7 @@ func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member
 
 func (s *Store) remove(ctx context.Context, board string, r *request) (leaderboard.Receipt, error) {
 	if leaderboard.CheckMember(r.remove) != nil {
-		return leaderboard.Receipt{}, wrap("remove", leaderboard.ErrNotRanked)
+		return leaderboard.Receipt{}, db.Wrap("remove", leaderboard.ErrNotRanked)
 	}
 	r.done = make(chan answer, 1)
 	a, err := s.enqueue(ctx, board, r)
@@ -118,15 +119,15 @@ func (s *Store) remove(ctx context.Context, board string, r *request) (leaderboa
 // enqueue waits for the answer to a request; without an error of its own it is one without an error.
 func (s *Store) enqueue(ctx context.Context, board string, r *request) (answer, error) {
 	if err := ctx.Err(); err != nil {
-		return answer{}, wrap("submit", err)
+		return answer{}, db.Wrap("submit", err)
 	}
 	if err := s.push(board, r); err != nil {
-		return answer{}, wrap("submit", err)
+		return answer{}, db.Wrap("submit", err)
 	}
 	select {
 	case a := <-r.done:
 		if a.err != nil {
-			return answer{}, wrap("submit", a.err)
+			return answer{}, db.Wrap("submit", a.err)
 		}
 		return a, nil
 	case <-ctx.Done():
@@ -237,11 +238,8 @@ type writer struct {
 	store   *Store
 	board   string
 	derived map[string]bool // boards of the batch under way that are derived, when it is across boards
-	text    text            // reused from batch to batch
+	text    db.Text         // reused from batch to batch
 }
-
-// attempts bounds how often a batch is tried after deadlocks and lock waits.
-const attempts = 3
 
 // commit carries a batch out, tells the followers, and then answers every request. It works on a context of its own:
 // the requests of a batch belong to several callers, and none may cancel it for the others.
@@ -256,7 +254,7 @@ func (w *writer) commit(reqs []*request) {
 	} else {
 		defer s.gates.enter(w.board)()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), attempts*s.cfg.LockWait+s.cfg.ReadTimeout+s.cfg.WriteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), db.Attempts*s.cfg.LockWait+s.cfg.ReadTimeout+s.cfg.WriteTimeout)
 	defer cancel()
 	start := time.Now()
 	b, err := w.tryAll(ctx, reqs)
@@ -285,18 +283,17 @@ func (w *writer) tryAll(ctx context.Context, reqs []*request) (*batch, error) {
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			return b, err
 		}
-		m, _ := meaningOf(number(err))
-		again := m.retry && attempt < attempts
-		if w.board == acrossQueue && number(err) == errDuplicate {
+		again := db.Retryable(err) && attempt < db.Attempts
+		if w.board == acrossQueue && db.IsDuplicate(err) {
 			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
-			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < attempts
+			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < db.Attempts
 		}
-		if number(err) == 0 && lost(err) && !reconnected {
+		if db.ConnectionLost(err) && !reconnected {
 			reconnected, again = true, true
 		}
 		if !again || ctx.Err() != nil {
-			return nil, translate(context.Background(), "batch", err)
+			return nil, db.Translate(context.Background(), "batch", err)
 		}
-		w.store.cfg.Logger.Debug("batch is repeated", "board", w.board, "attempt", attempt, "error", err)
+		w.store.db.Log.Debug("batch is repeated", "board", w.board, "attempt", attempt, "error", err)
 	}
 }

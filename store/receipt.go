@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // requestHash is SHA-256 over a canonical encoding of a request: equal for equal decoded requests, however they were
@@ -83,7 +84,7 @@ func encodeAnswer(a answer) ([]byte, error) {
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
-		return nil, wrap("receipt", err)
+		return nil, db.Wrap("receipt", err)
 	}
 	return b, nil
 }
@@ -95,10 +96,10 @@ func storeResult(board string, r leaderboard.Result) storedResult {
 func decodeAnswer(b []byte) (answer, error) {
 	var in storedReceipt
 	if err := json.Unmarshal(b, &in); err != nil {
-		return answer{}, wrap("receipt", err)
+		return answer{}, db.Wrap("receipt", err)
 	}
 	if in.Format != receiptFormat {
-		return answer{}, wrap("receipt", fmt.Errorf("format %d: %w", in.Format, errors.ErrUnsupported))
+		return answer{}, db.Wrap("receipt", fmt.Errorf("format %d: %w", in.Format, errors.ErrUnsupported))
 	}
 	if in.Boards == nil {
 		out := leaderboard.Receipt{Seq: in.Seq, Seqs: in.Seqs, Results: make([]leaderboard.Result, len(in.Results))}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 const (
@@ -54,7 +55,7 @@ func (s *Store) changeState(ctx context.Context, boardID, id int64, from, to str
 	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = ? WHERE id = ? AND state = ?", to, id, from); err != nil {
 		return err
 	}
-	return commit(tx)
+	return db.Commit(tx)
 }
 
 // sweepPeriods gives up the closed periods that their boards do not keep, and deletes what was given up.
@@ -106,7 +107,7 @@ func (s *Store) purgePeriods(ctx context.Context) error {
 		return err
 	}
 	for _, p := range given {
-		log := s.cfg.Logger.With("board", string(p.Board), "window", string(p.Window), "period", string(p.Label))
+		log := s.db.Log.With("board", string(p.Board), "window", string(p.Window), "period", string(p.Label))
 		rows, err := s.purgePeriod(ctx, p.ID, func(rows int64) { log.Info("an old period is being deleted", "rows", rows) })
 		if err != nil {
 			return err

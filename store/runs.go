@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Lengths of the columns of runs, in characters.
@@ -46,7 +47,7 @@ func (r *runRow) run() leaderboard.Run {
 		ID: r.ID, BoardID: r.BoardID, Board: string(r.Board), PeriodID: r.PeriodID, Window: period.Window,
 		Period: period.Name(), Kind: leaderboard.RunKind(r.Kind), Reason: leaderboard.RunReason(r.Reason), Actor: r.Actor,
 		State: leaderboard.RunState(r.State), FromSeq: r.FromSeq, ToSeq: r.ToSeq, Rows: r.Rows,
-		StartedAt: micros(r.Started), Took: time.Duration(r.TookUS) * time.Microsecond, Error: r.Error,
+		StartedAt: leaderboard.MicrosOf(r.Started), Took: time.Duration(r.TookUS) * time.Microsecond, Error: r.Error,
 	}
 }
 
@@ -54,19 +55,19 @@ func (r *runRow) run() leaderboard.Run {
 // StartedAt. An Actor longer than 128 characters is cut.
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	result, err := s.db.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
-		" VALUES (?, ?, ?, ?, ?, ?, "+s.now()+")",
+		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+")",
 		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), cutText(r.Actor, maxActor), string(r.State))
 	if err != nil {
-		return r, translate(ctx, "start run", err)
+		return r, db.Translate(ctx, "start run", err)
 	}
 	if r.ID, err = result.LastInsertId(); err != nil {
-		return r, wrap("start run", err)
+		return r, db.Wrap("start run", err)
 	}
 	var started time.Time
 	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
-		return r, translate(ctx, "start run", err)
+		return r, db.Translate(ctx, "start run", err)
 	}
-	r.StartedAt = micros(started)
+	r.StartedAt = leaderboard.MicrosOf(started)
 	return r, nil
 }
 
@@ -76,7 +77,7 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
 		" WHERE id = ?", string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), cutText(r.Error, maxRunError), r.ID)
 	if err != nil {
-		return translate(ctx, "finish run", err)
+		return db.Translate(ctx, "finish run", err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n > 0 {
 		return err
@@ -95,12 +96,12 @@ func cutText(s string, n int) string {
 // Run is the run with this id, or ErrRunNotFound.
 func (s *Store) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	var row runRow
-	err := s.db.GetContext(ctx, &row, s.limited(selectRuns+" WHERE r.id = ?"), id)
+	err := s.db.GetContext(ctx, &row, s.db.Limited(selectRuns+" WHERE r.id = ?"), id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrRunNotFound
 	}
 	if err != nil {
-		return leaderboard.Run{}, translate(ctx, "run", err)
+		return leaderboard.Run{}, db.Translate(ctx, "run", err)
 	}
 	return row.run(), nil
 }
@@ -116,8 +117,8 @@ func (s *Store) Runs(ctx context.Context, boardID, before int64, limit int) ([]l
 		query, args = query+" AND r.id < ?", append(args, before)
 	}
 	var rows []runRow
-	if err := s.db.SelectContext(ctx, &rows, s.limited(query+" ORDER BY r.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
-		return nil, translate(ctx, "runs", err)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY r.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, db.Translate(ctx, "runs", err)
 	}
 	runs := make([]leaderboard.Run, len(rows))
 	for i := range rows {

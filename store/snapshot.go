@@ -5,6 +5,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // snapshotChunk is how many entries one statement of a snapshot reads.
@@ -43,5 +44,5 @@ func (s *Store) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit i
 	if callback != nil {
 		return callback
 	}
-	return translate(ctx, "snapshot", err)
+	return db.Translate(ctx, "snapshot", err)
 }

@@ -4,23 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // Store is the truth: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
 // called concurrently.
 type Store struct {
 	cfg     Config
-	db      *sqlx.DB // everything but the batches
-	batches *sql.DB  // connections that take several statements at once, for text built by hand only
-	flavour *flavour
+	db      *db.DB
 	indexes *indexes
 
 	derivers  derivers
@@ -38,16 +33,11 @@ type Store struct {
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
 func Open(_ context.Context, cfg Config) (*Store, error) {
 	cfg = cfg.withDefaults()
-	readers, writers := pools(cfg.MaxConns)
-	db, flavour, err := connect(cfg, readers)
+	database, err := db.Open(cfg.database())
 	if err != nil {
 		return nil, err
 	}
-	batches, _, err := connect(cfg, writers)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{cfg: cfg, db: sqlx.NewDb(db, "mysql"), batches: batches, flavour: flavour, queues: map[string]*queue{}}
+	s := &Store{cfg: cfg, db: database, queues: map[string]*queue{}}
 	s.indexes = newIndexes(s)
 	return s, nil
 }
@@ -60,37 +50,25 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.writers.Wait()
 	s.indexes.close()
-	return errors.Join(s.derivers.close(), s.batches.Close(), s.db.Close())
+	return errors.Join(s.derivers.close(), s.db.Close())
 }
 
 // Ping says whether MySQL answers.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.PingContext(ctx); err != nil {
-		return translate(ctx, "ping", err)
+		return db.Translate(ctx, "ping", err)
 	}
 	return nil
 }
 
 // DB is the pool, for migrations.Version and statistics. Nothing else may use it.
-func (s *Store) DB() *sql.DB { return s.db.DB }
+func (s *Store) DB() *sql.DB { return s.db.DB.DB }
 
-// Now is the database clock.
-func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) {
-	var now time.Time
-	if err := s.db.QueryRowContext(ctx, "SELECT "+s.sysdate()).Scan(&now); err != nil {
-		return 0, translate(ctx, "clock", err)
-	}
-	return micros(now), nil
+// Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
+// returns an error for a bad DSN only; nothing is dialled yet.
+func Connect(dsn string) (*sql.DB, error) {
+	return db.Connect(Config{DSN: dsn}.withDefaults().database())
 }
 
-// now returns the SQL expression of the moment at which a statement began, by the database clock.
-func (s *Store) now() string { return s.cfg.Clock("NOW(6)") }
-
-// sysdate returns the SQL expression of the present by the database clock, also after a wait for a lock.
-func (s *Store) sysdate() string { return s.cfg.Clock("SYSDATE(6)") }
-
-// limited is a reading statement with the time limit of the server on it.
-func (s *Store) limited(query string) string { return s.flavour.limited(query, s.cfg.StatementTimeout) }
-
-// wrap adds what was being done to an error that is translated already.
-func wrap(doing string, err error) error { return fmt.Errorf("store: %s: %w", doing, err) }
+// Now reads the database clock.
+func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // How much history of runs is kept.
@@ -26,19 +27,19 @@ func (s *Store) Sweep(ctx context.Context) error {
 		return err
 	}
 	done := errors.Join(
-		translate(ctx, "sweep boards", s.sweepBoards(ctx)),
-		translate(ctx, "close periods", s.closePeriods(ctx, now)),
-		translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
-		translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
-		translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
-		translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
-		translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
+		db.Translate(ctx, "sweep boards", s.sweepBoards(ctx)),
+		db.Translate(ctx, "close periods", s.closePeriods(ctx, now)),
+		db.Translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
+		db.Translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
+		db.Translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
+		db.Translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
+		db.Translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
 	)
 	// These come last, because they may take all the time that there is: the first leaves half of it to the second.
 	half, cancel := halfOf(ctx)
 	defer cancel()
-	done = errors.Join(done, translate(half, "sweep hidden members", s.sweepHidden(half)))
-	return errors.Join(done, translate(ctx, "sweep erasures", s.sweepForgettings(ctx)))
+	done = errors.Join(done, db.Translate(half, "sweep hidden members", s.sweepHidden(half)))
+	return errors.Join(done, db.Translate(ctx, "sweep erasures", s.sweepForgettings(ctx)))
 }
 
 // halfOf is a context that ends when half of the time is over that ctx has left.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // tally asks how many entries an interval has, and how many of them are tied with where it ends if that is an entry.
@@ -21,25 +22,25 @@ const tiedUnit = 1 << 32
 
 func unpack(n int64) counted { return counted{all: n % tiedUnit, tied: n / tiedUnit} }
 
-func (c *tally) subquery(t *text, periodID int64) {
+func (c *tally) subquery(t *db.Text, periodID int64) {
 	iv, to := c.iv, c.iv.to
 	switch {
 	case to.n <= colMember:
-		t.str(",(SELECT COUNT(*)")
+		t.Str(",(SELECT COUNT(*)")
 	case c.wide:
 		// All of them, less those with the same score that are behind. NULL is not added up: that is what is quick here.
-		t.str(",(SELECT COUNT(*) + COALESCE(SUM(CASE WHEN score > ").int(to.score).str(" THEN NULL WHEN tiebreak > ").int(to.tiebreak)
-		t.str(" THEN 0 WHEN tiebreak = ").int(to.tiebreak).str(" AND (created_at < ").time(to.created)
-		t.str(" OR created_at = ").time(to.created).str(" AND member < ").hex(to.member)
-		t.str(") THEN ").int(tiedUnit).str(" ELSE -1 END), 0)")
+		t.Str(",(SELECT COUNT(*) + COALESCE(SUM(CASE WHEN score > ").Int(to.score).Str(" THEN NULL WHEN tiebreak > ").Int(to.tiebreak)
+		t.Str(" THEN 0 WHEN tiebreak = ").Int(to.tiebreak).Str(" AND (created_at < ").Time(to.created)
+		t.Str(" OR created_at = ").Time(to.created).Str(" AND member < ").Hex(to.member)
+		t.Str(") THEN ").Int(tiedUnit).Str(" ELSE -1 END), 0)")
 		iv.to = cut{n: colScore + 1, score: to.score, behind: true}
 	default:
-		t.str(",(SELECT COUNT(*) + ").int(tiedUnit).str(" * COALESCE(SUM(score = ").int(to.score)
-		t.str(" AND tiebreak = ").int(to.tiebreak).str("), 0)")
+		t.Str(",(SELECT COUNT(*) + ").Int(tiedUnit).Str(" * COALESCE(SUM(score = ").Int(to.score)
+		t.Str(" AND tiebreak = ").Int(to.tiebreak).Str("), 0)")
 	}
-	t.str(" FROM entries FORCE INDEX (entries_order) WHERE period_id = ").int(periodID).str(" AND ")
+	t.Str(" FROM entries FORCE INDEX (entries_order) WHERE period_id = ").Int(periodID).Str(" AND ")
 	iv.where(t)
-	t.str(")")
+	t.Str(")")
 }
 
 // tallies are what to count for the keys: the entries from the start of the bucket, or from the key before if that is in

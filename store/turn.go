@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/db"
 )
 
 // turn is what a moment of the database clock makes of a board's open periods.
@@ -70,15 +71,15 @@ func (t *turn) carryOut(ctx context.Context, tx execer) error {
 		if p.ID != 0 {
 			continue
 		}
-		q := (&text{}).str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
-		q.int(p.BoardID).str(",").hex(string(p.Window)).str(",").hex(p.Label).str(",").time(p.StartsAt).str(",")
+		q := (&db.Text{}).Str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
+		q.Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 		if p.EndsAt == leaderboard.Forever {
-			q.str("NULL")
+			q.Str("NULL")
 		} else {
-			q.time(p.EndsAt)
+			q.Time(p.EndsAt)
 		}
-		result, err := tx.ExecContext(ctx, q.str(",'1970-01-01',").time(p.Committed).str(")").String())
-		if number(err) == errDuplicate {
+		result, err := tx.ExecContext(ctx, q.Str(",'1970-01-01',").Time(p.Committed).Str(")").String())
+		if db.IsDuplicate(err) {
 			return fmt.Errorf("%w: the clock of the database went back into %s, which is closed: %w", leaderboard.ErrUnavailable, p.Name(), err)
 		}
 		if err != nil {

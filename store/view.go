@@ -2,25 +2,19 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
-
-// querier is what reading needs: the pool, for one statement, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
 
 // view is one state of one period, read in several statements: in a transaction that sees nothing else, or one by one,
 // which saves four round trips; then numbers are carried to the state of the view, see indexes.
 type view struct {
 	store    *Store
-	q        querier
+	q        db.Querier
 	ref      leaderboard.PeriodRef
 	codec    rank.Codec
 	minSeq   int64
@@ -49,7 +43,7 @@ func (s *Store) read(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 	var err error
 	for range lightAttempts {
 		light := v
-		light.q = s.db.DB
+		light.q = s.db
 		if err = light.done(fn(&light)); err == nil {
 			s.indexes.reads.single.Add(1)
 		}
@@ -72,7 +66,7 @@ func (s *Store) read(ctx context.Context, ref leaderboard.PeriodRef, minSeq int6
 
 // view runs fn on a REPEATABLE READ, READ ONLY transaction, whose snapshot its first statement takes.
 func (s *Store) view(ctx context.Context, v view, fn func(*view) error) error {
-	tx, err := s.db.DB.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	tx, err := s.db.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,9 +117,9 @@ func (v *view) look(ctx context.Context, qu question) (reply, error) {
 
 // keys reads entries without the state, which is known; that makes for a statement that is planned in half the time.
 func (v *view) keys(ctx context.Context, sc scan) ([]rank.Key, error) {
-	t := (&text{}).str("SELECT member, score, tiebreak, created_at")
+	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_at")
 	sc.from(t, v.ref.ID)
-	rows, err := v.q.QueryContext(ctx, v.store.limited(t.String()))
+	rows, err := v.q.QueryContext(ctx, v.store.db.Limited(t.String()))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func TestTranslate(t *testing.T) {
 		"rule":            {&leaderboard.RuleError{Code: "c"}, nil},
 		"fault":           {server(1064), nil},
 	} {
-		got := translate(t.Context(), "test", c.err)
+		got := Translate(t.Context(), "test", c.err)
 		if !errors.Is(got, c.err) {
 			t.Errorf("%s: %v has lost its cause", name, got)
 		}
@@ -47,12 +47,12 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%s: %v, want no sentinel", name, got)
 		}
 	}
-	if err := translate(t.Context(), "test", nil); err != nil {
+	if err := Translate(t.Context(), "test", nil); err != nil {
 		t.Errorf("no error became %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := translate(ctx, "test", mysql.ErrInvalidConn); !errors.Is(err, context.Canceled) || isSentinel(err) {
+	if err := Translate(ctx, "test", mysql.ErrInvalidConn); !errors.Is(err, context.Canceled) || isSentinel(err) {
 		t.Errorf("the caller went away: %v", err)
 	}
 }

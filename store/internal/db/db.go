@@ -1,4 +1,6 @@
-package store
+// Package db is the way to the database: connections and what each of them is set to, the dialect, the clock, limits on
+// time, transactions, what an error of the server means, and statements built by hand.
+package db
 
 import (
 	"context"
@@ -14,22 +16,92 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 const (
-	dialTimeout = 5 * time.Second
+	// TidyTimeout bounds what is done to put things in order after a failure, too.
+	TidyTimeout = 5 * time.Second
 	// connMaxIdle lets the pool shrink after a burst; connMaxAge lets connections move when a proxy or DNS name does.
 	connMaxIdle = time.Minute
 	connMaxAge  = 30 * time.Minute
 )
 
+// Config says which database to use, and within which limits. store.Config describes its fields and has the defaults.
+type Config struct {
+	DSN                       string
+	MaxConns                  int
+	StatementTimeout          time.Duration
+	LockWait                  time.Duration // whole seconds
+	ReadTimeout, WriteTimeout time.Duration
+	Clock                     func(database string) string
+	Logger                    *slog.Logger
+}
+
+// DB is the database: a pool for everything but batches, and one of connections that take several statements at once.
+// All methods may be called concurrently.
+type DB struct {
+	*sqlx.DB
+	Batches *sql.DB // for text built by hand only
+	Config  Config
+	Log     *slog.Logger
+	dialect *dialect
+}
+
+// Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
+func Open(cfg Config) (*DB, error) {
+	readers, writers := pools(cfg.MaxConns)
+	reads, dialect, err := connect(cfg, readers)
+	if err != nil {
+		return nil, err
+	}
+	batches, _, err := connect(cfg, writers)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
+}
+
+// Close closes both pools.
+func (d *DB) Close() error { return errors.Join(d.Batches.Close(), d.DB.Close()) }
+
+// Single opens a pool of one connection beside the others, for locks that live as long as their connection.
+func (d *DB) Single() (*sql.DB, error) {
+	one, _, err := connect(d.Config, pool{conns: 1})
+	return one, err
+}
+
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.
-func Connect(dsn string) (*sql.DB, error) {
-	cfg := Config{DSN: dsn}.withDefaults()
+func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
 	db, _, err := connect(cfg, pool{conns: cfg.MaxConns})
 	return db, err
+}
+
+// Limited returns a reading statement with the time limit of the server on it.
+func (d *DB) Limited(query string) string { return d.dialect.limited(query, d.Config.StatementTimeout) }
+
+// Now returns the SQL expression of the moment at which a statement began, by the database clock.
+func (d *DB) Now() string { return d.Config.Clock("NOW(6)") }
+
+// Sysdate returns the SQL expression of the present by the database clock, also after a wait for a lock.
+func (d *DB) Sysdate() string { return d.Config.Clock("SYSDATE(6)") }
+
+// Clock reads the database clock.
+func (d *DB) Clock(ctx context.Context) (leaderboard.Micros, error) {
+	var now time.Time
+	if err := d.QueryRowContext(ctx, "SELECT "+d.Sysdate()).Scan(&now); err != nil {
+		return 0, Translate(ctx, "clock", err)
+	}
+	return leaderboard.MicrosOf(now), nil
+}
+
+// Snapshot begins a REPEATABLE READ, READ ONLY transaction. Its first statement takes the snapshot.
+func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
+	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
 // pool is what the two pools of a store differ in.
@@ -48,7 +120,7 @@ func pools(maxConns int) (readers, writers pool) {
 
 // connect is the one way to a connection. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, and interpolates arguments (one round trip per statement).
-func connect(cfg Config, p pool) (*sql.DB, *flavour, error) {
+func connect(cfg Config, p pool) (*sql.DB, *dialect, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: DSN: %w", err)
@@ -63,7 +135,7 @@ func connect(cfg Config, p pool) (*sql.DB, *flavour, error) {
 	mc.Collation = "utf8mb4_bin"
 	mc.ReadTimeout, mc.WriteTimeout = cfg.ReadTimeout, cfg.WriteTimeout
 	if mc.Timeout == 0 {
-		mc.Timeout = dialTimeout
+		mc.Timeout = TidyTimeout
 	}
 	mc.Logger = driverLog{cfg.Logger}
 	params := maps.Clone(mc.Params)
@@ -84,13 +156,13 @@ func connect(cfg Config, p pool) (*sql.DB, *flavour, error) {
 	db.SetMaxIdleConns(p.conns)
 	db.SetConnMaxIdleTime(connMaxIdle)
 	db.SetConnMaxLifetime(connMaxAge)
-	return db, &c.flavour, nil
+	return db, &c.dialect, nil
 }
 
 // connector does what the variables of a DSN cannot: MySQL and MariaDB name the one of the isolation level differently.
 type connector struct {
 	driver.Connector
-	flavour flavour
+	dialect dialect
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -112,7 +184,7 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 	if _, err := exec.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		return err
 	}
-	if c.flavour.known() {
+	if c.dialect.known() {
 		return nil
 	}
 	query, ok := conn.(driver.QueryerContext)
@@ -126,33 +198,33 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 	row := make([]driver.Value, 1)
 	err = rows.Next(row)
 	if version, ok := row[0].([]byte); ok && err == nil {
-		c.flavour.set(string(version))
+		c.dialect.set(string(version))
 	}
 	return errors.Join(err, rows.Close())
 }
 
-// flavour is which of the two dialects the server speaks where they differ.
-type flavour struct{ v atomic.Int32 }
+// dialect is which of the two dialects the server speaks where they differ.
+type dialect struct{ v atomic.Int32 }
 
 const (
-	flavourMySQL   = 1
-	flavourMariaDB = 2
+	dialectMySQL   = 1
+	dialectMariaDB = 2
 )
 
-func (f *flavour) known() bool { return f.v.Load() != 0 }
+func (d *dialect) known() bool { return d.v.Load() != 0 }
 
-func (f *flavour) set(version string) {
+func (d *dialect) set(version string) {
 	if strings.Contains(strings.ToLower(version), "mariadb") {
-		f.v.Store(flavourMariaDB)
+		d.v.Store(dialectMariaDB)
 	} else {
-		f.v.Store(flavourMySQL)
+		d.v.Store(dialectMySQL)
 	}
 }
 
 // limited gives a reading statement that begins with SELECT a limit of time at the server: ending the context closes
 // the socket, but the server would work on.
-func (f *flavour) limited(query string, limit time.Duration) string {
-	if f.v.Load() == flavourMariaDB {
+func (d *dialect) limited(query string, limit time.Duration) string {
+	if d.v.Load() == dialectMariaDB {
 		return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", limit.Seconds(), query)
 	}
 	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -84,13 +84,16 @@ func number(err error) uint16 {
 	return 0
 }
 
-// translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, that is the cause.
-func translate(ctx context.Context, doing string, err error) error {
+// Wrap adds what was being done to an error that is translated already.
+func Wrap(doing string, err error) error { return fmt.Errorf("store: %s: %w", doing, err) }
+
+// Translate gives an error of the driver its meaning. When ctx, the caller's own, has ended, that is the cause.
+func Translate(ctx context.Context, doing string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if isSentinel(err) {
-		return wrap(doing, err)
+		return Wrap(doing, err)
 	}
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("store: %s: %w (%w)", doing, cause, err)
@@ -101,7 +104,7 @@ func translate(ctx context.Context, doing string, err error) error {
 	if lost(err) || errors.Is(err, context.Canceled) {
 		return fmt.Errorf("store: %s: %w: %w", doing, leaderboard.ErrUnavailable, err)
 	}
-	return wrap(doing, err)
+	return Wrap(doing, err)
 }
 
 // isSentinel says whether err has its meaning already.
@@ -118,8 +121,27 @@ func isSentinel(err error) bool {
 	return false
 }
 
-// commit ends a transaction. Without an answer to COMMIT, or with one that does not decide it, the outcome is unknown.
-func commit(tx interface{ Commit() error }) error { return commitOutcome(tx.Commit()) }
+// Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it at
+// once may succeed.
+func Retryable(err error) bool {
+	m, _ := meaningOf(number(err))
+	return m.retry
+}
+
+// RetryableOrDuplicate says so too of two that add a row with the same key at once: the second then finds the first's.
+func RetryableOrDuplicate(err error) bool { return Retryable(err) || IsDuplicate(err) }
+
+// IsDuplicate says whether a row with the same key exists already.
+func IsDuplicate(err error) bool { return number(err) == errDuplicate }
+
+// IsLockWait says whether a wait for a lock took too long.
+func IsLockWait(err error) bool { return number(err) == errLockWait }
+
+// ConnectionLost says whether err is no answer of the server: the connection is gone, or never was.
+func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }
+
+// Commit ends a transaction. Without an answer to COMMIT, or with one that does not decide it, the outcome is unknown.
+func Commit(tx interface{ Commit() error }) error { return commitOutcome(tx.Commit()) }
 
 // commitOutcome is what the result of sending COMMIT means.
 func commitOutcome(err error) error {

@@ -1,0 +1,106 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Attempts bounds how often a transaction is tried that the server rolls back because others are in its way.
+const Attempts = 3
+
+// Retry calls fn until it succeeds, or fails with an error that again does not approve of, but not more than Attempts times.
+func Retry(again func(error) bool, fn func() error) error {
+	for attempt := 1; ; attempt++ {
+		if err := fn(); err == nil || attempt == Attempts || !again(err) {
+			return err
+		}
+	}
+}
+
+// InTx runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
+func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	return Retry(Retryable, func() error { return d.Once(ctx, fn) })
+}
+
+// Once runs fn in a transaction and commits it.
+func (d *DB) Once(ctx context.Context, fn func(*sqlx.Tx) error) error {
+	tx, err := d.BeginTxx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return Commit(tx)
+}
+
+// Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
+// were sent.
+type Tx struct {
+	Conn  *sql.Conn
+	begun bool
+	over  bool // committed: there is nothing to roll back
+}
+
+// Begin takes a connection for a transaction, which begins with its first packet: see Opening.
+func (d *DB) Begin(ctx context.Context) (*Tx, error) {
+	conn, err := d.Batches.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Tx{Conn: conn}, nil
+}
+
+// Opening returns what the first packet of the transaction begins with, and nothing for those that follow.
+func (tx *Tx) Opening() string {
+	if tx.begun {
+		return ""
+	}
+	tx.begun = true
+	return "START TRANSACTION;"
+}
+
+// Commit sends COMMIT. An error wraps ErrOutcomeUnknown when it was sent and no answer came.
+func (tx *Tx) Commit(ctx context.Context) error {
+	_, err := tx.Conn.ExecContext(ctx, "COMMIT")
+	tx.over = err == nil
+	return commitOutcome(err)
+}
+
+// End rolls back what is not committed and gives the connection back, or drops it when the server does not confirm the
+// rollback: a connection in the middle of a transaction must not reach another user of the pool.
+func (tx *Tx) End() error {
+	if !tx.over {
+		ctx, cancel := context.WithTimeout(context.Background(), TidyTimeout)
+		defer cancel()
+		if _, err := tx.Conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+			_ = tx.Conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}
+	if err := tx.Conn.Close(); err != nil && !errors.Is(err, sql.ErrConnDone) {
+		return err
+	}
+	return nil
+}
+
+// Querier is what reading needs: the pool, for one statement, or a transaction.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// NextResult goes to the answer of the next statement.
+func NextResult(rows *sql.Rows) error {
+	if rows.NextResultSet() {
+		return nil
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return errors.New("a statement of the batch has no answer")
+}
