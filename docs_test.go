@@ -27,7 +27,7 @@ var (
 	testsOf = regexp.MustCompile("`([a-z/.]+)`:? ((?:(?:Test|Benchmark|Fuzz)[A-Z]\\w*[,\\s]*)+)")
 
 	sourcePath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(go|sql|lua|yaml|txtar)$`)
-	modBlock   = regexp.MustCompile(`(?ms)^(require|tool) \((.*?)^\)`)
+	modBlock   = regexp.MustCompile(`(?ms)^(require|tool) (?:\((.*?)^\)|([^(\n]+)$)`)
 	snakeCase  = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
 )
 
@@ -138,7 +138,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "tools/go.mod")) {
+	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod")) {
 		if !explained[name] {
 			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
 		}
@@ -156,7 +156,7 @@ func requirements(t *testing.T, file string) []string {
 	t.Helper()
 	var names []string
 	for _, block := range modBlock.FindAllStringSubmatch(readDoc(t, file), -1) {
-		for line := range strings.Lines(block[2]) {
+		for line := range strings.Lines(block[2] + block[3]) {
 			fields := strings.Fields(line)
 			switch {
 			case len(fields) == 0 || strings.Contains(line, "// indirect") || fields[0] == module:
