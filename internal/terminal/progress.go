@@ -10,32 +10,49 @@ import (
 )
 
 // NewProgress returns a bar that is drawn on w if that is a terminal, and nowhere otherwise. A total of -1 is not known: it
-// turns in place.
+// turns in place, with the work.
 func NewProgress(w io.Writer, total int64, what string, options ...progressbar.Option) *Progress {
-	out := io.Discard
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		out = w
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return &Progress{}
 	}
 	if total == 0 {
 		total = 1 // of nothing there is no bar
 	}
 	return &Progress{progressbar.NewOptions64(total, append([]progressbar.Option{
-		progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(out), progressbar.OptionSetWidth(30),
+		progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(30),
 		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(65 * time.Millisecond),
+		progressbar.OptionSetSpinnerChangeInterval(0), // its goroutine reads the bar without a lock, and is never told to end
 	}, options...)...)}
 }
 
 // Progress is a progress bar. What it cannot show, more than the total for instance, is no reason to fail.
-type Progress struct{ bar *progressbar.ProgressBar }
+type Progress struct{ bar *progressbar.ProgressBar } // nil: there is no terminal
 
 // SetTotal changes what there is to do.
-func (p *Progress) SetTotal(n int64) { p.bar.ChangeMax64(max(1, n)) }
+func (p *Progress) SetTotal(n int64) {
+	if p.bar != nil {
+		p.bar.ChangeMax64(max(1, n))
+	}
+}
 
 // Add says that n more are done.
-func (p *Progress) Add(n int64) { _ = p.bar.Add64(n) }
+func (p *Progress) Add(n int64) {
+	if p.bar != nil {
+		_ = p.bar.Add64(n)
+	}
+}
 
 // Set says that n are done.
-func (p *Progress) Set(n int64) { _ = p.bar.Set64(n) }
+func (p *Progress) Set(n int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(n)
+	}
+}
 
 // End takes the bar away.
-func (p *Progress) End() { _ = p.bar.Finish() }
+func (p *Progress) End() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
