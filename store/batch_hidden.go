@@ -115,7 +115,7 @@ func (r *request) applySettle(periods []*period) (leaderboard.Receipt, error) {
 // member has a shadow in an open period there is a row of hidden_members, so most batches find nothing here. That row
 // may have been forgotten with the member while a submission was on its way, so removals ask for shadows without it.
 func (r *reading) appendHidden(t *db.Text) {
-	if len(r.shadowed) == 0 {
+	if len(r.withHidden) == 0 {
 		return
 	}
 	shadows := []int64{0} // no period: a list may not be empty
@@ -125,7 +125,7 @@ func (r *reading) appendHidden(t *db.Text) {
 	for chunk := range slices.Chunk(r.members, db.MaxRows) {
 		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
 		t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").Ints(shadows).Str(") AND e.member = h.member")
-		t.Str(" WHERE h.board_id IN (0,").Ints(r.shadowed).Str(") AND h.member IN (").Hexes(chunk).Str(");")
+		t.Str(" WHERE h.board_id IN (0,").Ints(r.withHidden).Str(") AND h.member IN (").Hexes(chunk).Str(");")
 	}
 	for chunk := range slices.Chunk(r.removed, db.MaxRows) {
 		t.Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
@@ -135,7 +135,7 @@ func (r *reading) appendHidden(t *db.Text) {
 
 // scanHidden reads the answers to appendHidden.
 func (r *reading) scanHidden(rows *sql.Rows, periods []*period) error {
-	if len(r.shadowed) == 0 {
+	if len(r.withHidden) == 0 {
 		return nil
 	}
 	for range slices.Chunk(r.members, db.MaxRows) {

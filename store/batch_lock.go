@@ -20,7 +20,7 @@ type boardRules struct {
 	rules            *leaderboard.Rules
 	calendar         leaderboard.Calendar
 	periods          []int64
-	shadowed         bool // members may be hidden
+	hasHidden        bool // members may be hidden
 }
 
 // found is what a batch starts from.
@@ -63,7 +63,7 @@ func (w *writer) lockAndRead(ctx context.Context, tx *db.Tx, reqs []*request) (*
 	if err = w.scanLock(rows, f); err != nil {
 		return nil, err
 	}
-	if ids, whole := f.turn.ids(); whole && len(f.turn.ended) == 0 && f.rules.boardID == known.boardID && f.rules.shadowed == known.shadowed &&
+	if ids, whole := f.turn.ids(); whole && len(f.turn.ended) == 0 && f.rules.boardID == known.boardID && f.rules.hasHidden == known.hasHidden &&
 		slices.Equal(ids, known.periods) {
 		f.choose(w.board)
 		f.keys, err = guess.scan(rows, f.periods)
@@ -84,8 +84,8 @@ func (w *writer) lockAndRead(ctx context.Context, tx *db.Tx, reqs []*request) (*
 // reading is what a batch reads on a board with these rules.
 func (b *boardRules) reading(f *found, members []string, reqs []*request) *reading {
 	r := newReading(b.boardID, b.periods, members, reqs)
-	if r.hidden = f.hidden; b.shadowed {
-		r.shadowed = []int64{b.boardID}
+	if r.hidden = f.hidden; b.hasHidden {
+		r.withHidden = []int64{b.boardID}
 	}
 	return r
 }
@@ -158,7 +158,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 	var (
 		open             []leaderboard.Period
 		boardID, version int64
-		shadowed         bool
+		hasHidden        bool
 		text             []byte
 	)
 	for rows.Next() {
@@ -167,7 +167,7 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 			lastCreated sql.NullTime
 			sysdate     time.Time
 		)
-		if err := rows.Scan(append([]any{&boardID, &version, &shadowed, &text, &sysdate, &lastCreated}, row.dest()...)...); err != nil {
+		if err := rows.Scan(append([]any{&boardID, &version, &hasHidden, &text, &sysdate, &lastCreated}, row.dest()...)...); err != nil {
 			return err
 		}
 		// The row of the board is locked first: the latest reading is one with all locks held.
@@ -195,9 +195,9 @@ func (w *writer) scanLock(rows *sql.Rows, f *found) error {
 			return err
 		}
 	}
-	if f.rules.shadowed != shadowed {
+	if f.rules.hasHidden != hasHidden {
 		fresh := *f.rules
-		fresh.shadowed = shadowed
+		fresh.hasHidden = hasHidden
 		f.rules = &fresh
 	}
 	f.turn = turnOf(f.rules.calendar, boardID, f.rules.rules.Windows, open, f.clock)

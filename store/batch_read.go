@@ -19,9 +19,9 @@ type reading struct {
 	members []string
 	keys    []string
 
-	shadowed []int64       // the boards that may have hidden members
-	hidden   hiddenMembers // found
-	removed  []string      // members to remove
+	withHidden []int64       // the boards that may have hidden members
+	hidden     hiddenMembers // found
+	removed    []string      // members to remove
 }
 
 func newReading(boardID int64, periods []int64, members []string, reqs []*request) *reading {

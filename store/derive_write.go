@@ -20,10 +20,10 @@ const (
 
 // output gathers what a step changes and writes it.
 type output struct {
-	d        *derivation
-	step     *leaderboard.DeriveStep
-	changes  []leaderboard.Change // without seq; from what everybody sees to what should be
-	shadowed bool                 // members of the board may be hidden
+	d         *derivation
+	step      *leaderboard.DeriveStep
+	changes   []leaderboard.Change // without seq; from what everybody sees to what should be
+	hasHidden bool                 // members of the board may be hidden
 }
 
 // add compares the entry that a member has with the one that it should have. What gathers beyond one transaction is
@@ -119,9 +119,9 @@ func (o *output) apply(ctx context.Context, tx *db.Tx, p *period, changes []lead
 			p.entries[c.Member] = c.Old
 		}
 	}
-	if o.shadowed {
+	if o.hasHidden {
 		r := newReading(p.ref.BoardID, []int64{p.ref.ID}, members, nil)
-		r.hidden, r.shadowed = p.hidden, []int64{p.ref.BoardID}
+		r.hidden, r.withHidden = p.hidden, []int64{p.ref.BoardID}
 		t := (&db.Text{}).Str("SELECT 1;")
 		r.appendHidden(t)
 		rows, err := tx.Conn.QueryContext(ctx, t.String())
@@ -201,7 +201,7 @@ func (o *output) lock(ctx context.Context, tx *db.Tx) (*period, error) {
 		f.periods[0].ref.ID != d.own.ID || f.periods[0].lastSeq != d.own.LastSeq {
 		return nil, errMoved
 	}
-	o.shadowed = f.rules.shadowed
+	o.hasHidden = f.rules.hasHidden
 	return f.periods[0], nil
 }
 

@@ -159,7 +159,7 @@ func plannedStatements(t *testing.T) map[string]planned {
 // planHidden adds the statements about hidden members.
 func planHidden(out map[string]planned) {
 	reads := &db.Text{}
-	(&reading{boardID: 7, periods: []int64{1, 2}, members: []string{"m2", "m4"}, shadowed: []int64{7}}).appendHidden(reads)
+	(&reading{boardID: 7, periods: []int64{1, 2}, members: []string{"m2", "m4"}, withHidden: []int64{7}}).appendHidden(reads)
 	out["read of hidden members"] = planned{strings.TrimSuffix(reads.String(), ";"), map[string]string{"h": "PRIMARY", "e": "PRIMARY"}}
 	past := &db.Text{}
 	appendLockPast(past, 7, []int64{3, 5, 900})

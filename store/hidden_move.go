@@ -126,12 +126,12 @@ func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) 
 // barrierOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
 // batch that comes between the two finds that it need not ask, and the second waits for it.
 func (s *Store) barrierOnce(ctx context.Context, after int64) (id int64, err error) {
-	var shadowed bool
-	err = s.db.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &shadowed)
+	var hasHidden bool
+	err = s.db.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
-	case err == nil && !shadowed:
+	case err == nil && !hasHidden:
 		_, err = s.db.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
 	}
 	return id, err

@@ -28,20 +28,19 @@ func TestHidingIsFinished(t *testing.T) {
 		const hide = "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (?, 'm', 'hiding', 'bot', NOW(6))"
 		const restore = "UPDATE hidden_members SET state = 'restoring', version = version + 1"
 		for _, c := range []struct {
-			what     string
-			left     func()
-			boards   [2]int64 // score of m on b and on other after the sweep
-			rows     int
-			shadowed bool
+			what   string
+			left   func()
+			boards [2]int64 // score of m on b and on other after the sweep
+			rows   int
 		}{
-			{"killed after the row", func() { mustExec(t, db, hide, 0) }, [2]int64{-1, -1}, 1, true},
-			{"killed before the row was marked", func() { mustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1, true},
-			{"restore, killed after the row", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
+			{"killed after the row", func() { mustExec(t, db, hide, 0) }, [2]int64{-1, -1}, 1},
+			{"killed before the row was marked", func() { mustExec(t, db, "UPDATE hidden_members SET state = 'hiding'") }, [2]int64{-1, -1}, 1},
+			{"restore, killed after the row", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0},
 			{"one board", func() {
 				mustExec(t, db, "UPDATE boards SET has_hidden = 1 WHERE id = ?", ref.BoardID) // they change together
 				mustExec(t, db, hide, ref.BoardID)
-			}, [2]int64{-1, 5}, 1, true},
-			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0, true},
+			}, [2]int64{-1, 5}, 1},
+			{"one board, restore", func() { mustExec(t, db, restore) }, [2]int64{5, 5}, 0},
 		} {
 			c.left()
 			if err := open(t, dsn, nil).Sweep(t.Context()); err != nil {
