@@ -5,7 +5,7 @@ TESTARGS ?= ./...
 GOTOOL    = $(GO) tool -modfile=tools/go.mod
 GOFUMPT   = $(GOTOOL) gofumpt
 .DEFAULT_GOAL := help
-.PHONY: help run test stress lint openapi bench build fmt cc
+.PHONY: help run test stress days lint openapi bench build fmt cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,11 @@ stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/testenv bin/stress $(ARGS)
+
+days: cc ## the tests on a leap day, at New Year, in other time zones, on one processor …; ARGS='-only leap ./store'; takes libfaketime
+	@mkdir -p bin
+	$(GO) build -o bin/stress ./internal/testenv/stress
+	CGO_ENABLED=1 bin/stress -days $(ARGS)
 
 lint: ## go vet, staticcheck, gofumpt
 	$(GO) vet ./...

@@ -49,6 +49,8 @@ type Config struct {
 	Fast bool
 	// MySQLOnly refuses a MariaDB on PATH where StartMySQL would take it.
 	MySQLOnly bool
+	// Env are variables for the process of a MySQL or MariaDB, besides those of this process.
+	Env []string
 	// Databases is the number of Redis databases; 0 means Redis's own default.
 	Databases int
 	// Cache overrides the folder that keeps fetched programs and initialised

@@ -141,6 +141,9 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, e
 	}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, in.cfg.Dir
 	cmd.ExtraFiles = []*os.File{lock}
+	if in.prog.kind != KindRedis && in.cfg.Env != nil {
+		cmd.Env = append(os.Environ(), in.cfg.Env...)
+	}
 	proc, err := spawn(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", in.prog.path, err)

@@ -34,7 +34,7 @@ func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(stri
 	if address := os.Getenv(Variable(kind)); address != "" {
 		return Provided{kind, address, "given", func(context.Context) error { return nil }}, nil
 	}
-	if !dockerAnswers(ctx) {
+	if os.Getenv(ClockVariable) != "" || !dockerAnswers(ctx) {
 		return provideProcess(ctx, kind, dir, log)
 	}
 	p, err := provideContainer(ctx, kind)
@@ -53,8 +53,12 @@ func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(stri
 }
 
 func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log func(string, ...any)) (Provided, error) {
+	env, err := clockEnv()
+	if err != nil {
+		return Provided{}, err
+	}
 	cfg := devserver.Config{
-		Dir: dir, Log: log, Ephemeral: true, Fast: true, MySQLOnly: true, Databases: redisDatabases,
+		Dir: dir, Log: log, Ephemeral: true, Fast: true, MySQLOnly: true, Databases: redisDatabases, Env: env,
 	}
 	start := devserver.StartRedis
 	switch kind {

@@ -78,7 +78,11 @@ func PrivateMySQL(t testing.TB) *devserver.Server {
 
 func private(t testing.TB, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
 	t.Helper()
-	s, err := start(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true})
+	env, err := clockEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := start(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true, Env: env})
 	if err != nil {
 		t.Fatalf("private server: %s", err)
 	}

@@ -7,6 +7,8 @@
 // ends, and what was run is noted in a folder: the next slice goes on where the last one stopped. Runs of a package count
 // for as long as its test program is the same, so a change starts the packages anew that it reaches, and no others. The
 // output of runs that failed is kept beside the notes.
+//
+// With -days it runs them once on each of several days and machines instead: see circumstances.
 package main
 
 import (
@@ -31,6 +33,8 @@ type options struct {
 	timeout  time.Duration // of one run
 	dir      string
 	tests    string // a regular expression; "" for all
+	days     bool   // one run under each circumstance, in place of many beside busy threads
+	only     string // a regular expression that names circumstances
 	packages []string
 }
 
@@ -69,12 +73,17 @@ func readOptions(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.timeout, "timeout", 20*time.Minute, "limit of one run")
 	f.StringVar(&o.dir, "dir", ".stress", "folder of the notes and of the output of failed runs; delete it to start anew")
 	f.StringVar(&o.tests, "run", "", "regular expression that names the tests to run (default: all)")
+	f.BoolVar(&o.days, "days", false, "one run on each of several days and machines, on an idle machine; the databases' clocks take libfaketime")
+	f.StringVar(&o.only, "only", "", "with -days: regular expression that names some of them")
 	f.Usage = func() {
 		fmt.Fprintln(stderr, "usage: stress [FLAG ...] [PACKAGE ...]")
 		f.PrintDefaults()
 	}
 	if err := f.Parse(args); err != nil {
 		return options{}, err
+	}
+	if o.days {
+		o.threads = 0
 	}
 	if o.packages = f.Args(); len(o.packages) == 0 {
 		o.packages = []string{"./..."}
@@ -101,6 +110,12 @@ func stress(ctx context.Context, o options, stdout io.Writer) (failures int, err
 		return 0, err
 	}
 	defer notes.close()
+	if o.days {
+		if err := buildServers(ctx, o); err != nil {
+			return 0, err
+		}
+		return days(ctx, o, programs, env, notes, stdout)
+	}
 	if err := rounds(ctx, o, programs, env, notes, stdout); err != nil {
 		return 0, err
 	}

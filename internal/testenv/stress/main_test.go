@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,6 +76,31 @@ func TestRunsAreTakenUpAgain(t *testing.T) {
 	}
 	if want := []string{"fake-one-1.log", "fake-one-3.log", "fake-two-1.log"}; err != nil || !slices.Equal(logs, want) {
 		t.Errorf("logs %v, want those of the failures: %v", logs, want)
+	}
+}
+
+// What a circumstance says is what the command gets, and nothing else changes.
+func TestCircumstances(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2027, 3, 28, 0, 0, 0, 0, time.UTC)
+	c := circumstance{clock: "2028-02-29T00:00:00Z", env: []string{"HOME", "TZ=Europe/Berlin"}, umask: "077"}
+	got := c.environment([]string{"HOME=/h", "TZ=UTC", "HOMER=x", "LEADERBOARD_TEST_REDIS_URL=busy"}, now)
+	for _, want := range []string{"HOMER=x", "TZ=Europe/Berlin", "LEADERBOARD_TEST_CLOCK=29203200"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s is missing in %q", want, got)
+		}
+	}
+	for _, v := range got {
+		if name, _, _ := strings.Cut(v, "="); name == "HOME" || name == "LEADERBOARD_TEST_REDIS_URL" || v == "TZ=UTC" {
+			t.Errorf("%s is still there", v)
+		}
+	}
+	out, err := exec.Command("sh", append(c.wrap(options{dir: t.TempDir()})[1:3], "sh", "sh", "-c", "umask")...).CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "0077" {
+		t.Errorf("umask %s, %v", out, err)
+	}
+	for _, c := range circumstances() {
+		c.environment(nil, now)
 	}
 }
 

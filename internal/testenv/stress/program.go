@@ -22,6 +22,9 @@ import (
 // serverVariable names the program that the tests of e2e start; without it each run would build its own.
 const serverVariable = "LEADERBOARD_E2E_PROGRAM"
 
+// stopLimit is how long a test program may take to end when it is interrupted.
+const stopLimit = 40 * time.Second
+
 // program is the test program of a package.
 type program struct {
 	name string // the package, without the module
@@ -98,13 +101,16 @@ func identify(tests string, programs []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }
 
-// run runs all tests once beside busy threads. Only the output of a failure is kept.
-func (p program) run(ctx context.Context, o options, env []string, number int) (note, error) {
-	args := []string{"-test.timeout=" + o.timeout.String()}
+// run runs all tests once beside busy threads, through the command wrap if there is one. Only the output of a failure is
+// kept.
+func (p program) run(ctx context.Context, o options, env []string, number int, wrap ...string) (note, error) {
+	args := append(wrap, p.path, "-test.timeout="+o.timeout.String())
 	if o.tests != "" {
 		args = append(args, "-test.run="+o.tests)
 	}
-	cmd := exec.CommandContext(ctx, p.path, args...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = stopLimit
 	cmd.Dir, cmd.Env = p.dir, env
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
