@@ -44,7 +44,7 @@ func putBoard(c *call) error {
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
 	rules := leaderboard.Rules{}.WithDefaults()
-	if err := c.decode(&rules, false, json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
+	if err := c.decode(&rules, false, hollowRules(), json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
 		return err
 	}
 	if err := c.checkRules(rules); err != nil {
@@ -60,6 +60,13 @@ func putBoard(c *call) error {
 		c.w.Header().Set("Location", "/v1/boards/"+name)
 	}
 	return c.sendJSON(status, showBoard(&b))
+}
+
+func hollowRules() *hollow {
+	return &hollow{
+		null:  []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight", "weights"},
+		value: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
+	}
 }
 
 func (c *call) checkRules(rules leaderboard.Rules) error {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -18,8 +19,9 @@ import (
 )
 
 // decode reads the body, one JSON value and nothing behind it, into dst. Unknown and repeated members, invalid UTF-8
-// and other cases of a member's name are refused. An empty body is an error unless optional.
-func (c *call) decode(dst any, optional bool, options ...json.Options) error {
+// and other cases of a member's name are refused. An empty body is an error unless optional. may is nil for a dst that
+// tells null from a value by itself.
+func (c *call) decode(dst any, optional bool, may *hollow, options ...json.Options) error {
 	if n := c.r.ContentLength; n > c.api.cfg.MaxBody {
 		return &http.MaxBytesError{Limit: c.api.cfg.MaxBody}
 	}
@@ -45,7 +47,38 @@ func (c *call) decode(dst any, optional bool, options ...json.Options) error {
 	if err := json.Unmarshal(body, dst, append(options, json.RejectUnknownMembers(true))...); err != nil {
 		return malformed(describe(err))
 	}
+	if may != nil {
+		return may.check(body)
+	}
 	return nil
+}
+
+// hollow says where a body may have null or "". Elsewhere they are refused: they are neither a value nor left out, and
+// what Go makes of them is zero.
+type hollow struct {
+	null  []string // names of members that may be null; no other value may
+	value []string // names of members that may not be "", for want of a rule that says so
+	free  string   // a member that holds what the client likes, checked by who takes it
+}
+
+// check reads a body that was decoded once.
+func (may *hollow) check(body []byte) error {
+	var bad badFields
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return bad.err() // the end
+		}
+		at := dec.StackPointer()
+		switch name := at.LastToken(); {
+		case may.free != "" && strings.HasPrefix(string(at), "/"+may.free+"/"):
+		case token.Kind() == 'n' && !slices.Contains(may.null, name):
+			bad.add(pointer(at), "want a value, not null; what has a default may be left out")
+		case token.Kind() == '"' && token.String() == "" && slices.Contains(may.value, name):
+			bad.add(pointer(at), "is empty; what has a default may be left out")
+		}
+	}
 }
 
 // release gives a buffer back unless it has grown beyond what a usual request needs.

@@ -25,7 +25,7 @@ func (c *call) friendsGiven() (member string, friends []string, err error) {
 		return "", nil, err
 	}
 	var body friendsBody
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, nil); err != nil {
 		return "", nil, err
 	}
 	if body.Members == nil {

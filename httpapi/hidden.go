@@ -64,7 +64,7 @@ func hide(c *call) error {
 		Reason string `json:"reason"`
 		Actor  string `json:"actor"`
 	}
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, &hollow{value: []string{"actor"}}); err != nil {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, string(c.scope))

@@ -48,7 +48,7 @@ func putProfile(c *call) error {
 		return err
 	}
 	var body profileBody
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, &hollow{free: "attributes"}); err != nil {
 		return err
 	}
 	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL

@@ -12,7 +12,7 @@ func ranks(c *call) error {
 	var body struct {
 		Members []string `json:"members"`
 	}
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
 	if err := checkMembers(body.Members); err != nil {

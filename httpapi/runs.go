@@ -46,7 +46,7 @@ func rebuild(c *call) error {
 		Window string `json:"window"`
 		Period string `json:"period"`
 	}
-	if err := c.decode(&body, true); err != nil {
+	if err := c.decode(&body, true, &hollow{value: []string{"kind", "window", "period"}}); err != nil {
 		return err
 	}
 	kind := leaderboard.RunKind(body.Kind)

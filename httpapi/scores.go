@@ -25,7 +25,7 @@ func submitAcross(c *call) error {
 		return err
 	}
 	var body acrossBody
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
 	entries, err := c.boardSubmissions(body.Entries)

@@ -32,7 +32,7 @@ func submit(c *call) error {
 		return err
 	}
 	var body submitBody
-	if err := c.decode(&body, false); err != nil {
+	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
 	entries, err := c.submissions(body.Entries)

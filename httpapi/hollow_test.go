@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3filter"
+
+	"leaderboard"
+)
+
+// Null and the empty string are taken where the document says so and nowhere else, at every place of every body.
+func TestNullAndEmpty(t *testing.T) {
+	for _, c := range []struct {
+		method, path, body string
+		nullOnly           bool // entries are rejected one by one, in a 200
+	}{
+		{"PUT", "/v1/boards/new{n}", `{"title":"t","order":"asc","policy":"sum","mode":"tied","windows":["season","day"],"time_zone":"Europe/Berlin","visibility":"private",
+			"top_n":5,"cache_ttl":"1h","refresh":{"full":"0 4 * * *","incremental":"1s","dynamic":"900/1"},"limits":{"min_score":1,"max_score":2,"max_delta":3},
+			"tiebreak":{"order":"asc","fields":[{"name":"level","bits":3,"order":"asc"}]},"starts_at":"2026-01-01T00:00:00Z","ends_at":"2027-01-01T00:00:00Z",
+			"seasons":[{"name":"s","starts_at":"2026-01-01T00:00:00Z","ends_at":"2026-02-01T00:00:00Z"}],"keep":{"day":3},"labels":{"type":"moba"}}`, false},
+		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b","window":"all_time","period":"current","weight":2}],"op":"union","aggregate":"sum"}}`, false},
+		{"PUT", "/v1/boards/new{n}", `{"derive":{"from":[{"board":"b"}],"last":"7d","weights":[2]}}`, false},
+		{"PUT", "/v1/members/m", `{"display_name":"d","avatar_url":"https://example.org/a.png","attributes":{"window":"x","level":1}}`, false},
+		{"PUT", "/v1/members/m/friends", `{"members":["a","b"]}`, false},
+		{"POST", "/v1/members/m/friends", `{"members":["c"]}`, false},
+		{"PUT", "/v1/members/5/hidden", `{"reason":"r","actor":"a"}`, false},
+		{"POST", "/v1/boards/b/rebuild", `{"kind":"full","window":"all_time","period":"current"}`, false},
+		{"POST", "/v1/boards/b/ranks", `{"members":["a","b"]}`, false},
+		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1,"tiebreak":2,"created_time":"2020-01-01T00:00:00Z"}]}`, true},
+		{"POST", "/v1/scores", `{"entries":[{"board":"b","member":"m","score":1,"fields":{"level":1},"created_time":"2020-01-01T00:00:00Z"}]}`, true},
+	} {
+		var whole any
+		if err := json.Unmarshal([]byte(c.body), &whole); err != nil {
+			t.Fatalf("%s: %s", c.body, err)
+		}
+		hollows := []any{nil, ""}
+		if c.nullOnly {
+			hollows = hollows[:1]
+		}
+		variants := map[string]any{"": whole}
+		hollowed(whole, "", hollows, variants)
+		e := newEnv(t)
+		e.board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, classic()...)
+		for i, at := range slices.Sorted(maps.Keys(variants)) {
+			t.Run(c.method+c.path+at, func(t *testing.T) {
+				here := *e
+				here.t = t
+				body, err := json.Marshal(variants[at])
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := ask{method: c.method, path: strings.ReplaceAll(c.path, "{n}", strconv.Itoa(i)), key: adminKey, body: string(body)}
+				r := here.do(a) // fails when it takes what the document does not allow
+				if at == "" && r.status >= 400 {
+					t.Fatalf("the body itself is refused: %s", r.body)
+				}
+				if documented(t, a) && r.status == http.StatusBadRequest {
+					t.Errorf("refused, though the document allows it: %s\n%s", body, r.body)
+				}
+			})
+		}
+	}
+}
+
+// hollowed adds to out, by its pointer and what is put there, each variant of whole that has a hollow value in one place.
+func hollowed(whole any, at string, hollows []any, out map[string]any) {
+	put := func(key string, set func(value any) any) {
+		for _, hollow := range hollows {
+			text, _ := json.Marshal(hollow) // null or ""
+			out[at+"/"+key+"="+string(text)] = set(hollow)
+		}
+	}
+	// Variants of what is inside are put where it was.
+	inside := func(key string, value any, set func(value any) any) {
+		inner := map[string]any{}
+		hollowed(value, at+"/"+key, hollows, inner)
+		for where, variant := range inner {
+			out[where] = set(variant)
+		}
+	}
+	switch v := whole.(type) {
+	case map[string]any:
+		for key, value := range v {
+			set := func(value any) any {
+				clone := maps.Clone(v)
+				clone[key] = value
+				return clone
+			}
+			put(key, set)
+			inside(key, value, set)
+		}
+	case []any:
+		for i, value := range v {
+			set := func(value any) any {
+				clone := slices.Clone(v)
+				clone[i] = value
+				return clone
+			}
+			put(strconv.Itoa(i), set)
+			inside(strconv.Itoa(i), value, set)
+		}
+	}
+}
+
+// documented says whether the document allows a request.
+func documented(t *testing.T, a ask) bool {
+	t.Helper()
+	_, router := document()
+	r := a.request()
+	route, params, err := router.FindRoute(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openapi3filter.ValidateRequest(t.Context(), &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true},
+	}) == nil
+}
