@@ -82,15 +82,16 @@ func joined[T ~string](list []T) string {
 	return strings.Join(names, ", ")
 }
 
-func calendarWindows() []Window {
+// Windows are all windows that a board can have.
+func Windows() []Window {
 	return []Window{WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear, WindowSeason}
 }
 
 func (r *Rules) checkWindows(fail failFunc) {
 	for i, w := range r.Windows {
 		pointer := "/windows/" + strconv.Itoa(i)
-		if !slices.Contains(calendarWindows(), w) {
-			fail(pointer, "want one of %s", joined(calendarWindows()))
+		if !slices.Contains(Windows(), w) {
+			fail(pointer, "want one of %s", joined(Windows()))
 		} else if slices.Contains(r.Windows[:i], w) {
 			fail(pointer, "%s is listed twice", w)
 		}
@@ -131,7 +132,7 @@ func isASCII(s string) bool {
 }
 
 func (r *Rules) checkKeep(fail failFunc) {
-	ending := calendarWindows()[1:]
+	ending := Windows()[1:]
 	for _, w := range slices.Sorted(maps.Keys(r.Keep)) {
 		if !slices.Contains(ending, w) {
 			fail("/keep", "want windows whose periods end, %s, not %q", joined(ending), string(w))

@@ -66,6 +66,31 @@ func (w Window) SpanNamed(name string, loc *time.Location) (Span, error) {
 	return span, nil
 }
 
+// canBeNamed says whether a name has the form of those of the window.
+func (w Window) canBeNamed(name string) bool {
+	switch w {
+	case WindowAllTime:
+		return name == string(w)
+	case WindowSeason:
+		return validSeason(name)
+	default:
+		first, err := w.parse(name)
+		return err == nil && w.name(first) == name
+	}
+}
+
+// names says what can be asked for.
+func (w Window) names() string {
+	switch w {
+	case WindowAllTime:
+		return fmt.Sprintf("%s or %s", CurrentPeriod, w)
+	case WindowSeason:
+		return fmt.Sprintf("%s, %s or the name of a season", CurrentPeriod, PreviousPeriod)
+	default:
+		return fmt.Sprintf("%s, %s or a %s such as %s", CurrentPeriod, PreviousPeriod, w, w.name(time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)))
+	}
+}
+
 // civil is what the clock of loc shows at t.
 func civil(t time.Time, loc *time.Location) time.Time {
 	_, offset := t.In(loc).Zone()

@@ -70,7 +70,7 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 			fail(pointer+"/board", "a board name is [a-z0-9][a-z0-9._-]{0,63}")
 		}
 		if f.Window != "" {
-			checkOneOf(fail, pointer+"/window", f.Window, calendarWindows()...)
+			checkOneOf(fail, pointer+"/window", f.Window, Windows()...)
 		}
 		if window != "" && f.Window != "" && f.Window != window {
 			fail(pointer+"/window", "last %s is of window %s", d.Last, window)

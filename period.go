@@ -71,4 +71,9 @@ type PeriodRef struct {
 	Rules   *Rules // never written to
 	Closed  bool   // it has reached its last state, but for corrections on purpose
 	LastSeq int64  // of a closed one
+	AsOf    Micros // of one that is Quiet
 }
+
+// Quiet says that the period is over and nobody played in it. Nothing is known of it but this: it has no ID, and only
+// whoever asks for quiet periods is told of them.
+func (p *PeriodRef) Quiet() bool { return p.ID == 0 }

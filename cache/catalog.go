@@ -15,8 +15,7 @@ import (
 type Boards interface {
 	// Current is a board with its current periods, which it begins if need be.
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
-	// PeriodNamed finds a period that there is.
-	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
+	leaderboard.PeriodFinder
 	// BoardsLabelled lists the boards that have all labels, by name, behind the name given, at most limit.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 }
@@ -110,8 +109,8 @@ func newCatalog(boards Boards, now func() time.Time) *Catalog {
 }
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"
-// the one before that; every other is a name. Errors: ErrBoardNotFound, ErrPeriodNotFound (also when the board does not
-// have the window), ErrUnavailable.
+// the one before that; every other is a name. One that is over and in which nobody played is Quiet. Errors:
+// ErrBoardNotFound, a *leaderboard.PeriodError, ErrUnavailable.
 func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
 	l, err := c.lookUp(ctx, board, 0)
 	if err != nil {
@@ -135,36 +134,17 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 
 // period finds a period of a window by what it was called in a request.
 func (c *Catalog) period(ctx context.Context, l *listed, w leaderboard.Window, name string) (*leaderboard.Period, error) {
-	current := l.current(w)
-	isCurrent := name == "" || name == leaderboard.CurrentPeriod
-	if current != nil && (isCurrent || name == current.Name()) {
-		return current, nil
+	now := l.clock(c.now())
+	current, past, err := l.Find(l.calendar, now, w, name)
+	if current != nil || err != nil {
+		return current, err
 	}
-	if isCurrent || name == leaderboard.PreviousPeriod {
-		// Between seasons the standings to show are those of the last one.
-		span, ok := l.calendar.Latest(w, l.clock(c.now()))
-		if current != nil {
-			span.StartsAt = current.StartsAt
-		}
-		if ok = ok && slices.Contains(l.Board.Rules.Windows, w); ok && !isCurrent {
-			span, ok = l.calendar.Before(w, span.StartsAt)
-		}
-		if !ok {
-			return nil, leaderboard.ErrPeriodNotFound
-		}
-		name = span.Name
-	}
-	// Names that no period can have do not reach MySQL.
-	span, err := l.calendar.Named(w, name)
-	if err != nil || span.StartsAt > l.clock(c.now()) || span.EndsAt <= l.Board.CreatedTime {
-		return nil, leaderboard.ErrPeriodNotFound
-	}
-	key := periodName{l.Board.ID, w, name}
+	key := periodName{l.Board.ID, w, past.Name}
 	if p, ok := c.named.fresh(key, 0); ok {
 		return p, nil
 	}
 	return c.named.get(ctx, key, 0, func(ctx context.Context, _ int64) (*leaderboard.Period, error) {
-		p, err := c.boards.PeriodNamed(ctx, key.board, key.window, key.name)
+		p, err := leaderboard.FindPast(ctx, c.boards, &l.Board, w, past, now)
 		return &p, err
 	})
 }
@@ -211,6 +191,9 @@ func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {
 	ref := leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
+	}
+	if ref.Quiet() {
+		ref.AsOf = p.Committed
 	}
 	return ref
 }

@@ -47,6 +47,10 @@ func (s *shelf) PeriodNamed(context.Context, int64, leaderboard.Window, string) 
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
+func (s *shelf) FirstPeriod(context.Context, int64, leaderboard.Window) (leaderboard.Period, error) {
+	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+}
+
 func (s *shelf) BoardsLabelled(_ context.Context, labels leaderboard.Labels, _ string, limit int) ([]leaderboard.Board, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,11 +38,20 @@ func (c *turning) sleep(d time.Duration) {
 	c.tick()
 }
 
+// notFound is the name of a period that there is not.
+const notFound = "not found"
+
 func (c *turning) name(window, period string) string {
 	c.t.Helper()
 	ref, _, err := c.Resolve(c.t.Context(), "b", window, period)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		return notFound
+	}
 	if err != nil {
 		return err.Error()
+	}
+	if ref.Quiet() {
+		return "quiet " + ref.Name
 	}
 	return ref.Name
 }
@@ -108,7 +117,6 @@ func TestCatalogNames(t *testing.T) {
 		c := newTurning(t, 0)
 		c.name("", "")
 		c.sleep(time.Hour)
-		notFound := leaderboard.ErrPeriodNotFound.Error()
 		for _, q := range []struct{ window, period, want string }{
 			{"hour", "2000-01-01T00", "2000-01-01T00"},
 			{"hour", "2000-01-01T01", "2000-01-01T01"},
@@ -133,6 +141,35 @@ func TestCatalogNames(t *testing.T) {
 	})
 }
 
+// TestCatalogQuiet: periods that are over, later than the first one that is kept, and in which nobody played.
+func TestCatalogQuiet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTurning(t, 0) // at midnight, 1 January 2000
+		c.sleep(3 * time.Hour)
+		for _, q := range []struct{ window, period, want string }{
+			{"hour", "2000-01-01T00", "2000-01-01T00"},
+			{"hour", "2000-01-01T01", "quiet 2000-01-01T01"},
+			{"hour", "previous", "quiet 2000-01-01T02"},
+			{"hour", "", "2000-01-01T03"},
+			{"day", "previous", notFound},
+		} {
+			if got := c.name(q.window, q.period); got != q.want {
+				t.Errorf("%s %q: %s, want %s", q.window, q.period, got, q.want)
+			}
+		}
+		ref, _, err := c.Resolve(t.Context(), "b", "hour", "2000-01-01T01")
+		want := leaderboard.MicrosOf(time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC))
+		if err != nil || !ref.Closed || ref.LastSeq != 0 || ref.AsOf != want || ref.Rules == nil {
+			t.Errorf("a quiet hour is %+v, %v", ref, err)
+		}
+		c.model.Fail(leaderboard.ErrUnavailable)
+		if got := c.name("hour", "2000-01-01T01"); got != "quiet 2000-01-01T01" {
+			t.Errorf("a known quiet hour without MySQL: %s", got)
+		}
+	})
+}
+
 // TestCatalogSeasons: a season is the current one from its first moment to its last, then the one to be shown until
 // the next begins.
 func TestCatalogSeasons(t *testing.T) {
@@ -147,7 +184,6 @@ func TestCatalogSeasons(t *testing.T) {
 		if _, _, err := c.model.PutBoard(t.Context(), "b", rules); err != nil {
 			t.Fatal(err)
 		}
-		notFound := leaderboard.ErrPeriodNotFound.Error()
 		at := time.Duration(0)
 		for _, q := range []struct {
 			at                time.Duration

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,12 +65,6 @@ func TestWindowsAndPeriods(t *testing.T) {
 			t.Errorf("top%s shows %s, want %s", query, got, want)
 		}
 	}
-	for _, query := range []string{
-		"?window=week", "?window=hour&period=previous", "?period=2026-11-19", "?period=2026-11-22", "?period=tomorrow", "?window=all_time&period=previous",
-		"?window=day&period=2026-11-20T12",
-	} {
-		e.get(noKey, "/v1/boards/daily/top"+query).wantProblem(404, "period-not-found")
-	}
 	e.now("2026-11-21T23:00:00Z")
 	if got := shown(e.get(noKey, "/v1/boards/daily/top").rows()); got != "day 2026-11-22" {
 		t.Errorf("a new day shows %s", got)
@@ -126,5 +122,178 @@ func TestRemoveFromOnePeriod(t *testing.T) {
 	e.delete(adminKey, "/v1/boards/daily/members/a").want(200)
 	for _, w := range []string{"day", "all_time", "hour"} {
 		e.get(noKey, "/v1/boards/daily/members/a?window="+w).wantProblem(404, "not-ranked")
+	}
+}
+
+// Each reason for which there is no period has words of its own, and what is no name of one is malformed.
+func TestNoSuchPeriod(t *testing.T) {
+	e := daily(t)
+	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-12-01T00:00:00Z","ends_at":"2026-12-02T00:00:00Z"}]}`).want(201)
+	for query, want := range map[string]string{
+		"daily/top?window=week":                      "The board does not have window week, it has day, all_time, hour.",
+		"daily/top?window=week&period=2026-W47":      "The board does not have window week, it has day, all_time, hour.",
+		"daily/top?window=all_time&period=previous":  "Window all_time has one period.",
+		"daily/top?period=2026-11-19":                "2026-11-19 ended before the board was made, at 2026-11-20T11:00:00.000000Z.",
+		"daily/top?period=previous":                  "2026-11-19 ended before the board was made, at 2026-11-20T11:00:00.000000Z.",
+		"daily/top?period=2026-11-21":                "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
+		"daily/top?window=hour&period=2027-03-28T02": "2027-03-28T02 does not occur in the board's time zone, Europe/Berlin.",
+		"cup/top":                                        "The first season starts at 2026-12-01T00:00:00.000000Z.",
+		"cup/top?period=S1":                              "S1 has not begun, it does at 2026-12-01T00:00:00.000000Z.",
+		"cup/top?period=S2":                              "The board has no season S2.",
+		"daily/members/a?period=2026-11-21":              "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
+		"daily/members/a/around?window=week":             "The board does not have window week, it has day, all_time, hour.",
+		"daily/members/a/friends?window=week":            "The board does not have window week, it has day, all_time, hour.",
+		"daily/scores/5/rank?window=week":                "The board does not have window week, it has day, all_time, hour.",
+		"daily/distribution?window=week":                 "The board does not have window week, it has day, all_time, hour.",
+		"daily/export?window=week":                       "The board does not have window week, it has day, all_time, hour.",
+		"daily/verify?window=week":                       "The board does not have window week, it has day, all_time, hour.",
+		"../rankings/top?boards=daily&window=week":       "The board does not have window week, it has day, all_time, hour.",
+		"../rankings/top?boards=daily&period=2026-11-21": "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
+	} {
+		p := e.get(adminKey, pathOf(query)).wantProblem(404, codeNoPeriod)
+		if p.Detail != want {
+			t.Errorf("%s: %s\nwant %s", query, p.Detail, want)
+		}
+	}
+	const windows = "want one of all_time, hour, day, week, month, quarter, year, season"
+	for query, want := range map[string]string{
+		"daily/top?window=foo":                                "window " + windows,
+		"daily/members/a?window=foo":                          "window " + windows,
+		"daily/members/a/around?window=foo":                   "window " + windows,
+		"daily/members/a/friends?window=foo":                  "window " + windows,
+		"daily/scores/5/rank?window=foo":                      "window " + windows,
+		"daily/distribution?window=foo":                       "window " + windows,
+		"daily/periods?window=foo":                            "window " + windows,
+		"daily/export?window=foo":                             "window " + windows,
+		"daily/verify?window=foo":                             "window " + windows,
+		"../rankings/top?boards=daily&window=foo":             "window " + windows,
+		"../rankings/members/a?boards=daily&window=foo":       "window " + windows,
+		"../rankings/members/a/around?boards=daily&window=":   "window is empty",
+		"daily/top?period=tomorrow":                           "period want current, previous or a day such as 2026-11-20",
+		"daily/top?window=day&period=2026-11-20T12":           "period want current, previous or a day such as 2026-11-20",
+		"daily/top?window=day&period=2026-02-30":              "period want current, previous or a day such as 2026-11-20",
+		"daily/top?window=all_time&period=2026":               "period want current or all_time",
+		"cup/top?period=a%20b":                                "period want current, previous or the name of a season",
+		"../rankings/top?boards=daily,cup&period=a%20b":       "period want current, previous or the name of a season",
+		"../rankings/members/a?boards=daily&period=yesterday": "period want current, previous or a day such as 2026-11-20",
+	} {
+		p := e.get(adminKey, pathOf(query)).wantProblem(400, codeMalformed)
+		if len(p.Errors) == 0 || p.Errors[0].Parameter+" "+p.Errors[0].Detail != want {
+			t.Errorf("%s: %+v\nwant %s", query, p.Errors, want)
+		}
+	}
+	e.delete(adminKey, "/v1/boards/daily/members/a?window=foo").wantProblem(400, codeMalformed)
+	for body, pointer := range map[string]string{`{"window":"foo"}`: "/window", `{"window":"day","period":"foo"}`: "/period"} {
+		if p := e.post(adminKey, "/v1/boards/daily/rebuild", body).wantProblem(400, codeMalformed); p.Errors[0].Pointer != pointer {
+			t.Errorf("%s: %+v", body, p.Errors)
+		}
+	}
+	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	e.get(noKey, "/v1/boards/secret/top?period=foo").wantProblem(401, codeUnauthorized)
+}
+
+func pathOf(query string) string {
+	if rest, ok := strings.CutPrefix(query, "../"); ok {
+		return "/v1/" + rest
+	}
+	return "/v1/boards/" + query
+}
+
+// A period in which nobody played is an empty one, asked for as the previous one or by its name.
+func TestQuietPeriods(t *testing.T) {
+	e := daily(t)
+	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
+	e.board("other", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}, leaderboard.Submission{Member: "a", Score: 7})
+	e.now("2026-11-22T11:00:00Z")
+	e.get(noKey, "/v1/boards/daily/top").want(200)
+	const day = "/v1/boards/daily/"
+	for _, period := range []string{"?period=previous", "?period=2026-11-21"} {
+		page := e.get(noKey, day+"top"+period)
+		var r rows
+		page.want(200).decode(&r)
+		if r.Window != "day" || r.Period != "2026-11-21" || r.Total != 0 || r.Seq != 0 || len(r.Entries) != 0 || r.AsOf.String() != "2026-11-21T23:00:00.000000Z" {
+			t.Errorf("%s: %s", period, page.body)
+		}
+		if got := page.header.Get("Cache-Control"); got != "public, no-cache" {
+			t.Errorf("%s: kept as %q", period, got)
+		}
+		etag := http.Header{"If-None-Match": {page.header.Get("Etag")}}
+		e.do(ask{method: "GET", path: day + "top" + period, header: etag}).want(304)
+		e.get(noKey, day+"top"+period+"&min_seq=1").wantProblem(409, "seq-ahead")
+		e.get(noKey, day+"members/a"+period).wantProblem(404, "not-ranked")
+		e.get(noKey, day+"members/a/around"+period).wantProblem(404, "not-ranked")
+		e.delete(adminKey, day+"members/a"+period).wantProblem(404, "not-ranked")
+		e.get(adminKey, day+"verify"+period).wantProblem(404, codeNoPeriod)
+		for path, want := range map[string]string{
+			"scores/5/rank": `"strict_rank":1,"tied_rank":1`, "distribution": `"buckets":[]`, "members/a/friends": `"friends":0,"ranked":0,"self":null,"entries":[]`,
+		} {
+			if got := string(e.get(adminKey, day+path+period).want(200).body); !strings.Contains(got, want) {
+				t.Errorf("%s%s: %s, want %s in it", path, period, got, want)
+			}
+		}
+		if got := string(e.post(readKey, day+"ranks"+period, `{"members":["a","b"]}`).want(200).body); !strings.Contains(got, `"entries":[],"not_ranked":["a","b"]`) {
+			t.Errorf("ranks%s: %s", period, got)
+		}
+		export := e.get(adminKey, day+"export"+period).want(200)
+		if lines := strings.Split(strings.TrimSpace(string(export.body)), "\n"); len(lines) != 1 || export.header.Get("Leaderboard-Total") != "0" {
+			t.Errorf("export%s: %s", period, export.body)
+		}
+	}
+	e.post(adminKey, day+"rebuild", `{"period":"previous"}`).wantProblem(404, codeNoPeriod)
+	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-11-23T00:00:00Z","ends_at":"2026-11-23T10:00:00Z"}]}`).want(201)
+	e.now("2026-11-23T11:00:00Z")
+	for _, period := range []string{"", "?period=S1"} { // that nobody looked at while it was under way
+		if got := shown(e.get(noKey, "/v1/boards/cup/top"+period).rows()); got != "season S1" {
+			t.Errorf("a quiet season shows %s", got)
+		}
+	}
+
+	// Ranked as one: quiet boards take part, without entries.
+	quiet := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").merged()
+	if len(quiet.Boards) != 1 || quiet.Boards[0].Period != "2026-11-22" || quiet.Total != 0 || len(quiet.Entries) != 0 {
+		t.Errorf("ranked as one: %+v", quiet)
+	}
+	e.get(noKey, "/v1/rankings/members/a?boards=daily&period=previous").wantProblem(404, "not-ranked")
+	e.get(noKey, "/v1/rankings/members/a/around?boards=daily&period=previous").wantProblem(404, "not-ranked")
+	e.put(adminKey, "/v1/boards/weekly", `{"windows":["day"]}`).want(201)
+	e.post(writeKey, "/v1/boards/weekly/scores", `{"entries":[{"member":"b","score":3}]}`).want(200)
+	e.now("2026-11-24T11:00:00Z")
+	both := e.get(noKey, "/v1/rankings/top?boards=daily,weekly&period=previous").merged()
+	if len(both.Boards) != 2 || both.Boards[0].Total != 0 || both.Boards[1].Total != 1 || both.lines() != "1 weekly/b 3" {
+		t.Errorf("ranked as one: %+v", both)
+	}
+	if got := e.get(noKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous").merged(); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
+		t.Errorf("a member ranked as one: %+v", got)
+	}
+}
+
+// What was given up does not pass for a quiet period, and a window that was taken away keeps its periods.
+func TestPeriodsThatAreGone(t *testing.T) {
+	e := daily(t)
+	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
+	e.now("2026-11-23T11:00:00Z")
+	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","keep":{"day":0}}`).want(200)
+	if err := e.fake.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, period := range []string{"previous", "2026-11-20", "2026-11-22"} {
+		p := e.get(noKey, "/v1/boards/daily/top?period="+period).wantProblem(404, codeNoPeriod)
+		if !strings.Contains(p.Detail, "is not kept any more") {
+			t.Errorf("%s: %s", period, p.Detail)
+		}
+	}
+	for _, query := range []string{"?window=all_time", "?window=all_time&period=current", "?window=all_time&period=all_time", "?period=2026-11-20T12&window=hour"} {
+		if got := shown(e.get(noKey, "/v1/boards/daily/top"+query).rows()); !strings.HasSuffix(got, " a=5") {
+			t.Errorf("%s shows %s", query, got)
+		}
+	}
+	for _, query := range []string{"?window=hour", "?window=hour&period=previous", "?window=hour&period=2026-11-21T12"} {
+		p := e.get(noKey, "/v1/boards/daily/top"+query).wantProblem(404, codeNoPeriod)
+		if p.Detail != "The board does not have window hour, it has day." {
+			t.Errorf("%s: %s", query, p.Detail)
+		}
+	}
+	if got := string(e.get(noKey, "/v1/boards/daily/periods?window=hour").want(200).body); !strings.Contains(got, "2026-11-20T12") {
+		t.Errorf("hours: %s", got)
 	}
 }

@@ -41,7 +41,7 @@ func export(c *call) error {
 	if format != formatCSV && format != formatJSONL {
 		c.reject("format", "want csv or jsonl")
 	}
-	window, period := c.text("window"), c.text("period")
+	window, period := c.window(), c.text("period")
 	if err := c.badInput(); err != nil {
 		return err
 	}
@@ -56,7 +56,11 @@ func export(c *call) error {
 	}
 	defer c.api.exports.leave()
 	out := exportWriter{call: c, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak}}
-	err = c.api.cfg.Export(c.ctx, ref, out.begin, out.entries)
+	if ref.Quiet() {
+		err = out.begin(quietState(&ref))
+	} else {
+		err = c.api.cfg.Export(c.ctx, ref, out.begin, out.entries)
+	}
 	switch {
 	case errors.Is(err, errHeadersOnly):
 		return nil

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -108,6 +109,9 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
 	}
+	if ref.Quiet() {
+		ref.AsOf = p.Committed
+	}
 	return ref, l.Board, err
 }
 
@@ -148,20 +152,15 @@ func (f *fake) Renew(_ context.Context, board string) error {
 
 // period finds a period as cache.Catalog does, without a cache.
 func (f *fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.Window, name string) (leaderboard.Period, error) {
-	for _, p := range l.Periods {
-		if p.Window == w && (name == "" || name == leaderboard.CurrentPeriod) {
-			return p, nil
-		}
-		if p.Window == w && name == leaderboard.PreviousPeriod {
-			cal, err := l.Board.Rules.Calendar()
-			if err != nil {
-				return p, err
-			}
-			before, _ := cal.Before(w, p.StartsAt)
-			name = before.Name
-		}
+	cal, err := l.Board.Rules.Calendar()
+	if err != nil {
+		return leaderboard.Period{}, err
 	}
-	return f.PeriodNamed(ctx, l.Board.ID, w, name)
+	current, past, err := l.Find(cal, l.Clock, w, name)
+	if err != nil || current != nil {
+		return *cmp.Or(current, &leaderboard.Period{}), err
+	}
+	return leaderboard.FindPast(ctx, f, &l.Board, w, past, l.Clock)
 }
 
 func (f *fake) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {

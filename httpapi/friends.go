@@ -127,7 +127,7 @@ func boardFriends(c *call) error {
 	}
 	q := leaderboard.MembersQuery{Query: v.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, q)
+	s, err := c.rankings(&v).Members(c.ctx, v.ref, q)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func member(c *call) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: []string{id}})
+	s, err := c.rankings(&v).Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: []string{id}})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func scoreRank(c *call) error {
 	if broken := leaderboard.AsRule(err); broken != nil {
 		return refuse(broken.Code, broken.Detail)
 	}
-	s, err := c.api.cfg.Rankings.ScoreRank(c.ctx, v.ref, leaderboard.ScoreQuery{MinSeq: v.query.MinSeq, Score: score, Tiebreak: tiebreak})
+	s, err := c.rankings(&v).ScoreRank(c.ctx, v.ref, leaderboard.ScoreQuery{MinSeq: v.query.MinSeq, Score: score, Tiebreak: tiebreak})
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func distribution(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.api.cfg.Rankings.Distribution(c.ctx, v.ref, leaderboard.DistributionQuery{MinSeq: v.query.MinSeq, Buckets: int(buckets)})
+	d, err := c.rankings(&v).Distribution(c.ctx, v.ref, leaderboard.DistributionQuery{MinSeq: v.query.MinSeq, Buckets: int(buckets)})
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func top(c *call) error {
 			return malformed(badCursor())
 		}
 	}
-	page, err := c.api.cfg.Rankings.Page(c.ctx, v.ref, q)
+	page, err := c.rankings(&v).Page(c.ctx, v.ref, q)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func around(c *call) error {
 	if err != nil {
 		return err
 	}
-	page, err := c.api.cfg.Rankings.Page(c.ctx, v.ref, leaderboard.PageQuery{
+	page, err := c.rankings(&v).Page(c.ctx, v.ref, leaderboard.PageQuery{
 		Query: v.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {

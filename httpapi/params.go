@@ -95,6 +95,28 @@ func (c *call) text(name string) string {
 	return v
 }
 
+// window is the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's to say.
+func (c *call) window() string {
+	w := c.text("window")
+	if detail := unknownWindow(w); detail != "" {
+		c.reject("window", detail)
+	}
+	return w
+}
+
+// unknownWindow says what is wrong with a window that is given.
+func unknownWindow(w string) string {
+	all := leaderboard.Windows()
+	if w == "" || slices.Contains(all, leaderboard.Window(w)) {
+		return ""
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = string(all[i])
+	}
+	return "want one of " + strings.Join(names, ", ")
+}
+
 // integer is a parameter's value, or def when it is not given.
 func (c *call) integer(name string, def, least, most int64) int64 {
 	v, ok := c.query.get(name)

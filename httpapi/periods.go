@@ -32,11 +32,11 @@ func showPeriod(p *leaderboard.Period) periodJSON {
 // listPeriods answers GET …/periods: newest first.
 func listPeriods(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
-	window, cursor := c.text("window"), c.text("cursor")
+	window, cursor := c.window(), c.text("cursor")
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	_, board, err := c.resolve(window, "")
+	_, board, err := c.resolve("", "")
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func classify(err error) (*kind, string, []inputError) {
 		toobig *http.MaxBytesError
 
 		conflict *leaderboard.ConflictError
+		period   *leaderboard.PeriodError
 	)
 	switch {
 	case errors.As(err, &own):
@@ -62,6 +63,10 @@ func classify(err error) (*kind, string, []inputError) {
 		return kindOf(rule.Code), rule.Detail, fieldErrors(rule.Fields)
 	case errors.As(err, &conflict):
 		return kindOf(codeConflict), conflict.Detail(), fieldErrors(conflict.Fields)
+	case errors.As(err, &period) && period.Malformed:
+		return kindOf(codeMalformed), "", []inputError{{Parameter: "period", Detail: period.Detail}}
+	case errors.As(err, &period):
+		return kindOf(codeNoPeriod), period.Detail, nil
 	case errors.As(err, &toobig):
 		return kindOf(codeTooLarge), "The body is larger than " + strconv.FormatInt(toobig.Limit, 10) + " bytes.", nil
 	}

@@ -22,6 +22,7 @@ const (
 	codeClientGone   = "client-closed"
 	codeMemberHidden = "member-hidden"
 	codeConflict     = "board-conflict"
+	codeNoPeriod     = "period-not-found"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -69,7 +70,7 @@ var kinds = []kind{
 		help:   "GET /v1/boards lists the boards; an admin creates one with PUT /v1/boards/{board}.",
 	},
 	{
-		code: "period-not-found", status: 404, when: leaderboard.ErrPeriodNotFound,
+		code: codeNoPeriod, status: 404, when: leaderboard.ErrPeriodNotFound,
 		title:  "Period not found",
 		detail: "The board has no such window or period.",
 		help:   "GET /v1/boards/{board}/periods lists the periods of a board.",

@@ -37,7 +37,7 @@ func (c *call) selected() (selected, error) {
 	if c.query.has("boards") == c.query.has("labels") {
 		c.reject("boards", "want the names of boards in boards, or what they are about in labels, and not both")
 	}
-	window, period := c.text("window"), c.text("period")
+	window, period := c.window(), c.text("period")
 	mode := c.mode()
 	s := selected{view: view{profiles: c.boolean("profiles")}}
 	names := c.boardNames(boards)
@@ -52,6 +52,7 @@ func (c *call) selected() (selected, error) {
 			return s, err
 		}
 	}
+	var why error // the first board is absent
 	for _, name := range names {
 		ref, board, err := c.resolveOn(name, window, period)
 		switch {
@@ -59,15 +60,17 @@ func (c *call) selected() (selected, error) {
 			s.refs = append(s.refs, ref)
 			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
 		case errors.Is(err, leaderboard.ErrPeriodNotFound):
-			s.absent = append(s.absent, name)
+			if s.absent = append(s.absent, name); why == nil {
+				why = err
+			}
 		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
 			return s, refuse("board-not-found", "No board is called "+name+".")
 		case named, !isRefusal(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
 			return s, err
 		}
 	}
-	if len(s.refs) == 0 && len(s.absent) > 0 {
-		return s, leaderboard.ErrPeriodNotFound
+	if len(s.refs) == 0 && why != nil {
+		return s, why
 	}
 	if len(s.refs) == 0 {
 		return s, refuse("board-not-found", "No board has these labels.")
@@ -80,7 +83,7 @@ func (c *call) selected() (selected, error) {
 	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
 	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
 	s.final = named && len(s.absent) == 0 && !s.profiles &&
-		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || period != ref.Name })
+		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || ref.Quiet() || period != ref.Name })
 	return s, nil
 }
 

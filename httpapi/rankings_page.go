@@ -41,10 +41,10 @@ func mergedMember(c *call) error {
 	member := c.member()
 	return c.merging(func(s *selected) error {
 		q := leaderboard.MergedMemberQuery{Mode: s.query.Mode, Member: member}
-		found, err := c.api.cfg.Merged.MergedMember(c.ctx, s.refs, q)
+		found, err := c.merged().MergedMember(c.ctx, s.refs, q)
 		if err == nil && !s.reached(found.States) {
 			q.Fresh = true
-			if found, err = c.api.cfg.Merged.MergedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
+			if found, err = c.merged().MergedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
 				err = leaderboard.ErrSeqAhead
 			}
 		}
@@ -85,13 +85,13 @@ func mergedAround(c *call) error {
 
 // mergedPage asks for a page, once more and past all copies when the states asked for are not reached.
 func (c *call) mergedPage(s *selected, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
-	page, err := c.api.cfg.Merged.MergedPage(c.ctx, s.refs, q)
+	page, err := c.merged().MergedPage(c.ctx, s.refs, q)
 	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.minSeqs != nil // perhaps not in a copy
 	if err == nil && s.reached(page.States) || err != nil && !notRanked {
 		return page, err
 	}
 	q.Fresh = true
-	if page, err = c.api.cfg.Merged.MergedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
+	if page, err = c.merged().MergedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
 		err = leaderboard.ErrSeqAhead
 	}
 	return page, err

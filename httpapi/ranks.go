@@ -26,7 +26,7 @@ func sendRanks(c *call, members []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.api.cfg.Rankings.Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: members})
+	s, err := c.rankings(&v).Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: members})
 	if err != nil {
 		return err
 	}

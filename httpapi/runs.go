@@ -61,7 +61,13 @@ func rebuild(c *call) error {
 	if err != nil {
 		return err
 	}
-	ref, _, err := c.resolve(body.Window, body.Period)
+	if detail := unknownWindow(body.Window); detail != "" {
+		return malformed(inputError{Pointer: "/window", Detail: detail})
+	}
+	ref, err := c.resolveSeen(body.Window, body.Period)
+	if unnamed, ok := errors.AsType[*leaderboard.PeriodError](err); ok && unnamed.Malformed {
+		return malformed(inputError{Pointer: "/period", Detail: unnamed.Detail})
+	}
 	if err != nil {
 		return err
 	}
@@ -182,14 +188,14 @@ const verifyPatience = 5 * time.Minute
 
 // verify answers GET …/verify: copy against truth at one seq, or a derived board against its sources.
 func verify(c *call) error {
-	window, period, against := c.text("window"), c.text("period"), c.text("against")
+	window, period, against := c.window(), c.text("period"), c.text("against")
 	if against != "" && against != "copy" && against != "sources" {
 		c.reject("against", "want copy or sources")
 	}
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	ref, _, err := c.resolve(window, period)
+	ref, err := c.resolveSeen(window, period)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func writeError(err error) error {
 // removeMember answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
 func removeMember(c *call) error {
 	id := c.member()
-	window, period, reopen := c.text("window"), c.text("period"), c.boolean("reopen")
+	window, period, reopen := c.window(), c.text("period"), c.boolean("reopen")
 	if err := c.badInput(); err != nil {
 		return err
 	}
@@ -143,7 +143,9 @@ func removeMember(c *call) error {
 		if err != nil {
 			return err
 		}
-		periodID = ref.ID
+		if periodID = ref.ID; ref.Quiet() {
+			return leaderboard.ErrNotRanked
+		}
 	}
 	var receipt leaderboard.Receipt
 	if reopen {

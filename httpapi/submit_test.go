@@ -136,7 +136,8 @@ func TestRemove(t *testing.T) {
 	e.get(noKey, "/v1/boards/b/members/5?min_seq=9").wantProblem(404, "not-ranked")
 	e.delete(adminKey, "/v1/boards/b/members/5").wantProblem(404, "not-ranked")
 	e.delete(adminKey, "/v1/boards/b/members/4?period=all_time").want(200)
-	e.delete(adminKey, "/v1/boards/b/members/3?period=2020").wantProblem(404, "period-not-found")
+	e.delete(adminKey, "/v1/boards/b/members/3?period=2020").wantProblem(400, codeMalformed)
+	e.delete(adminKey, "/v1/boards/b/members/3?window=day").wantProblem(404, "period-not-found")
 	e.delete(adminKey, "/v1/boards/none/members/3").wantProblem(404, "board-not-found")
 }
 

@@ -22,7 +22,7 @@ type view struct {
 // view resolves the board of the path with the common parameters, and lets only those see it who may. It tells of
 // everything that was wrong with the parameters so far.
 func (c *call) view() (view, error) {
-	window, period := c.text("window"), c.text("period")
+	window, period := c.window(), c.text("period")
 	mode := c.mode()
 	minSeq, profiles := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles")
 	if err := c.badInput(); err != nil {
@@ -40,7 +40,7 @@ func (c *call) view() (view, error) {
 	private := board.Rules.Visibility != leaderboard.VisibilityPublic
 	v := view{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
 	if ref.Closed {
-		v.final = period == ref.Name && !profiles
+		v.final = period == ref.Name && !profiles && !ref.Quiet()
 		v.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}
 	return v, nil
@@ -82,6 +82,15 @@ func (c *call) resolveOn(name, window, period string) (leaderboard.PeriodRef, le
 		err = c.mayRead(&board)
 	}
 	return ref, board, err
+}
+
+// resolveSeen is resolve for what works on entries: somebody has played in the period.
+func (c *call) resolveSeen(window, period string) (leaderboard.PeriodRef, error) {
+	ref, _, err := c.resolve(window, period)
+	if err == nil && ref.Quiet() {
+		err = &leaderboard.PeriodError{Detail: "Nobody has played in " + ref.Name + ", so there is nothing to do."}
+	}
+	return ref, err
 }
 
 // mayRead lets anyone read a public board and holders of a key all others.

@@ -63,6 +63,12 @@ func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 		" ORDER BY starts_at DESC LIMIT 1", boardID, []byte(w), []byte(name))
 }
 
+// FirstPeriod is the oldest period of a board's window that there is, or ErrPeriodNotFound.
+func (s *Store) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
+	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state <> 'deleting'"+
+		" ORDER BY starts_at LIMIT 1", boardID, []byte(w))
+}
+
 // Period is the period with this id, or ErrPeriodNotFound.
 func (s *Store) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE id = ? AND state <> 'deleting'", id)

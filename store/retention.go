@@ -80,8 +80,10 @@ func (s *Store) sweepPeriods(ctx context.Context) error {
 func (s *Store) retain(ctx context.Context, b *leaderboard.Board) error {
 	for w, kept := range b.Rules.Keep {
 		var ids []int64
-		const beyond = "SELECT id FROM periods WHERE board_id = ? AND window_name = ? AND state = 'closed' ORDER BY starts_at DESC LIMIT ?, ?"
-		if err := s.db.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), kept, retainSteps); err != nil {
+		// From the oldest on, so that what is left has no gap: see leaderboard.FindPast.
+		const of = " FROM periods WHERE board_id = ? AND window_name = ? AND state = 'closed'"
+		const beyond = "SELECT id" + of + " AND starts_at <= (SELECT starts_at" + of + " ORDER BY starts_at DESC LIMIT ?, 1) ORDER BY starts_at LIMIT ?"
+		if err := s.db.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), b.ID, []byte(w), kept, retainSteps); err != nil {
 			return err
 		}
 		for _, id := range ids {

@@ -116,6 +116,9 @@ func (t *Tools) periodsOf(ctx context.Context, board *leaderboard.Board) ([]lead
 		if err != nil {
 			return nil, err
 		}
+		if ref.Quiet() {
+			continue // the last season, in which nobody played
+		}
 		refs = append(refs, ref)
 	}
 	return refs, nil

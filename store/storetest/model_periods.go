@@ -184,6 +184,24 @@ func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
+// FirstPeriod is store.Store.FirstPeriod.
+func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Period{}, err
+	}
+	var first *modelPeriod
+	for _, p := range m.periods {
+		if p.BoardID == boardID && p.Window == w && (first == nil || p.StartsAt < first.StartsAt) {
+			first = p
+		}
+	}
+	if first == nil {
+		return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
+	}
+	return first.Period, nil
+}
+
 // Period is store.Store.Period.
 func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	defer m.leave()

@@ -27,6 +27,7 @@ type Truth interface {
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
 	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
+	FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error)
 	Period(ctx context.Context, id int64) (leaderboard.Period, error)
 	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 

@@ -18,7 +18,7 @@ func RunWindows(t *testing.T, s Subject) {
 		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone,
 		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
-		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention,
+		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention, "retention of many": testRetentionOfMany,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
 		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved,
 		"only hidden in a closed period, removed": testHiddenClosedEmpty, "hidden and time zone": testHiddenRecut,

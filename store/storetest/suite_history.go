@@ -121,10 +121,47 @@ func testRetention(t *testing.T, s Subject) {
 			t.Errorf("%s by name: %v", p.Name(), err)
 		}
 	}
+	if p, err := s.Truth.FirstPeriod(t.Context(), hours[0].BoardID, leaderboard.WindowHour); err != nil || p.ID != hours[2].ID {
+		t.Errorf("the first hour is %+v, %v; want %s", p, err, hours[2].Name())
+	}
+	if p, err := s.Truth.FirstPeriod(t.Context(), hours[0].BoardID, leaderboard.WindowYear); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("the first year is %+v, %v", p, err)
+	}
 	if list, err := s.Truth.Periods(t.Context(), hours[0].BoardID, "", 0, 20); err != nil || len(list) != 6 {
 		t.Errorf("left are %+v, %v", list, err)
 	}
 	if got := b.page(&hours[2]); !reflect.DeepEqual(got, []string{"1 b 2", "2 a 1"}) {
 		t.Errorf("a kept hour shows %q", got)
+	}
+}
+
+// However many periods there are to give up, the oldest go first: at no time is there a gap that passes for quiet hours.
+func testRetentionOfMany(t *testing.T, s Subject) {
+	rules := berlin(leaderboard.WindowHour)
+	b := newTimed(t, s, "2026-03-01T00:30:00Z", rules)
+	begin := b.at("2026-03-01T00:30:00Z")
+	const hours, hour = 110, leaderboard.Micros(3_600_000_000)
+	for i := range leaderboard.Micros(hours) {
+		s.SetNow(begin + i*hour)
+		b.current()
+	}
+	rules.Keep = map[leaderboard.Window]int{leaderboard.WindowHour: 2}
+	made := b.put(rules)
+	for range 2 {
+		if err := s.Truth.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		left, err := s.Truth.Periods(t.Context(), made.ID, leaderboard.WindowHour, 0, hours)
+		if err != nil || len(left) < 3 {
+			t.Fatalf("%d hours are left, %v", len(left), err)
+		}
+		for i, p := range left {
+			if want := begin - begin%hour + (hours-1-leaderboard.Micros(i))*hour; p.StartsAt != want {
+				t.Fatalf("of %d hours the newest but %d begins at %s, want %s", len(left), i, p.StartsAt, want)
+			}
+		}
+	}
+	if left, err := s.Truth.Periods(t.Context(), made.ID, leaderboard.WindowHour, 0, hours); err != nil || len(left) != 3 {
+		t.Errorf("%d hours are left, %v; want the current one and two", len(left), err)
 	}
 }

@@ -1,0 +1,135 @@
+package httpapi
+
+import (
+	"context"
+
+	"leaderboard"
+)
+
+// A quiet period is over and nobody played in it. MySQL has no row of it, so whoever asks is answered here: a page
+// without entries, not a period that is not found.
+
+// rankings answers questions about the period of a view.
+func (c *call) rankings(v *view) leaderboard.Rankings {
+	if v.ref.Quiet() {
+		return quietRankings{}
+	}
+	return c.api.cfg.Rankings
+}
+
+// quietState is the state of a quiet period, which it has had since it ended.
+func quietState(ref *leaderboard.PeriodRef) leaderboard.State {
+	return leaderboard.State{AsOf: ref.AsOf, Source: leaderboard.SourceLocal}
+}
+
+// quietRankings implements leaderboard.Rankings for quiet periods.
+type quietRankings struct{}
+
+// state is the state of the period, unless a later one is asked for.
+func (quietRankings) state(p *leaderboard.PeriodRef, minSeq int64) (leaderboard.State, error) {
+	if minSeq > 0 {
+		return leaderboard.State{}, leaderboard.ErrSeqAhead
+	}
+	return quietState(p), nil
+}
+
+// Page has no entries.
+func (r quietRankings) Page(_ context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	st, err := r.state(&p, q.MinSeq)
+	if err == nil && q.Around != "" {
+		err = leaderboard.ErrNotRanked
+	}
+	return &leaderboard.Page{State: st}, err
+}
+
+// Members have no entries.
+func (r quietRankings) Members(_ context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	st, err := r.state(&p, q.MinSeq)
+	return &leaderboard.Standings{State: st, NotRanked: q.Members}, err
+}
+
+// ScoreRank is the first one.
+func (r quietRankings) ScoreRank(_ context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	st, err := r.state(&p, q.MinSeq)
+	return &leaderboard.ScoreRank{State: st, Strict: 1, Tied: 1}, err
+}
+
+// Distribution has no buckets.
+func (r quietRankings) Distribution(_ context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	st, err := r.state(&p, q.MinSeq)
+	return &leaderboard.Distribution{State: st}, err
+}
+
+// merged answers questions about several periods, some of which may be quiet.
+func (c *call) merged() leaderboard.MergedRankings { return mergedRankings{c.api.cfg.Merged} }
+
+// mergedRankings asks about the periods that are not quiet, and adds the states of the others.
+type mergedRankings struct{ of leaderboard.MergedRankings }
+
+// MergedPage is that of the periods with entries.
+func (m mergedRankings) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	seen, err := withoutQuiet(periods, q.Mode)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(seen) == len(periods):
+		return m.of.MergedPage(ctx, periods, q)
+	case len(seen) == 0 && q.Around != "":
+		return nil, leaderboard.ErrNotRanked
+	case len(seen) == 0:
+		return &leaderboard.MergedPage{States: statesWith(periods, nil)}, nil
+	}
+	page, err := m.of.MergedPage(ctx, seen, q)
+	if err != nil {
+		return nil, err
+	}
+	out := *page // it is shared
+	out.States = statesWith(periods, page.States)
+	return &out, nil
+}
+
+// MergedMember is that of the periods with entries.
+func (m mergedRankings) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+	seen, err := withoutQuiet(periods, q.Mode)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(seen) == len(periods):
+		return m.of.MergedMember(ctx, periods, q)
+	case len(seen) == 0:
+		return &leaderboard.MergedStandings{States: statesWith(periods, nil)}, nil
+	}
+	found, err := m.of.MergedMember(ctx, seen, q)
+	if err != nil {
+		return nil, err
+	}
+	out := *found // it is shared
+	out.States = statesWith(periods, found.States)
+	return &out, nil
+}
+
+// withoutQuiet are the periods that have entries. All of them together can be ranked as one.
+func withoutQuiet(periods []leaderboard.PeriodRef, mode leaderboard.Mode) (seen []leaderboard.PeriodRef, err error) {
+	for i := range periods {
+		if !periods[i].Quiet() {
+			seen = append(seen, periods[i])
+		}
+	}
+	if len(seen) < len(periods) {
+		err = leaderboard.CheckMerged(periods, mode)
+	}
+	return seen, err
+}
+
+// statesWith puts the states of quiet periods between those of the others.
+func statesWith(periods []leaderboard.PeriodRef, seen []leaderboard.State) []leaderboard.State {
+	out := make([]leaderboard.State, len(periods))
+	for i := range periods {
+		if periods[i].Quiet() {
+			out[i] = quietState(&periods[i])
+		} else {
+			out[i], seen = seen[0], seen[1:]
+		}
+	}
+	return out
+}
