@@ -2,8 +2,7 @@
 # make test TESTARGS='-run TestTop ./store/...'.
 GO       ?= go
 TESTARGS ?= ./...
-GOTOOL    = $(GO) tool -modfile=tools/go.mod
-GOFUMPT   = $(GOTOOL) gofumpt
+LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
 .PHONY: help run test stress days lint openapi bench build fmt cc
 
@@ -33,12 +32,10 @@ days: cc ## the tests on a leap day, at New Year, in other time zones, on one pr
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/stress -days $(ARGS)
 
-lint: ## go vet, staticcheck, gofumpt
-	$(GO) vet ./...
-	$(GO) vet -C bench ./...
-	$(GOTOOL) staticcheck ./...
-	@for module in . bench tools tools/openapi; do $(GO) mod tidy -C $$module -diff || exit 1; done
-	@files=$$($(GOFUMPT) -l .) || exit 1; [ -z "$$files" ] || { echo "not formatted, make fmt helps:"; echo "$$files"; exit 1; } >&2
+lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
+	@for module in . bench tools/openapi; do \
+		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
+	$(GO) mod tidy -C tools -diff
 
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
@@ -50,8 +47,8 @@ bench: build ## docs/benchmarks.md with 1,000,000 members in about ten minutes; 
 build: ## bin/leaderboard
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/leaderboard ./cmd/leaderboard
 
-fmt: ## format the code
-	$(GOFUMPT) -w .
+fmt: ## format the code and sort its imports
+	$(LINT) fmt
 
 cc:
 	@cc=$$($(GO) env CC); command -v $${cc%% *} >/dev/null || { \

@@ -61,7 +61,7 @@ func (p *Problem) Is(target error) bool {
 // CodeOf returns the problem code of a sentinel error of package leaderboard, "" when it has none.
 func CodeOf(sentinel error) string {
 	switch sentinel {
-	case leaderboard.ErrBoardNotFound:
+	case leaderboard.ErrBoardNotFound: //nolint:errorlint // it is a sentinel itself, nothing that wraps one
 		return leaderboard.CodeBoardNotFound
 	case leaderboard.ErrPeriodNotFound:
 		return "period-not-found"

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -189,7 +190,7 @@ func (w *world) scores(t *testing.T, board string) map[string]int64 {
 // copySeq is the seq of a period's copy in Redis, "" when there is none.
 func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	seq, err := w.redis.HGet(ctx, fmt.Sprintf("lb:{%d}:meta", period), "seq").Result()
-	if err == redis.Nil {
+	if errors.Is(err, redis.Nil) {
 		return "", nil
 	}
 	return seq, err

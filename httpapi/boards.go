@@ -125,8 +125,9 @@ func listBoards(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	labels := c.labels()
 	of := list{"boards", 0}
-	after, ok := "", true
+	var after string
 	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
 		if after, ok = of.after(cursor); !ok {
 			c.bad = append(c.bad, badCursor())
 		}

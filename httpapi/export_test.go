@@ -164,7 +164,7 @@ func TestExportBreaksOff(t *testing.T) {
 	// Called directly, it is seen that the request was counted as what it was.
 	func() {
 		defer func() {
-			if p := recover(); p != http.ErrAbortHandler {
+			if p, _ := recover().(error); !errors.Is(p, http.ErrAbortHandler) {
 				t.Errorf("recovered %v", p)
 			}
 		}()

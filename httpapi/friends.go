@@ -89,8 +89,9 @@ func listFriends(c *call) error {
 		return err
 	}
 	of := list{"friends of " + member, 0}
-	after, ok := "", true
+	var after string
 	if cursor != "" {
+		var ok bool
 		if after, ok = of.after(cursor); !ok {
 			return malformed(badCursor())
 		}

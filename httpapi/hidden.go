@@ -158,8 +158,9 @@ func listHiddenLog(c *call) error {
 	member := c.optionalMember()
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := list{name: "hidden log"}
-	before, ok := int64(0), true
+	var before int64
 	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
 		if before, ok = of.afterID(cursor); !ok {
 			c.bad = append(c.bad, badCursor())
 		}

@@ -41,8 +41,9 @@ func listPeriods(c *call) error {
 		return err
 	}
 	of := list{"periods", board.ID}
-	before, ok := int64(0), true
+	var before int64
 	if cursor != "" {
+		var ok bool
 		if before, ok = of.afterID(cursor); !ok {
 			return malformed(badCursor())
 		}

@@ -138,8 +138,9 @@ func listRuns(c *call) error {
 		boardID = b.ID
 	}
 	of := list{"runs", boardID}
-	before, ok := int64(0), true
+	var before int64
 	if cursor != "" {
+		var ok bool
 		if before, ok = of.afterID(cursor); !ok {
 			return malformed(badCursor())
 		}

@@ -151,5 +151,8 @@ func contents(t *testing.T, db *sql.DB) string {
 		}
 		out += fmt.Sprintln(name, sum.Int64)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return out
 }

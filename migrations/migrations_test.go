@@ -54,6 +54,9 @@ func schema(t *testing.T, db *sql.DB) string {
 		}
 		names, kinds = append(names, name), append(kinds, kind)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	for i, name := range names {
 		var ignored, create string
@@ -258,6 +261,9 @@ func TestView(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, fmt.Sprint(board, " ", member, " ", score, " ", tiebreak))
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
 		}
 		slices.Sort(got)
 		want := []string{"down b 9223372036854775807 5", "down c 7 0", "up é 9223372036854775807 5"}

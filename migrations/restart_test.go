@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // TestRestart kills the process before its first statement, before its second, and so on, on the way up and on the way

@@ -114,7 +114,7 @@ func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration
 }
 
 func (r *Refresher) skipped(ctx context.Context, p *plan, err error) {
-	if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		r.cfg.Logger.Warn("scheduled refresh skipped", "board", p.board.Name, "error", err)
 	}
 }

@@ -178,7 +178,7 @@ func TestAcrossKeyRace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer first.Rollback() //nolint:errcheck // the test ends it
+		defer first.Rollback()
 		const insert = "INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)" +
 			" VALUES (0, 'key', REPEAT('x', 32), NOW(6), '{\"v\":1,\"results\":[],\"boards\":{}}')"
 		if _, err := first.ExecContext(t.Context(), insert); err != nil {

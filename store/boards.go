@@ -89,7 +89,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	defer tx.Rollback()
 	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
 	if err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {

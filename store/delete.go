@@ -40,7 +40,7 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	defer tx.Rollback()
 	err = tx.QueryRowContext(ctx, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, leaderboard.ErrBoardNotFound

@@ -52,7 +52,7 @@ func (s *Store) derivation(ctx context.Context, board string, fn func(*derivatio
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written in it
+	defer tx.Rollback()
 	d := &derivation{store: s, q: tx, periods: map[int64]state{}}
 	if err := d.readBoard(ctx, board); err != nil {
 		return err

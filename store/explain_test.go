@@ -43,6 +43,9 @@ func explain(t *testing.T, db *sql.DB, query string) []plan {
 		}
 		plans = append(plans, plan{named["table"], named["type"], named["key"], named["extra"]})
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return plans
 }
 

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -139,7 +140,7 @@ func hold(t testing.TB, dsn, query string, args ...any) (release func()) {
 	for rows.Next() {
 		n++
 	}
-	if err := rows.Close(); err != nil || n == 0 {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || n == 0 {
 		t.Fatal(fmt.Errorf("%d rows are locked: %w", n, err))
 	}
 	return func() {

@@ -145,7 +145,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 	if err != nil {
 		return nil, err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	defer tx.Rollback()
 	row := &hiddenRow{Member: []byte(req.Member)}
 	if req.Board != "" {
 		if row.BoardID, err = shadowBoard(ctx, tx, req.Board); err != nil {

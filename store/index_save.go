@@ -64,7 +64,7 @@ func (s *Store) writeIndex(ctx context.Context, periodID, seq int64, payload []b
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	defer tx.Rollback()
 	var stored []int64
 	rows, err := tx.QueryContext(ctx, "SELECT r.seq FROM rank_indexes r JOIN periods p ON p.id = r.period_id"+
 		" WHERE r.period_id = ? AND r.seq <= p.last_seq ORDER BY r.chunk", periodID)

@@ -81,7 +81,7 @@ func (s *Store) begin(ctx context.Context, name string) (leaderboard.Listing, er
 	if err != nil {
 		return leaderboard.Listing{}, err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	defer tx.Rollback()
 	l, err := s.beginIn(ctx, tx, name)
 	if err != nil {
 		return leaderboard.Listing{}, err

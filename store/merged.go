@@ -70,7 +70,7 @@ func (s *Store) mergeOnce(ctx context.Context, periods []leaderboard.PeriodRef, 
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in view
+	defer tx.Rollback()
 	m := &merged{store: s, q: tx}
 	for _, ref := range periods {
 		m.views = append(m.views, &view{

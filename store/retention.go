@@ -48,7 +48,7 @@ func (s *Store) changeState(ctx context.Context, boardID, id int64, from, to str
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // as in putBoard
+	defer tx.Rollback()
 	if err := tx.QueryRowContext(ctx, "SELECT id FROM boards WHERE id = ? FOR UPDATE", boardID).Scan(&boardID); err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (s *Store) view(ctx context.Context, v view, fn func(*view) error) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing was written, and the answer is complete or the error in hand says more
+	defer tx.Rollback()
 	v.q, v.snapshot = tx, true
 	if _, err := v.look(ctx, question{}); err != nil {
 		return err

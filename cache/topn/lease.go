@@ -3,6 +3,7 @@ package topn
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ func (c *Copies) Lease(ctx context.Context, name string, ttl time.Duration) (*Le
 	start := time.Now()
 	// The client repeats a command whose answer was lost: then the lease that is in the way may be this one.
 	err := c.background.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
-	if err == redis.Nil {
+	if errors.Is(err, redis.Nil) {
 		var held bool
 		if held, err = l.extend(ctx); err == nil && !held {
 			return nil, false, nil

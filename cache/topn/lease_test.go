@@ -7,9 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"leaderboard/internal/testenv"
-
 	"leaderboard/cache/cachetest"
+	"leaderboard/internal/testenv"
 )
 
 func TestLeaseIsExclusive(t *testing.T) {

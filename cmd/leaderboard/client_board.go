@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"os"
 
+	"github.com/urfave/cli/v3"
+
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
-
-	"github.com/urfave/cli/v3"
 )
 
 func (p *program) boardCommand() *cli.Command {

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/urfave/cli/v3"
+
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
-
-	"github.com/urfave/cli/v3"
 )
 
 func memberTable() []setting {

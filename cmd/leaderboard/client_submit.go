@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"leaderboard"
-
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
 )

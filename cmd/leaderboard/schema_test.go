@@ -99,6 +99,9 @@ func databaseSum(t *testing.T, db *sql.DB) (sum string) {
 		}
 		sum += fmt.Sprintln(name, check.Int64)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return sum
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"testing"
 
 	"leaderboard"
-
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/transfer"
@@ -182,7 +182,7 @@ func TestImportTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.importFile(t.Context(), cfg, []string{"sums", "-"}); err != errRefused || !strings.Contains(fmt.Sprint(p.err), "line 6: score 51") {
+		if err := p.importFile(t.Context(), cfg, []string{"sums", "-"}); !errors.Is(err, errRefused) || !strings.Contains(fmt.Sprint(p.err), "line 6: score 51") {
 			t.Errorf("%v %s", err, p.err)
 		}
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"leaderboard"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
-
-	"leaderboard"
 )
 
 // verificationView is what became of comparing one copy with MySQL.

@@ -164,7 +164,7 @@ func TestServerOutlivesTheStartingThread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Stop(context.Background())
+	defer func() { _ = s.Stop(context.Background()) }()
 	waitFor(t, 10*time.Second, "the thread has ended", func() bool {
 		_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", thread))
 		return os.IsNotExist(err)

@@ -14,13 +14,13 @@ func TestRestartWithStaleSocketLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Stop(context.Background())
+	defer func() { _ = s.Stop(context.Background()) }()
 	// Not our own id: MySQL takes its parent's for no other process.
 	other, err := StartRedis(t.Context(), Config{Dir: t.TempDir(), Ephemeral: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Stop(context.Background())
+	defer func() { _ = other.Stop(context.Background()) }()
 	if err := s.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func privateRedis(t *testing.T, databases int) *devserver.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Stop(context.Background()) })
+	t.Cleanup(func() { _ = s.Stop(context.Background()) })
 	return s
 }
 

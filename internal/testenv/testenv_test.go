@@ -143,7 +143,7 @@ func TestNoServerFails(t *testing.T) {
 		c := &caught{TB: t}
 		func() {
 			defer func() {
-				if r := recover(); r != errCaught {
+				if r, _ := recover().(error); !errors.Is(r, errCaught) {
 					t.Fatalf("the test went on: %v", r)
 				}
 			}()

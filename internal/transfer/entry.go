@@ -9,12 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"leaderboard/internal/terminal"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
+	"leaderboard/internal/terminal"
 )
 
 // importEntry is an entry of POST …/scores.

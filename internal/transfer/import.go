@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/schollz/progressbar/v3"
+
 	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/terminal"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 // Stdin is the name of a file that stands for standard input.

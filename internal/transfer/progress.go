@@ -49,11 +49,11 @@ func (p *importProgress) entries() int64 { return p.Applied + p.Unchanged + p.Re
 // loadProgress reads the progress of an earlier run, nil when there is none.
 func loadProgress(file string) (*importProgress, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil // none is an answer
 	}
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // none is an answer
+		return nil, nil // none is an answer
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the progress: %w", err)

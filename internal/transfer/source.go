@@ -77,7 +77,7 @@ func (s *source) hashLines(b []byte) {
 		s.lineEnd = "\r\n"
 		return
 	}
-	io.WriteString(s.hash, s.lineEnd) //nolint:errcheck // a hash has no errors
+	io.WriteString(s.hash, s.lineEnd)
 	text := bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 	s.hash.Write(text)
 	s.lineEnd = string(b[len(text):])

@@ -247,10 +247,10 @@ func testSnapshot(t *testing.T, s Truth) {
 	}
 	stop := errors.New("stop")
 	begin := func(leaderboard.State) error { return nil }
-	if err := s.Snapshot(t.Context(), b.ref, 10, func(leaderboard.State) error { return stop }, nil); err != stop {
+	if err := s.Snapshot(t.Context(), b.ref, 10, func(leaderboard.State) error { return stop }, nil); !errors.Is(err, stop) {
 		t.Errorf("stopped at the beginning: %v", err)
 	}
-	if err := s.Snapshot(t.Context(), b.ref, 10, begin, func([]rank.Key) error { return stop }); err != stop {
+	if err := s.Snapshot(t.Context(), b.ref, 10, begin, func([]rank.Key) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("stopped at the rows: %v", err)
 	}
 	if err := s.Snapshot(t.Context(), leaderboard.PeriodRef{ID: 1 << 60, Rules: b.ref.Rules}, 10, begin, nil); !errors.Is(err, leaderboard.ErrPeriodNotFound) {

@@ -132,11 +132,11 @@ func rounds(ctx context.Context, o options, programs []program, env []string, no
 				continue
 			}
 			if ctx.Err() != nil || (o.slice > 0 && time.Now().After(end)) {
-				return nil
+				return nil //nolint:nilerr // the time is over, which is no failure
 			}
 			n, err := p.run(ctx, o, env, done+1)
 			if ctx.Err() != nil {
-				return nil // broken off, which says nothing
+				return nil //nolint:nilerr // broken off, which says nothing
 			}
 			if err != nil {
 				return err

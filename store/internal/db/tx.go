@@ -32,7 +32,7 @@ func (d *DB) Once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit there is nothing to roll back, before it the error in hand says more
+	defer tx.Rollback()
 	if err := fn(tx); err != nil {
 		return err
 	}
