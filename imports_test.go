@@ -26,7 +26,10 @@ const (
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
 
-	storeDB = "leaderboard/store/internal/db"
+	storeDB      = "leaderboard/store/internal/db"
+	storeEntries = "leaderboard/store/internal/entries"
+	storeIndex   = "leaderboard/store/internal/index"
+	plansPkg     = "leaderboard/store/internal/plantest"
 )
 
 func importRules() []importRule {
@@ -38,10 +41,19 @@ func importRules() []importRule {
 			inTest: []string{"github.com/go-sql-driver/mysql"},
 		},
 		{
-			dir: "store", may: []string{module, rankPkg, "leaderboard/migrations", storeDB, "github.com/jmoiron/sqlx"},
-			inTest: []string{"github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
+			dir: "store", may: []string{
+				module, rankPkg, "leaderboard/migrations", storeDB, storeEntries, storeIndex, "leaderboard/store/internal/read", "github.com/jmoiron/sqlx",
+			},
+			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "store/internal/db", may: []string{module, "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
+		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries}},
+		{
+			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
+			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
+		},
+		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/topn", "golang.org/x/sync/..."},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )
 
@@ -159,28 +158,4 @@ func membersOf(reqs []*request) []string {
 	}
 	slices.Sort(members)
 	return slices.Compact(members)
-}
-
-// scanEntries reads rows of member, score, tiebreak, created_at to the end of one answer.
-func scanEntries(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {
-	for rows.Next() {
-		var (
-			e       leaderboard.Entry
-			created time.Time
-		)
-		if err := rows.Scan(&e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
-			return err
-		}
-		e.Score, e.Tiebreak = codec.Stored(e.Score, e.Tiebreak)
-		e.CreatedTime = leaderboard.MicrosOf(created)
-		fn(e)
-	}
-	return rows.Err()
-}
-
-// appendEntry appends one row of entries, in the order of its columns.
-func appendEntry(t *db.Text, periodID int64, codec rank.Codec, e leaderboard.Entry) *db.Text {
-	score, tiebreak := codec.Stored(e.Score, e.Tiebreak)
-	t.Str("(").Int(periodID).Str(",").Hex(e.Member).Str(",").Int(score).Str(",").Int(tiebreak).Str(",")
-	return t.Time(e.CreatedTime).Str(")")
 }

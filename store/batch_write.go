@@ -7,6 +7,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 // The statements of a batch, appended to one text, each with its semicolon.
@@ -34,7 +35,7 @@ func appendEntries(t *db.Text, periods []*period) {
 	for chunk := range slices.Chunk(rows, db.MaxRows) {
 		t.Str("INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES ")
 		for i, r := range chunk {
-			appendEntry(t.Comma(i), r.periodID, r.period.codec, *r.entry)
+			entries.AppendRow(t.Comma(i), r.periodID, r.period.codec, *r.entry)
 		}
 		t.Str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at);")
 	}
@@ -55,7 +56,7 @@ func appendLog(t *db.Text, changed []*period, commits []notice) {
 			t.Str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload) VALUES ")
 		}
 		t.Comma(i).Str("(").Int(c.PeriodID).Str(",").Int(c.LastSeq).Str(",").Int(c.FirstSeq).Str(",").Time(c.PrevCommittedAt).Str(",")
-		t.Time(c.CommittedAt).Str(",").Int(c.EntryCount).Str(",").HexBytes(encodeChanges(nil, p.ref.Rules, c.Changes)).Str(")")
+		t.Time(c.CommittedAt).Str(",").Int(c.EntryCount).Str(",").HexBytes(entries.EncodeChanges(nil, p.ref.Rules, c.Changes)).Str(")")
 	}
 	if len(changed) > 0 {
 		t.Str(";")

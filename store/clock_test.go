@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
 )
 
@@ -56,7 +57,7 @@ func writeEverywhere(t *testing.T, s *store.Store) {
 	_, _, changed := s.PutBoard(ctx, "kept", leaderboard.Rules{Title: "changed", Windows: ref.Rules.Windows})
 	_, _, profiled := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
 	_, befriended := s.PutFriends(ctx, "m", []string{"n"})
-	_, indexed := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
+	_, indexed := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 	_, hidden := s.Hide(ctx, leaderboard.HideRequest{Board: "kept", Member: "n", Reason: "test"})
 	deleted := s.DeleteBoard(ctx, "deleted")
 	if err := errors.Join(submitted, changed, profiled, befriended, indexed, hidden, deleted); err != nil {

@@ -21,6 +21,9 @@ const (
 	stepAttempts = 3
 )
 
+// errOvertaken: somebody else wrote to the board since the snapshot was taken. Starting over helps.
+var errOvertaken = errors.New("store: the board moved on while a step was made")
+
 // errNeedsCompute: the changes since the reflected state cannot be known any more.
 var errNeedsCompute = errors.New("store: the derived board must be computed anew")
 
@@ -44,7 +47,7 @@ func (s *Store) FollowSources(ctx context.Context, board string, long func() err
 		err  error
 	)
 	for range stepAttempts {
-		if step, err = s.followOnce(ctx, board, long); !errors.Is(err, errMoved) {
+		if step, err = s.followOnce(ctx, board, long); !errors.Is(err, errOvertaken) {
 			return step, db.Translate(ctx, "follow sources", err)
 		}
 	}

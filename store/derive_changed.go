@@ -11,6 +11,7 @@ import (
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 const (
@@ -82,8 +83,8 @@ func (d *derivation) readMembers(ctx context.Context, r reflected, members map[s
 		return fmt.Errorf("%w: period %d is at %d, behind %d", errNeedsCompute, r.periodID, source.lastSeq, r.seq)
 	}
 	for at := r.seq; at < source.lastSeq; {
-		commits, err := d.store.logOf(ctx, d.q, r.periodID, at, logRows, decodeChanges)
-		if errors.Is(err, leaderboard.ErrLogPruned) || errors.Is(err, errPayload) {
+		commits, err := entries.ReadLog(ctx, d.store.db, d.q, r.periodID, at, logRows, entries.DecodeChanges)
+		if errors.Is(err, leaderboard.ErrLogPruned) || errors.Is(err, entries.ErrPayload) {
 			err = fmt.Errorf("%w: %w", errNeedsCompute, err)
 		}
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 // streamRows bounds the rows that the streams of a merge hold together.
@@ -68,7 +69,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 	}
 	defer rows.Close()
 	s.rows = make([]leaderboard.Entry, 0, s.limit)
-	if err := scanEntries(rows, s.codec, func(e leaderboard.Entry) { s.rows = append(s.rows, e) }); err != nil {
+	if err := entries.EachRow(rows, s.codec, func(e leaderboard.Entry) { s.rows = append(s.rows, e) }); err != nil {
 		return err
 	}
 	if s.ended = len(s.rows) < s.limit; s.ended {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"leaderboard"
-	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )
 
@@ -59,7 +58,7 @@ func (o *output) write(ctx context.Context, last bool) error {
 	o.changes = o.changes[:0]
 	o.d.step++
 	for _, n := range commits {
-		s.indexes.committed(step{codec: rank.CodecOf(n.ref.Rules), commit: n.commit}, n.ref.ID)
+		s.indexes.Committed(n.ref, n.commit)
 		s.cfg.OnCommit(n.ref, *n.commit)
 		o.d.own.LastSeq = n.commit.LastSeq
 	}
@@ -67,7 +66,7 @@ func (o *output) write(ctx context.Context, last bool) error {
 	return nil
 }
 
-// transact writes in one transaction, unless the board is no more what the snapshot found: errMoved.
+// transact writes in one transaction, unless the board is no more what the snapshot found: errOvertaken.
 func (o *output) transact(ctx context.Context, tx *db.Tx, last bool) ([]notice, error) {
 	p, err := o.lock(ctx, tx)
 	if err != nil {
@@ -199,7 +198,7 @@ func (o *output) lock(ctx context.Context, tx *db.Tx) (*period, error) {
 	f.choose(d.board.Name)
 	if f.rules.boardID != d.board.ID || f.rules.version != d.board.Version || len(f.periods) != 1 ||
 		f.periods[0].ref.ID != d.own.ID || f.periods[0].lastSeq != d.own.LastSeq {
-		return nil, errMoved
+		return nil, errOvertaken
 	}
 	o.hasHidden = f.rules.hasHidden
 	return f.periods[0], nil
@@ -228,7 +227,7 @@ func (o *output) writeSources(ctx context.Context, tx *db.Tx, last bool) error {
 		return err
 	}
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, fmt.Errorf("step %d: %w", d.step, errMoved))
+		return errors.Join(err, fmt.Errorf("step %d: %w", d.step, errOvertaken))
 	}
 	return nil
 }

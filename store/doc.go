@@ -1,4 +1,4 @@
-// Package store keeps boards, entries and their history in MySQL, the truth of the service.
+// Package store keeps boards, entries and their history in MySQL, the database of the service.
 //
 // # Writing
 //
@@ -9,9 +9,6 @@
 //
 // # Reading
 //
-// Every answer is exact at the seq it reports. Under READ COMMITTED one SELECT sees one state, so short answers read the
-// period's row and the entries in one statement; longer ones use a REPEATABLE READ, READ ONLY transaction (view.go).
-//
-// Scores and tiebreaks are stored so that higher is better (rank.Codec.Stored), and so every query orders by
-// (score DESC, tiebreak DESC, created_at ASC, member ASC), the order of the index entries_order and of rank.Key.
+// Every answer is exact at the seq it reports: internal/read puts it together from the statements of internal/entries and
+// the rank indexes of internal/index. All of them reach the database through internal/db.
 package store

@@ -6,18 +6,19 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/plantest"
 )
 
 // writerPlans adds the statements of a batch: one as small as can be, and one as large, with all windows and a chunk of
 // members, of which the optimizer must still make ranges.
-func writerPlans(out map[string]planned) {
+func writerPlans(out map[string]plantest.Planned) {
 	lock := &db.Text{}
 	appendLock(lock, "SYSDATE(6)", "b7", &boardRules{})
-	out["lock"] = planned{strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"}}
+	out["lock"] = planned(strings.TrimSuffix(lock.String(), ";"), map[string]string{"b": "boards_name", "p": "periods_open"})
 	ids := &db.Text{}
 	appendAskIDs(ids, []string{"b1", "b2", "b77"})
-	out["derived among boards"] = planned{derivedQuery([]string{"b1", "b2", "b77"}), map[string]string{"b": "boards_name", "d": "PRIMARY"}}
-	out["ids of boards"] = planned{ids.String(), map[string]string{"boards": "boards_name"}}
+	out["derived among boards"] = planned(derivedQuery([]string{"b1", "b2", "b77"}), map[string]string{"b": "boards_name", "d": "PRIMARY"})
+	out["ids of boards"] = planned(ids.String(), map[string]string{"boards": "boards_name"})
 	reqs := []*request{{key: "k1"}, {key: "k2"}}
 	var (
 		members []string
@@ -37,12 +38,12 @@ func writerPlans(out map[string]planned) {
 		reads := &db.Text{}
 		r.appendTo(reads)
 		for i, q := range strings.Split(strings.TrimSuffix(reads.String(), ";"), ";") {
-			out[fmt.Sprintf("read %d of a %s batch", i, size)] = planned{q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"}}
+			out[fmt.Sprintf("read %d of a %s batch", i, size)] = planned(q, map[string]string{"entries": "PRIMARY", "idempotency_keys": "PRIMARY"})
 		}
 	}
 	for size, n := range map[string]int{"small": 1, "large": len(changed)} {
 		advance := &db.Text{}
 		appendAdvance(advance, changed[:n], commits[:n])
-		out["advance of a "+size+" batch"] = planned{strings.TrimSuffix(advance.String(), ";"), map[string]string{"periods": "PRIMARY"}}
+		out["advance of a "+size+" batch"] = planned(strings.TrimSuffix(advance.String(), ";"), map[string]string{"periods": "PRIMARY"})
 	}
 }

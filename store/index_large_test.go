@@ -11,6 +11,8 @@ import (
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
+	"leaderboard/store/internal/index"
+	"leaderboard/store/internal/read"
 )
 
 // insertEntries fills a board behind the store's back, which takes a second for a hundred thousand, and returns the
@@ -54,7 +56,7 @@ func TestIndexEqualScores(t *testing.T) {
 		all := insertEntries(t, dsn, ref, n, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: 1000, CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i/3)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.BuildIndex(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		if _, buckets, ok := s.IndexMark(ref.ID); !ok || buckets < n/512 {
@@ -89,16 +91,16 @@ func TestDenseDepth(t *testing.T) {
 	flavours(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.ModeDense})
-		all := insertEntries(t, dsn, ref, store.DenseDepth+2, func(i int) leaderboard.Entry {
+		all := insertEntries(t, dsn, ref, read.DenseDepth+2, func(i int) leaderboard.Entry {
 			return leaderboard.Entry{Member: fmt.Sprintf("m%06d", i), Score: int64(i / 2), CreatedTime: leaderboard.Micros(1_750_000_000_000_000 + i)}
 		})
-		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
+		if _, err := s.BuildIndex(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
 		dense := leaderboard.Query{Mode: leaderboard.ModeDense}
-		last := all[store.DenseDepth-1]
+		last := all[read.DenseDepth-1]
 		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
-		if err != nil || got.Entries[0].Rank != store.DenseDepth/2 {
+		if err != nil || got.Entries[0].Rank != read.DenseDepth/2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for name, ask := range map[string]func() error{
@@ -107,7 +109,7 @@ func TestDenseDepth(t *testing.T) {
 				return err
 			},
 			"page": func() error {
-				_, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: dense, Offset: store.DenseDepth + 1, Limit: 1})
+				_, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Query: dense, Offset: read.DenseDepth + 1, Limit: 1})
 				return err
 			},
 		} {

@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/internal/index"
 )
 
 // filled is a crowd whose first store has written, indexed and answered a little.
@@ -25,7 +26,7 @@ func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
 
 func (c *crowd) build(t *testing.T) {
 	t.Helper()
-	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "test"})
+	run, err := c.stores[0].BuildIndex(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Actor: "test"})
 	if err != nil || run.State != leaderboard.RunStateDone {
 		t.Fatal(run, err)
 	}
@@ -247,7 +248,7 @@ func TestIndexResumed(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		half := int64(0)
-		run, err := s.BuildIndex(ctx, c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Progress: func(counted, total int64) {
+		run, err := s.BuildIndex(ctx, c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, total int64) {
 			if half == 0 && counted > total/2 {
 				half = counted
 				cancel()
@@ -267,7 +268,7 @@ func TestIndexResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := int64(0)
-		run, err = s.BuildIndex(t.Context(), c.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Progress: func(counted, _ int64) {
+		run, err = s.BuildIndex(t.Context(), c.ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand, Progress: func(counted, _ int64) {
 			if first == 0 {
 				first = counted
 			}

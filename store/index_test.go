@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
 )
 
@@ -28,7 +29,7 @@ func TestIndexProperty(t *testing.T) {
 			Truth: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
+					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 					return err
 				},
 				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },

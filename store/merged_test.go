@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
+	"leaderboard/store/internal/index"
 	"leaderboard/store/storetest"
 )
 
@@ -26,7 +26,7 @@ func TestMergedIndexProperty(t *testing.T) {
 			Truth: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
-					_, err := s.BuildIndex(ctx, ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand})
+					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})
 					return err
 				},
 				"sweep": func(ctx context.Context, ref leaderboard.PeriodRef) error { return s.Sweep(ctx) },

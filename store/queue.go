@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/rank"
 	"leaderboard/store/internal/db"
 )
 
@@ -266,7 +265,7 @@ func (w *writer) commit(reqs []*request) {
 		return
 	}
 	for _, c := range b.commits {
-		s.indexes.committed(step{codec: rank.CodecOf(c.ref.Rules), commit: c.commit}, c.ref.ID)
+		s.indexes.Committed(c.ref, c.commit)
 		s.cfg.OnCommit(c.ref, *c.commit)
 	}
 	for i, r := range reqs {

@@ -126,3 +126,11 @@ func (r *storedResult) result() leaderboard.Result {
 		CreatedTime: (*leaderboard.Micros)(r.CreatedTime), Rule: r.Rule,
 	}
 }
+
+// appendOptional appends a flag and, when v is given, its value.
+func appendOptional(b []byte, v *int64) []byte {
+	if v == nil {
+		return append(b, 0)
+	}
+	return binary.BigEndian.AppendUint64(append(b, 1), uint64(*v))
+}

@@ -9,14 +9,30 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/index"
+	"leaderboard/store/internal/read"
 )
+
+// What is built below is used under these names.
+type (
+	// IndexBuild says why an index is built and who wants to hear of it.
+	IndexBuild = index.BuildRequest
+	// IndexStatus is what is known about the rank index of a period.
+	IndexStatus = index.Status
+
+	reader = read.Reader
+)
+
+// DenseDepth is how many entries there may be ahead of one whose dense rank is asked for.
+const DenseDepth = read.DenseDepth
 
 // Store is the truth: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
 // called concurrently.
 type Store struct {
 	cfg     Config
 	db      *db.DB
-	indexes *indexes
+	*reader // answers about entries
+	indexes *index.Indexes
 
 	derivers  derivers
 	gates     gates
@@ -38,7 +54,10 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, db: database, queues: map[string]*queue{}}
-	s.indexes = newIndexes(s)
+	s.indexes = index.New(index.Config{
+		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
+	}, database, s)
+	s.reader = read.New(database, s.indexes, cfg.IndexTarget)
 	return s, nil
 }
 
@@ -49,7 +68,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	s.writers.Wait()
-	s.indexes.close()
+	s.indexes.Close()
 	return errors.Join(s.derivers.close(), s.db.Close())
 }
 
@@ -72,3 +91,15 @@ func Connect(dsn string) (*sql.DB, error) {
 
 // Now reads the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }
+
+// BuildIndex builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is
+// a run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the
+// next one. Errors: ErrPeriodNotFound, ErrUnavailable.
+func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
+	return s.indexes.Build(ctx, ref, b)
+}
+
+// IndexStatus reports on the rank index of a period. Errors: ErrPeriodNotFound, ErrUnavailable.
+func (s *Store) IndexStatus(ctx context.Context, ref leaderboard.PeriodRef) (IndexStatus, error) {
+	return s.indexes.Status(ctx, ref)
+}

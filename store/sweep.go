@@ -31,7 +31,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		db.Translate(ctx, "close periods", s.closePeriods(ctx, now)),
 		db.Translate(ctx, "sweep periods", s.sweepPeriods(ctx)),
 		db.Translate(ctx, "sweep keys", s.sweepKeys(ctx, now)),
-		db.Translate(ctx, "sweep indexes", s.indexes.sweep(ctx)), // before the log that they follow is pruned
+		db.Translate(ctx, "sweep indexes", s.indexes.Sweep(ctx)), // before the log that they follow is pruned
 		db.Translate(ctx, "sweep changes", s.sweepChanges(ctx, now)),
 		db.Translate(ctx, "sweep runs", s.sweepRuns(ctx, now)),
 	)

@@ -1,0 +1,145 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/entries"
+)
+
+// keyed draws an entry from few scores, moments and members, so that all kinds of ties are common.
+func keyed() *rapid.Generator[leaderboard.Entry] {
+	return rapid.Custom(func(t *rapid.T) leaderboard.Entry {
+		return leaderboard.Entry{
+			Member: rapid.SampledFrom([]string{"a", "aa", "b", "\x00", "a\x00", "\xf4\x8f\xbf\xbf"}).Draw(t, "member"),
+			Score:  rapid.SampledFrom([]int64{-1 << 63, -1, 0, 1, 1<<63 - 1}).Draw(t, "score"), Tiebreak: rapid.Int64Range(0, 1).Draw(t, "tiebreak"),
+			CreatedTime: leaderboard.Micros(rapid.Int64Range(0, 2).Draw(t, "created")),
+		}
+	})
+}
+
+// TestHistoryCarries: a number carried along any path is the one that counting at its end gives.
+func TestHistoryCarries(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		mark := rank.Mark{Seq: rapid.Int64Range(0, 5).Draw(t, "start"), AsOf: 100}
+		h := history{start: mark}
+		states := [][]rank.Key{nil}
+		marks := []rank.Mark{mark}
+		for range rapid.IntRange(0, 6).Draw(t, "commits") {
+			keys, c := slices.Clone(states[len(states)-1]), &leaderboard.Commit{FirstSeq: mark.Seq + 1, PrevCommittedAt: mark.AsOf}
+			for range rapid.IntRange(1, 4).Draw(t, "changes") {
+				e := keyed().Draw(t, "entry")
+				k := rank.Codec{}.Key(e)
+				ch := leaderboard.Change{Member: e.Member, New: &e}
+				if i := slices.Index(keys, k); i >= 0 {
+					keys, ch.Old, ch.New = slices.Delete(keys, i, i+1), &e, nil
+				} else {
+					keys = append(keys, k)
+				}
+				c.Changes = append(c.Changes, ch)
+			}
+			c.LastSeq, c.CommittedAt, c.EntryCount = mark.Seq+int64(len(c.Changes)), mark.AsOf+10, int64(len(keys))
+			s := step{commit: c}
+			h.push(s)
+			mark = s.to()
+			states, marks = append(states, keys), append(marks, mark)
+		}
+		from, to := rapid.IntRange(0, len(marks)-1).Draw(t, "from"), rapid.IntRange(0, len(marks)-1).Draw(t, "to")
+		p, err := h.path(marks[from], marks[to])
+		if err != nil {
+			t.Fatal(err)
+		}
+		probes := []rank.Key{"", "\xff"}
+		for range 5 {
+			k := rank.Codec{}.Key(keyed().Draw(t, "probe"))
+			probes = append(probes, k, k.Prefix(), k[:entries.ScoreLen])
+		}
+		for i, shift := range p.deltas(probes) {
+			if want := ahead(states[to], probes[i]) - ahead(states[from], probes[i]); shift != want {
+				t.Fatalf("%x shifts by %d from state %d to %d, want %d", probes[i], shift, from, to, want)
+			}
+		}
+	})
+}
+
+func ahead(keys []rank.Key, k rank.Key) (n int64) {
+	for _, other := range keys {
+		if other < k {
+			n++
+		}
+	}
+	return n
+}
+
+// TestHistoryForgets: old steps go, and states that no step leads to are told apart.
+func TestHistoryForgets(t *testing.T) {
+	t.Parallel()
+	h := history{start: rank.Mark{Seq: 10, AsOf: 10}}
+	commit := func(first, last int64) step {
+		c := &leaderboard.Commit{FirstSeq: first, LastSeq: last, PrevCommittedAt: leaderboard.Micros(first - 1), CommittedAt: leaderboard.Micros(last)}
+		for range last - first + 1 {
+			c.Changes = append(c.Changes, leaderboard.Change{})
+		}
+		return step{commit: c}
+	}
+	h.push(commit(11, 10+maxHistory/2))
+	h.push(commit(11+maxHistory/2, 10+maxHistory))
+	at := func(seq int64) rank.Mark { return rank.Mark{Seq: seq, AsOf: leaderboard.Micros(seq)} }
+	forked := at(10 + maxHistory)
+	forked.AsOf++
+	check := func(m rank.Mark, want error) {
+		t.Helper()
+		if _, err := h.position(m); !errors.Is(err, want) {
+			t.Errorf("state %d: %v, want %v", m.Seq, err, want)
+		}
+	}
+	check(at(10), nil)
+	check(at(10+maxHistory), nil)
+	check(at(9), ErrTooOld)
+	check(at(11), rank.ErrForked) // inside a commit
+	check(forked, rank.ErrForked)
+	check(at(11+maxHistory), ErrBehind)
+	h.push(commit(11+maxHistory, 11+maxHistory))
+	check(at(10), ErrTooOld)
+	check(at(10+maxHistory/2), nil)
+	check(at(11+maxHistory), nil)
+	h.push(commit(12+maxHistory, 12+4*maxHistory)) // one commit greater than all that is kept
+	check(at(11+maxHistory), nil)
+	if len(h.steps) != 1 || fmt.Sprint(h.start) != fmt.Sprint(at(11+maxHistory)) {
+		t.Errorf("%d steps from %v on", len(h.steps), h.start)
+	}
+}
+
+// TestCutOfMergedBucket: a cut that was counted from where no bucket begins any more is left out.
+func TestCutOfMergedBucket(t *testing.T) {
+	t.Parallel()
+	b := rank.NewBuilder(1)
+	at := rank.Mark{Seq: 1, AsOf: 1, Total: 6}
+	key := func(score int64) rank.Key { return rank.Codec{}.Prefix(score, 0) }
+	for _, to := range []rank.Key{key(30), key(10), ""} {
+		if err := b.Append(at, to, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := newTracker(leaderboard.PeriodRef{}, index, 0)
+	cut := func(from, at rank.Key) error {
+		return tr.cut([]cutting{{span: rank.Span{From: from}, from: from, at: at, left: 1, mark: tr.At()}})
+	}
+	if err := cut(key(20), key(15)); err != nil || index.Len() != 3 {
+		t.Errorf("%d buckets, %v", index.Len(), err)
+	}
+	if err := cut(key(30), key(15)); err != nil || index.Len() != 4 || index.Find(key(12)).Count != 1 {
+		t.Errorf("%d buckets, %v", index.Len(), err)
+	}
+}

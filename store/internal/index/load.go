@@ -1,0 +1,159 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
+)
+
+// start begins a flight that gets the index of a period. It is called with mu held.
+func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
+	flight, loaded, distrust := make(chan struct{}), make(chan struct{}), sl.invalid
+	sl.loading, sl.loaded = flight, loaded
+	x.work.Go(func() {
+		err := x.open(ref, distrust, func() { close(loaded) })
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		sl.loading, sl.loaded = nil, nil
+		if err != nil {
+			sl.retryAt = time.Now().Add(retryPause)
+			if x.ctx.Err() == nil && !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+				x.db.Log.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
+			}
+		}
+		close(flight)
+	})
+}
+
+// open loads the index that is saved, or builds one. loaded is called once, when the quick part is over.
+func (x *Indexes) open(ref leaderboard.PeriodRef, distrust bool, loaded func()) error {
+	var t *Tracker
+	var err error
+	if !distrust {
+		t, err = x.load(x.ctx, ref)
+	}
+	if t != nil {
+		x.install(t)
+	}
+	loaded()
+	if t != nil || err != nil {
+		return err
+	}
+	_, err = x.buildLocked(x.ctx, ref, BuildRequest{Reason: leaderboard.RunReasonDemand})
+	return err
+}
+
+// load reads the saved index and folds the log into it. It returns nil without an error when only a build helps.
+func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker, error) {
+	saved, err := x.saved.read(ctx, ref.ID)
+	if err != nil || saved == nil || !saved.whole {
+		return nil, err
+	}
+	index, err := rank.Decode(saved.payload)
+	if err != nil {
+		return nil, nil //nolint:nilerr // damaged, of an older version, or a build under way: build looks at it
+	}
+	state, err := entries.StateOf(ctx, x.db, x.db, ref.ID)
+	if err != nil {
+		return nil, err
+	}
+	lag := state.Seq - index.At().Seq
+	if lag > foldRatio*(state.Total+foldRatio*foldCommits) {
+		return nil, nil // counting from scratch is quicker
+	}
+	t := newTracker(ref, index, max(0, lag))
+	if lag < 0 {
+		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrForked, index.At().Seq, state.Seq)
+	} else {
+		err = x.Reach(ctx, t, x.db, MarkOf(state))
+	}
+	if err != nil && IsUseless(err) {
+		x.db.Log.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
+		return nil, nil
+	}
+	return t, err
+}
+
+// foldRatio is how many changes are folded in the time in which one entry is counted by a build, roughly and less.
+const foldRatio = 2
+
+// BuildRequest says why an index is built and who wants to hear of it.
+type BuildRequest struct {
+	Reason leaderboard.RunReason
+	Actor  string
+	// Progress is called now and then with the entries counted so far, and the entries of the period. It may be nil.
+	Progress func(counted, total int64)
+}
+
+// Build builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is a run
+// like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the next
+// one. Errors: ErrPeriodNotFound, ErrUnavailable.
+func (x *Indexes) Build(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
+	run, err := x.buildLocked(ctx, ref, b)
+	return run, db.Translate(ctx, "build index", err)
+}
+
+// buildLocked makes an index under a lock that only saves work: a second process that builds the same one waits, and then
+// takes what the first one saved.
+func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
+	select {
+	case x.builds <- struct{}{}:
+		defer func() { <-x.builds }()
+	case <-ctx.Done():
+		return leaderboard.Run{}, ctx.Err()
+	}
+	conn, err := x.db.Conn(ctx)
+	if err != nil {
+		return leaderboard.Run{}, err
+	}
+	defer conn.Close()
+	for {
+		got, err := x.lock(ctx, conn, ref.ID)
+		if err != nil {
+			return leaderboard.Run{}, err
+		}
+		if got {
+			break
+		}
+		if b.Reason != leaderboard.RunReasonDemand {
+			continue // asked for: built from scratch when the other one is ready
+		}
+		if t, err := x.load(ctx, ref); err != nil || t != nil {
+			if t != nil {
+				x.install(t)
+			}
+			return leaderboard.Run{}, err
+		}
+	}
+	defer x.unlock(ctx, conn, ref.ID)
+	return x.buildAlone(ctx, ref, b)
+}
+
+// lockName is an expression: names of locks belong to the server, not to the database, and have 64 bytes at most.
+const lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 24), '-', ?)"
+
+// lock waits a second for the lock.
+func (x *Indexes) lock(ctx context.Context, conn *sql.Conn, periodID int64) (bool, error) {
+	var got sql.NullBool
+	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 1)", periodID).Scan(&got)
+	return got.Bool || !got.Valid, err // NULL: the server cannot lock; then two may do the same work
+}
+
+// unlock gives the lock back, or drops the connection, which has the same effect.
+func (x *Indexes) unlock(ctx context.Context, conn *sql.Conn, periodID int64) {
+	var released sql.NullBool
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
+	defer cancel()
+	err := conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", periodID).Scan(&released)
+	if err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	}
+}

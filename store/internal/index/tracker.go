@@ -1,0 +1,246 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// Tracker keeps the rank index of one period, see Indexes for how answers come from it.
+type Tracker struct {
+	ref     leaderboard.PeriodRef
+	target  int64         // entries that a bucket is meant to have, at least 1
+	reading chan struct{} // holds a value while somebody reads the log: one at a time
+
+	used       atomic.Int64 // when it was last asked, in ticks of the indexes
+	maintained atomic.Bool  // somebody splits and saves
+
+	mu      sync.RWMutex // guards the fields below
+	index   *rank.Index
+	past    history
+	broken  error // why the index is of no more use
+	unsaved int64 // changes folded since it was saved
+	savedAt time.Time
+}
+
+// newTracker takes the index over. unsaved is the number of changes since it was saved.
+func newTracker(ref leaderboard.PeriodRef, index *rank.Index, unsaved int64) *Tracker {
+	return &Tracker{
+		ref: ref, target: index.Target(), index: index, past: history{start: index.At()}, unsaved: unsaved,
+		reading: make(chan struct{}, 1), savedAt: time.Now(),
+	}
+}
+
+// At is the state that the index has been folded to.
+func (t *Tracker) At() rank.Mark {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.index.At()
+}
+
+// Find are the buckets of keys, and the state at which that is true.
+func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.Mark, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.broken != nil {
+		return nil, rank.Mark{}, t.broken
+	}
+	spans := make([]rank.Span, len(keys))
+	for i, k := range keys {
+		spans[i] = t.index.Find(k)
+	}
+	return spans, t.index.At(), nil
+}
+
+// Nth is a bucket that begins at most n entries after the first entry of the period at state m, as near to it as it
+// gets, and the number of entries ahead of the bucket at m; without m, at the state that is returned.
+func (t *Tracker) Nth(n int64, m *rank.Mark) (rank.Key, int64, rank.Mark, error) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	at := t.index.At()
+	if t.broken != nil {
+		return "", 0, at, t.broken
+	}
+	for guess := min(n, at.Total-1); guess >= 0; {
+		span, ok := t.index.Nth(guess)
+		if !ok {
+			break
+		}
+		before := span.Before
+		if m != nil {
+			p, err := t.past.path(at, *m)
+			if err != nil {
+				return "", 0, at, err
+			}
+			before += p.deltas([]rank.Key{span.From})[0]
+		}
+		if before <= n {
+			if m != nil {
+				at = *m
+			}
+			return span.From, before, at, nil
+		}
+		guess = min(guess-(before-n), span.Before-1)
+	}
+	return "", 0, at, nil
+}
+
+// Until is a key that more than n entries are ahead of, at about the state of the index; "" when there are no more.
+func (t *Tracker) Until(n int64) rank.Key {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	span, ok := t.index.Nth(n)
+	if !ok {
+		return ""
+	}
+	return span.To
+}
+
+// Span is the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the state of
+// the index, whichever that is: both are good for choosing where to look.
+func (t *Tracker) Span(n int64) (rank.Span, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.index.Nth(n)
+}
+
+func (t *Tracker) Bucket(k rank.Key) rank.Span {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.index.Find(k)
+}
+
+// Rebase returns by how much the number of entries ahead of each key differs between two states.
+func (t *Tracker) Rebase(keys []rank.Key, from, to rank.Mark) ([]int64, error) {
+	t.mu.RLock()
+	p, err := t.past.path(from, to)
+	t.mu.RUnlock()
+	if err != nil {
+		return nil, err
+	}
+	return p.deltas(keys), nil
+}
+
+// fold takes the index one commit further. A commit that it has seen is passed over, rank.ErrGap leaves it as it is,
+// other errors are the end of it.
+func (t *Tracker) fold(s step) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken != nil {
+		return t.broken
+	}
+	at := t.index.At()
+	if err := t.index.Fold(s.codec, s.commit); err != nil {
+		if !errors.Is(err, rank.ErrGap) {
+			t.broken = err
+		}
+		return err
+	}
+	if t.index.At() == at {
+		return nil
+	}
+	t.past.push(s)
+	t.unsaved += int64(len(s.commit.Changes))
+	t.index.Compact()
+	return nil
+}
+
+// invalidate ends the use of the index.
+func (t *Tracker) invalidate(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken == nil {
+		t.broken = err
+	}
+}
+
+// wantsWork says whether the index is usable still, and whether it has work to be done on: buckets to split, or changes to
+// save once there are saveEvery.
+func (t *Tracker) wantsWork(saveEvery int64) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.broken == nil && (t.unsaved >= saveEvery || len(t.index.Overgrown()) > 0)
+}
+
+// bytes is about how much memory the index takes.
+func (t *Tracker) bytes() int64 {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	const perBucket = 100 // two counts, a boundary of about 40 bytes and its header, spare room
+	return int64(t.index.Len())*perBucket + int64(t.past.changes)*300
+}
+
+// MarkOf is the state that an answer of the database is true at.
+func MarkOf(s leaderboard.State) rank.Mark {
+	return rank.Mark{Seq: s.Seq, AsOf: s.AsOf, Total: s.Total}
+}
+
+// check compares the index with the total that the database has at the same state.
+func (t *Tracker) check(m rank.Mark) error {
+	if at := t.At(); at.Seq == m.Seq && at != m {
+		if at.AsOf != m.AsOf {
+			return fmt.Errorf("%w: at seq %d", rank.ErrForked, m.Seq)
+		}
+		return fmt.Errorf("%w: %d entries at seq %d, the database has %d", rank.ErrDamaged, at.Total, m.Seq, m.Total)
+	}
+	return nil
+}
+
+// unsavedFor is how long ago an index that has changed was saved.
+func (t *Tracker) unsavedFor() time.Duration {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.unsaved == 0 {
+		return 0
+	}
+	return time.Since(t.savedAt)
+}
+
+// cutting is a place where an overgrown bucket is to be cut, and how many entries lay between from and there at a state.
+type cutting struct {
+	span rank.Span // the bucket
+	from rank.Key  // where the bucket, or the cutting before in it, begins
+	at   rank.Key
+	left int64
+	mark rank.Mark
+}
+
+// overgrown are at most n of the buckets to be split.
+func (t *Tracker) overgrown(n int) []rank.Span {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	spans := t.index.Overgrown()
+	return spans[:min(n, len(spans))]
+}
+
+// cut rebases what was counted to the state of the index, and splits there.
+func (t *Tracker) cut(cuttings []cutting) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.broken != nil {
+		return t.broken
+	}
+	at := t.index.At()
+	var cuts []rank.Cut
+	for _, c := range cuttings {
+		if t.index.Find(c.span.From).From != c.span.From {
+			continue // merged with its neighbour since
+		}
+		p, err := t.past.path(c.mark, at)
+		if err != nil {
+			return err
+		}
+		shifts := p.deltas([]rank.Key{c.from, c.at})
+		cuts = append(cuts, rank.Cut{At: c.at, Left: c.left + shifts[1] - shifts[0]})
+	}
+	err := t.index.Split(at.Seq, cuts)
+	if err != nil && !isGap(err) {
+		t.broken = err
+	}
+	return err
+}

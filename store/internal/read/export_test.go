@@ -1,0 +1,19 @@
+package read
+
+import (
+	"context"
+
+	"leaderboard"
+)
+
+// PageBetween reads a page of several boards, and calls between when its transaction has begun.
+func (s *Reader) PageBetween(
+	ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery, between func(),
+) (page *leaderboard.MergedPage, err error) {
+	err = s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
+		between()
+		page, err = m.page(ctx, q)
+		return err
+	})
+	return page, err
+}

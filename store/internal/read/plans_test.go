@@ -1,0 +1,30 @@
+package read
+
+import (
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/entries"
+	"leaderboard/store/internal/plantest"
+)
+
+// TestPlans: every statement that is sent often reads through the index meant for it and sorts nothing.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	at := func(member string, score int64) entries.Bound {
+		key := rank.Codec{}.Key(leaderboard.Entry{Member: member, Score: score, Tiebreak: 1, CreatedTime: 1_750_000_000_000_000})
+		c, err := entries.KeyBound(key, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	several := &combined{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
+	part := entries.Scan{Range: entries.Range{From: at("m4000", 1000), To: at("m3600", 900)}, Limit: 10}
+	plantest.Run(t, map[string]plantest.Planned{
+		"parts of several":  {Query: several.rowsText([]entries.Scan{part, part}), Keys: map[string]string{"entries": "entries_order"}},
+		"member of several": {Query: several.entriesText("m2"), Keys: map[string]string{"entries": "PRIMARY"}},
+		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},
+	})
+}
