@@ -65,10 +65,9 @@ func importRules() []importRule {
 		},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{
-			dir: "refresher", may: []string{module, rankPkg, "github.com/robfig/cron/v3"},
+			dir: "refresher", may: []string{module, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
-		{dir: "derive", may: []string{module}},
 		{
 			dir: "httpapi", may: []string{module, "github.com/go-json-experiment/json/...", "go.yaml.in/yaml/v3"},
 			inTest: []string{rankPkg},

@@ -56,7 +56,7 @@ func newRig(t testing.TB, rules leaderboard.Rules, opts topn.Options) *rig {
 	return &rig{client, w, topn.New(client, w, opts), w.Ref}
 }
 
-func (b *rig) build(t testing.TB) topn.Outcome {
+func (b *rig) build(t testing.TB) leaderboard.CopyOutcome {
 	t.Helper()
 	return cachetest.Must(b.copies.Build(cachetest.Within(t), b.ref))(t)
 }

@@ -229,7 +229,7 @@ func TestLookupsAreExact(t *testing.T) {
 			default:
 			}
 			b.world.Commit(cachetest.Put(fmt.Sprint("m", 1+rand.IntN(80)), rand.Int64N(40)))
-			if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); i%50 == 49 || errors.Is(err, topn.ErrNeedsBuild) {
+			if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); i%50 == 49 || errors.Is(err, leaderboard.ErrNeedsBuild) {
 				_, _ = b.copies.Build(cachetest.Within(t), b.ref)
 			}
 		}

@@ -3,81 +3,120 @@ package refresher
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"leaderboard"
 )
 
+// Copies are the copies to refresh, see package topn. Build and CatchUp may be called concurrently, in any order and
+// from any process.
+type Copies interface {
+	// Build makes the copy from scratch.
+	Build(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error)
+	// CatchUp applies the change log. Errors: leaderboard.ErrNeedsBuild when only a build can help.
+	CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error)
+	Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error)
+	// Lease tries to take the period's lease without waiting; nil and no error: another has it.
+	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error)
+}
+
 // leasePoll is how often a run looks whether the lease is free, or the work done by its holder.
 const leasePoll = 25 * time.Millisecond
 
-// catchUp is the work of an incremental run. What the log cannot do becomes a build, unless the run comes from the
-// schedule and there is no copy.
-func (r *Refresher) catchUp(ctx context.Context, j *job) (Outcome, leaderboard.RunState, error) {
-	r.begin(j)
-	out, err := r.cfg.Copies.CatchUp(ctx, j.req.Ref)
-	if err != nil || !out.NeedsBuild {
-		return out, leaderboard.RunStateDone, err
-	}
-	if j.req.Reason == leaderboard.RunReasonSchedule || j.req.Reason == leaderboard.RunReasonDynamic {
-		info, err := r.cfg.Copies.Info(ctx, j.req.Ref)
-		if err != nil || !info.Exists {
-			return Outcome{}, leaderboard.RunStateDone, err
-		}
-	}
-	r.mu.Lock()
-	j.forced = false // a copy that the log can bring up to date is enough, whoever builds it
-	r.mu.Unlock()
-	return r.build(ctx, j)
+// copier does the runs of copies.
+type copier struct {
+	*runner
+	copies   Copies
+	minGap   time.Duration // between the starts of two builds of a period
+	leaseTTL time.Duration
+	random   func() float64
+	log      *slog.Logger
 }
 
-// build is the work of a full run: wait for the turn, then build, unless another process has done it in the meantime.
-// Until the turn comes, more requests may share the run.
-func (r *Refresher) build(ctx context.Context, j *job) (Outcome, leaderboard.RunState, error) {
+// refresh does a run of a copy.
+func (c *copier) refresh(ctx context.Context, j *job) (result, error) {
+	switch {
+	case c.copies == nil:
+		return result{}, errNoRedis
+	case j.req.Kind == leaderboard.RunKindIncremental:
+		return c.catchUp(ctx, j)
+	default:
+		return c.build(ctx, j)
+	}
+}
+
+func resultOf(state leaderboard.RunState, out leaderboard.CopyOutcome) result {
+	return result{state, out.FromSeq, out.ToSeq, out.Rows}
+}
+
+// catchUp does an incremental run. What the log cannot do becomes a build, unless the run comes from the schedule and
+// there is no copy.
+func (c *copier) catchUp(ctx context.Context, j *job) (result, error) {
+	c.begin(j)
+	out, err := c.copies.CatchUp(ctx, j.req.Ref)
+	if !errors.Is(err, leaderboard.ErrNeedsBuild) {
+		return resultOf(leaderboard.RunStateDone, out), err
+	}
+	if j.req.Reason == leaderboard.RunReasonSchedule || j.req.Reason == leaderboard.RunReasonDynamic {
+		info, err := c.copies.Info(ctx, j.req.Ref)
+		if err != nil || !info.Exists {
+			return result{state: leaderboard.RunStateDone}, err
+		}
+	}
+	c.mu.Lock()
+	j.forced = false // a copy that the log can bring up to date is enough, whoever builds it
+	c.mu.Unlock()
+	return c.build(ctx, j)
+}
+
+// build does a full run: it waits until it may build, then builds, unless another process has done it in the meantime.
+// Until then more requests may share the run.
+func (c *copier) build(ctx context.Context, j *job) (result, error) {
 	for {
-		if err := r.pause(ctx, r.localGap(j)); err != nil {
-			return Outcome{}, "", err
+		if err := sleep(ctx, c.localGap(j)); err != nil {
+			return result{}, err
 		}
-		v, err := r.look(ctx, j)
-		if err != nil || v.shared {
-			return v.out, leaderboard.RunStateShared, err
+		found, err := c.check(ctx, j)
+		if err != nil || found.shared {
+			return resultOf(leaderboard.RunStateShared, found.out), err
 		}
-		if v.gap > 0 {
-			if err := r.pause(ctx, v.gap); err != nil {
-				return Outcome{}, "", err
+		if found.gap > 0 {
+			if err := sleep(ctx, found.gap); err != nil {
+				return result{}, err
 			}
 			continue
 		}
-		out, state, again, err := r.buildAlone(ctx, j)
+		out, again, err := c.buildAlone(ctx, j)
 		if !again {
-			return out, state, err
+			return out, err
 		}
-		if err := r.pause(ctx, leasePoll+time.Duration(r.cfg.Random()*float64(leasePoll))); err != nil {
-			return Outcome{}, "", err
+		if err := sleep(ctx, leasePoll+time.Duration(c.random()*float64(leasePoll))); err != nil {
+			return result{}, err
 		}
 	}
 }
 
 // buildAlone builds under the lease. again: the lease is taken, or somebody built just before we got it.
-func (r *Refresher) buildAlone(ctx context.Context, j *job) (out Outcome, state leaderboard.RunState, again bool, err error) {
-	lease, err := r.cfg.Copies.Lease(ctx, j.req.Ref, r.cfg.LeaseTTL)
+func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool, err error) {
+	lease, err := c.copies.Lease(ctx, j.req.Ref, c.leaseTTL)
 	if err != nil || lease == nil {
-		return Outcome{}, "", err == nil, err
+		return result{}, err == nil, err
 	}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil {
-			r.cfg.Logger.Warn("lease is left to its term", "period", j.req.Ref.ID, "error", err)
+			c.log.Warn("lease is left to its term", "period", j.req.Ref.ID, "error", err)
 		}
 	}()
-	if v, err := r.look(ctx, j); err != nil || v.shared || v.gap > 0 {
-		return v.out, leaderboard.RunStateShared, err == nil && !v.shared, err
+	if found, err := c.check(ctx, j); err != nil || found.shared || found.gap > 0 {
+		return resultOf(leaderboard.RunStateShared, found.out), err == nil && !found.shared, err
 	}
-	r.begin(j)
-	r.mu.Lock()
-	j.slot.built = time.Now()
-	r.mu.Unlock()
+	c.begin(j)
+	c.mu.Lock()
+	j.slot.began = time.Now()
+	c.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -87,65 +126,53 @@ func (r *Refresher) buildAlone(ctx context.Context, j *job) (out Outcome, state 
 		case <-ctx.Done():
 		}
 	}()
-	out, err = r.cfg.Copies.Build(ctx, j.req.Ref)
+	built, err := c.copies.Build(ctx, j.req.Ref)
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errLeaseLost):
-		return out, "", false, errors.Join(errLeaseLost, err)
-	case out.Refused:
-		return out, leaderboard.RunStateRefused, false, err
+		err = errors.Join(errLeaseLost, err)
+	case built.Refused:
+		return resultOf(leaderboard.RunStateRefused, built), false, err
 	}
-	return out, leaderboard.RunStateDone, false, err
+	return resultOf(leaderboard.RunStateDone, built), false, err
 }
 
-// view is what a look at the copy says about a job.
-type view struct {
-	shared bool          // another build has done the work
-	gap    time.Duration // to wait before the next build of this period may start
-	out    Outcome       // when shared
+// found is what the copy in place means for a job.
+type found struct {
+	shared bool                    // another build has done the work
+	gap    time.Duration           // to wait before the next build of this period may start
+	out    leaderboard.CopyOutcome // when shared
 }
 
-func (r *Refresher) look(ctx context.Context, j *job) (view, error) {
+// check looks at the copy in place, and brings it up to date where that is enough.
+func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	sent := time.Now()
-	info, err := r.cfg.Copies.Info(ctx, j.req.Ref)
+	info, err := c.copies.Info(ctx, j.req.Ref)
 	if err != nil {
-		return view{}, err
+		return found{}, err
 	}
+	c.mu.Lock()
+	asked, forced := j.asked, j.forced
+	c.mu.Unlock()
 	// Redis read its clock after sent: this way around the moment of asking comes out late rather than early, so a
 	// build is never taken to be newer than a request that it is older than.
-	asked, forced := r.wishes(j)
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
 	if info.Exists && !info.Short && info.BuildStarted >= askedRedis {
-		return view{shared: true, out: Outcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil
+		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil
 	}
 	if !forced && info.Exists {
-		out, err := r.cfg.Copies.CatchUp(ctx, j.req.Ref)
-		if err != nil || !out.NeedsBuild {
-			return view{shared: err == nil, out: out}, err
+		out, err := c.copies.CatchUp(ctx, j.req.Ref)
+		if !errors.Is(err, leaderboard.ErrNeedsBuild) {
+			return found{shared: err == nil, out: out}, err
 		}
 	}
 	since := time.Duration(info.RedisNow-info.BuildStarted) * time.Microsecond
-	return view{gap: r.cfg.MinGap - since}, nil
+	return found{gap: c.minGap - since}, nil
 }
 
-// localGap is how long to wait since the last start of a build by this process, also when that build failed and left
-// no trace in Redis.
-func (r *Refresher) localGap(j *job) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.cfg.MinGap - time.Since(j.slot.built)
-}
-
-// pause waits for d, or returns the error of ctx.
-func (r *Refresher) pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// localGap returns how long to wait since the last start of a build by this process, also when that build failed and
+// left no trace in Redis.
+func (c *copier) localGap(j *job) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.minGap - time.Since(j.slot.began)
 }

@@ -187,7 +187,7 @@ func TestLeaseOfAnother(t *testing.T) {
 				if s.buildCount() > 0 {
 					t.Error("built without the lease")
 				}
-				s.change(func() { s.copied = Info{Exists: true, BuildStarted: started} })
+				s.change(func() { s.copied = leaderboard.CopyInfo{Exists: true, BuildStarted: started} })
 				_ = other.Release(t.Context())
 				wg.Wait()
 				if len(s.history()) != 1 || (s.buildCount() == 0) != c.shared {
@@ -217,8 +217,8 @@ func TestLooksAgainUnderTheLease(t *testing.T) {
 // lastMoment has another process publish right before the lease is granted.
 type lastMoment struct{ copies }
 
-func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (Lease, error) {
-	l.change(func() { l.copied = Info{Exists: true, BuildStarted: micros()} })
+func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error) {
+	l.change(func() { l.copied = leaderboard.CopyInfo{Exists: true, BuildStarted: micros()} })
 	return l.copies.Lease(ctx, p, ttl)
 }
 
@@ -227,7 +227,7 @@ func TestIncrementalsAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite()
-		s.latency, s.copied = 20*time.Millisecond, Info{Exists: true}
+		s.latency, s.copied = 20*time.Millisecond, leaderboard.CopyInfo{Exists: true}
 		r := newRefresher(t, s, nil)
 		var wg sync.WaitGroup
 		for i := range 500 {

@@ -1,10 +1,12 @@
-// Package refresher decides when a copy is made or renewed, and by whom. RunOnce does the work, Run only schedules it.
+// Package refresher decides when a copy is made or renewed and when a derived board follows its sources, and it is the one
+// runner of runs. RunOnce does a run, Run only schedules.
 //
 // # Coalescing
 //
 // Requests for the same period and kind share runs: while one is at work, all further requests wait for the one after
 // it, so that nobody is answered with a state from before their request, and any number of requests at once cost two
-// runs. A reader that merely needs a copy joins the run at work.
+// runs. A reader that merely needs a copy joins the run at work, and so does who wants a derived board computed from
+// scratch. Every run has a record in the history, whatever becomes of it; a panic ends the run, not the process.
 //
 // # Across processes
 //
@@ -18,4 +20,12 @@
 //
 // It builds no copy for a board that has none (nobody reads it), and it records no run when it finds nothing to do:
 // a write-through keeps copies current, the schedule is for what that missed.
+//
+// # Derived boards
+//
+// Every process lists the derived boards and has one goroutine for each. Of several processes one leads a board, by a
+// lock that only saves work; what makes a step right is that the store writes it only if nobody else was faster. A step is
+// taken when a source has a commit from this process, and otherwise once a second: that is how commits of other processes
+// and rollovers are seen. After a step the goroutine rests for a quarter of the time that it took at least. A rollover,
+// which touches most of a board, rests within the step, and has a permit of another kind, so that other boards go on.
 package refresher

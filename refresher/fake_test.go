@@ -1,6 +1,7 @@
 package refresher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 type site struct {
 	mu      sync.Mutex
 	period  leaderboard.Period
-	copied  Info
+	copied  leaderboard.CopyInfo
 	gone    bool // no longer applies the log, only a build helps
 	lease   *fakeLease
 	took    time.Duration // of a build
@@ -37,7 +38,7 @@ func newSite() *site {
 // copies is one process's way to the site.
 type copies struct{ *site }
 
-func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (Outcome, error) {
+func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	s.mu.Lock()
 	s.builds = append(s.builds, time.Now())
 	s.running++
@@ -55,35 +56,34 @@ func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (Outcome, er
 	select {
 	case <-time.After(took):
 	case <-ctx.Done():
-		return Outcome{}, ctx.Err()
+		return leaderboard.CopyOutcome{}, ctx.Err()
 	}
 	if err != nil {
-		return Outcome{}, err
+		return leaderboard.CopyOutcome{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Outcome{FromSeq: s.copied.Seq, ToSeq: seq, Rows: 3}
-	s.copied, s.gone = Info{Exists: true, Seq: seq, AsOf: asOf, BuildStarted: started}, false
+	out := leaderboard.CopyOutcome{FromSeq: s.copied.Seq, ToSeq: seq, Rows: 3}
+	s.copied, s.gone = leaderboard.CopyInfo{Exists: true, Seq: seq, AsOf: asOf, BuildStarted: started}, false
 	return out, nil
 }
 
 func micros() leaderboard.Micros { return leaderboard.MicrosOf(time.Now()) }
 
-func (s copies) CatchUp(context.Context, leaderboard.PeriodRef) (Outcome, error) {
+func (s copies) CatchUp(context.Context, leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	time.Sleep(s.latency)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := Outcome{FromSeq: s.copied.Seq, ToSeq: s.copied.Seq}
+	out := leaderboard.CopyOutcome{FromSeq: s.copied.Seq, ToSeq: s.copied.Seq}
 	if s.err != nil || !s.copied.Exists || s.copied.Short || s.gone {
-		out.NeedsBuild = s.err == nil
-		return out, s.err
+		return out, cmp.Or(s.err, leaderboard.ErrNeedsBuild)
 	}
 	s.copied.Seq, s.copied.AsOf = s.period.LastSeq, s.period.Committed
 	out.ToSeq, out.Rows = s.copied.Seq, s.copied.Seq-out.FromSeq
 	return out, nil
 }
 
-func (s copies) Info(context.Context, leaderboard.PeriodRef) (Info, error) {
+func (s copies) Info(context.Context, leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
 	defer time.Sleep(s.latency / 2)
 	time.Sleep(s.latency / 2)
 	s.mu.Lock()
@@ -99,7 +99,7 @@ type fakeLease struct {
 	lost chan struct{}
 }
 
-func (s copies) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (Lease, error) {
+func (s copies) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (leaderboard.Lease, error) {
 	time.Sleep(s.latency)
 	s.mu.Lock()
 	defer s.mu.Unlock()

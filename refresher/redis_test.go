@@ -2,13 +2,10 @@ package refresher
 
 import (
 	"context"
-	"errors"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"leaderboard"
 	"leaderboard/cache/topn"
@@ -17,38 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
-
-// adapted is a process's real copies, as the command wires them.
-type adapted struct{ *topn.Copies }
-
-func (a adapted) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
-	o, err := a.Copies.Build(ctx, p)
-	return Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows, Refused: o.Refused}, err
-}
-
-func (a adapted) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
-	o, err := a.Copies.CatchUp(ctx, p)
-	out := Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows}
-	if errors.Is(err, topn.ErrNeedsBuild) {
-		out.NeedsBuild, err = true, nil
-	}
-	return out, err
-}
-
-func (a adapted) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
-	i, err := a.Copies.Info(ctx, p)
-	return Info{
-		Exists: i.Exists, Damaged: i.Damaged, Short: i.Short, Seq: i.Seq, AsOf: i.AsOf, BuildStarted: i.BuildStarted, RedisNow: i.RedisNow,
-	}, err
-}
-
-func (a adapted) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (Lease, error) {
-	l, ok, err := a.Copies.Lease(ctx, strconv.FormatInt(p.ID, 10), ttl)
-	if err != nil || !ok {
-		return nil, err
-	}
-	return l, nil
-}
 
 // onRedis is three processes, each with connections of its own, and how many builds they made.
 func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leaderboard.PeriodRef, builds *atomic.Int64) {
@@ -76,7 +41,7 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 			}
 			hook(point)
 		}})
-		r := New(Config{Copies: adapted{copies}, Runs: model})
+		r := New(Config{Copies: copies, Runs: model})
 		t.Cleanup(func() { _ = r.Close(context.Background()) })
 		processes = append(processes, r)
 	}

@@ -1,8 +1,8 @@
 package refresher
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -11,132 +11,77 @@ import (
 	"leaderboard"
 )
 
-// Copies are the copies to refresh, see package cache. Build and CatchUp may be called concurrently, in any order and
-// from any process.
-type Copies interface {
-	// Build makes the copy anew.
-	Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error)
-	// CatchUp applies the change log. That only a rebuild can help is no error but Outcome.NeedsBuild.
-	CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error)
-	Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error)
-	// Lease tries to take the period's lease without waiting; nil and no error: another has it.
-	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (Lease, error)
-}
-
-// Lease is the right to build alone. Lost is closed when it may be another's.
-type Lease interface {
-	Lost() <-chan struct{}
-	Release(ctx context.Context) error
-}
-
-// Outcome is what a build or a catch-up did.
-type Outcome struct {
-	FromSeq, ToSeq int64 // of the copy, before and after
-	Rows           int64 // read or applied
-	Refused        bool  // the build was older than the copy in place
-	NeedsBuild     bool  // the catch-up could not do it
-}
-
-// Info describes the copy in place.
-type Info struct {
-	Exists       bool // there is one that can be read
-	Damaged      bool // there is one that can not
-	Short        bool // it can be read, and has too few entries left
-	Seq          int64
-	AsOf         leaderboard.Micros
-	BuildStarted leaderboard.Micros // clock of Redis
-	RedisNow     leaderboard.Micros
-}
-
-// Runs is the history. Its failures never fail a refresh.
-type Runs interface {
-	// StartRun records a run and returns it with its id and start.
-	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-	FinishRun(ctx context.Context, run leaderboard.Run) error
-}
-
-// Boards is what the schedule follows. Boards lists by name, after a name; CurrentPeriod comes from MySQL itself,
-// never from a cache.
-type Boards interface {
-	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
-	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
-}
-
-// Config is what a Refresher works with. Durations that are 0 get the default named beside them.
+// Config is what a Refresher works with. Durations and numbers that are 0 get the default named beside them.
 type Config struct {
-	Copies Copies
-	Runs   Runs   // nil: no history
-	Boards Boards // for Run; nil when only RunOnce, Start and Demand are used
+	Runs Runs // nil: no history
 
+	Copies   Copies        // nil: no Redis, runs of copies fail
+	Boards   Boards        // for the schedule of Run; nil: none
 	MinGap   time.Duration // between the starts of two full builds of one period, 1 s
 	LeaseTTL time.Duration // 5 s
-	Timeout  time.Duration // for one run, waiting for the lease included, 2 min
+	Timeout  time.Duration // for one run of a copy, waiting for the lease included, 2 min
 	Reload   time.Duration // between two looks at the list of boards, 10 s
 	Parallel int           // scheduled runs at once, 4
 
+	Derived     Derived       // nil: no derived boards
+	Poll        time.Duration // between two looks at the derived boards and their sources, 1 s
+	StepGap     time.Duration // between two steps of a board at least, 50 ms
+	StepTimeout time.Duration // for one step, 30 min: a board may be computed from scratch in it
+	Steps       int           // steps at once, 2, and as many besides that take long
+
 	Logger *slog.Logger
-	Random func() float64        // 0 to 1, for jitter; math/rand when nil
-	OnRun  func(leaderboard.Run) // metrics, at the end of each run; must not block; may be nil
+	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
+	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
+	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
 }
 
-// ErrClosed: the refresher is shutting down.
-var ErrClosed = errors.New("refresher: closed")
+func (c *Config) setDefaults() {
+	c.MinGap = cmp.Or(c.MinGap, time.Second)
+	c.LeaseTTL = cmp.Or(c.LeaseTTL, 5*time.Second)
+	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
+	c.Reload = cmp.Or(c.Reload, 10*time.Second)
+	c.Parallel = cmp.Or(c.Parallel, 4)
+	c.Poll = cmp.Or(c.Poll, time.Second)
+	c.StepGap = cmp.Or(c.StepGap, 50*time.Millisecond)
+	c.StepTimeout = cmp.Or(c.StepTimeout, 30*time.Minute)
+	c.Steps = cmp.Or(c.Steps, 2)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Random == nil {
+		c.Random = rand.Float64
+	}
+	if c.OnRun == nil {
+		c.OnRun = func(leaderboard.Run) {}
+	}
+	if c.OnStep == nil {
+		c.OnStep = func(leaderboard.DeriveStep, time.Duration, error) {}
+	}
+}
 
-// historyTimeout bounds one write to the history.
-const historyTimeout = 2 * time.Second
-
-// Refresher refreshes copies. All methods may be called concurrently.
+// Refresher refreshes copies and derived boards. Run is called once at most, the other methods by anybody.
 type Refresher struct {
-	cfg    Config
-	ctx    context.Context // of all runs, ended by Close
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // one per run
-
-	mu     sync.Mutex
-	slots  map[slotKey]*slot
-	closed bool
+	cfg     Config
+	runner  *runner
+	copier  *copier
+	deriver *deriver
 }
 
 // New does no I/O and starts nothing.
 func New(cfg Config) *Refresher {
-	setDefault(&cfg.MinGap, time.Second)
-	setDefault(&cfg.LeaseTTL, 5*time.Second)
-	setDefault(&cfg.Timeout, 2*time.Minute)
-	setDefault(&cfg.Reload, 10*time.Second)
-	setDefault(&cfg.Parallel, 4)
-	if cfg.Runs == nil {
-		cfg.Runs = noHistory{}
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Random == nil {
-		cfg.Random = rand.Float64
-	}
-	if cfg.OnRun == nil {
-		cfg.OnRun = func(leaderboard.Run) {}
-	}
-	r := &Refresher{cfg: cfg, slots: map[slotKey]*slot{}}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
+	cfg.setDefaults()
+	run := newRunner(cfg.Runs, cfg.Logger, cfg.OnRun, cfg.MinGap)
+	return &Refresher{
+		cfg: cfg, runner: run, deriver: newDeriver(run, &cfg),
+		copier: &copier{run, cfg.Copies, cfg.MinGap, cfg.LeaseTTL, cfg.Random, cfg.Logger},
 	}
 }
 
-// Request asks for a run.
-type Request struct {
-	Ref    leaderboard.PeriodRef
-	Kind   leaderboard.RunKind
-	Reason leaderboard.RunReason
-	Actor  string
-	// AskedAt is when the wish arose, by the clock of this machine; the zero value is now. A full build that started
-	// later, in any process, fulfils it.
-	AskedAt time.Time
+func (r *Refresher) join(req Request) *job {
+	if req.Kind == leaderboard.RunKindRecompute {
+		return r.runner.join(req, work{r.deriver.recompute, r.cfg.StepTimeout})
+	}
+	return r.runner.join(req, work{r.copier.refresh, r.cfg.Timeout})
 }
 
 // RunOnce does the run, or shares one that does, and returns it finished. The error is that of the run, or of ctx,
@@ -145,16 +90,24 @@ func (r *Refresher) RunOnce(ctx context.Context, req Request) (leaderboard.Run, 
 	return r.join(req).wait(ctx)
 }
 
-// Start begins the run, or shares one, and returns it as soon as it has an id. wait returns it finished, as RunOnce
-// does. The error says that the history did not take the run, which goes on all the same.
+// Start begins the run, or shares one, and returns it as soon as it has an id; one that cannot be done here, as it ended.
+// wait returns it finished, as RunOnce does. The error says that the history did not take the run, which goes on all the
+// same.
 func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error) {
 	j := r.join(req)
 	select {
 	case <-j.announced:
-		return j.first, j.wait, j.startErr
 	case <-ctx.Done():
 		return leaderboard.Run{}, j.wait, ctx.Err()
 	}
+	if j.startErr == nil && r.cfg.Copies == nil && req.Kind != leaderboard.RunKindRecompute {
+		select {
+		case <-j.done:
+			return j.run, j.wait, nil
+		case <-ctx.Done():
+		}
+	}
+	return j.first, j.wait, j.startErr
 }
 
 // Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one.
@@ -166,28 +119,25 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Close cancels the runs and waits for their ends to be recorded, or for the end of ctx.
-func (r *Refresher) Close(ctx context.Context) error {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.cancel()
-	ended := make(chan struct{})
-	go func() {
-		r.wg.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+// Run keeps the schedules of all boards and follows the sources of derived boards until ctx ends, then waits for what it
+// began. Failures are logged and do not end it.
+func (r *Refresher) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	if r.cfg.Copies != nil && r.cfg.Boards != nil {
+		wg.Go(func() { newScheduler(&r.cfg, r.RunOnce).run(ctx) })
 	}
+	if r.cfg.Derived != nil {
+		wg.Go(func() { r.deriver.run(ctx) })
+	}
+	wg.Wait()
 }
 
-type noHistory struct{}
+// Notify tells of a commit to a period of a board. It does not block.
+func (r *Refresher) Notify(ref leaderboard.PeriodRef) { r.deriver.notify(ref) }
 
-func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
-	return run, nil
-}
-func (noHistory) FinishRun(context.Context, leaderboard.Run) error { return nil }
+// Lag returns how far the derived boards that this process leads are behind their sources: the changes that the last
+// step of the worst one found, and the time since that of the oldest began. What was committed before that is reflected.
+func (r *Refresher) Lag() (changes int64, behind time.Duration) { return r.deriver.lag() }
+
+// Close cancels the runs and waits for their ends to be recorded, or for the end of ctx.
+func (r *Refresher) Close(ctx context.Context) error { return r.runner.close(ctx) }

@@ -131,8 +131,8 @@ func TestRefused(t *testing.T) {
 
 type refusing struct{ copies }
 
-func (refusing) Build(context.Context, leaderboard.PeriodRef) (Outcome, error) {
-	return Outcome{FromSeq: 9, ToSeq: 9, Refused: true}, nil
+func (refusing) Build(context.Context, leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
+	return leaderboard.CopyOutcome{FromSeq: 9, ToSeq: 9, Refused: true}, nil
 }
 
 func TestIncremental(t *testing.T) {
@@ -190,6 +190,25 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// Where nothing runs there is nothing to wait for, however little time is left.
+func TestCloseOfTheIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 {
+			r := New(Config{Copies: copies{s}, Runs: s})
+			if _, err := r.RunOnce(t.Context(), full()); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // What is remembered of idle periods is bounded.
 func TestSlotsAreBounded(t *testing.T) {
 	t.Parallel()
@@ -204,8 +223,8 @@ func TestSlotsAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if len(r.slots) > maxIdleSlots+1 {
-			t.Errorf("%d slots", len(r.slots))
+		if len(r.runner.slots) > maxIdleSlots+1 {
+			t.Errorf("%d slots", len(r.runner.slots))
 		}
 	})
 }

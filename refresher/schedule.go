@@ -2,8 +2,13 @@ package refresher
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/robfig/cron/v3"
+	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
 )
@@ -19,7 +24,14 @@ const (
 	maxTriggerLook = 30 * time.Second
 )
 
-// plan is when one board is due. It belongs to the goroutine of Run, and to the task that works on it while busy.
+// Boards is what the schedule follows. Boards lists by name, from the one after a name; CurrentPeriod comes from MySQL
+// itself, never from a cache.
+type Boards interface {
+	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
+}
+
+// plan is when one board is due. It belongs to the goroutine of scheduler.run, and to the task that works on it while busy.
 type plan struct {
 	board leaderboard.Board
 	busy  bool
@@ -37,7 +49,7 @@ type plan struct {
 	current  map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed
 }
 
-// next is the earliest time at which something is due, false when nothing ever is.
+// next returns the earliest time at which something is due, false when nothing ever is.
 func (p *plan) next() (time.Time, bool) {
 	var first time.Time
 	for _, t := range []time.Time{p.nextFull, p.nextCatchUp, p.nextLook} {
@@ -48,17 +60,36 @@ func (p *plan) next() (time.Time, bool) {
 	return first, !first.IsZero()
 }
 
-// Run keeps the schedules of all boards until ctx ends, then waits for the runs that it began. Failures are logged and
-// do not end it.
-func (r *Refresher) Run(ctx context.Context) error {
-	s := &scheduler{r: r, plans: map[int64]*plan{}, done: make(chan *plan), slots: make(chan struct{}, r.cfg.Parallel)}
-	defer s.drain()
+// scheduler keeps the schedules of all boards. Its plans belong to the goroutine of run, the rest does not change.
+type scheduler struct {
+	boards  Boards
+	copies  Copies
+	refresh func(context.Context, Request) (leaderboard.Run, error)
+	random  func() float64
+	every   time.Duration // between two looks at the list of boards
+	log     *slog.Logger
+
+	plans   map[int64]*plan // by board
+	done    chan *plan
+	permits *semaphore.Weighted
+	busy    int
+}
+
+func newScheduler(cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error)) *scheduler {
+	return &scheduler{
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, random: cfg.Random, every: cfg.Reload, log: cfg.Logger,
+		plans: map[int64]*plan{}, done: make(chan *plan), permits: semaphore.NewWeighted(int64(cfg.Parallel)),
+	}
+}
+
+// run begins what is due until ctx ends, then waits for what it began. Failures are logged and do not end it.
+func (s *scheduler) run(ctx context.Context) {
 	var reload time.Time
 	for ctx.Err() == nil {
 		now := time.Now()
 		if !now.Before(reload) {
 			s.reload(ctx, now)
-			reload = now.Add(r.cfg.Reload)
+			reload = now.Add(s.every)
 		}
 		wake := reload
 		for _, p := range s.plans {
@@ -73,7 +104,9 @@ func (r *Refresher) Run(ctx context.Context) error {
 		}
 		s.waitUntil(ctx, latest(wake, now.Add(scheduleStep)))
 	}
-	return nil
+	for s.busy > 0 {
+		s.finished(<-s.done)
+	}
 }
 
 // waitUntil returns at that moment, or at the end of ctx. Tasks that end in the meantime free their plans, and may be
@@ -104,24 +137,16 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-type scheduler struct {
-	r     *Refresher
-	plans map[int64]*plan // by board
-	done  chan *plan
-	slots chan struct{}
-	wg    sync.WaitGroup
-	busy  int
-}
-
 func (s *scheduler) launch(ctx context.Context, p *plan) {
 	p.busy = true
 	s.busy++
-	s.wg.Go(func() {
-		s.slots <- struct{}{}
-		s.r.due(ctx, p)
-		<-s.slots
+	go func() {
+		if s.permits.Acquire(ctx, 1) == nil {
+			s.due(ctx, p)
+			s.permits.Release(1)
+		}
 		s.done <- p
-	})
+	}()
 }
 
 func (s *scheduler) finished(p *plan) {
@@ -129,30 +154,22 @@ func (s *scheduler) finished(p *plan) {
 	s.busy--
 }
 
-// drain takes back the plans that tasks still work on.
-func (s *scheduler) drain() {
-	for s.busy > 0 {
-		s.finished(<-s.done)
-	}
-	s.wg.Wait()
-}
-
 // reload brings the plans in line with the boards. When MySQL does not answer, the plans stay as they are.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
 	seen := map[int64]bool{}
 	after := ""
 	for {
-		boards, err := s.r.cfg.Boards.Boards(ctx, after, boardsPage)
+		boards, err := s.boards.Boards(ctx, after, boardsPage)
 		if err != nil {
 			if ctx.Err() == nil {
-				s.r.cfg.Logger.Warn("schedules are not brought up to date for now", "error", err)
+				s.log.Warn("schedules are not brought up to date for now", "error", err)
 			}
 			return
 		}
 		for _, b := range boards {
 			seen[b.ID] = true
 			if p := s.plans[b.ID]; p == nil || (p.board.Version != b.Version && !p.busy) {
-				s.plans[b.ID] = s.r.newPlan(b, now)
+				s.plans[b.ID] = s.newPlan(b, now)
 			}
 		}
 		if len(boards) < boardsPage {
@@ -168,19 +185,19 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 }
 
 // newPlan makes the plan of a board. The first catch-ups of all boards are spread over their intervals.
-func (r *Refresher) newPlan(b leaderboard.Board, now time.Time) *plan {
+func (s *scheduler) newPlan(b leaderboard.Board, now time.Time) *plan {
 	p := &plan{board: b, current: map[leaderboard.Window]time.Time{}}
 	for _, w := range b.Rules.Windows {
 		p.current[w] = now
 	}
 	if b.Rules.Refresh.Full != "" {
-		if s, ok := parseCron(b.Rules.Refresh.Full); ok {
-			p.full = s
-			r.scheduleFull(p, now)
+		if full, ok := parseCron(b.Rules.Refresh.Full); ok {
+			p.full = full
+			s.scheduleFull(p, now)
 		}
 	}
 	if p.every = b.Rules.IncrementalEvery(); p.every > 0 {
-		p.nextCatchUp = now.Add(time.Duration(r.cfg.Random() * float64(p.every)))
+		p.nextCatchUp = now.Add(time.Duration(s.random() * float64(p.every)))
 	}
 	triggers, err := leaderboard.ParseTriggers(b.Rules.Refresh.Dynamic)
 	if err == nil && len(triggers) > 0 {
@@ -194,14 +211,152 @@ func (r *Refresher) newPlan(b leaderboard.Board, now time.Time) *plan {
 	return p
 }
 
-func (r *Refresher) scheduleFull(p *plan, now time.Time) {
+func (s *scheduler) scheduleFull(p *plan, now time.Time) {
 	p.nextFull = time.Time{}
 	if p.tick = p.full(now); !p.tick.IsZero() {
-		p.nextFull = p.tick.Add(time.Duration(r.cfg.Random() * float64(cronJitter)))
+		p.nextFull = p.tick.Add(time.Duration(s.random() * float64(cronJitter)))
 	}
 }
 
-// jittered is d give or take a tenth, so that boards and processes do not march in step.
-func (r *Refresher) jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*r.cfg.Random()))
+// jittered returns d give or take a tenth, so that boards and processes do not march in step.
+func (s *scheduler) jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*s.random()))
+}
+
+// dueTimeout bounds looking at a copy and its period.
+const dueTimeout = 2 * time.Second
+
+// dueTasks are the parts of a plan that are due.
+type dueTasks struct {
+	full, catchUp, look bool
+	tick                time.Time // of full
+}
+
+// take says what is due and sets when it is next.
+func (s *scheduler) take(p *plan, now time.Time) dueTasks {
+	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
+	d := dueTasks{full: reached(p.nextFull), catchUp: reached(p.nextCatchUp), look: reached(p.nextLook), tick: p.tick}
+	if d.full {
+		s.scheduleFull(p, now)
+	}
+	if d.catchUp {
+		p.nextCatchUp = now.Add(s.jittered(p.every))
+	}
+	if d.look {
+		p.nextLook = now.Add(s.jittered(p.look))
+	}
+	return d
+}
+
+// due does what is due of one plan, for each window of the board.
+func (s *scheduler) due(ctx context.Context, p *plan) {
+	now := time.Now()
+	d := s.take(p, now)
+	for _, w := range p.board.Rules.Windows {
+		req, ok := s.wanted(ctx, p, w, d, now)
+		if !ok {
+			continue
+		}
+		// A failure is logged and recorded where it happens.
+		if _, err := s.refresh(ctx, req); err == nil {
+			p.current[w] = time.Now()
+		}
+	}
+}
+
+// wanted looks at the copy of a board's current period and says which run it needs, if any. A board without a copy is
+// cold: nobody reads it, so nothing is done.
+func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d dueTasks, now time.Time) (Request, bool) {
+	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
+	defer cancel()
+	period, err := s.boards.CurrentPeriod(ctx, p.board, w)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // nobody has asked for it since it began: it is cold
+		p.current[w] = now
+		return Request{}, false
+	}
+	if err != nil {
+		s.skipped(ctx, p, err)
+		return Request{}, false
+	}
+	req := Request{
+		Ref: leaderboard.PeriodRef{ID: period.ID, BoardID: p.board.ID, Board: p.board.Name, Window: w, Name: period.Name(), Rules: &p.board.Rules},
+	}
+	sent := time.Now()
+	info, err := s.copies.Info(ctx, req.Ref)
+	switch {
+	case err != nil:
+		s.skipped(ctx, p, err)
+		return Request{}, false
+	case !info.Exists:
+		p.current[w] = now
+		return Request{}, false
+	}
+	if d.full && info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds()) {
+		req.Kind, req.Reason, req.AskedAt = leaderboard.RunKindFull, leaderboard.RunReasonSchedule, d.tick
+		return req, true
+	}
+	if info.Seq > period.LastSeq {
+		// Either a write came between the two looks, or the database went back in time.
+		if period, err = s.boards.CurrentPeriod(ctx, p.board, w); err != nil {
+			s.skipped(ctx, p, err)
+			return Request{}, false
+		}
+	}
+	req.Kind = leaderboard.RunKindIncremental
+	behind := period.LastSeq - info.Seq
+	switch {
+	case behind == 0 && period.Committed == info.AsOf && !info.Short:
+		p.current[w] = now
+	case d.catchUp:
+		req.Reason = leaderboard.RunReasonSchedule
+		return req, true
+	case d.look && triggered(p.triggers, behind, now.Sub(p.current[w])):
+		req.Reason = leaderboard.RunReasonDynamic
+		return req, true
+	}
+	return Request{}, false
+}
+
+// triggered says whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so
+// long ago.
+func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration) bool {
+	for _, t := range triggers {
+		if behind >= t.Changes && since >= t.Every {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *scheduler) skipped(ctx context.Context, p *plan, err error) {
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		s.log.Warn("scheduled refresh skipped", "board", p.board.Name, "error", err)
+	}
+}
+
+// schedule says when a full refresh is next due after a moment, the zero time for never.
+type schedule func(after time.Time) time.Time
+
+// parseCron reads five fields (minute, hour, day of month, month, day of week); times are UTC. false: not a cron
+// expression, or one that never comes, such as 30 February.
+func parseCron(expression string) (schedule, bool) {
+	if strings.ContainsAny(expression, "=@") { // time zones and descriptors, which the parser would take
+		return nil, false
+	}
+	s, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(expression)
+	if err != nil || s.Next(time.Unix(0, 0).UTC()).IsZero() {
+		return nil, false
+	}
+	return func(after time.Time) time.Time { return s.Next(after.UTC()) }, true
+}
+
+// CheckRules says what is wrong with the part of a board's rules that only the refresher understands.
+func CheckRules(r leaderboard.Rules) []leaderboard.FieldError {
+	if r.Refresh.Full == "" {
+		return nil
+	}
+	if _, ok := parseCron(r.Refresh.Full); !ok {
+		return []leaderboard.FieldError{{Pointer: "/refresh/full", Detail: "want a cron expression of five fields in UTC, such as 0 4 * * *"}}
+	}
+	return nil
 }

@@ -51,7 +51,7 @@ func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) 
 	t.Helper()
 	s := newSite()
 	s.write(10)
-	s.copied = Info{Exists: true, Seq: 10, AsOf: s.period.Committed}
+	s.copied = leaderboard.CopyInfo{Exists: true, Seq: 10, AsOf: s.period.Committed}
 	l := &list{site: s}
 	l.set(refresh, 1)
 	r := newRefresher(t, s, func(c *Config) {
@@ -61,13 +61,11 @@ func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) 
 		}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- r.Run(ctx) }()
+	var wg sync.WaitGroup
+	wg.Go(func() { r.Run(ctx) })
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		wg.Wait()
 	})
 	return s, l
 }
@@ -96,7 +94,7 @@ func TestIncrementalSchedule(t *testing.T) {
 		if n := fates(s)["incremental schedule done"]; n < 50 || n > 60 {
 			t.Errorf("%d catch-ups in 10 minutes, want about 60: %v", n, fates(s))
 		}
-		s.change(func() { s.copied, s.runs = Info{}, nil })
+		s.change(func() { s.copied, s.runs = leaderboard.CopyInfo{}, nil })
 		s.write(1)
 		settle(time.Minute)
 		if got := s.history(); len(got) > 0 {
@@ -161,7 +159,7 @@ func TestCronAcrossProcesses(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 2 {
 			r := newRefresher(t, s, func(c *Config) { c.Boards = l })
-			wg.Go(func() { _ = r.Run(ctx) })
+			wg.Go(func() { r.Run(ctx) })
 		}
 		settle(24*time.Hour + time.Minute)
 		cancel()
@@ -273,7 +271,7 @@ func TestManyBoards(t *testing.T) {
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { _ = r.Run(ctx) })
+		wg.Go(func() { r.Run(ctx) })
 		settle(5 * time.Second) // half of the interval
 		mu.Lock()
 		if len(seen) < 400 || len(seen) > 800 || len(starts) < 80 {

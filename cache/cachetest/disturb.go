@@ -13,8 +13,8 @@ import (
 // onPeriod is something that happens to the copy of a period.
 type onPeriod = func(context.Context, leaderboard.PeriodRef) error
 
-// Disturbances returns what may happen to a copy at any moment, by name. catchUp may fail with needsBuild.
-func Disturbances(client redis.UniversalClient, drop, build, catchUp onPeriod, needsBuild error) map[string]onPeriod {
+// Disturbances returns what may happen to a copy at any moment, by name.
+func Disturbances(client redis.UniversalClient, drop, build, catchUp onPeriod) map[string]onPeriod {
 	lose := func(part string) onPeriod {
 		return func(ctx context.Context, p leaderboard.PeriodRef) error {
 			return client.Del(ctx, fmt.Sprintf("lb:{%d}:%s", p.ID, part)).Err()
@@ -23,7 +23,7 @@ func Disturbances(client redis.UniversalClient, drop, build, catchUp onPeriod, n
 	return map[string]onPeriod{
 		"flush": drop, "rebuild": build, "lose top": lose("top"), "lose hash": lose("key"),
 		"catch up": func(ctx context.Context, p leaderboard.PeriodRef) error {
-			if err := catchUp(ctx, p); !errors.Is(err, needsBuild) {
+			if err := catchUp(ctx, p); !errors.Is(err, leaderboard.ErrNeedsBuild) {
 				return err
 			}
 			return nil

@@ -39,12 +39,18 @@ type Backup struct {
 	log     []leaderboard.Commit
 }
 
+// Ref returns a reference to the period with an id.
+func Ref(id int64) leaderboard.PeriodRef {
+	return leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time"}
+}
+
 // NewWorld makes an empty period.
 func NewWorld(id int64, rules leaderboard.Rules) *World {
 	w := &World{
 		clock: 1534429133e6, states: map[StateName][]leaderboard.Entry{},
-		Ref: leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
+		Ref: Ref(id),
 	}
+	w.Ref.Rules = &rules
 	w.cur.entries = map[string]leaderboard.Entry{}
 	w.cur.period = leaderboard.Period{ID: id, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
 	w.remember()

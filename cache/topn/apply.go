@@ -100,11 +100,11 @@ const (
 	catchUpRounds = 1000
 )
 
-// CatchUp brings the copy to the state that the period is in when it starts, by the change log. ErrNeedsBuild, which may
-// wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned), when only a full rebuild can; a copy that is of
-// another history than MySQL's is dropped. It needs no lease.
-func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
-	var out Outcome
+// CatchUp brings the copy to the state that the period is in when it starts, by the change log. Errors:
+// leaderboard.ErrNeedsBuild, which may wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned). A copy that is
+// of another history than MySQL's is dropped. It needs no lease.
+func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
+	var out leaderboard.CopyOutcome
 	target := int64(-1) // where MySQL was at first; running after a busy writer would have no end
 	for range catchUpRounds {
 		info, err := c.usable(ctx, p)
@@ -125,7 +125,7 @@ func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome,
 		}
 		if len(commits) == 0 {
 			if info.Short {
-				return out, fmt.Errorf("%w: %d entries are left", ErrNeedsBuild, info.N)
+				return out, fmt.Errorf("%w: %d entries are left", leaderboard.ErrNeedsBuild, info.N)
 			}
 			return out, nil
 		}
@@ -136,20 +136,20 @@ func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (Outcome,
 	return out, fmt.Errorf("topn: the copy of period %d does not get from seq %d to %d", p.ID, out.ToSeq, target)
 }
 
-func (c *Copies) usable(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
+func (c *Copies) usable(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
 	info, err := c.Info(ctx, p)
 	switch {
 	case err != nil:
 		return info, err
 	case info.Damaged:
-		return info, fmt.Errorf("%w: %w", ErrNeedsBuild, ErrDamaged)
+		return info, fmt.Errorf("%w: %w", leaderboard.ErrNeedsBuild, ErrDamaged)
 	case !info.Exists:
-		return info, fmt.Errorf("%w: %w", ErrNeedsBuild, ErrMissing)
+		return info, fmt.Errorf("%w: %w", leaderboard.ErrNeedsBuild, ErrMissing)
 	}
 	return info, nil
 }
 
-func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits []leaderboard.Commit, out *Outcome) error {
+func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits []leaderboard.Commit, out *leaderboard.CopyOutcome) error {
 	effect, err := c.Apply(ctx, p, commits)
 	if err != nil {
 		return err
@@ -163,14 +163,14 @@ func (c *Copies) applyLog(ctx context.Context, p leaderboard.PeriodRef, commits 
 	case EffectCurrent, EffectGap: // another follower was here in the meantime: look again
 		return nil
 	default: // gone, or of another history, which the script sees by the commit that its state comes from
-		return fmt.Errorf("%w: %s", ErrNeedsBuild, effect)
+		return fmt.Errorf("%w: %s", leaderboard.ErrNeedsBuild, effect)
 	}
 }
 
 // missing reads the next commits that the copy lacks, none when it is where MySQL is, and the seq that MySQL is at. The
 // order of reading decides what can be concluded: the copy was looked at before MySQL, so a MySQL at a lower seq is
 // another history, never just a slow reader. Nothing here trusts a snapshot that was read earlier.
-func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info Info) ([]leaderboard.Commit, int64, error) {
+func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info leaderboard.CopyInfo) ([]leaderboard.Commit, int64, error) {
 	period, err := c.log.Period(ctx, p.ID)
 	if err != nil {
 		return nil, 0, err
@@ -184,21 +184,21 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info Info
 	commits, err := c.log.Changes(ctx, p.ID, info.Seq, catchUpCommits)
 	switch {
 	case errors.Is(err, leaderboard.ErrLogPruned):
-		return nil, 0, fmt.Errorf("%w: %w", ErrNeedsBuild, err)
+		return nil, 0, fmt.Errorf("%w: %w", leaderboard.ErrNeedsBuild, err)
 	case err != nil:
 		return nil, 0, err
 	case len(commits) == 0 || commits[0].FromSeq() != info.Seq:
-		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", ErrNeedsBuild, info.Seq)
+		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", leaderboard.ErrNeedsBuild, info.Seq)
 	}
 	return commits, period.LastSeq, nil
 }
 
 // dropDiverged drops a copy whose state MySQL never was in, if it still is in that state.
-func (c *Copies) dropDiverged(ctx context.Context, p leaderboard.PeriodRef, info Info, lastSeq int64) error {
+func (c *Copies) dropDiverged(ctx context.Context, p leaderboard.PeriodRef, info leaderboard.CopyInfo, lastSeq int64) error {
 	c.opts.Logger.WarnContext(ctx, "copy is of another history than MySQL, dropping it",
 		"board", p.Board, "period", p.ID, "copy_seq", info.Seq, "copy_as_of", info.AsOf.String(), "mysql_seq", lastSeq)
 	if _, err := c.drop(ctx, p, decimal(info.Seq), decimal(info.AsOf)); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: the copy at seq %d was of another history", ErrNeedsBuild, info.Seq)
+	return fmt.Errorf("%w: the copy at seq %d was of another history", leaderboard.ErrNeedsBuild, info.Seq)
 }

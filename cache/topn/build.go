@@ -19,7 +19,7 @@ const cleanupTimeout = 500 * time.Millisecond
 // Build makes the copy from scratch: it reads the top in one snapshot of MySQL, writes it to temporary keys, publishes it
 // if it is not older than the copy in place, and applies the log on top. It is correct without any lease; running two at
 // once is only a waste.
-func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
+func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	start := time.Now()
 	out, err := c.build(ctx, p)
 	if err != nil {
@@ -29,11 +29,11 @@ func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, e
 	return out, err
 }
 
-func (c *Copies) build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, error) {
+func (c *Copies) build(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	c.opts.HookPoint("locked")
 	info, err := c.Info(ctx, p)
 	if err != nil {
-		return Outcome{}, err
+		return leaderboard.CopyOutcome{}, err
 	}
 	b := &builder{copies: c, ref: p, started: info.RedisNow}
 	b.token = rand.Text()
@@ -41,9 +41,9 @@ func (c *Copies) build(ctx context.Context, p leaderboard.PeriodRef) (Outcome, e
 	b.top, b.key = base+"top", base+"key"
 	if err := b.read(ctx); err != nil {
 		b.discard(ctx)
-		return Outcome{}, err
+		return leaderboard.CopyOutcome{}, err
 	}
-	out := Outcome{FromSeq: info.Seq, Rows: b.rows}
+	out := leaderboard.CopyOutcome{FromSeq: info.Seq, Rows: b.rows}
 	c.opts.HookPoint("before-publish")
 	status, err := b.publish(ctx)
 	if err == nil && status == "refused" {
@@ -148,7 +148,7 @@ func (b *builder) refused(ctx context.Context) (status string, err error) {
 	switch {
 	case err == nil:
 		return "refused", nil
-	case !errors.Is(err, ErrNeedsBuild):
+	case !errors.Is(err, leaderboard.ErrNeedsBuild):
 		return "", err
 	}
 	return b.publish(ctx)

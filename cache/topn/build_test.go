@@ -164,9 +164,9 @@ func (l shortLog) Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit i
 
 func TestOnBuild(t *testing.T) {
 	t.Parallel()
-	var got []Outcome
+	var got []leaderboard.CopyOutcome
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{
-		OnBuild: func(_ leaderboard.PeriodRef, o Outcome, took time.Duration, err error) {
+		OnBuild: func(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
 			if took <= 0 || err != nil {
 				t.Errorf("took %s: %v", took, err)
 			}
@@ -177,7 +177,7 @@ func TestOnBuild(t *testing.T) {
 	b.build(t)
 	b.world.Fill(2)
 	b.build(t)
-	if len(got) != 2 || got[0] != (Outcome{ToSeq: 3, Rows: 3}) || got[1] != (Outcome{FromSeq: 3, ToSeq: 5, Rows: 3}) {
+	if len(got) != 2 || got[0] != (leaderboard.CopyOutcome{ToSeq: 3, Rows: 3}) || got[1] != (leaderboard.CopyOutcome{FromSeq: 3, ToSeq: 5, Rows: 3}) {
 		t.Errorf("builds: %+v", got)
 	}
 }

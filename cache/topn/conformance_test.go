@@ -47,7 +47,7 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 		}, func(ctx context.Context, p leaderboard.PeriodRef) error {
 			_, err := copies.CatchUp(ctx, p)
 			return err
-		}, ErrNeedsBuild),
+		}),
 	}, first
 }
 
@@ -63,7 +63,7 @@ func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef,
 	fromCopy func() (V, bool, error), fromTruth func() (V, error),
 ) (V, error) {
 	_, err := c.copies.CatchUp(ctx, p)
-	if errors.Is(err, ErrNeedsBuild) {
+	if errors.Is(err, leaderboard.ErrNeedsBuild) {
 		_, err = c.copies.Build(ctx, p)
 	}
 	if err != nil { // such as a period that is gone

@@ -25,8 +25,6 @@ var (
 	ErrUncovered = errors.New("topn: not covered by the copy")
 	// ErrBehind: the copy is older than the min_seq asked for.
 	ErrBehind = errors.New("topn: copy is older than asked for")
-	// ErrNeedsBuild: the log cannot bring the copy up to date; only a full rebuild can.
-	ErrNeedsBuild = errors.New("topn: copy needs a full rebuild")
 )
 
 // Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can say.
@@ -58,7 +56,7 @@ type Options struct {
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published. For tests
 	// of faults.
 	HookPoint func(name string)
-	OnBuild   func(p leaderboard.PeriodRef, o Outcome, took time.Duration, err error) // metrics; may be nil
+	OnBuild   func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) // metrics; may be nil
 	Logger    *slog.Logger
 }
 
@@ -79,20 +77,12 @@ func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 		opts.HookPoint = func(string) {}
 	}
 	if opts.OnBuild == nil {
-		opts.OnBuild = func(leaderboard.PeriodRef, Outcome, time.Duration, error) {}
+		opts.OnBuild = func(leaderboard.PeriodRef, leaderboard.CopyOutcome, time.Duration, error) {}
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Copies{client: client, background: inBackground(client), log: log, opts: opts, scripts: newScripts()}
-}
-
-// Outcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
-// changes applied. Refused: the build was older than the copy in place, which stayed.
-type Outcome struct {
-	FromSeq, ToSeq int64
-	Rows           int64
-	Refused        bool
 }
 
 // slack returns how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.
@@ -126,29 +116,14 @@ func direction(o leaderboard.Order) string {
 	return "d"
 }
 
-// Info describes the copy in place.
-type Info struct {
-	Exists                bool // there is one that can be read; the fields below N are 0 otherwise
-	Damaged               bool // there is one that can not
-	Seq                   int64
-	AsOf                  leaderboard.Micros
-	Total                 int64 // entries of the period at Seq
-	N                     int64 // entries in the copy
-	Complete              bool  // N = Total
-	Short                 bool  // fewer than top_n though the period has more: a rebuild is due
-	BuiltAt, BuildStarted leaderboard.Micros
-	RedisNow              leaderboard.Micros // clock of the Redis server, that of BuiltAt and BuildStarted
-	TTL                   time.Duration      // until the copy expires unless somebody reads it
-}
-
 // Info looks at the copy of a period.
-func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error) {
+func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
 	raw, err := c.scripts.info.RunRO(ctx, c.background, c.keys(p), format(p)).Slice()
 	if err != nil {
-		return Info{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
+		return leaderboard.CopyInfo{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
 	r := reply{raw: raw}
-	info := Info{RedisNow: leaderboard.Micros(r.int())}
+	info := leaderboard.CopyInfo{RedisNow: leaderboard.Micros(r.int())}
 	if why := r.string(); why != "" {
 		info.Damaged = why == "damaged"
 		return info, r.err
@@ -159,7 +134,7 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (Info, error
 		info.Damaged = true
 		return info, r.err
 	case err != nil:
-		return Info{}, err
+		return leaderboard.CopyInfo{}, err
 	}
 	info.Exists, info.Seq, info.AsOf, info.Total = true, h.Seq, h.AsOf, h.Total
 	info.N, info.TTL, info.Complete = h.n, h.ttl, h.complete()

@@ -28,12 +28,12 @@ func newRig(t testing.TB, rules leaderboard.Rules, opts Options) *rig {
 	return &rig{client, w, New(client, w, opts), w.Ref}
 }
 
-func (b *rig) build(t testing.TB) Outcome {
+func (b *rig) build(t testing.TB) leaderboard.CopyOutcome {
 	t.Helper()
 	return cachetest.Must(b.copies.Build(cachetest.Within(t), b.ref))(t)
 }
 
-func (b *rig) info(t testing.TB) Info {
+func (b *rig) info(t testing.TB) leaderboard.CopyInfo {
 	t.Helper()
 	return cachetest.Must(b.copies.Info(cachetest.Within(t), b.ref))(t)
 }
@@ -150,14 +150,14 @@ func TestForeignHistoryIsDropped(t *testing.T) {
 	t.Run("catch-up of a copy ahead of MySQL", func(t *testing.T) {
 		b.build(t)
 		fork(other1)
-		if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, ErrNeedsBuild) {
+		if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, leaderboard.ErrNeedsBuild) {
 			t.Errorf("catch-up: %v", err)
 		}
 	})
 	t.Run("catch-up of a copy at the same seq", func(t *testing.T) {
 		b.build(t)
 		fork(other2)
-		if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, ErrNeedsBuild) {
+		if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, leaderboard.ErrNeedsBuild) {
 			t.Errorf("catch-up: %v", err)
 		}
 	})
@@ -221,7 +221,7 @@ func TestGreaterTopNNeedsABuild(t *testing.T) {
 	if info := b.info(t); !info.Short {
 		t.Errorf("copy of 3 for a top of 10: %+v", info)
 	}
-	if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, ErrNeedsBuild) {
+	if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, leaderboard.ErrNeedsBuild) {
 		t.Errorf("catch-up: %v, want ErrNeedsBuild", err)
 	}
 	b.build(t)
@@ -297,7 +297,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("TTL is %s, want an hour", got.TTL)
 	}
 	got.BuildStarted, got.BuiltAt, got.RedisNow, got.TTL = 0, 0, 0, 0
-	want := Info{Exists: true, Seq: 3, AsOf: b.world.Name().AsOf, Total: 3, N: 3, Complete: true}
+	want := leaderboard.CopyInfo{Exists: true, Seq: 3, AsOf: b.world.Name().AsOf, Total: 3, N: 3, Complete: true}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("info is %+v, want %+v", got, want)
 	}

@@ -49,7 +49,7 @@ func (b *rig) checkDamaged(t *testing.T, what string) {
 	if v, err := b.copies.Verify(cachetest.Within(t), b.ref); err != nil || v.Equal || v.Detail == "" {
 		t.Errorf("%s: verify %+v, %v", what, v, err)
 	}
-	if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, ErrNeedsBuild) || !errors.Is(err, ErrDamaged) {
+	if _, err := b.copies.CatchUp(cachetest.Within(t), b.ref); !errors.Is(err, leaderboard.ErrNeedsBuild) || !errors.Is(err, ErrDamaged) {
 		t.Errorf("%s: catch-up %v, want ErrNeedsBuild", what, err)
 	}
 }

@@ -249,7 +249,7 @@ func (f *Follower) write(b batch) error {
 		switch {
 		case errors.Is(err, ErrMissing), errors.Is(err, ErrDamaged), errors.Is(err, leaderboard.ErrPeriodNotFound):
 			report.Effect = EffectMissing
-		case errors.Is(err, ErrNeedsBuild):
+		case errors.Is(err, leaderboard.ErrNeedsBuild):
 			f.opts.Demand(b.ref)
 		case err != nil:
 			return err

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
 )
 
-// Lease is a right to do some work alone, for a term. It only saves work: what must never happen twice is fenced by
+// lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced by
 // seq, because no lease in the world stops a process that was paused and goes on. What happens on a failure:
 //
 //   - the holder dies: the lease ends with its term, nobody needs to clean up;
@@ -20,7 +22,7 @@ import (
 //   - Redis does not answer: the holder trusts the lease for two thirds of the term since the last heartbeat that
 //     succeeded, then counts it as lost;
 //   - Redis loses the lease (flush, failover): the next heartbeat finds it lost.
-type Lease struct {
+type lease struct {
 	copies *Copies
 	key    string
 	token  string
@@ -31,33 +33,32 @@ type Lease struct {
 	once   sync.Once
 }
 
-// Lease tries to take the lease of a name, for a term that a heartbeat renews until Release. false: another has it.
-// It does not wait. Names live in the hash slot of the period with that id.
-func (c *Copies) Lease(ctx context.Context, name string, ttl time.Duration) (*Lease, bool, error) {
-	l := &Lease{copies: c, key: c.opts.Prefix + "{" + name + "}:lease", token: rand.Text(), ttl: ttl, lost: make(chan struct{}), done: make(chan struct{})}
+// Lease tries to take the lease of a period, without waiting for it. It returns nil and no error when another has it.
+func (c *Copies) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error) {
+	l := &lease{copies: c, key: c.base(p) + "lease", token: rand.Text(), ttl: ttl, lost: make(chan struct{}), done: make(chan struct{})}
 	start := time.Now()
 	// The client repeats a command whose answer was lost: then the lease that is in the way may be this one.
 	err := c.background.SetArgs(ctx, l.key, l.token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {
 		var held bool
 		if held, err = l.extend(ctx); err == nil && !held {
-			return nil, false, nil
+			return nil, nil
 		}
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("topn: lease of %s: %w", name, err)
+		return nil, fmt.Errorf("topn: lease of period %d: %w", p.ID, err)
 	}
 	beat, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l.cancel = cancel
 	go l.heartbeat(beat, start)
-	return l, true, nil
+	return l, nil
 }
 
-// Lost is closed when the lease may be another's.
-func (l *Lease) Lost() <-chan struct{} { return l.lost }
+// Lost implements leaderboard.Lease.
+func (l *lease) Lost() <-chan struct{} { return l.lost }
 
-// Release gives the lease back, if it still is this one. It waits for Redis no longer than ctx.
-func (l *Lease) Release(ctx context.Context) error {
+// Release implements leaderboard.Lease. It gives back this lease only, never that of another.
+func (l *lease) Release(ctx context.Context) error {
 	var err error
 	l.once.Do(func() {
 		l.cancel()
@@ -70,14 +71,14 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-func (l *Lease) extend(ctx context.Context) (bool, error) {
+func (l *lease) extend(ctx context.Context) (bool, error) {
 	n, err := l.copies.scripts.extend.Run(ctx, l.copies.background, []string{l.key}, l.token, l.ttl.Milliseconds()).Int()
 	return n == 1, err
 }
 
 // heartbeat renews the lease three times a term. renewed is when the last renewal that succeeded was sent: the term in
 // Redis began no earlier.
-func (l *Lease) heartbeat(ctx context.Context, renewed time.Time) {
+func (l *lease) heartbeat(ctx context.Context, renewed time.Time) {
 	defer close(l.done)
 	trust := l.ttl * 2 / 3
 	tick := time.NewTicker(l.ttl / 3)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard"
 	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
 )
@@ -17,21 +18,21 @@ func TestLeaseIsExclusive(t *testing.T) {
 	a, b := New(client, nil, Options{}), New(client, nil, Options{})
 	const term = 6 * time.Second // a heartbeat may be late by two thirds of it
 	start := time.Now()
-	first, ok, err := a.Lease(cachetest.Within(t), "7", term)
-	if err != nil || !ok {
-		t.Fatalf("first lease: %t, %v", ok, err)
+	first, err := a.Lease(cachetest.Within(t), cachetest.Ref(7), term)
+	if err != nil || first == nil {
+		t.Fatalf("first lease: %v, %v", first, err)
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for time.Since(start) < term+term/4 { // longer than the term: the heartbeat holds it
-		if _, ok, err := b.Lease(cachetest.Within(t), "7", time.Second); ok || err != nil {
-			t.Fatalf("second lease while the first is held: %t, %v", ok, err)
+		if l, err := b.Lease(cachetest.Within(t), cachetest.Ref(7), time.Second); l != nil || err != nil {
+			t.Fatalf("second lease while the first is held: %v, %v", l, err)
 		}
 		<-tick.C
 	}
-	other, ok, err := b.Lease(cachetest.Within(t), "8", time.Second)
-	if err != nil || !ok {
-		t.Fatalf("lease of another name: %t, %v", ok, err)
+	other, err := b.Lease(cachetest.Within(t), cachetest.Ref(8), time.Second)
+	if err != nil || other == nil {
+		t.Fatalf("lease of another period: %v, %v", other, err)
 	}
 	if err := other.Release(cachetest.Within(t)); err != nil {
 		t.Error(err)
@@ -44,14 +45,14 @@ func TestLeaseIsExclusive(t *testing.T) {
 		t.Error("a released lease counts as lost")
 	default:
 	}
-	second, ok, err := b.Lease(cachetest.Within(t), "7", time.Minute)
-	if err != nil || !ok {
-		t.Fatalf("lease after the release: %t, %v", ok, err)
+	second, err := b.Lease(cachetest.Within(t), cachetest.Ref(7), time.Minute)
+	if err != nil || second == nil {
+		t.Fatalf("lease after the release: %v, %v", second, err)
 	}
 	if err := first.Release(cachetest.Within(t)); err != nil { // once more, by who has it no longer
 		t.Error(err)
 	}
-	if _, ok, _ := a.Lease(cachetest.Within(t), "7", time.Second); ok {
+	if l, _ := a.Lease(cachetest.Within(t), cachetest.Ref(7), time.Second); l != nil {
 		t.Error("a late release took the lease away from its holder")
 	}
 	if err := second.Release(cachetest.Within(t)); err != nil {
@@ -64,7 +65,7 @@ func TestReleaseComparesToken(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	c := New(client, nil, Options{})
-	l, _, err := c.Lease(cachetest.Within(t), "7", time.Minute)
+	l, err := c.Lease(cachetest.Within(t), cachetest.Ref(7), time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestReleaseComparesToken(t *testing.T) {
 
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
-	lost := func(t *testing.T, l *Lease, limit time.Duration) {
+	lost := func(t *testing.T, l leaderboard.Lease, limit time.Duration) {
 		t.Helper()
 		select {
 		case <-l.Lost():
@@ -95,7 +96,7 @@ func TestLeaseIsLost(t *testing.T) {
 	t.Run("flushed", func(t *testing.T) {
 		t.Parallel()
 		client := newClient(t)
-		l, _, err := New(client, nil, Options{}).Lease(cachetest.Within(t), "7", 300*time.Millisecond)
+		l, err := New(client, nil, Options{}).Lease(cachetest.Within(t), cachetest.Ref(7), 300*time.Millisecond)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +111,7 @@ func TestLeaseIsLost(t *testing.T) {
 		// The lease must not rely on the client's own short timeouts.
 		client := openClient(t, server.URL, func(o *redis.UniversalOptions) { o.ReadTimeout = time.Minute })
 		const term = 9 * time.Second // counted as lost after two thirds of it
-		l, _, err := New(client, nil, Options{}).Lease(cachetest.Within(t), "7", term)
+		l, err := New(client, nil, Options{}).Lease(cachetest.Within(t), cachetest.Ref(7), term)
 		if err != nil {
 			t.Fatal(err)
 		}

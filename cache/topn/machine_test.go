@@ -120,7 +120,7 @@ func (m *machine) catchUp(t *rapid.T) {
 	switch {
 	case err == nil:
 		m.isAt(t, "after a catch-up", m.world.Name())
-	case !errors.Is(err, ErrNeedsBuild):
+	case !errors.Is(err, leaderboard.ErrNeedsBuild):
 		t.Fatal(err)
 	}
 }
@@ -153,7 +153,7 @@ func (m *machine) buildLate(t *rapid.T) {
 	m.world.SnapshotAt(&old)
 	out, err := m.copies.Build(m.ctx, m.world.Ref)
 	m.world.SnapshotAt(nil)
-	if err != nil && !errors.Is(err, ErrNeedsBuild) {
+	if err != nil && !errors.Is(err, leaderboard.ErrNeedsBuild) {
 		t.Fatal(err)
 	}
 	newer := before.Exists && before.Seq > old.Seq && m.world.Remembers(cachetest.StateName{Seq: before.Seq, AsOf: before.AsOf})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"leaderboard"
-	"leaderboard/derive"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 	"leaderboard/refresher"
@@ -39,7 +38,7 @@ func (p *program) refresh(ctx context.Context, cfg config, _ []string) error {
 		if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 			return notDerived(&cfg, ref)
 		}
-		run, err := renew(ctx, t, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
+		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
 		v := viewRun(ref, run)
 		if err != nil {
 			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
@@ -68,20 +67,6 @@ func (p *program) reportRuns(cfg *config, views []runView, what string) error {
 		return fmt.Errorf("%d of %d %s failed", failed, len(views), what)
 	}
 	return nil
-}
-
-// renew carries out a refresh, or computes a derived board anew.
-func renew(ctx context.Context, t *app.Tools, r refresher.Request) (leaderboard.Run, error) {
-	if r.Kind != leaderboard.RunKindRecompute {
-		return t.Refresher.RunOnce(ctx, r)
-	}
-	deriver := derive.New(t.Store, t.Store, derive.Options{})
-	defer deriver.Close()
-	run, wait, err := deriver.Start(ctx, r.Ref, r.Reason, r.Actor)
-	if err != nil {
-		return run, err
-	}
-	return wait(ctx)
 }
 
 // notDerived is what a board without sources is to a command about sources: an error if it was named, else nothing.

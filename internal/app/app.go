@@ -15,7 +15,6 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
-	"leaderboard/derive"
 	"leaderboard/httpapi"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -30,11 +29,10 @@ type App struct {
 	listener net.Listener // opened by Start unless it is there already
 
 	store     *store.Store
-	redis     redis.UniversalClient // nil without Redis, and so are copies, follower and refresher
+	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
-	deriver   *derive.Runner
 	catalog   *cache.Catalog
 	reader    *cache.Reader
 	people    people
@@ -65,8 +63,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 		}
 	}
 	a.catalog = cache.NewCatalog(a.store)
-	a.deriver = derive.New(a.store, a.store, derive.Options{Logger: log, OnStep: a.metrics.derived})
-	a.metrics.watchDerived(a.deriver.Lag)
+	a.refresher = newRefresher(a.store, a.copies, log, a.metrics)
+	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
 	a.wireReader()
 	a.wireAPI()
@@ -76,7 +74,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 // committed is called by the store after each commit, in the order of seq per period.
 func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	a.catalog.Committed(ref)
-	a.deriver.Notify(ref)
+	a.refresher.Notify(ref)
 	if a.follower != nil {
 		a.follower.Notify(ref, commit)
 	}
@@ -147,9 +145,8 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.cancel != nil {
 		a.cancel()
 	}
-	a.deriver.Close()
 	a.background.Wait()
-	errs = append(errs, a.stopRedisWork(ctx), a.store.Close())
+	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())
 	}

@@ -2,15 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"leaderboard"
 	"leaderboard/cache/topn"
-	"leaderboard/derive"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -30,7 +27,6 @@ func (a *App) wireRedis() error {
 	}
 	a.redis = client
 	a.copies = topn.New(client, a.store, topn.Options{HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
-	a.refresher = newRefresher(a.store, a.copies, a.log, a.metrics.run)
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Logger: a.log,
 	})
@@ -38,13 +34,21 @@ func (a *App) wireRedis() error {
 	return nil
 }
 
-func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, onRun func(leaderboard.Run)) *refresher.Refresher {
-	return refresher.New(refresher.Config{Copies: refreshed{copies}, Runs: s, Boards: s, Logger: log, OnRun: onRun})
+// newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.
+func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metrics) *refresher.Refresher {
+	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log}
+	if copies != nil {
+		cfg.Copies = copies
+	}
+	if m != nil {
+		cfg.OnRun, cfg.OnStep = m.run, m.derived
+	}
+	return refresher.New(cfg)
 }
 
 // demand is how a reader asks for a copy that is missing, nil without Redis.
 func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
-	if a.refresher == nil {
+	if a.copies == nil {
 		return nil
 	}
 	return a.refresher.Demand
@@ -63,13 +67,7 @@ func (a *App) startBackground(ctx context.Context) {
 			return
 		}
 		a.background.Go(func() { a.sweep(ctx) })
-		a.background.Go(func() { a.deriver.Run(ctx) })
-		if a.refresher == nil {
-			return
-		}
-		if err := a.refresher.Run(ctx); err != nil && ctx.Err() == nil {
-			a.failed <- err
-		}
+		a.refresher.Run(ctx)
 	})
 }
 
@@ -105,87 +103,26 @@ func every(ctx context.Context, period, jitter time.Duration, work func()) {
 	}
 }
 
-// stopRedisWork ends the refreshes and lets the last commits through to the copies.
-func (a *App) stopRedisWork(ctx context.Context) error {
-	if a.redis == nil {
-		return nil
-	}
+// stopRefreshes ends the runs and lets the last commits through to the copies.
+func (a *App) stopRefreshes(ctx context.Context) error {
 	err := a.refresher.Close(ctx)
+	if a.follower == nil {
+		return err
+	}
 	if stopped := a.follower.Stop(ctx); stopped != nil {
 		a.log.Warn("copies are left behind, the next refresh catches up", "error", stopped)
 	}
 	return err
 }
 
-// refreshed is the copies as the refresher sees them: a copy that only a rebuild can help is an outcome there.
-type refreshed struct{ copies *topn.Copies }
-
-func (c refreshed) Build(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
-	out, err := c.copies.Build(ctx, p)
-	return outcome(out), err
-}
-
-func (c refreshed) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (refresher.Outcome, error) {
-	caught, err := c.copies.CatchUp(ctx, p)
-	out := outcome(caught)
-	if errors.Is(err, topn.ErrNeedsBuild) {
-		out.NeedsBuild, err = true, nil
-	}
-	return out, err
-}
-
-func outcome(o topn.Outcome) refresher.Outcome {
-	return refresher.Outcome{FromSeq: o.FromSeq, ToSeq: o.ToSeq, Rows: o.Rows, Refused: o.Refused}
-}
-
-func (c refreshed) Info(ctx context.Context, p leaderboard.PeriodRef) (refresher.Info, error) {
-	i, err := c.copies.Info(ctx, p)
-	return refresher.Info{
-		Exists: i.Exists, Damaged: i.Damaged, Short: i.Short, Seq: i.Seq, AsOf: i.AsOf,
-		BuildStarted: i.BuildStarted, RedisNow: i.RedisNow,
-	}, err
-}
-
-func (c refreshed) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (refresher.Lease, error) {
-	lease, got, err := c.copies.Lease(ctx, strconv.FormatInt(p.ID, 10), ttl)
-	if err != nil || !got {
-		return nil, err // a nil *topn.Lease in the interface would not be nil
-	}
-	return lease, nil
-}
-
 // rebuilds is the refresher and the history of its runs as the API sees them.
 type rebuilds struct {
-	*store.Store                      // Run and Runs
-	refresher    *refresher.Refresher // nil without Redis
-	deriver      *derive.Runner
+	*store.Store // Run and Runs
+	refresher    *refresher.Refresher
 }
 
 func (r rebuilds) Start(
 	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
-	if kind == leaderboard.RunKindRecompute {
-		return r.deriver.Start(ctx, ref, reason, actor)
-	}
-	if r.refresher == nil {
-		return r.refuse(ctx, ref, kind, reason, actor)
-	}
 	return r.refresher.Start(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: reason, Actor: actor})
-}
-
-// refuse records a run that failed because there is no Redis to build a copy in.
-func (r rebuilds) refuse(
-	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
-) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
-	run, err := r.StartRun(ctx, leaderboard.Run{
-		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: kind,
-		Reason: reason, Actor: actor, State: leaderboard.RunStateRunning,
-	})
-	if err != nil {
-		return run, nil, err
-	}
-	run.Board, run.Window, run.Period = ref.Board, ref.Window, ref.Name
-	run.State, run.Error = leaderboard.RunStateFailed, "this server runs without Redis"
-	err = r.FinishRun(ctx, run)
-	return run, func(context.Context) (leaderboard.Run, error) { return run, nil }, err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"leaderboard"
-	"leaderboard/cache/topn"
 )
 
 // metrics are what the process counts about itself. Label values come from small fixed sets: no board and no member
@@ -217,7 +216,7 @@ func (m *metrics) breakerOpen(open bool) {
 }
 
 // build counts one full rebuild that this process made.
-func (m *metrics) build(_ leaderboard.PeriodRef, o topn.Outcome, took time.Duration, err error) {
+func (m *metrics) build(_ leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) {
 	outcome := outcomeOf(err)
 	if o.Refused {
 		outcome = "refused"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -112,7 +111,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	m := newMetrics()
-	m.build(leaderboard.PeriodRef{}, topn.Outcome{Refused: true}, time.Second, nil)
+	m.build(leaderboard.PeriodRef{}, leaderboard.CopyOutcome{Refused: true}, time.Second, nil)
 	m.batch(2, 3, time.Second, leaderboard.ErrUnavailable)
 	m.answer(leaderboard.SourceLocal, true)
 	m.breakerOpen(true)

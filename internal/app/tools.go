@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -19,8 +20,8 @@ import (
 // Tools are what commands work with that go straight to MySQL and Redis; no server is needed.
 type Tools struct {
 	Store     *store.Store
-	Copies    *topn.Copies         // nil without Redis
-	Refresher *refresher.Refresher // nil without Redis
+	Copies    *topn.Copies // nil without Redis
+	Refresher *refresher.Refresher
 
 	catalog *cache.Catalog
 	close   func() error
@@ -42,16 +43,23 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		err = errors.Join(err, redisReady(ctx, client, cfg.RedisURL))
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
 		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
-		t.Refresher = newRefresher(s, t.Copies, log, func(leaderboard.Run) {})
 	}
+	t.Refresher = newRefresher(s, t.Copies, log, nil)
 	if err != nil {
 		return nil, errors.Join(err, t.close())
 	}
 	return t, nil
 }
 
-// Close closes the connections.
-func (t *Tools) Close() error { return t.close() }
+// closeTimeout bounds the records of runs that are cut off.
+const closeTimeout = 5 * time.Second
+
+// Close ends the runs under way and closes the connections.
+func (t *Tools) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return errors.Join(t.Refresher.Close(ctx), t.close())
+}
 
 // mysqlReady says what is in the way of working on the database.
 func mysqlReady(ctx context.Context, s *store.Store, dsn string) error {

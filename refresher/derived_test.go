@@ -1,4 +1,4 @@
-package derive_test
+package refresher
 
 import (
 	"context"
@@ -11,11 +11,10 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/derive"
 )
 
-// fake counts what the runner asks for.
-type fake struct {
+// fakeDerived counts what the refresher asks for.
+type fakeDerived struct {
 	mu     sync.Mutex
 	boards []leaderboard.Board
 	lead   bool
@@ -31,13 +30,13 @@ type fake struct {
 	turning []string                 // the boards whose steps did
 }
 
-func (f *fake) do(work func() error) error {
+func (f *fakeDerived) do(work func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return work()
 }
 
-func (f *fake) DerivedBoards(_ context.Context, after int64, _ int) (found []leaderboard.Board, err error) {
+func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, _ int) (found []leaderboard.Board, err error) {
 	return found, f.do(func() error {
 		for _, b := range f.boards {
 			if b.ID > after {
@@ -48,15 +47,15 @@ func (f *fake) DerivedBoards(_ context.Context, after int64, _ int) (found []lea
 	})
 }
 
-func (f *fake) LeadDerived(context.Context, int64) (lead bool, err error) {
+func (f *fakeDerived) LeadDerived(context.Context, int64) (lead bool, err error) {
 	return lead, f.do(func() error { lead = f.lead; return nil })
 }
 
-func (f *fake) YieldDerived(context.Context, int64) error {
+func (f *fakeDerived) YieldDerived(context.Context, int64) error {
 	return f.do(func() error { f.yields++; return nil })
 }
 
-func (f *fake) FollowSources(ctx context.Context, board string, long func() error) (step leaderboard.DeriveStep, err error) {
+func (f *fakeDerived) FollowSources(ctx context.Context, board string, long func() error) (step leaderboard.DeriveStep, err error) {
 	var turn chan struct{}
 	_ = f.do(func() error { turn = f.turns[board]; return nil })
 	if turn != nil {
@@ -74,7 +73,7 @@ func (f *fake) FollowSources(ctx context.Context, board string, long func() erro
 	return step, f.do(func() error { f.steps = append(f.steps, time.Now()); return f.fail })
 }
 
-func (f *fake) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
+func (f *fakeDerived) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
 	select {
 	case <-f.gate:
 		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2, State: f.state}, nil
@@ -83,17 +82,17 @@ func (f *fake) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep,
 	}
 }
 
-func (f *fake) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+func (f *fakeDerived) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	err := f.do(func() error { run.ID = int64(len(f.runs) + 1); f.runs = append(f.runs, run); return nil })
 	return run, err
 }
 
-func (f *fake) FinishRun(_ context.Context, run leaderboard.Run) error {
+func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) error {
 	return f.do(func() error { f.runs[run.ID-1] = run; return nil })
 }
 
 // taken are the times of the steps so far, since start, and forgets them.
-func (f *fake) taken(start time.Time) []time.Duration {
+func (f *fakeDerived) taken(start time.Time) []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []time.Duration
@@ -112,24 +111,30 @@ func derivedBoard(id int64, name string, sources ...string) leaderboard.Board {
 	return b
 }
 
-// running runs a runner in a bubble until the test ends.
-func running(t *testing.T, f *fake, test func(r *derive.Runner)) {
+func recompute(ref leaderboard.PeriodRef) Request {
+	return Request{Ref: ref, Kind: leaderboard.RunKindRecompute, Reason: leaderboard.RunReasonAdmin, Actor: "admin"}
+}
+
+// running runs a refresher in a bubble until the test ends.
+func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := derive.New(f, f, derive.Options{})
+		r := New(Config{Derived: f, Runs: f})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { r.Run(ctx) })
 		test(r)
 		cancel()
-		r.Close()
+		if err := r.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
 		wg.Wait()
 	})
 }
 
 // A step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every second.
 func TestWoken(t *testing.T) {
-	f := &fake{lead: true, behind: 7, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *derive.Runner) {
+	f := &fakeDerived{lead: true, behind: 7, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *Refresher) {
 		synctest.Wait()
 		start := time.Now()
 		if got := f.taken(start); !slices.Equal(got, []time.Duration{0}) {
@@ -149,7 +154,7 @@ func TestWoken(t *testing.T) {
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(100 * time.Millisecond)
 		if got := f.taken(start); !slices.Equal(got, []time.Duration{550 * time.Millisecond}) {
-			t.Errorf("steps at %v, want the next behind a gap", got)
+			t.Errorf("steps at %v, want the next after a gap", got)
 		}
 		time.Sleep(2 * time.Second)
 		if got := f.taken(start); len(got) != 1 && len(got) != 2 {
@@ -163,8 +168,8 @@ func TestWoken(t *testing.T) {
 
 // Who does not lead takes no step, and takes over when nobody leads.
 func TestOneLeads(t *testing.T) {
-	f := &fake{boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(r *derive.Runner) {
+	f := &fakeDerived{boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *Refresher) {
 		time.Sleep(5 * time.Second)
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
 		time.Sleep(time.Second)
@@ -183,9 +188,9 @@ func TestOneLeads(t *testing.T) {
 }
 
 // Failures are repeated, more and more seldom; a board that is gone is left alone, a new one is followed.
-func TestFailures(t *testing.T) {
-	f := &fake{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(*derive.Runner) {
+func TestDerivedFailures(t *testing.T) {
+	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(*Refresher) {
 		time.Sleep(2 * time.Minute)
 		if got := f.taken(time.Now()); len(got) < 5 || len(got) > 12 {
 			t.Errorf("%d steps in two minutes of failures", len(got))
@@ -207,14 +212,14 @@ func TestFailures(t *testing.T) {
 
 // Two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
-	f := &fake{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
-	var closed *derive.Runner
-	running(t, f, func(r *derive.Runner) {
+	f := &fakeDerived{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
+	var closed *Refresher
+	running(t, f, func(r *Refresher) {
 		closed = r
 		f.gate = make(chan struct{})
 		ref := leaderboard.PeriodRef{ID: 9, BoardID: 1, Board: "sum", Window: leaderboard.WindowAllTime, Name: "all_time"}
-		first, wait, err := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin")
-		second, _, err2 := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin")
+		first, wait, err := r.Start(context.Background(), recompute(ref))
+		second, _, err2 := r.Start(context.Background(), recompute(ref))
 		if err != nil || err2 != nil || first.ID != 1 || second.ID != 1 || first.State != leaderboard.RunStateRunning || first.Kind != leaderboard.RunKindRecompute {
 			t.Fatalf("runs %+v and %+v, %v, %v", first, second, err, err2)
 		}
@@ -235,14 +240,72 @@ func TestRecompute(t *testing.T) {
 			t.Errorf("finished as %+v, %v", run, err)
 		}
 		f.gate = make(chan struct{})
-		if run, _, err := r.Start(t.Context(), ref, leaderboard.RunReasonAdmin, "admin"); err != nil || run.ID != 2 {
+		if run, _, err := r.Start(context.Background(), recompute(ref)); err != nil || run.ID != 2 {
 			t.Errorf("the next run is %+v, %v", run, err)
 		}
 	})
-	if _, _, err := closed.Start(t.Context(), leaderboard.PeriodRef{BoardID: 1}, leaderboard.RunReasonAdmin, "admin"); !errors.Is(err, leaderboard.ErrUnavailable) {
-		t.Errorf("a run behind the end: %v", err)
+	if _, _, err := closed.Start(context.Background(), recompute(leaderboard.PeriodRef{BoardID: 1})); !errors.Is(err, leaderboard.ErrUnavailable) {
+		t.Errorf("a run after the end: %v", err)
 	}
 	if run := f.runs[1]; run.State != leaderboard.RunStateFailed || run.Error != "the server was stopped" {
 		t.Errorf("a run that was cut off is %+v", run)
 	}
+}
+
+// Steps that take long, as all boards' do when the day turns, leave the places of the others free: two of them are under
+// way, a third waits for one of them without a snapshot, and the other boards go on.
+func TestLongSteps(t *testing.T) {
+	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
+	running(t, f, func(*Refresher) {
+		_ = f.do(func() error {
+			for i, name := range []string{"a", "b", "c", "d", "sum"} {
+				f.boards = append(f.boards, derivedBoard(int64(i+1), name, "runs"))
+				if name != "sum" {
+					f.turns[name] = make(chan struct{})
+				}
+			}
+			return nil
+		})
+		time.Sleep(2 * time.Second) // until they are listed
+		f.taken(time.Now())
+		time.Sleep(time.Minute)
+		if got := f.taken(time.Now()); len(got) < 50 {
+			t.Errorf("%d steps in a minute while others take long", len(got))
+		}
+		under := func() []string {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return slices.Clone(f.turning)
+		}
+		first := under()
+		if len(first) != 2 {
+			t.Errorf("%q take long at once, want two", first)
+			return
+		}
+		_ = f.do(func() error { // its day has turned
+			done := f.turns[first[0]]
+			delete(f.turns, first[0])
+			close(done)
+			return nil
+		})
+		time.Sleep(100 * time.Millisecond)
+		if got := under(); len(got) != 3 || slices.Contains(first, got[2]) {
+			t.Errorf("%q have begun, want a third", got)
+		}
+	})
+}
+
+// A recomputation that others were faster with is theirs.
+func TestRecomputeShared(t *testing.T) {
+	f := &fakeDerived{gate: make(chan struct{}), state: leaderboard.DerivationStateFollowing}
+	running(t, f, func(r *Refresher) {
+		close(f.gate)
+		_, wait, err := r.Start(context.Background(), recompute(leaderboard.PeriodRef{BoardID: 1, Board: "sum"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunStateShared {
+			t.Errorf("finished as %+v, %v", run, err)
+		}
+	})
 }

@@ -1,0 +1,42 @@
+package leaderboard
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrNeedsBuild: the change log cannot bring a copy up to date; only a full build can.
+var ErrNeedsBuild = errors.New("copy needs a full build")
+
+// CopyInfo describes the Redis copy of a period's top N.
+type CopyInfo struct {
+	Exists                bool // there is one that can be read; the fields below Damaged are 0 otherwise
+	Damaged               bool // there is one that can not
+	Seq                   int64
+	AsOf                  Micros
+	Total                 int64 // entries of the period at Seq
+	N                     int64 // entries in the copy
+	Complete              bool  // N = Total
+	Short                 bool  // fewer than top_n though the period has more: a build is due
+	BuiltAt, BuildStarted Micros
+	RedisNow              Micros        // clock of the Redis server, that of BuiltAt and BuildStarted
+	TTL                   time.Duration // until the copy expires unless somebody reads it
+}
+
+// CopyOutcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
+// changes applied. Refused: the build was older than the copy in place, which stayed.
+type CopyOutcome struct {
+	FromSeq, ToSeq int64
+	Rows           int64
+	Refused        bool
+}
+
+// Lease is a right to do some work alone, for a term that is renewed until Release. It only saves work: a process that
+// was paused may go on after its lease has ended.
+type Lease interface {
+	// Lost is closed when the lease may be another's.
+	Lost() <-chan struct{}
+	// Release gives the lease back, and waits no longer than ctx.
+	Release(ctx context.Context) error
+}

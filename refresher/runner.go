@@ -1,0 +1,377 @@
+package refresher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// Runs is the history of runs. Its failures never fail a run.
+type Runs interface {
+	// StartRun records a run and returns it with its id and start.
+	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
+	FinishRun(ctx context.Context, run leaderboard.Run) error
+}
+
+// Request asks for a run.
+type Request struct {
+	Ref    leaderboard.PeriodRef
+	Kind   leaderboard.RunKind
+	Reason leaderboard.RunReason
+	Actor  string
+	// AskedAt is when the wish arose, by the clock of this machine; the zero value is now. A full build that started
+	// later, in any process, fulfils it.
+	AskedAt time.Time
+}
+
+// forced says whether work that began earlier is not enough. Who found no copy needs one, no matter since when; a
+// recomputation under way ends at what the sources are then.
+func (q *Request) forced() bool {
+	return q.Reason != leaderboard.RunReasonDemand && q.Kind != leaderboard.RunKindRecompute
+}
+
+// ErrClosed: the server stops.
+var ErrClosed = fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
+
+var (
+	errLeaseLost = errors.New("refresher: the lease was lost, another process may build")
+	errPanic     = errors.New("refresher: panic")
+	errNoRedis   = errors.New("refresher: there are no copies without Redis")
+)
+
+const (
+	// historyTimeout bounds one write to the history.
+	historyTimeout = 2 * time.Second
+	// maxIdleSlots bounds what is remembered of periods that have no run.
+	maxIdleSlots = 1024
+)
+
+// result is what a run did.
+type result struct {
+	state          leaderboard.RunState
+	fromSeq, toSeq int64
+	rows           int64
+}
+
+// work does a run of one kind. It calls begin once it looks at the database: requests that come later need the next run.
+type work struct {
+	do      func(ctx context.Context, j *job) (result, error)
+	timeout time.Duration
+}
+
+// runner is the one runner of runs: requests for the same share runs, each run has its record in the history, and a
+// panic or a failure ends as a reason that may be shown. All methods may be called concurrently.
+type runner struct {
+	history Runs
+	log     *slog.Logger
+	onRun   func(leaderboard.Run)
+	keep    time.Duration // how long the start of the last work is remembered
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup // one per run
+
+	mu     sync.Mutex
+	slots  map[slotKey]*slot
+	closed bool
+}
+
+func newRunner(history Runs, log *slog.Logger, onRun func(leaderboard.Run), keep time.Duration) *runner {
+	r := &runner{history: history, log: log, onRun: onRun, keep: keep, slots: map[slotKey]*slot{}}
+	if history == nil {
+		r.history = noHistory{}
+	}
+	r.ctx, r.cancel = context.WithCancel(context.Background())
+	return r
+}
+
+// slotKey is what requests are coalesced by: the period of a copy, the board of a recomputation.
+type slotKey struct {
+	id   int64
+	kind leaderboard.RunKind
+}
+
+func keyOf(ref leaderboard.PeriodRef, kind leaderboard.RunKind) slotKey {
+	if kind == leaderboard.RunKindRecompute {
+		return slotKey{ref.BoardID, kind}
+	}
+	return slotKey{ref.ID, kind}
+}
+
+// slot holds the run at work and the one after it. Its fields belong to runner.mu.
+type slot struct {
+	open   *job // takes more requests: it has not looked at the database yet
+	active *job
+	began  time.Time // the last work of this process
+}
+
+func (s *slot) busy() bool { return s.open != nil || s.active != nil }
+
+// job is one run and everybody who shares it.
+type job struct {
+	slot *slot
+	req  Request // the first one
+
+	// Owned by runner.mu.
+	asked  time.Time // the latest moment at which a sharer asked
+	forced bool      // a sharer is not content with work that began earlier
+
+	announced chan struct{}   // closed once first and startErr are set
+	first     leaderboard.Run // as it began
+	startErr  error
+
+	done chan struct{}   // closed once run and err are set
+	run  leaderboard.Run // as it ended
+	err  error
+}
+
+func (j *job) wait(ctx context.Context) (leaderboard.Run, error) {
+	select {
+	case <-j.done:
+		return j.run, j.err
+	case <-ctx.Done():
+		return leaderboard.Run{}, ctx.Err()
+	}
+}
+
+// join finds the job that fulfils a request, or begins one.
+func (r *runner) join(req Request, w work) *job {
+	if req.AskedAt.IsZero() {
+		req.AskedAt = time.Now()
+	}
+	forced := req.forced()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.slot(keyOf(req.Ref, req.Kind))
+	if !forced && s.active != nil {
+		return s.active
+	}
+	if j := s.open; j != nil {
+		if forced && (!j.forced || req.AskedAt.After(j.asked)) {
+			j.asked, j.forced = req.AskedAt, true
+		}
+		return j
+	}
+	j := &job{slot: s, req: req, asked: req.AskedAt, forced: forced, announced: make(chan struct{}), done: make(chan struct{})}
+	if r.closed {
+		j.startErr, j.err = ErrClosed, ErrClosed
+		close(j.announced)
+		close(j.done)
+		return j
+	}
+	s.open = j
+	previous := s.active
+	r.wg.Go(func() { r.run(j, previous, w) })
+	return j
+}
+
+func (r *runner) slot(key slotKey) *slot {
+	s, ok := r.slots[key]
+	if ok {
+		return s
+	}
+	if len(r.slots) >= maxIdleSlots {
+		for k, old := range r.slots {
+			if !old.busy() && time.Since(old.began) > r.keep {
+				delete(r.slots, k)
+			}
+		}
+	}
+	s = &slot{}
+	r.slots[key] = s
+	return s
+}
+
+// busy says whether a run is at work or about to be.
+func (r *runner) busy(key slotKey) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.slots[key]
+	return s != nil && s.busy()
+}
+
+// begin closes the job to further sharers.
+func (r *runner) begin(j *job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j.slot.open == j {
+		j.slot.open, j.slot.active = nil, j
+	}
+}
+
+// close cancels the runs and waits for their ends to be recorded, or for the end of ctx.
+func (r *runner) close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	idle := true
+	for _, s := range r.slots {
+		idle = idle && !s.busy()
+	}
+	r.mu.Unlock()
+	r.cancel()
+	if idle {
+		return nil
+	}
+	ended := make(chan struct{})
+	go func() {
+		r.wg.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run is the life of one job.
+func (r *runner) run(j, previous *job, w work) {
+	ctx, cancel := context.WithTimeout(r.ctx, w.timeout)
+	defer cancel()
+	start := time.Now()
+	r.announce(ctx, j)
+	run := j.first
+	out, err := guarded(ctx, j, previous, w)
+	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = out.state, out.fromSeq, out.toSeq, out.rows, time.Since(start)
+	if err != nil {
+		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
+		level := slog.LevelError
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which somebody wanted
+			level = slog.LevelInfo
+		}
+		r.log.Log(ctx, level, "run failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)
+	} else {
+		r.log.Info("run ended", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason,
+			"state", run.State, "from_seq", run.FromSeq, "to_seq", run.ToSeq, "rows", run.Rows, "took", run.Took)
+	}
+	r.record(ctx, run)
+	r.onRun(run)
+	r.end(j, run, err)
+}
+
+// announce gives the run its place in the history and its sharers its id.
+func (r *runner) announce(ctx context.Context, j *job) {
+	defer close(j.announced)
+	ref := j.req.Ref
+	run := leaderboard.Run{
+		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: j.req.Kind,
+		Reason: j.req.Reason, Actor: j.req.Actor, State: leaderboard.RunStateRunning, StartedAt: leaderboard.MicrosOf(time.Now()),
+	}
+	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	defer cancel()
+	started, err := r.history.StartRun(ctx, run)
+	if err != nil {
+		r.log.Warn("run is missing in the history", "board", run.Board, "error", err)
+		j.first, j.startErr = run, fmt.Errorf("refresher: history: %w", err)
+		return
+	}
+	run.ID, run.StartedAt = started.ID, started.StartedAt
+	j.first = run
+}
+
+// record writes the end of a run, whatever became of it, and of ctx.
+func (r *runner) record(ctx context.Context, run leaderboard.Run) {
+	if run.ID == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
+	defer cancel()
+	if err := r.history.FinishRun(ctx, run); err != nil {
+		r.log.Warn("end of a run is missing in the history", "run", run.ID, "error", err)
+	}
+}
+
+// end publishes the outcome of a job.
+func (r *runner) end(j *job, run leaderboard.Run, err error) {
+	r.mu.Lock()
+	if j.slot.open == j {
+		j.slot.open = nil
+	}
+	if j.slot.active == j {
+		j.slot.active = nil
+	}
+	r.mu.Unlock()
+	j.run, j.err = run, err
+	close(j.done)
+}
+
+// guarded does the work after that of the job before it, and turns a panic into an error, so that the run ends, is
+// recorded and lets its sharers go on.
+func guarded(ctx context.Context, j, previous *job, w work) (out result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		}
+	}()
+	if previous != nil {
+		select {
+		case <-previous.done:
+		case <-ctx.Done():
+			return result{}, ctx.Err()
+		}
+	}
+	return w.do(ctx, j)
+}
+
+// reasonOf words the cause of a failure for those who may not see the log. ctx is that of the run.
+func reasonOf(ctx context.Context, err error) string {
+	var network net.Error
+	switch {
+	case errors.Is(err, errPanic):
+		return "internal error, see the log"
+	case errors.Is(err, errNoRedis):
+		return "this server runs without Redis"
+	case errors.Is(err, errLeaseLost):
+		return "the lease was lost, another process may have built"
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "the server was stopped"
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "it took too long"
+	case errors.Is(err, leaderboard.ErrPeriodNotFound):
+		return "the period no longer exists"
+	case errors.Is(err, leaderboard.ErrUnavailable):
+		return "MySQL is away"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it took too long"
+	case errors.As(err, &network):
+		return "Redis or MySQL does not answer"
+	}
+	for _, known := range []error{
+		leaderboard.ErrBoardNotFound, leaderboard.ErrNotDerived, leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown,
+	} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return "failed, see the log"
+}
+
+// sleep waits for d, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// noHistory remembers nothing.
+type noHistory struct{}
+
+func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	return run, nil
+}
+func (noHistory) FinishRun(context.Context, leaderboard.Run) error { return nil }
