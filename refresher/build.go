@@ -21,8 +21,12 @@ type Copies interface {
 	Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time.Duration) (leaderboard.Lease, error)
 }
 
-// leasePoll is how often a run looks whether the lease is free, or the work done by its holder.
-const leasePoll = 25 * time.Millisecond
+const (
+	// leasePoll is how often a run looks whether the lease is free, or the work done by its holder.
+	leasePoll = 25 * time.Millisecond
+	// releaseTimeout bounds giving a lease back; its term ends it otherwise.
+	releaseTimeout = 2 * time.Second
+)
 
 // copier does the runs of copies.
 type copier struct {
@@ -104,7 +108,7 @@ func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool
 		return result{}, err == nil, err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil {
 			c.log.Warn("lease is left to its term", "period", j.req.Ref.ID, "error", err)
