@@ -3,11 +3,26 @@ package app
 import (
 	"context"
 	"net/http"
+	"os"
 	"testing"
+
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
 )
+
+func TestMain(m *testing.M) {
+	redis.SetLogger(silence{}) // as the program does
+	os.Exit(testenv.Main(m))
+}
+
+// silence is a logger that drops what it gets.
+type silence struct{}
+
+// Printf drops a line.
+func (silence) Printf(context.Context, string, ...any) {}
 
 // testApp is an app that runs in this process.
 type testApp struct {
