@@ -75,6 +75,59 @@ func ParseAttributes(object []byte) (Attributes, error) {
 	return Attributes(out), nil
 }
 
+// ProfilePatch says what changes in a profile; what is nil stays.
+type ProfilePatch struct {
+	DisplayName *string
+	AvatarURL   *string
+	// Attributes is merged into those that there are (RFC 7396): an object whose members replace those of the same name,
+	// null takes one away; null in its place takes all away.
+	Attributes []byte
+}
+
+// Patch is the profile with the changes, which are checked.
+func (p Profile) Patch(change ProfilePatch) (Profile, error) {
+	if change.DisplayName != nil {
+		p.DisplayName = *change.DisplayName
+	}
+	if change.AvatarURL != nil {
+		p.AvatarURL = *change.AvatarURL
+	}
+	if change.Attributes != nil {
+		merged, err := p.Attributes.merge(change.Attributes)
+		if err != nil {
+			return p, err
+		}
+		p.Attributes = merged
+	}
+	return p, p.Check()
+}
+
+func (a Attributes) merge(patch []byte) (Attributes, error) {
+	if string(patch) == "null" {
+		return NoAttributes, nil
+	}
+	var change map[string]json.RawMessage
+	if err := json.Unmarshal(patch, &change); err != nil || change == nil {
+		return "", invalidProfile(FieldError{"/attributes", "want an object"})
+	}
+	values := map[string]json.RawMessage{}
+	if a != "" {
+		if err := json.Unmarshal([]byte(a), &values); err != nil {
+			return "", fmt.Errorf("attributes: %w", err)
+		}
+	}
+	for name, value := range change {
+		if values[name] = value; string(value) == "null" {
+			delete(values, name)
+		}
+	}
+	object, err := json.Marshal(values)
+	if err != nil {
+		return "", fmt.Errorf("attributes: %w", err)
+	}
+	return ParseAttributes(object)
+}
+
 // canonical is the one form of a string, number or boolean, or why value is none that can be kept.
 func canonical(value json.RawMessage) ([]byte, string) {
 	switch value[0] {

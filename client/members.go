@@ -38,6 +38,22 @@ func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFi
 	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
 }
 
+// ProfilePatch says what changes in a profile; what is nil stays. An attribute that is nil is taken away.
+type ProfilePatch struct {
+	DisplayName *string        `json:"display_name,omitempty"`
+	AvatarURL   *string        `json:"avatar_url,omitempty"`
+	Attributes  map[string]any `json:"attributes,omitempty"`
+}
+
+// PatchProfile changes a part of a member's profile; created says whether there was none. Needs scope write.
+func (c *Client) PatchProfile(ctx context.Context, member string, change ProfilePatch) (p Profile, created bool, err error) {
+	answer, err := c.Do(ctx, Request{Method: http.MethodPatch, Path: Path("members", member), Body: change})
+	if err != nil {
+		return p, false, err
+	}
+	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
+}
+
 // Erasure says how far the removal of a member is.
 type Erasure struct {
 	Done    bool

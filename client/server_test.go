@@ -269,6 +269,14 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	seq := makeBoard(t, c, "members-1", leaderboard.Rules{})
 	p, created, err := c.PutProfile(ctx, "ada", client.ProfileFields{DisplayName: "Ada L.", Attributes: map[string]any{"level": 7}})
 	must(t, err)
+	avatar := "https://example.org/ada.png"
+	patched, made, err := c.PatchProfile(ctx, "ada", client.ProfilePatch{AvatarURL: &avatar, Attributes: map[string]any{"level": nil, "clan": "red"}})
+	must(t, err)
+	if made || patched.DisplayName != "Ada L." || patched.AvatarURL != avatar || string(patched.Attributes) != `{"clan":"red"}` {
+		t.Errorf("changed in part: %v, %+v", made, patched)
+	}
+	_, _, err = c.PutProfile(ctx, "ada", client.ProfileFields{DisplayName: "Ada L.", Attributes: map[string]any{"level": 7}})
+	must(t, err)
 	got, err := c.Profile(ctx, "ada")
 	must(t, err)
 	if !created || p.DisplayName != "Ada L." || string(got.Attributes) != `{"level":7}` {
@@ -299,7 +307,7 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Profile(ctx, "ada"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("the profile of a forgotten member: %v", err)
 	}
-	return []string{"getProfile", "putProfile", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
+	return []string{"getProfile", "putProfile", "patchProfile", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
 }
 
 func hiddenPart(t *testing.T, c *client.Client) []string {

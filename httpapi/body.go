@@ -38,7 +38,7 @@ func (c *call) decode(dst any, optional bool, may *hollow, options ...json.Optio
 	if len(body) == 0 {
 		return malformed(inputError{Detail: "the body is empty, want a JSON object"})
 	}
-	if err := checkContentType(c.r.Header); err != nil {
+	if err := checkContentType(c.r.Header, c.route.mergePatch); err != nil {
 		return err
 	}
 	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
@@ -118,7 +118,7 @@ func bodyError(err error) error {
 	}
 }
 
-func checkContentType(h http.Header) error {
+func checkContentType(h http.Header, mergePatch bool) error {
 	if enc := h.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
 		return refuse(codeNotJSON, "The body has a Content-Encoding; send it as it is.")
 	}
@@ -127,7 +127,7 @@ func checkContentType(h http.Header) error {
 		return nil
 	}
 	name, params, err := mime.ParseMediaType(ct)
-	if err != nil || name != typeJSON || len(h["Content-Type"]) > 1 {
+	if err != nil || name != typeJSON && !(mergePatch && name == typeMergePatch) || len(h["Content-Type"]) > 1 {
 		return refuse(codeNotJSON, "")
 	}
 	for key, value := range params {

@@ -136,7 +136,10 @@ func (c *call) send(status int, contentType string, body []byte) {
 	_, _ = c.w.Write(body) // a client that is gone misses nothing
 }
 
-const typeJSON = "application/json"
+const (
+	typeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json" // RFC 7396
+)
 
 // sendJSON answers with v. Nothing may keep it: it is the state of this moment.
 func (c *call) sendJSON(status int, v any) error {

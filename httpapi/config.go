@@ -61,6 +61,8 @@ type Profiles interface {
 	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
 	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,

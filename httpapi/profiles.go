@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
@@ -63,11 +64,53 @@ func putProfile(c *call) error {
 	if err != nil {
 		return writeError(err)
 	}
+	return c.sendProfile(&p, created)
+}
+
+// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is empty.
+type profilePatch struct {
+	DisplayName patchedText    `json:"display_name"`
+	AvatarURL   patchedText    `json:"avatar_url"`
+	Attributes  jsontext.Value `json:"attributes"`
+}
+
+// patchedText is a string in a merge patch, nil when it is not given.
+type patchedText struct{ given *string }
+
+// UnmarshalJSONFrom reads a string or null.
+func (p *patchedText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	p.given = new(string)
+	if dec.PeekKind() == 'n' {
+		return dec.SkipValue()
+	}
+	return json.UnmarshalDecode(dec, p.given)
+}
+
+// patchProfile answers PATCH /v1/members/{member}: 201 when the member had no profile.
+func patchProfile(c *call) error {
+	id := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body profilePatch
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	p, created, err := c.api.cfg.Profiles.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
+		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
+	})
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendProfile(&p, created)
+}
+
+func (c *call) sendProfile(p *leaderboard.Profile, created bool) error {
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
 	}
-	return c.sendJSON(status, showProfile(&p))
+	return c.sendJSON(status, showProfile(p))
 }
 
 // beside is what an answer shows beside its entries. The zero value is nothing.

@@ -32,6 +32,73 @@ func TestProfile(t *testing.T) {
 	e.get(readKey, "/v1/members/a%2Fb%20").want(200)
 }
 
+// A merge patch changes what it names.
+func TestPatchProfile(t *testing.T) {
+	e := newEnv(t)
+	patch := func(key, body string) reply {
+		return e.do(ask{method: http.MethodPatch, path: "/v1/members/u1", key: key, body: body})
+	}
+	status := 201
+	for _, c := range []struct{ body, want string }{
+		{`{"display_name":"Ada"}`, `"display_name":"Ada","avatar_url":"","attributes":{}`},
+		{`{"attributes":{"b":1.50,"a":"é"}}`, `"display_name":"Ada","avatar_url":"","attributes":{"a":"é","b":1.50}`},
+		{`{"avatar_url":"https://example.org/","attributes":{"b":null,"c":true}}`, `"display_name":"Ada","avatar_url":"https://example.org/","attributes":{"a":"é","c":true}`},
+		{`{}`, `"display_name":"Ada","avatar_url":"https://example.org/","attributes":{"a":"é","c":true}`},
+		{`{"avatar_url":null,"attributes":{}}`, `"display_name":"Ada","avatar_url":"","attributes":{"a":"é","c":true}`},
+		{`{"display_name":"","attributes":null}`, `"display_name":"","avatar_url":"","attributes":{}`},
+	} {
+		got := patch(writeKey, c.body).want(status)
+		if !strings.Contains(string(got.body), c.want) {
+			t.Errorf("%s: %s\nwant %s", c.body, got.body, c.want)
+		}
+		if again := e.get(readKey, "/v1/members/u1").want(200); string(again.body) != string(got.body) {
+			t.Errorf("%s: shown as %s", c.body, again.body)
+		}
+		status = 200
+	}
+	for body, want := range map[string]string{
+		`{"display_name":"a\nb"}`:                              "/display_name",
+		`{"avatar_url":"ftp://example.org"}`:                   "/avatar_url",
+		`{"attributes":{"a":[1]}}`:                             "/attributes/a",
+		`{"attributes":{"a":{"b":1}}}`:                         "/attributes/a",
+		`{"attributes":{"x":1e999,"c":null}}`:                  "/attributes/x",
+		`{"attributes":{"` + strings.Repeat("x", 65) + `":1}}`: "/attributes/" + strings.Repeat("x", 65),
+	} {
+		p := e.do(ask{method: http.MethodPatch, path: "/v1/members/u1", key: writeKey, body: body, off: true}).wantProblem(422, "invalid-profile")
+		if len(p.Errors) == 0 || p.Errors[0].Pointer != want {
+			t.Errorf("%s: %+v, want %s", clip(body), p.Errors, want)
+		}
+	}
+	for _, body := range []string{`[]`, `null`, ``, `{"name":"x"}`, `{"display_name":1}`, `{"attributes":{"a":1,"a":2}}`, `{"avatar_url":["x"]}`} {
+		patch(writeKey, body).wantProblem(400, codeMalformed)
+	}
+	if p := patch(writeKey, `{"display_name":1}`).wantProblem(400, codeMalformed); p.Errors[0].Pointer != "/display_name" || p.Errors[0].Detail != "want a string" {
+		t.Errorf("%+v", p.Errors)
+	}
+	patch(readKey, `{}`).wantProblem(403, codeForbidden)
+}
+
+// The media type of merge patches goes with PATCH, and with nothing else.
+func TestMergePatchMediaType(t *testing.T) {
+	e := newEnv(t)
+	for media, status := range map[string]int{
+		"application/merge-patch+json": 200, "application/json": 200, "application/merge-patch+json; charset=utf-8": 200,
+		"application/json-patch+json": 415, "text/plain": 415, "": 415,
+	} {
+		for _, method := range []string{http.MethodPut, http.MethodPatch} {
+			want := status
+			if method == http.MethodPut && strings.Contains(media, "merge") {
+				want = 415
+			}
+			e.put(writeKey, "/v1/members/u1", `{}`)
+			r := e.do(ask{method: method, path: "/v1/members/u1", key: writeKey, body: `{}`, header: http.Header{"Content-Type": {media}}, off: true})
+			if r.want(want); want == 415 {
+				r.wantProblem(415, codeNotJSON)
+			}
+		}
+	}
+}
+
 func TestProfileRefusals(t *testing.T) {
 	e := newEnv(t)
 	many := make([]string, 21)

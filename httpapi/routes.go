@@ -18,6 +18,8 @@ type route struct {
 	// patience is how much longer than Config.RequestTimeout the route may take.
 	patience time.Duration
 
+	mergePatch bool // the body may be application/merge-patch+json too
+
 	segments []string // of path
 }
 
@@ -77,6 +79,7 @@ func routes(metrics bool) []route {
 
 		{method: http.MethodGet, path: "/v1/members/{member}", access: accessHolders, handle: getProfile},
 		{method: http.MethodPut, path: "/v1/members/{member}", access: accessWriters, handle: putProfile},
+		{method: http.MethodPatch, path: "/v1/members/{member}", access: accessWriters, mergePatch: true, handle: patchProfile},
 		{method: http.MethodDelete, path: "/v1/members/{member}", access: accessAdmins, handle: forgetMember},
 		{method: http.MethodGet, path: "/v1/members/{member}/friends", access: accessHolders, params: []string{"limit", "cursor"}, handle: listFriends},
 		{method: http.MethodPut, path: "/v1/members/{member}/friends", access: accessWriters, handle: putFriends},

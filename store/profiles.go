@@ -60,6 +60,45 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 	return out, created, db.Translate(ctx, "put profile", err)
 }
 
+// PatchProfile changes a part of a member's profile, of an empty one when there is none, and returns what is stored;
+// created says whether there was none. It is one step: two changes of different parts at the same time are both kept.
+// A change that changes nothing leaves the updated_time too. Errors: a *leaderboard.RuleError, ErrUnavailable.
+func (s *Store) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error) {
+	if _, err := (leaderboard.Profile{Member: member}).Patch(change); err != nil {
+		return out, false, db.Wrap("patch profile", err) // without a transaction
+	}
+	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		// Whoever comes at the same time waits for this row.
+		begin := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, '', '', ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
+		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(leaderboard.NoAttributes))
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		if err != nil {
+			return err
+		}
+		created = n == 1
+		const find = "SELECT " + profileColumns + " FROM profiles WHERE member = ? FOR UPDATE"
+		var row profileRow
+		if err := tx.GetContext(ctx, &row, find, []byte(member)); err != nil {
+			return err
+		}
+		old := row.profile()
+		if out, err = old.Patch(change); err != nil || out == old {
+			return err
+		}
+		set := "UPDATE profiles SET display_name = ?, avatar_url = ?, attributes = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
+		if _, err = tx.ExecContext(ctx, set, []byte(out.DisplayName), []byte(out.AvatarURL), []byte(out.Attributes), []byte(member)); err != nil {
+			return err
+		}
+		err = tx.GetContext(ctx, &row, find, []byte(member))
+		out = row.profile()
+		return err
+	})
+	return out, created, db.Translate(ctx, "patch profile", err)
+}
+
 // Profile is the profile of a member, or ErrProfileNotFound.
 func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})

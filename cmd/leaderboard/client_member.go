@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,16 +17,22 @@ import (
 func memberTable() []setting {
 	return []setting{
 		{
-			name: "display-name", section: secMembers, usage: "the name that people see, at most 100 bytes",
-			set: text(func(c *config) *string { return &c.displayName }),
+			name: "display-name", section: secMembers, clears: true, usage: "the name that people see, at most 100 bytes; empty for none",
+			set: func(c *config, v string) error { return c.setProfile("display_name", v) },
 		},
 		{
-			name: "avatar-url", section: secMembers, usage: "address of a picture, http or https",
-			set: text(func(c *config) *string { return &c.avatarURL }),
+			name: "avatar-url", section: secMembers, clears: true, usage: "address of a picture, http or https; empty for none",
+			set: func(c *config, v string) error { return c.setProfile("avatar_url", v) },
 		},
 		{
-			name: "attributes", section: secMembers, usage: `up to 20 strings, numbers or booleans as JSON: {"country":"DE"}`,
-			set: text(func(c *config) *string { return &c.attributes }),
+			name: "attributes", section: secMembers,
+			usage: `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null for a name takes it away`,
+			set: func(c *config, v string) error {
+				if !json.Valid([]byte(v)) {
+					return errors.New(`want a JSON object, as in {"country":"DE"}`)
+				}
+				return c.setProfile("attributes", json.RawMessage(v))
+			},
 		},
 		{
 			name: "friends", section: secMembers, toggle: true, usage: "rank the member among its friends",
@@ -34,10 +41,19 @@ func memberTable() []setting {
 	}
 }
 
+// setProfile names a change of a profile.
+func (c *config) setProfile(name string, value any) error {
+	if c.profile == nil {
+		c.profile = map[string]any{}
+	}
+	c.profile[name] = value
+	return nil
+}
+
 func (p *program) memberCommand() *cli.Command {
 	return p.group("member", "profiles, friends, and forgetting a member",
 		p.leaf("member show", "show a profile", "MEMBER", p.memberShow, clientSettings()...),
-		p.leaf("member put", "set a profile; what is left out is empty", "MEMBER", p.memberPut,
+		p.leaf("member put", "change a profile, or make one; what is not named stays as it is", "MEMBER", p.memberPut,
 			append(clientSettings(), "display-name", "avatar-url", "attributes")...),
 		p.leaf("member friends", "list the friends of a member", "MEMBER", p.memberFriends, clientSettings()...),
 		p.leaf("member befriend", "add friends of a member", "MEMBER FRIEND [FRIEND …]", p.memberBefriend, clientSettings()...),
@@ -57,14 +73,10 @@ func (p *program) memberPut(ctx context.Context, cfg config, args []string) erro
 	if len(args) != 1 {
 		return usagef("want one member, as in: leaderboard member put alice --display-name 'Alice L.'")
 	}
-	body := map[string]any{"display_name": cfg.displayName, "avatar_url": cfg.avatarURL}
-	if cfg.attributes != "" {
-		if !json.Valid([]byte(cfg.attributes)) {
-			return usagef(`--attributes: want a JSON object, as in {"country":"DE"}`)
-		}
-		body["attributes"] = json.RawMessage(cfg.attributes)
+	if cfg.profile == nil {
+		return usagef("want what is to change: --display-name, --avatar-url, --attributes")
 	}
-	return p.showProfile(ctx, &cfg, client.Request{Method: http.MethodPut, Path: client.Path("members", args[0]), Body: body})
+	return p.showProfile(ctx, &cfg, client.Request{Method: http.MethodPatch, Path: client.Path("members", args[0]), Body: cfg.profile})
 }
 
 func (p *program) showProfile(ctx context.Context, cfg *config, r client.Request) error {

@@ -51,8 +51,8 @@ type config struct {
 	restart           bool
 	retryFor          time.Duration
 
-	displayName, avatarURL, attributes string // of a profile
-	friends                            bool   // rank: the member among its friends
+	profile map[string]any // what is to change in a profile
+	friends bool           // rank: the member among its friends
 
 	reason, actor   string // of a hiding
 	reopen, history bool

@@ -15,6 +15,7 @@ type setting struct {
 	toggle   bool // a flag without a value
 	repeats  bool // a flag that may be given several times; set gets the values separated by commas
 	hidden   bool // a testing aid
+	clears   bool // an empty value on the command line is one: it takes away what there is
 	set      func(c *config, value string) error
 }
 

@@ -73,7 +73,7 @@ func (p *program) readConfig(cmd *cli.Command, names []string) (config, error) {
 				value = cmd.String(s.name)
 			}
 		}
-		if value == "" {
+		if value == "" && !(s.clears && cmd.IsSet(s.name)) {
 			continue
 		}
 		if err := s.set(&cfg, value); err != nil {

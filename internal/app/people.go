@@ -85,6 +85,11 @@ func (p people) PutProfile(ctx context.Context, profile leaderboard.Profile) (le
 	return p.Store.PutProfile(ctx, profile)
 }
 
+func (p people) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
+	defer p.profiles.Forget(member)
+	return p.Store.PatchProfile(ctx, member, change)
+}
+
 func (p people) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
 	return p.profiles.Of(ctx, members)
 }

@@ -20,12 +20,35 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	if p.Attributes == "" {
 		p.Attributes = leaderboard.NoAttributes
 	}
+	p, created := m.putProfile(p)
+	return p, created, nil
+}
+
+// PatchProfile is store.Store.PatchProfile.
+func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.Profile{}, false, err
+	}
+	p, ok := m.profiles[member]
+	if !ok {
+		p = leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
+	}
+	p, err := p.Patch(change)
+	if err != nil {
+		return p, false, err
+	}
+	p, created := m.putProfile(p)
+	return p, created, nil
+}
+
+func (m *Model) putProfile(p leaderboard.Profile) (out leaderboard.Profile, created bool) {
 	old, ok := m.profiles[p.Member]
 	if p.UpdatedTime = old.UpdatedTime; !ok || old != p {
 		p.UpdatedTime = m.clock()
 	}
 	m.profiles[p.Member] = p
-	return p, !ok, nil
+	return p, !ok
 }
 
 // Profile is store.Store.Profile.

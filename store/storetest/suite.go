@@ -37,6 +37,7 @@ type Truth interface {
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
 
@@ -96,7 +97,7 @@ func Run(t *testing.T, truth Truth) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"across boards": testAcross, "keys across boards": testAcrossKeys,
-		"profiles": testProfiles, "friends": testFriendLists, "forget": testForget,
+		"profiles": testProfiles, "profiles in part": testPatchProfiles, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,

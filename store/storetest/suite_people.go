@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"leaderboard"
@@ -52,6 +53,71 @@ func testProfiles(t *testing.T, s Truth) {
 		if _, _, err := s.PutProfile(ctx, bad); !errors.As(err, &rule) {
 			t.Errorf("put %+v: %v", bad, err)
 		}
+	}
+}
+
+// A change of a part leaves the rest, and many parts that change at the same time are all kept.
+func testPatchProfiles(t *testing.T, s Truth) {
+	ctx, member := t.Context(), boardName(t)[2:20]+"m"
+	text := func(v string) *string { return &v }
+	want := leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
+	for i, c := range []struct {
+		change leaderboard.ProfilePatch
+		result func(*leaderboard.Profile)
+	}{
+		{leaderboard.ProfilePatch{DisplayName: text("Ada")}, func(p *leaderboard.Profile) { p.DisplayName = "Ada" }},
+		{leaderboard.ProfilePatch{AvatarURL: text("https://example.org/a")}, func(p *leaderboard.Profile) { p.AvatarURL = "https://example.org/a" }},
+		{leaderboard.ProfilePatch{Attributes: []byte(`{"b":1,"a":"x"}`)}, func(p *leaderboard.Profile) { p.Attributes = `{"a":"x","b":1}` }},
+		{leaderboard.ProfilePatch{Attributes: []byte(`{"a":null,"c":true,"none":null}`)}, func(p *leaderboard.Profile) { p.Attributes = `{"b":1,"c":true}` }},
+		{leaderboard.ProfilePatch{}, func(*leaderboard.Profile) {}},
+		{leaderboard.ProfilePatch{DisplayName: text(""), Attributes: []byte("null")}, func(p *leaderboard.Profile) {
+			p.DisplayName, p.Attributes = "", leaderboard.NoAttributes
+		}},
+	} {
+		before := want
+		c.result(&want)
+		got, created, err := s.PatchProfile(ctx, member, c.change)
+		if err != nil || created != (i == 0) || got.UpdatedTime == 0 || got.UpdatedTime < before.UpdatedTime || want == before && got != before {
+			t.Errorf("change %d: %+v, created %t, %v; before %+v", i, got, created, err, before)
+		}
+		if want.UpdatedTime = got.UpdatedTime; got != want {
+			t.Errorf("change %d: %+v, want %+v", i, got, want)
+		}
+		if again, err := s.Profile(ctx, member); err != nil || again != want {
+			t.Errorf("after change %d: %+v, %v; want %+v", i, again, err, want)
+		}
+	}
+	for _, bad := range []leaderboard.ProfilePatch{{AvatarURL: text("ftp://x/")}, {Attributes: []byte(`{"a":{"b":1}}`)}, {Attributes: []byte(`[]`)}} {
+		if _, _, err := s.PatchProfile(ctx, member+"2", bad); leaderboard.AsRule(err) == nil {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	if _, err := s.Profile(ctx, member+"2"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
+		t.Errorf("a bad change made a profile: %v", err)
+	}
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			name := fmt.Sprint("k", i)
+			if _, _, err := s.PatchProfile(ctx, member+"3", leaderboard.ProfilePatch{Attributes: []byte(`{"` + name + `":1}`)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got, err := s.Profile(ctx, member+"3"); err != nil || strings.Count(string(got.Attributes), ":1") != 12 {
+		t.Errorf("after 12 changes at the same time: %+v, %v", got, err)
+	}
+	var many []string
+	for i := range leaderboard.MaxAttributes - 12 {
+		many = append(many, fmt.Sprintf(`"x%d":2`, i))
+	}
+	change := leaderboard.ProfilePatch{Attributes: []byte("{" + strings.Join(many, ",") + "}")}
+	if _, _, err := s.PatchProfile(ctx, member+"3", change); err != nil {
+		t.Errorf("the last attributes that fit: %v", err)
+	}
+	if _, _, err := s.PatchProfile(ctx, member+"3", leaderboard.ProfilePatch{Attributes: []byte(`{"more":1}`)}); leaderboard.AsRule(err) == nil {
+		t.Errorf("one attribute more than fit together: %v", err)
 	}
 }
 
