@@ -1,11 +1,20 @@
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
+# The context has no .git: make image and docker-compose.yml say what is built.
+ARG VERSION COMMIT
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /out/leaderboard ./cmd/leaderboard
+    CGO_ENABLED=0 go build -trimpath \
+    -ldflags="-s -w -X leaderboard/internal/app.version=$VERSION -X leaderboard/internal/app.commit=$COMMIT" \
+    -o /out/leaderboard ./cmd/leaderboard
 
 # No shell, no package manager; certificates, time zones and user 65532 are there.
 FROM gcr.io/distroless/static-debian12:nonroot
+ARG VERSION COMMIT
+LABEL org.opencontainers.image.title=leaderboard \
+    org.opencontainers.image.version=$VERSION \
+    org.opencontainers.image.revision=$COMMIT \
+    org.opencontainers.image.licenses=Apache-2.0
 COPY --from=build /out/leaderboard /usr/local/bin/leaderboard
 ENV LEADERBOARD_LISTEN=0.0.0.0:8080
 EXPOSE 8080

@@ -2,9 +2,13 @@
 # make test TESTARGS='-run TestTop ./store/...'.
 GO       ?= go
 TESTARGS ?= ./...
+# What the program says of itself; without git, as in a tarball, it is what the toolchain knows.
+VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
+LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days lint openapi bench build fmt cc
+.PHONY: help run test stress days lint openapi bench build image fmt cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,7 +49,10 @@ bench: build ## docs/benchmarks.md with 1,000,000 members in about ten minutes; 
 	@exec bin/bench -write docs $(ARGS)
 
 build: ## bin/leaderboard
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/leaderboard ./cmd/leaderboard
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/leaderboard ./cmd/leaderboard
+
+image: ## the container image leaderboard, and leaderboard:VERSION
+	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t leaderboard -t leaderboard:$(VERSION) .
 
 fmt: ## format the code and sort its imports
 	$(LINT) fmt

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/app"
 )
 
 // program is one run of the command line.
@@ -55,13 +57,13 @@ func (p *program) command() *cli.Command {
 				append(clientSettings(), "board", "history")...),
 			p.leaf("health", "ask the server of this machine whether it is ready; status 1 when it is not", "", p.health,
 				"listen", "timeout"),
-			p.leaf("version", "print the version", "", p.version, "json"),
+			p.leaf("version", "print the version and commit", "", p.version, "json"),
 		},
 		Action:         p.unknownCommand,
 		Reader:         p.in,
 		Writer:         p.out,
 		ErrWriter:      p.err,
-		HideVersion:    true,
+		Version:        app.ReadBuildInfo().String(),
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run decides
 		OnUsageError:   onUsageError,
 	}

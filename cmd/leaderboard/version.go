@@ -13,10 +13,6 @@ func (p *program) version(_ context.Context, cfg config, _ []string) error {
 	if cfg.json {
 		return terminal.PrintJSON(p.out, info)
 	}
-	line := "leaderboard " + info.Version
-	if info.Revision != "" {
-		line += " (" + info.Revision + ")"
-	}
-	_, err := fmt.Fprintf(p.out, "%s, %s\n", line, info.Go)
+	_, err := fmt.Fprintln(p.out, "leaderboard version", info) // as --version does
 	return err
 }

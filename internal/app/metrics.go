@@ -64,7 +64,7 @@ func (m *metrics) newBuildInfo() {
 	info := ReadBuildInfo()
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_build_info", Help: "1, with what the program was built from.",
-		ConstLabels: prometheus.Labels{"version": info.Version, "revision": info.Revision, "go": info.Go},
+		ConstLabels: prometheus.Labels{"version": info.Version, "revision": info.Commit, "go": info.Go},
 	})
 	g.Set(1)
 	m.registry.MustRegister(g)

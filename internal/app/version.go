@@ -1,34 +1,50 @@
 package app
 
 import (
-	"runtime"
+	"cmp"
 	"runtime/debug"
 )
 
+// version and commit are set by the linker (-X, see Makefile and Dockerfile) and by nothing else. Where they are empty,
+// what the toolchain noted stands: it knows the version of what go install got, and the commit of a checkout.
+var version, commit string
+
 // BuildInfo says what this program was built from.
 type BuildInfo struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of the sources, with -dirty when they had changes
-	Go       string `json:"go"`
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"` // of the sources, with -dirty when they had changes
+	Go      string `json:"go"`
 }
 
-// ReadBuildInfo returns what the toolchain noted in this program.
+// ReadBuildInfo returns what the linker was given and what the toolchain noted in this program.
 func ReadBuildInfo() BuildInfo {
-	info := BuildInfo{Version: "(devel)", Go: runtime.Version()}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
-		return info
+		build = &debug.BuildInfo{}
 	}
-	if build.Main.Version != "" {
-		info.Version = build.Main.Version
-	}
+	return buildInfo(build, version, commit)
+}
+
+func buildInfo(build *debug.BuildInfo, version, commit string) BuildInfo {
+	settings := map[string]string{}
 	for _, s := range build.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			info.Revision = s.Value + info.Revision
-		case s.Key == "vcs.modified" && s.Value == "true":
-			info.Revision += "-dirty"
-		}
+		settings[s.Key] = s.Value
 	}
-	return info
+	noted := settings["vcs.revision"]
+	if noted != "" && settings["vcs.modified"] == "true" {
+		noted += "-dirty"
+	}
+	return BuildInfo{
+		Version: cmp.Or(version, build.Main.Version, "(devel)"),
+		Commit:  cmp.Or(commit, noted),
+		Go:      build.GoVersion,
+	}
+}
+
+// String returns the build on one line: v0.1.0 (0123abc), go1.26.0.
+func (b BuildInfo) String() string {
+	if b.Commit == "" {
+		return b.Version + ", " + b.Go
+	}
+	return b.Version + " (" + b.Commit + "), " + b.Go
 }
