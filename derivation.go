@@ -80,6 +80,7 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 // DeriveStep is what one step of following did.
 type DeriveStep struct {
 	State   DerivationState // what the step found
+	Long    bool            // nothing was done: it takes long, and was to be short
 	Clock   Micros          // database clock: what was committed to the sources before it is reflected
 	Behind  int64           // changes of the sources that the step found
 	Members int64           // members looked at

@@ -37,7 +37,7 @@ func TestDerivedBoard(t *testing.T) {
 		}
 	}
 	check("computing", 0)
-	if _, err := e.fake.FollowSources(t.Context(), "sum", nil); err != nil {
+	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
 		t.Fatal(err)
 	}
 	check("incomplete", 1)
@@ -91,7 +91,7 @@ func TestRecompute(t *testing.T) {
 		t.Errorf("got %s", r.body)
 	}
 	isProblem(t, e.post(adminKey, "/v1/boards/runs/rebuild", `{"kind":"recompute"}`).want(404), "not-derived")
-	if _, err := e.fake.FollowSources(t.Context(), "sum", nil); err != nil {
+	if _, err := e.fake.FollowSources(t.Context(), "sum", true); err != nil {
 		t.Fatal(err)
 	}
 	if r := e.get(adminKey, "/v1/boards/sum/verify?against=sources").want(200); !strings.Contains(string(r.body), `"equal":true`) {

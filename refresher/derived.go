@@ -21,10 +21,9 @@ type Derived interface {
 	// LeadDerived says whether this process leads a board, and makes it so when nobody does.
 	LeadDerived(ctx context.Context, boardID int64) (bool, error)
 	YieldDerived(ctx context.Context, boardID int64) error
-	// FollowSources takes one step. It calls long, which does not block, before work that takes long, and nothing is locked
-	// then; an error of long ends the step and is in the one returned. Errors: ErrBoardNotFound, ErrNotDerived,
-	// ErrOverloaded when others were faster.
-	FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error)
+	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
+	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
+	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
 	// Recompute computes all entries from scratch. The step's State is DerivationStateComputing unless others have done so
 	// since the call. Errors as of FollowSources.
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
@@ -247,64 +246,45 @@ func (f *follower) wait(ctx context.Context, took time.Duration, failures int, l
 	return ctx.Err() == nil
 }
 
-// errLong: the step takes long, and as many as may are under way.
-var errLong = errors.New("refresher: the step has to wait for others that take long")
-
-// step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it gives the permit
-// back for one of those that take long, so that other boards go on. It waits for that one with nothing in its hands, and
-// begins from the start then: a step that waits in the middle has a snapshot open, and a connection.
+// step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of its
+// own, so that other boards go on. It waits for one with nothing in its hands, and begins from the start then: a step that
+// waits in the middle has a snapshot open, and a connection.
 func (f *follower) step(ctx context.Context) error {
-	err := f.stepWith(ctx, f.deriver.short)
-	if errors.Is(err, errLong) {
-		return f.stepWith(ctx, f.deriver.long)
+	long, err := f.stepWith(ctx, f.deriver.short, false)
+	if err == nil && long {
+		_, err = f.stepWith(ctx, f.deriver.long, true)
 	}
 	return err
 }
 
-// stepWith takes a step with a permit of the kind given.
-func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted) error {
+// stepWith takes a step with a permit of the kind given, and says whether nothing was done because it takes long.
+func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBeLong bool) (long bool, err error) {
 	if err := kind.Acquire(ctx, 1); err != nil {
-		return err
+		return false, err
 	}
-	held := kind
-	defer func() { held.Release(1) }()
-	return f.take(ctx, func() error {
-		if held == f.deriver.long {
-			return nil
-		}
-		if !f.deriver.long.TryAcquire(1) {
-			return errLong
-		}
-		held.Release(1)
-		held = f.deriver.long
-		return nil
-	})
-}
-
-// take takes a step. long is called before work that takes long.
-func (f *follower) take(ctx context.Context, long func() error) error {
+	defer kind.Release(1)
 	d := f.deriver
 	if d.runner.busy(slotKey{f.id, leaderboard.RunKindRecompute}) {
-		return nil // no time to take steps
+		return false, nil // no time to take steps
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.stepTimeout)
 	defer cancel()
 	start := time.Now()
-	step, err := d.derived.FollowSources(ctx, f.board, long)
-	if errors.Is(err, errLong) {
-		return err // nothing was done
+	step, err := d.derived.FollowSources(ctx, f.board, mayBeLong)
+	if err == nil && step.Long {
+		return true, nil
 	}
 	took := time.Since(start)
 	d.onStep(step, took, err)
 	if err != nil {
-		return err
+		return false, err
 	}
 	f.last.Store(&lastStep{behind: step.Behind, began: start})
 	if step.State != leaderboard.DerivationStateFollowing {
 		d.log.Info("a derived board has new sources", "board", f.board, "state", string(step.State), "members", step.Members,
 			"rows", step.Rows, "seq", step.ToSeq, "took", took.Round(time.Millisecond).String())
 	}
-	return nil
+	return false, nil
 }
 
 // yield leaves the board to others at once; without it they would wait until the connection is gone.

@@ -3,7 +3,6 @@ package refresher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -55,12 +54,12 @@ func (f *fakeDerived) YieldDerived(context.Context, int64) error {
 	return f.do(func() error { f.yields++; return nil })
 }
 
-func (f *fakeDerived) FollowSources(ctx context.Context, board string, long func() error) (step leaderboard.DeriveStep, err error) {
+func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool) (step leaderboard.DeriveStep, err error) {
 	var turn chan struct{}
 	_ = f.do(func() error { turn = f.turns[board]; return nil })
 	if turn != nil {
-		if err := long(); err != nil {
-			return step, fmt.Errorf("store: %w", err)
+		if !long {
+			return leaderboard.DeriveStep{Long: true}, nil
 		}
 		_ = f.do(func() error { f.turning = append(f.turning, board); return nil })
 		select {

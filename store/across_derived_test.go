@@ -34,7 +34,7 @@ func TestAcrossDerived(t *testing.T) {
 		submitMany(t, s, 1, 3)
 		stepped := make(chan error, 1)
 		go func() {
-			_, err := s.FollowSources(context.Background(), "sum", nil)
+			_, err := s.FollowSources(context.Background(), "sum", true)
 			stepped <- err
 		}()
 		await(t, "the step to be at the board", telling)

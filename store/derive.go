@@ -32,16 +32,15 @@ var errNeedsCompute = errors.New("store: the derived board must be computed anew
 // two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
 // ErrUnavailable, ErrOutcomeUnknown.
 //
-// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Before it
-// begins it calls long, if that is not nil, when nothing is locked or written yet. An error of long ends the step and
-// is returned. long may be called several times.
+// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it may
+// be long it does nothing then, and says so in the field Long of the step.
 //
 // How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
 // the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
 // changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
 // only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So the
 // entries go from one exact combination of the sources' states to the next, whoever takes the steps.
-func (s *Store) FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error) {
+func (s *Store) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var (
 		step leaderboard.DeriveStep
 		err  error
@@ -54,14 +53,13 @@ func (s *Store) FollowSources(ctx context.Context, board string, long func() err
 	return step, db.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
 }
 
-func (s *Store) followOnce(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error) {
+func (s *Store) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var step leaderboard.DeriveStep
 	err := s.derivation(ctx, board, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
-		if step.State != leaderboard.DerivationStateFollowing {
-			if err := d.pace(long); err != nil {
-				return err
-			}
+		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
+			step.Long = true
+			return nil
 		}
 		out := &output{d: d, step: &step}
 		switch {
@@ -71,11 +69,13 @@ func (s *Store) followOnce(ctx context.Context, board string, long func() error)
 			return nil
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
-				s.db.Log.Info("a derived board is computed anew", "board", board, "reason", err)
-				step.State = leaderboard.DerivationStateComputing
-				if err = d.pace(long); err == nil {
-					err = d.computeAll(ctx, out)
+				if !long {
+					step = leaderboard.DeriveStep{Long: true}
+					return nil
 				}
+				s.db.Log.Info("a derived board is computed anew", "board", board, "reason", err)
+				step.State, d.paced = leaderboard.DerivationStateComputing, true
+				err = d.computeAll(ctx, out)
 			}
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) Recompute(ctx context.Context, board string) (leaderboard.Derive
 	if _, err := s.db.ExecContext(ctx, forget, b.ID); err != nil {
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
-	return s.FollowSources(ctx, board, nil)
+	return s.FollowSources(ctx, board, true)
 }
 
 // DerivedBoards lists derived boards in the order of their ids, behind the id given (0 for the first), at most limit.
@@ -159,15 +159,6 @@ func (d *derivation) lag() int64 {
 // every reader of the board has to look behind the rows that it has changed, which slows ranks down; the sooner it is over
 // the better. What is left of the reads over a whole turn is measured by the section derived of the bench (goal: 0.8).
 const readingRests = 6
-
-// pace makes the step one that rests, after it has said so.
-func (d *derivation) pace(long func() error) error {
-	d.paced = true
-	if long == nil {
-		return nil
-	}
-	return long()
-}
 
 // rest leaves the server to others for a while, in a turn of the day or a computation. Behind a busy source a step does not
 // rest.

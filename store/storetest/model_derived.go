@@ -58,7 +58,7 @@ type modelSource struct {
 }
 
 // FollowSources is store.Store.FollowSources as far as the entries go: it computes all of them anew.
-func (m *Model) FollowSources(ctx context.Context, board string, _ func() error) (leaderboard.DeriveStep, error) {
+func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.DeriveStep{}, err
@@ -132,7 +132,7 @@ func derive(own map[string]leaderboard.Entry, rule *leaderboard.Derive, member s
 
 // Recompute is store.Store.Recompute.
 func (m *Model) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
-	return m.FollowSources(ctx, board, nil)
+	return m.FollowSources(ctx, board, true)
 }
 
 func (b *modelBoard) state(sources []modelSource) leaderboard.DerivationState {

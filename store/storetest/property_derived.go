@@ -171,7 +171,7 @@ func (h *derivedHistory) follow(t *rapid.T) {
 			_, err := truth.Recompute(h.ctx, h.name)
 			return err
 		}
-		_, err := truth.FollowSources(h.ctx, h.name, nil)
+		_, err := truth.FollowSources(h.ctx, h.name, true)
 		return err
 	})
 	h.compareStatus(t)

@@ -57,7 +57,7 @@ type Truth interface {
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
 
-	FollowSources(ctx context.Context, board string, long func() error) (leaderboard.DeriveStep, error)
+	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
 	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
 	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
 	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)

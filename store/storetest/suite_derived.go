@@ -63,7 +63,7 @@ func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
 // follow takes a step, and holds what the board has then against the entries wanted: "member score", best first.
 func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	b.t.Helper()
-	step, err := b.Truth.FollowSources(b.t.Context(), b.name, nil)
+	step, err := b.Truth.FollowSources(b.t.Context(), b.name, true)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 		t.Errorf("a board as its own source: %v", err)
 	}
 	b.put(leaderboard.Rules{}) // without entries both ways are open
-	if _, err := b.Truth.FollowSources(t.Context(), b.name, nil); !errors.Is(err, leaderboard.ErrNotDerived) {
+	if _, err := b.Truth.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
 		t.Errorf("following of a plain board: %v", err)
 	}
 	b.submit(score("ada", 1))
@@ -238,7 +238,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.put(both)
 	b.follow("bob 2")
 	b.putSource("other", of(b.source("runs")))
-	if _, err := b.Truth.FollowSources(t.Context(), b.source("other"), nil); err != nil {
+	if _, err := b.Truth.FollowSources(t.Context(), b.source("other"), true); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("bob 2")
@@ -308,7 +308,7 @@ func testDerivedLost(t *testing.T, s Subject) {
 	if err := b.Truth.DeleteBoard(t.Context(), b.name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Truth.FollowSources(t.Context(), b.name, nil); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Truth.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("following of a deleted board: %v", err)
 	}
 }
