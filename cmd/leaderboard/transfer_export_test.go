@@ -69,7 +69,7 @@ func TestExportStalls(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done() // until the client has had enough
 	})
-	status, _, errOut := runWith(t, nil, "export", "--url", url, "--timeout", "50ms", "b")
+	status, _, errOut := runWith(t, nil, "export", "--url", url, "--timeout", "3s", "b")
 	if status != exitFailed || !strings.Contains(errOut, "0 of 2 entries") || !strings.Contains(errOut, "--timeout") {
 		t.Errorf("status %d, %q", status, errOut)
 	}
