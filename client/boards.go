@@ -78,6 +78,8 @@ type Source struct {
 	Weight  int64              `json:"weight"`
 	Seq     int64              `json:"seq"`      // the state that the entries reflect
 	LastSeq int64              `json:"last_seq"` // the state that the source is in
+
+	Condition leaderboard.SourceCondition `json:"state"` // why it has no entries to count, if it has none
 }
 
 // Sources returns what a derived board reflects; leaderboard.ErrNotDerived.
