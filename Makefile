@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days lint openapi bench build image fmt cc
+.PHONY: help run test stress days lint openapi bench build image fmt rename cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,6 +23,7 @@ test: cc ## every test, with the race detector, against real servers
 	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
 ifeq ($(TESTARGS),./...)
 	CGO_ENABLED=1 bin/testenv $(GO) test -C bench -race ./...
+	$(GO) test -C tools ./...
 endif
 
 stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
@@ -37,9 +38,8 @@ days: cc ## the tests on a leap day, at New Year, in other time zones, on one pr
 	CGO_ENABLED=1 bin/stress -days $(ARGS)
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . bench tools/openapi; do \
+	@for module in . bench tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
-	$(GO) mod tidy -C tools -diff
 
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
@@ -56,6 +56,9 @@ image: ## the container image leaderboard, and leaderboard:VERSION
 
 fmt: ## format the code and sort its imports
 	$(LINT) fmt
+
+rename: ## give the module another path: MODULE=github.com/you/leaderboard; as often as you like, and back
+	@$(GO) run -C tools ./rename $(CURDIR) '$(MODULE)'
 
 cc:
 	@cc=$$($(GO) env CC); command -v $${cc%% *} >/dev/null || { \

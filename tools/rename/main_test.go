@@ -1,0 +1,78 @@
+package main
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRename renames a copy of everything, builds, vets and tests it under the new path, and renames it back.
+func TestRename(t *testing.T) {
+	const path = "example.org/you/rankings"
+	before := contents(t, "../..")
+	root := t.TempDir()
+	for name, content := range before {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o755); err != nil { // scripts stay programs
+			t.Fatal(err)
+		}
+	}
+	old := run(t, root, "list", "-m")
+
+	if n, err := rename(root, "not a path"); err == nil || n != 0 || !maps.Equal(contents(t, root), before) {
+		t.Errorf("a path with spaces: %d files changed, %v", n, err)
+	}
+	if n, err := rename(root, path); err != nil || n < 300 {
+		t.Fatalf("%d files changed, %v", n, err)
+	}
+	renamed := contents(t, root)
+	for _, module := range []string{root, filepath.Join(root, "bench")} {
+		run(t, module, "build", "-o", os.DevNull, "./...")
+		run(t, module, "vet", "./...")
+	}
+	run(t, root, "test", ".") // its tables of imports and its documents
+	if n, err := rename(root, path); err != nil || n != 0 || !maps.Equal(contents(t, root), renamed) {
+		t.Errorf("to the path that it has: %d files changed, %v", n, err)
+	}
+	if _, err := rename(root, old); err != nil || !maps.Equal(contents(t, root), before) {
+		t.Errorf("renamed back it is not what it was: %v", err)
+	}
+}
+
+// run runs the go command.
+func run(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	out, err := goCommand(dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// contents reads all files below root, by name.
+func contents(t *testing.T, root string) map[string]string {
+	t.Helper()
+	read := map[string]string{}
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != root && skipped(entry.Name()):
+			return filepath.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		read[strings.TrimPrefix(name, root)] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
