@@ -82,7 +82,7 @@ func (r *renamer) file(name string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	after := before
+	var after []byte
 	switch base := filepath.Base(name); {
 	case base == "go.mod" || base == ".golangci.yml": // the word is nothing else there
 		after = r.word.ReplaceAll(before, []byte("${1}"+r.path+"${2}"))
