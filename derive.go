@@ -110,14 +110,15 @@ type SourceSpan struct {
 	moves bool            // it is the current period of its window or the one before, so time makes another one of it
 }
 
-// Condition says what is to be expected of the source; begun: its period exists.
-func (s *SourceSpan) Condition(begun bool) SourceCondition {
+// Condition says what is to be expected of the source; used: its period has had entries. That a reader has begun the
+// period is nothing that counts.
+func (s *SourceSpan) Condition(used bool) SourceCondition {
 	switch {
-	case s.lack == SourceConditionNoWindow && begun && !s.moves:
+	case s.lack == SourceConditionNoWindow && used && !s.moves:
 		return SourceConditionPresent // what there was before the window was taken away counts
 	case s.lack != "":
 		return s.lack
-	case begun:
+	case used:
 		return SourceConditionPresent
 	default:
 		return SourceConditionEmpty

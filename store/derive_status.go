@@ -26,7 +26,7 @@ func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 			want := &d.desired[i]
 			source := leaderboard.SourceState{
 				Board: want.Board, Window: want.Window, Period: want.Name, Weight: want.Weight, LastSeq: d.periods[want.periodID].lastSeq,
-				Condition: want.Condition(want.periodID != 0),
+				Condition: want.Condition(d.periods[want.periodID].lastSeq > 0),
 			}
 			at := part{want.periodID, want.Weight}
 			if left := seqs[at]; len(left) > 0 {

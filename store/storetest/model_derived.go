@@ -184,7 +184,7 @@ func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 	out := leaderboard.Derivation{Board: b.Name, Seq: own.LastSeq, AsOf: own.Committed, State: b.state(sources), Lag: b.lag()}
 	for _, s := range sources {
 		told := leaderboard.SourceState{
-			Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight, Condition: s.Condition(s.period != nil),
+			Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight, Condition: s.Condition(s.period != nil && s.period.LastSeq > 0),
 		}
 		if s.period != nil {
 			told.LastSeq = s.period.LastSeq

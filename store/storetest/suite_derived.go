@@ -393,14 +393,14 @@ func testDerivedWindows(t *testing.T, s Subject) {
 	check("incomplete no_window present")
 	b.putSource("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	b.follow("ada 5")
-	check("following present present")
+	check("following empty present")
 
 	rules.Derive.From = append(rules.Derive.From, leaderboard.DeriveFrom{Board: b.source("late")})
 	b.put(rules)
 	b.follow("ada 5")
-	check("incomplete present present no_board no_board")
+	check("incomplete empty present no_board no_board")
 	b.putSource("late", ever)
-	check("incomplete present present no_window no_window")
+	check("incomplete empty present no_window no_window")
 	b.putSource("late", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: b.source("runs")}}}})
-	check("incomplete present present derived derived")
+	check("incomplete empty present derived derived")
 }
