@@ -24,7 +24,7 @@ func TestClockIsSetOrRefused(t *testing.T) {
 		}
 		return
 	}
-	if err != nil || len(env) != 3 || !strings.HasPrefix(env[0], "LD_PRELOAD=/") || env[1] != "FAKETIME=-86400" {
+	if err != nil || len(env) != 4 || !strings.HasPrefix(env[0], "LD_PRELOAD=/") || env[1] != "FAKETIME=-86400" {
 		t.Errorf("yesterday: %q, %v", env, err)
 	}
 }
