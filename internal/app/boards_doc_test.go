@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store/storetest"
@@ -30,7 +31,10 @@ func TestBoardsDocument(t *testing.T) {
 	var offset atomic.Int64
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
 		c.LocalTTL = time.Millisecond
-		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+		// As the document says, whatever the database's own clock does.
+		c.Clock = storetest.ClockAt(func() leaderboard.Micros {
+			return leaderboard.MicrosOf(time.Now().Add(time.Duration(offset.Load())))
+		})
 	})
 	lines, ran := strings.Split(string(doc), "\n"), 0
 	boards, derived := map[string]bool{}, map[string]bool{}
