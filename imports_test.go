@@ -86,7 +86,8 @@ func importRules() []importRule {
 		}},
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{dir: "internal/testenv/stress"},
-		{dir: "cmd/leaderboard", any: true},
+		{dir: "internal/cli", any: true},
+		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
 		{dir: "bench", any: true}, // a module of its own, held by its go.mod besides
 		{dir: "e2e", any: true},
 	}

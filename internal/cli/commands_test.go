@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v3"
+)
+
+// TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
+func TestExitStatus(t *testing.T) {
+	nowhere := map[string]string{
+		"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/lb", "LEADERBOARD_REDIS_URL": "redis://127.0.0.1:1/0", "LEADERBOARD_URL": "http://127.0.0.1:1",
+	}
+	for line, want := range map[string]int{
+		"--help":                             exitOK,
+		"serve --help":                       exitOK,
+		"help top":                           exitOK,
+		"version":                            exitOK,
+		"":                                   exitUsage,
+		"nonsense":                           exitUsage,
+		"migrate":                            exitUsage,
+		"migrate sideways":                   exitUsage,
+		"serve --nonsense":                   exitUsage,
+		"serve --listen":                     exitUsage,
+		"serve --listen x":                   exitUsage,
+		"serve extra":                        exitUsage,
+		"dev --members 0":                    exitUsage,
+		"refresh":                            exitUsage,
+		"refresh --all --kind half":          exitUsage,
+		"verify --all --board b":             exitUsage,
+		"board put":                          exitUsage,
+		"board put b --min-score low":        exitUsage,
+		"board list extra":                   exitUsage,
+		"submit b a":                         exitUsage,
+		"top b --limit 1001":                 exitUsage,
+		"rank b":                             exitUsage,
+		"export":                             exitUsage,
+		"export b --format xml":              exitUsage,
+		"export b --json":                    exitUsage,
+		"export b":                           exitFailed,
+		"import b":                           exitUsage,
+		"import b f --batch 0":               exitUsage,
+		"import b f":                         exitFailed,
+		"health --listen nowhere":            exitUsage,
+		"version --json=perhaps":             exitUsage,
+		"migrate up":                         exitFailed,
+		"migrate status":                     exitFailed,
+		"migrate down":                       exitFailed,
+		"refresh --all":                      exitFailed,
+		"verify --board b":                   exitFailed,
+		"board put b":                        exitFailed,
+		"board put b --rules does-not-exist": exitFailed,
+		"board get b":                        exitFailed,
+		"board list":                         exitFailed,
+		"board delete b":                     exitFailed,
+		"submit b a=1":                       exitFailed,
+		"top b":                              exitFailed,
+		"rank b a":                           exitFailed,
+		"rank b a b":                         exitFailed,
+		"rank b a --around 2":                exitFailed,
+		"rank b --score -5":                  exitFailed,
+		"health --listen 127.0.0.1:1":        exitFailed,
+	} {
+		status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
+		if status != want {
+			t.Errorf("leaderboard %s: status %d, want %d: %s", line, status, want, errOut)
+		}
+		if (status == exitOK) != (errOut == "") || (status == exitOK) != (out != "") {
+			t.Errorf("leaderboard %s: status %d, standard output %q, standard error %q", line, status, out, errOut)
+		}
+		if hint := strings.Contains(errOut, "Try: leaderboard"); hint != (want == exitUsage) {
+			t.Errorf("leaderboard %s: points to the help: %t", line, hint)
+		}
+	}
+}
+
+// TestCommandsAreDocumented: every command says what it does, and every setting belongs to a command.
+func TestCommandsAreDocumented(t *testing.T) {
+	used := map[string]bool{}
+	var walk func(path string, c *cli.Command)
+	walk = func(path string, c *cli.Command) {
+		if c.Usage == "" {
+			t.Errorf("%s has no usage line", path)
+		}
+		for _, f := range c.Flags {
+			used[f.Names()[0]] = true
+		}
+		for _, sub := range c.Commands {
+			walk(path+" "+sub.Name, sub)
+		}
+	}
+	p := &program{}
+	walk("leaderboard", p.command())
+	for _, s := range settings() {
+		if !used[s.name] {
+			t.Errorf("no command takes --%s", s.name)
+		}
+	}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "export", "import", "member", "hide", "restore", "hidden", "health", "version"}
+	var got []string
+	for _, c := range p.command().Commands {
+		got = append(got, c.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("commands are %v, want %v", got, want)
+	}
+}
+
+// TestHelpWithArguments: who is half-way through a command gets its help, whatever stands before or after --help.
+func TestHelpWithArguments(t *testing.T) {
+	var walk func(path []string, c *cli.Command)
+	walk = func(path []string, c *cli.Command) {
+		for _, sub := range c.Commands {
+			walk(append(slices.Clone(path), sub.Name), sub)
+		}
+		if len(c.Commands) > 0 {
+			return
+		}
+		status, want, errOut := runWith(t, nil, append(slices.Clone(path), "--help")...)
+		if status != exitOK || !strings.Contains(want, "leaderboard "+strings.Join(path, " ")+" - "+c.Usage) || errOut != "" {
+			t.Errorf("%q --help: status %d, %q, %q", path, status, want, errOut)
+		}
+		for _, args := range [][]string{{"best", "--help"}, {"best", "a=1", "-h"}, {"--help", "best"}, {"help", "--help"}} {
+			status, got, errOut := runWith(t, nil, append(slices.Clone(path), args...)...)
+			if status != exitOK || got != want || errOut != "" {
+				t.Errorf("%q %q: status %d, %q, %q; want the help", path, args, status, got, errOut)
+			}
+		}
+	}
+	walk(nil, (&program{}).command())
+}
+
+func TestPortTaken(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	env := map[string]string{"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/none", "LEADERBOARD_LISTEN": l.Addr().String()}
+	for _, command := range []string{"serve", "dev"} {
+		status, _, errOut := runWith(t, env, command)
+		if status != exitFailed || !strings.Contains(errOut, l.Addr().String()+" is in use by another program") || !strings.Contains(errOut, "--listen") {
+			t.Errorf("%s: status %d, %s", command, status, errOut)
+		}
+	}
+}

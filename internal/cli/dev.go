@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/sync/errgroup"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/app"
+	"leaderboard/internal/devserver"
+	"leaderboard/internal/terminal"
+)
+
+const (
+	devDatabase = "leaderboard"
+	// devStopLimit bounds stopping one private server.
+	devStopLimit = 30 * time.Second
+)
+
+// dev brings all that the service needs, loads a demo board, serves, and stops it all when ctx ends. Data stay.
+func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
+	listener, err := app.Listen(cfg.Listen) // first, so that a port that is taken is said before anything is started
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if cfg.MySQLDSN == "" {
+		if err := claimFolder(cfg.dir); err != nil {
+			return err
+		}
+	}
+	servers := &devServers{log: p.say}
+	defer func() { err = errors.Join(err, servers.stop()) }()
+	if err := servers.start(ctx, &cfg); err != nil {
+		return err
+	}
+	madeKey := ""
+	if len(cfg.Keys) == 0 {
+		if madeKey, err = adminKey(cfg.dir); err != nil {
+			return err
+		}
+		cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: madeKey}}
+	}
+	log := app.NewLogger(p.err, &cfg.Config)
+	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
+		return err
+	}
+	a, err := app.New(ctx, cfg.Config, log)
+	if err != nil {
+		return err
+	}
+	a.UseListener(listener)
+	return a.Run(ctx, p.env, servers.exited, func(ctx context.Context) error {
+		if err := p.loadDemo(ctx, a, cfg.members); err != nil {
+			return fmt.Errorf("load the demo board: %w", err)
+		}
+		return p.welcome(a.Addr(), &cfg, madeKey)
+	})
+}
+
+// loadDemo fills the demo board, with a progress bar.
+func (p *program) loadDemo(ctx context.Context, a *app.App, members int) error {
+	var bar *terminal.Progress
+	err := a.LoadDemo(ctx, members, func(more int) {
+		if bar == nil { // not at all when the board is there
+			bar = terminal.NewProgress(p.err, int64(members), "loading the demo board", progressbar.OptionShowCount())
+		}
+		bar.Add(int64(more))
+	})
+	if bar != nil {
+		bar.End()
+	}
+	return err
+}
+
+// say prints progress worth a person's attention.
+func (p *program) say(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+
+// devServers are the private servers of dev.
+type devServers struct {
+	log          func(string, ...any)
+	mysql, redis *devserver.Server
+	exited       <-chan error // a server that ended by itself
+}
+
+// start runs both servers, unless their addresses were given, and puts their addresses into cfg.
+func (d *devServers) start(ctx context.Context, cfg *config) error {
+	given := devserver.Config{Dir: cfg.dir, Log: d.log, MySQL: cfg.MySQLDSN, Redis: cfg.RedisURL}
+	var group errgroup.Group
+	group.Go(func() (err error) { d.mysql, err = devserver.StartMySQL(ctx, given); return err })
+	group.Go(func() (err error) { d.redis, err = devserver.StartRedis(ctx, given); return err })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	cfg.RedisURL = d.redis.URL
+	d.watch()
+	if cfg.MySQLDSN != "" {
+		return nil
+	}
+	dsn, err := d.mysql.CreateDatabase(ctx, devDatabase)
+	cfg.MySQLDSN = dsn
+	return err
+}
+
+// watch reports the first private server that ends.
+func (d *devServers) watch() {
+	exited := make(chan error, 1)
+	d.exited = exited
+	for _, s := range []*devserver.Server{d.mysql, d.redis} {
+		if s.PID == 0 {
+			continue // given by its address, not ours
+		}
+		done := s.Exited()
+		go func() {
+			<-done
+			select {
+			case exited <- fmt.Errorf("the %s server has ended, its log is %s", s.Kind, s.LogFile):
+			default:
+			}
+		}()
+	}
+}
+
+// stop ends the servers in the reverse order of need.
+func (d *devServers) stop() error {
+	var errs []error
+	for _, s := range []*devserver.Server{d.redis, d.mysql} {
+		if s == nil {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), devStopLimit)
+		errs = append(errs, s.Stop(ctx))
+		cancel()
+	}
+	return errors.Join(errs...)
+}
+
+// adminKey is the key of the folder's server, made at the first start and the same ever after.
+func adminKey(dir string) (string, error) {
+	path := filepath.Join(dir, "admin-key")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("folder of the admin key: %w", err)
+	}
+	content, err := os.ReadFile(path)
+	if key := strings.TrimSpace(string(content)); err == nil && visibleASCII(key) {
+		return key, nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the admin key: %w", err)
+	}
+	key := strings.ToLower(rand.Text())
+	if err := os.WriteFile(path, []byte(key+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("keep the admin key: %w", err)
+	}
+	return key, nil
+}
+
+// welcome tells what there is to try. madeKey is the key that dev made itself; keys that were given are not shown.
+func (p *program) welcome(addr string, cfg *config, madeKey string) error {
+	key, shown := madeKey, madeKey
+	if madeKey == "" {
+		key, shown = "KEY", "as given by LEADERBOARD_KEYS or --keys"
+	}
+	base := "http://" + addr
+	_, err := fmt.Fprintf(p.out, `
+  The leaderboard is up: %[1]s
+  Documentation:         %[1]s/docs
+  Admin key:             %[2]s
+  Data:                  %[3]s (kept when you stop)
+
+Try:
+  curl '%[1]s/v1/boards/%[4]s/top?limit=3'
+  curl '%[1]s/v1/boards/%[4]s/members/%[5]s/around?before=2&after=2'
+  curl -H 'Authorization: Bearer %[6]s' -H 'Content-Type: application/json' \
+    -d '{"entries":[{"member":"you","score":4200}]}' '%[1]s/v1/boards/%[4]s/scores'
+
+Ctrl-C stops all of it.
+`, base, shown, cfg.dir, app.DemoBoard, app.DemoMember(app.DemoShown), key)
+	return err
+}

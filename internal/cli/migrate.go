@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
+	"leaderboard/migrations"
+	"leaderboard/store"
+)
+
+func (p *program) migrateCommand() *cli.Command {
+	flags := []string{"mysql-dsn", "json"}
+	return p.group(
+		"migrate", "change the database schema",
+		p.leaf("migrate up", "apply all migrations that are missing", "", p.migrateUp, flags...),
+		p.leaf("migrate status", "list the migrations; status 1 when one is missing", "", p.migrateStatus, flags...),
+		p.leaf("migrate down", "take the newest migration back, with the data in it", "", p.migrateDown, flags...),
+	)
+}
+
+// openSchema opens the database that was named.
+func openSchema(ctx context.Context, cfg *config) (*store.Store, error) {
+	if err := cfg.needMySQL(); err != nil {
+		return nil, err
+	}
+	return app.OpenSchema(ctx, cfg.MySQLDSN)
+}
+
+// appliedView is a migration that was applied or taken back.
+type appliedView struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+	Took    string `json:"took"`
+}
+
+func viewApplied(a migrations.Applied) appliedView {
+	return appliedView{a.Version, a.Name, a.Took.Round(time.Microsecond).String()}
+}
+
+func (p *program) migrateUp(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	done, err := migrations.Up(ctx, s.DB())
+	views := []appliedView{}
+	for _, a := range done {
+		views = append(views, viewApplied(a))
+	}
+	if err != nil && len(views) == 0 {
+		return err
+	}
+	if err == nil {
+		err = p.sayNewer(ctx, s)
+	}
+	return errors.Join(err, p.showApplied(&cfg, views, "applied", "the schema is up to date"))
+}
+
+func (p *program) migrateDown(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	done, err := migrations.Down(ctx, s.DB())
+	if err != nil {
+		return err
+	}
+	views := []appliedView{}
+	if done != nil {
+		views = append(views, viewApplied(*done))
+	}
+	return p.showApplied(&cfg, views, "taken back", "there is no migration to take back")
+}
+
+// sayNewer says so when the database has migrations that this program does not know.
+func (p *program) sayNewer(ctx context.Context, s *store.Store) error {
+	text, err := app.NewerSchema(ctx, s)
+	if text != "" {
+		p.say("leaderboard: %s", text)
+	}
+	return err
+}
+
+func (p *program) showApplied(cfg *config, views []appliedView, verb, none string) error {
+	if cfg.json {
+		return terminal.PrintJSON(p.out, views)
+	}
+	for _, v := range views {
+		if _, err := fmt.Fprintf(p.out, "%s %s (%s)\n", verb, v.Name, v.Took); err != nil {
+			return err
+		}
+	}
+	if len(views) > 0 {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.out, none)
+	return err
+}
+
+// stateView is a row of migrate status.
+type migrationView struct {
+	Version   int64  `json:"version"`
+	Name      string `json:"name"`
+	Applied   bool   `json:"applied"`
+	AppliedAt string `json:"applied_at,omitempty"`
+}
+
+func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (err error) {
+	s, err := openSchema(ctx, &cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	states, err := migrations.Status(ctx, s.DB())
+	if err != nil {
+		return err
+	}
+	views, missing := []migrationView{}, 0
+	for _, state := range states {
+		v := migrationView{Version: state.Version, Name: state.Name, Applied: state.Applied}
+		if state.Applied {
+			v.AppliedAt = leaderboard.MicrosOf(state.AppliedAt).String()
+		} else {
+			missing++
+		}
+		views = append(views, v)
+	}
+	if err := errors.Join(p.showStatus(&cfg, views), p.sayNewer(ctx, s)); err != nil {
+		return err
+	}
+	if missing > 0 {
+		return fmt.Errorf("%s: run `leaderboard migrate up`", missingMigrations(missing))
+	}
+	return nil
+}
+
+func missingMigrations(n int) string {
+	if n == 1 {
+		return "1 migration is missing"
+	}
+	return fmt.Sprintf("%d migrations are missing", n)
+}
+
+func (p *program) showStatus(cfg *config, views []migrationView) error {
+	if cfg.json {
+		return terminal.PrintJSON(p.out, views)
+	}
+	t := terminal.NewTable(p.out, "MIGRATION", "APPLIED")
+	for _, v := range views {
+		at := "missing"
+		if v.Applied {
+			at = v.AppliedAt
+		}
+		t.Row(v.Name, at)
+	}
+	return t.Flush()
+}

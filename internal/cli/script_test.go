@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+)
+
+// TestMain lets the test binary be the program itself, which is what the scripts run.
+func TestMain(m *testing.M) {
+	redis.SetLogger(silence{}) // as main does
+	testscript.Main(m, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
+}
+
+// TestScripts runs testdata/script/*.txtar, each with a database and a Redis of its own. The commands of the scripts
+// beside `leaderboard` are:
+//
+//	address    chooses a free address: LEADERBOARD_LISTEN, LEADERBOARD_URL
+//	ready      waits until the server there is ready
+//	one-line   fails unless standard output is a single line
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := map[string]string{}
+			if strings.Contains(string(content), "# needs servers") {
+				env["DSN"], env["REDIS"] = testenv.MySQL(t), testenv.Redis(t)
+			}
+			testscript.Run(t, testscript.Params{
+				Files:               []string{file},
+				RequireExplicitExec: true,
+				Setup: func(e *testscript.Env) error {
+					for name, value := range env {
+						e.Setenv(name, value)
+					}
+					return nil
+				},
+				Cmds: map[string]func(*testscript.TestScript, bool, []string){
+					"address": scriptAddress, "ready": scriptReady, "one-line": scriptOneLine,
+				},
+			})
+		})
+	}
+}
+
+func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv("LEADERBOARD_LISTEN", l.Addr().String())
+	ts.Setenv("LEADERBOARD_URL", "http://"+l.Addr().String())
+}
+
+func scriptReady(ts *testscript.TestScript, _ bool, _ []string) {
+	deadline := time.Now().Add(apptest.Patience)
+	last := "no answer"
+	for time.Now().Before(deadline) {
+		resp, err := http.Get(ts.Getenv("LEADERBOARD_URL") + "/readyz")
+		if err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return
+			}
+			last = resp.Status
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+	ts.Fatalf("the server is not ready in time: %s", last)
+}
+
+func scriptOneLine(ts *testscript.TestScript, _ bool, _ []string) {
+	out := ts.ReadFile("stdout")
+	if strings.Count(out, "\n") != 1 {
+		ts.Fatalf("want one line of output, got %q", out)
+	}
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"leaderboard/httpapi"
+	"leaderboard/internal/app"
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+)
+
+// serving is a server without Redis that runs in this process, on a database of its own.
+func serving(t *testing.T) *apptest.Server {
+	t.Helper()
+	cfg := app.Defaults()
+	cfg.MySQLDSN, cfg.Listen, cfg.Migrate = testenv.MySQL(t), "127.0.0.1:0", true
+	cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: httpapi.ScopeWrite, Secret: apptest.WriteKey}}
+	a, err := app.New(t.Context(), cfg, app.NewLogger(t.Output(), &cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), apptest.Patience)
+		defer cancel()
+		if err := a.Stop(ctx); err != nil {
+			t.Errorf("stop: %s", err)
+		}
+	})
+	s := &apptest.Server{T: t, URL: "http://" + a.Addr()}
+	s.Await("/readyz", http.StatusOK)
+	return s
+}
