@@ -11,7 +11,6 @@ type API struct {
 	cfg    Config
 	keys   keyring
 	router *router
-	spec   *spec
 
 	exports exporting
 
@@ -22,12 +21,10 @@ type API struct {
 	buffers  sync.Pool // *[]byte, for bodies in and out
 }
 
-// New makes the API. It reads the document that it carries and panics only if that does not parse, which the tests of
-// this package exclude.
+// New makes the API.
 func New(cfg Config) *API {
 	a := &API{cfg: cfg.withDefaults()}
 	a.keys = newKeyring(a.cfg.Keys)
-	a.spec = loadSpec()
 	a.buffers.New = func() any { b := make([]byte, 0, 4<<10); return &b }
 	a.exports = make(exporting, a.cfg.MaxExports)
 	a.router = newRouter(routes(a.cfg.Metrics != nil))

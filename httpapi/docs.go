@@ -2,149 +2,80 @@ package httpapi
 
 import (
 	"bytes"
-	"encoding/json"
-	"strconv"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
+	"embed"
+	"fmt"
+	"html/template"
+	"net/http"
 )
 
-// The page at /docs is made of the document alone: these are its parts as the template wants them.
-type (
-	docPage struct {
-		Title, Version string
-		Description    []string // paragraphs
-		Tags           []docTag
-		Schemas        []docSchema
-		Problems       []docProblem
-	}
-	docTag struct {
-		Name, Description string
-		Operations        []docOperation
-	}
-	docOperation struct {
-		ID, Method, Path, Summary string
-		Description               []string
-		Keyed, Optional           bool // a key is needed; a key is needed on private boards
-		Params                    []docField
-		Body                      docType
-		Responses                 []docResponse
-		Curl, Example             string
-	}
-	docResponse struct {
-		Status, Description string
-		Body                docType
-	}
-	docProblem struct{ Code, Status, Title string }
-	docSchema  struct {
-		Name, Description string
-		Type              docType
-		Fields            []docField
-	}
-	docField struct {
-		Name, In, Description string
-		Required              bool
-		Type                  docType
-	}
-	// docType is a type in words, and the schema that it is or is made of, if it has a name.
-	docType struct{ Text, Ref string }
+// What is shown of openapi.yaml is made when that changes: UPDATE_DOCS=1 go test -run TestDocsAreCurrent ./httpapi
+var (
+	//go:embed web/openapi.json
+	openAPIJSON []byte
+	//go:embed web/docs.html
+	docsHTML []byte
+	//go:embed web/problem.html web/style.html
+	problemTemplates embed.FS
 )
 
-func renderDocs(root *yaml.Node) ([]byte, error) {
-	d := docReader{root}
-	return renderPage("docs.html", d.page())
+// openAPI answers GET /openapi.json.
+func openAPI(c *call) error {
+	c.w.Header().Set("Cache-Control", "no-cache")
+	c.send(http.StatusOK, typeJSON, openAPIJSON)
+	return nil
 }
 
-func problemList() []docProblem {
-	var out []docProblem
+// docs answers GET /docs.
+func docs(c *call) error {
+	c.sendPage(docsHTML)
+	return nil
+}
+
+// home answers GET /: it sends a browser to the documentation.
+func home(c *call) error {
+	c.w.Header().Set("Location", "/docs")
+	c.status = http.StatusFound
+	c.w.WriteHeader(http.StatusFound)
+	return nil
+}
+
+// problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
+func problemPage(c *call) error {
+	code := c.pathValue("code")
 	for i := range kinds {
-		out = append(out, docProblem{kinds[i].code, strconv.Itoa(kinds[i].status), kinds[i].title})
-	}
-	return out
-}
-
-func (d docReader) page() docPage {
-	p := docPage{
-		Title: text(d.root, "info", "title"), Version: text(d.root, "info", "version"),
-		Description: paragraphs(text(d.root, "info", "description")), Problems: problemList(),
-	}
-	for _, tag := range items(at(d.root, "tags")) {
-		t := docTag{Name: text(tag, "name"), Description: text(tag, "description")}
-		each(at(d.root, "paths"), func(path string, item *yaml.Node) {
-			each(item, func(method string, op *yaml.Node) {
-				if tags := items(at(op, "tags")); len(tags) > 0 && tags[0].Value == t.Name {
-					t.Operations = append(t.Operations, d.operation(method, path, item, op))
-				}
-			})
-		})
-		p.Tags = append(p.Tags, t)
-	}
-	each(at(d.root, "components", "schemas"), func(name string, schema *yaml.Node) {
-		s := docSchema{Name: name, Description: text(schema, "description"), Fields: d.fields(schema)}
-		if s.Fields == nil {
-			s.Type = d.typeOf(schema)
-		}
-		p.Schemas = append(p.Schemas, s)
-	})
-	return p
-}
-
-func (d docReader) operation(method, path string, item, op *yaml.Node) docOperation {
-	o := docOperation{
-		ID: text(op, "operationId"), Method: strings.ToUpper(method), Path: path, Summary: text(op, "summary"),
-		Description: paragraphs(text(op, "description")),
-	}
-	if security := items(at(op, "security")); len(security) > 0 {
-		o.Optional = len(security[0].Content) == 0
-		o.Keyed = !o.Optional
-	}
-	for _, list := range []*yaml.Node{at(item, "parameters"), at(op, "parameters")} {
-		for _, p := range items(list) {
-			p = d.follow(p)
-			o.Params = append(o.Params, docField{
-				Name: text(p, "name"), In: text(p, "in"), Description: text(p, "description"),
-				Required: text(p, "required") == "true", Type: d.typeOf(at(p, "schema")),
-			})
-		}
-	}
-	body := at(op, "requestBody", "content", "application/json")
-	o.Body = d.typeOf(at(body, "schema"))
-	o.Curl = curl(o.Method, path, o.Keyed, at(body, "example"))
-	each(at(op, "responses"), func(status string, res *yaml.Node) {
-		res = d.follow(res)
-		r := docResponse{Status: status, Description: text(res, "description")}
-		each(at(res, "content"), func(_ string, media *yaml.Node) {
-			r.Body = d.typeOf(at(media, "schema"))
-			if example := at(media, "example"); example != nil && status < "300" {
-				o.Example = indented(example)
+		if k := &kinds[i]; k.code == code {
+			page, err := renderProblem(k)
+			if err != nil {
+				return err
 			}
-		})
-		o.Responses = append(o.Responses, r)
-	})
-	return o
+			c.sendPage(page)
+			return nil
+		}
+	}
+	return refuse(codeNotFound, "No problem has this code.")
 }
 
-// curl is a line to try an operation with.
-func curl(method, path string, keyed bool, body *yaml.Node) string {
-	path = strings.NewReplacer("{board}", "demo", "{member}", "u1", "{score}", "90", "{id}", "1", "{code}", "not-ranked").Replace(path)
-	line := "curl -s"
-	if method != "GET" {
-		line += " -X " + method
+func renderProblem(k *kind) ([]byte, error) {
+	t, err := template.ParseFS(problemTemplates, "web/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("parse the page of a problem: %w", err)
 	}
-	line += " $SERVER" + path
-	if keyed {
-		line += " -H \"Authorization: Bearer $KEY\""
-	}
-	if body != nil {
-		line += " -H 'Content-Type: application/json' -d '" + string(appendNode(nil, body)) + "'"
-	}
-	return line
-}
-
-func indented(example *yaml.Node) string {
 	var out bytes.Buffer
-	if err := json.Indent(&out, appendNode(nil, example), "", "  "); err != nil {
-		return ""
+	err = t.ExecuteTemplate(&out, "problem.html", map[string]any{
+		"Code": k.code, "Status": k.status, "StatusText": http.StatusText(k.status), "Title": k.title,
+		"Detail": k.detail, "Help": k.help, "Retry": k.retry,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render the page of a problem: %w", err)
 	}
-	return out.String()
+	return out.Bytes(), nil
+}
+
+// sendPage answers with HTML that may load nothing and run nothing.
+func (c *call) sendPage(html []byte) {
+	h := c.w.Header()
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	c.send(http.StatusOK, "text/html; charset=utf-8", html)
 }

@@ -1,10 +1,51 @@
 package httpapi
 
 import (
+	"bytes"
+	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"leaderboard/httpapi/internal/apidoc"
 )
+
+// TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
+// UPDATE_DOCS=1 it writes them.
+func TestDocsAreCurrent(t *testing.T) {
+	doc, err := apidoc.Parse(openAPIDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	style, err := problemTemplates.ReadFile("web/style.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems []apidoc.Problem
+	for i := range kinds {
+		problems = append(problems, apidoc.Problem{Code: kinds[i].code, Status: strconv.Itoa(kinds[i].status), Title: kinds[i].title})
+	}
+	page, err := doc.HTML(string(style), problems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []struct {
+		file            string
+		current, served []byte
+	}{
+		{"web/openapi.json", doc.JSON(), openAPIJSON},
+		{"web/docs.html", page, docsHTML},
+	} {
+		if os.Getenv("UPDATE_DOCS") != "" {
+			if err := os.WriteFile(made.file, made.current, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if !bytes.Equal(made.current, made.served) {
+			t.Errorf("%s is older than openapi.yaml or problems.go: make docs", made.file)
+		}
+	}
+}
 
 // The page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
 func TestDocs(t *testing.T) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	_ "embed"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -11,6 +12,9 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
 )
+
+//go:embed openapi.yaml
+var openAPIDocument []byte
 
 func TestDocumentIsValid(t *testing.T) {
 	doc, _ := document()

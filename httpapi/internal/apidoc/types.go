@@ -1,4 +1,4 @@
-package httpapi
+package apidoc
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 )
 
 // fields lists the members of an object, those of the schemas that it includes first.
-func (d docReader) fields(schema *yaml.Node) []docField {
-	var out []docField
+func (d *Document) fields(schema *yaml.Node) []field {
+	var out []field
 	for _, part := range items(at(schema, "allOf")) {
 		out = append(out, d.fields(d.follow(part))...)
 	}
@@ -22,7 +22,7 @@ func (d docReader) fields(schema *yaml.Node) []docField {
 		if description == "" {
 			description = text(d.follow(property), "description")
 		}
-		out = append(out, docField{Name: name, Description: description, Required: required[name], Type: d.typeOf(property)})
+		out = append(out, field{Name: name, Description: description, Required: required[name], Type: d.typeOf(property)})
 		for _, inner := range d.fields(property) {
 			inner.Name = name + "." + inner.Name
 			out = append(out, inner)
@@ -35,13 +35,13 @@ func (d docReader) fields(schema *yaml.Node) []docField {
 }
 
 // typeOf puts a schema into words.
-func (d docReader) typeOf(schema *yaml.Node) docType {
+func (d *Document) typeOf(schema *yaml.Node) typeName {
 	if schema == nil {
-		return docType{}
+		return typeName{}
 	}
 	if ref := text(schema, "$ref"); ref != "" {
 		name := ref[strings.LastIndexByte(ref, '/')+1:]
-		return docType{Text: name + byDefault(schema), Ref: name}
+		return typeName{Text: name + byDefault(schema), Ref: name}
 	}
 	if one := items(at(schema, "oneOf")); len(one) > 0 {
 		t := d.typeOf(one[0]) // the one that may have a page of its own
@@ -57,7 +57,7 @@ func (d docReader) typeOf(schema *yaml.Node) docType {
 		}
 		name += n.Value
 	}
-	t := docType{Text: name}
+	t := typeName{Text: name}
 	switch {
 	case name == "array":
 		t = d.typeOf(at(schema, "items"))
@@ -87,5 +87,5 @@ func byDefault(schema *yaml.Node) string {
 	if n == nil || (n.Kind == yaml.ScalarNode && n.Value == "") {
 		return ""
 	}
-	return ", default " + strings.Trim(string(appendNode(nil, n)), `"`)
+	return ", default " + strings.Trim(string(appendJSON(nil, n)), `"`)
 }
