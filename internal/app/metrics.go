@@ -2,11 +2,8 @@ package app
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,8 +20,6 @@ type metrics struct {
 
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
-	mu       sync.Mutex // held to replace series
-	series   atomic.Pointer[map[requestLabels]*requestSeries]
 
 	batchRequests, batchRows prometheus.Histogram
 	commits                  *prometheus.HistogramVec
@@ -78,7 +73,6 @@ func (m *metrics) newRequests() {
 		Name: "leaderboard_http_request_duration_seconds", Help: "Time from the head of a request to the end of its answer.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"route", "method"})
-	m.series.Store(&map[requestLabels]*requestSeries{})
 	m.registry.MustRegister(m.requests, m.latency)
 }
 
@@ -140,40 +134,10 @@ func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
 	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
 }
 
-// requestLabels name a series of requests.
-type requestLabels struct {
-	route, method string
-	status        int
-}
-
-type requestSeries struct {
-	count   prometheus.Counter
-	latency prometheus.Observer
-}
-
-// request counts one answered request. Looking series up by labels costs more than counting, so they are kept in a map
-// that is replaced, never changed, when a new one comes: reading it takes no lock and no memory.
+// request counts one answered request.
 func (m *metrics) request(route, method string, status int, took time.Duration) {
-	labels := requestLabels{route, method, status}
-	s, ok := (*m.series.Load())[labels]
-	if !ok {
-		s = m.newSeries(labels)
-	}
-	s.count.Inc()
-	s.latency.Observe(took.Seconds())
-}
-
-func (m *metrics) newSeries(labels requestLabels) *requestSeries {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := &requestSeries{
-		count:   m.requests.WithLabelValues(labels.route, labels.method, strconv.Itoa(labels.status)),
-		latency: m.latency.WithLabelValues(labels.route, labels.method),
-	}
-	next := maps.Clone(*m.series.Load())
-	next[labels] = s
-	m.series.Store(&next)
-	return s
+	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
 }
 
 // batch counts one transaction of the writer.
