@@ -67,7 +67,7 @@ func TestDefaultsKeepWhatIsGiven(t *testing.T) {
 }
 
 func TestCheckNamesTheField(t *testing.T) {
-	for pointer, spoil := range map[string]func(*Rules){
+	for pointer, damage := range map[string]func(*Rules){
 		"/title":               func(r *Rules) { r.Title = strings.Repeat("x", MaxTitle+1) },
 		"/order":               func(r *Rules) { r.Order = "up" },
 		"/policy":              func(r *Rules) { r.Policy = "worst" },
@@ -87,7 +87,7 @@ func TestCheckNamesTheField(t *testing.T) {
 		"/limits/max_delta":    func(r *Rules) { r.Limits.MaxDelta = ptr[int64](-1) },
 	} {
 		r := Rules{}.WithDefaults()
-		spoil(&r)
+		damage(&r)
 		err := r.Check()
 		if err == nil || AsRule(err).Code != CodeInvalidBoard || len(AsRule(err).Fields) != 1 || AsRule(err).Fields[0].Pointer != pointer {
 			t.Errorf("%s: %v", pointer, err)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Zones with changes of the clock at odd places: at midnight, across midnight, by half an hour, a skipped day.
+// oddZones have changes of the clock at odd places: at midnight, across midnight, by half an hour, a skipped day.
 var oddZones = []string{
 	"UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "America/St_Johns", "America/Havana", "Asia/Beirut",
 	"Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "Pacific/Kiritimati", "Africa/Casablanca", "America/Asuncion",

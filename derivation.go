@@ -12,7 +12,7 @@ const (
 	DerivationStateIncomplete DerivationState = "incomplete"
 	// DerivationStateRolling: time has turned, the entries are still those of the sources before.
 	DerivationStateRolling DerivationState = "rolling"
-	// DerivationStateComputing: the entries are being computed anew; until that is done they may be of several states.
+	// DerivationStateComputing: the entries are being computed from scratch; until that is done they may be of several states.
 	DerivationStateComputing DerivationState = "computing"
 )
 

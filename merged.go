@@ -18,7 +18,7 @@ type MergedQuery struct {
 	AfterBoard string // name of a board, one of those asked about or not
 	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
 	Before     int
-	Fresh      bool // no copies: all periods as they are in the truth at the call or later
+	Fresh      bool // no copies: all periods as they are in the database at the call or later
 }
 
 // MergedMemberQuery asks for all entries of a member.

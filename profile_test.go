@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Attributes have one form, which any JSON reader takes, and which is read as itself.
+// TestAttributesAreCanonical: attributes have one form, which any JSON reader takes, and which is read as itself.
 func TestAttributesAreCanonical(t *testing.T) {
 	for in, want := range map[string]Attributes{
 		"": NoAttributes, " {\t} ": NoAttributes,

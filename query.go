@@ -42,7 +42,7 @@ type Ranked struct {
 // Query is what all reading queries share.
 type Query struct {
 	Mode   Mode  // of the ranks
-	MinSeq int64 // answer from a state at least this new; 0: as new as is at hand
+	MinSeq int64 // answer from a state at least this new; 0: whatever is cached
 }
 
 // PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, behind a
@@ -130,10 +130,10 @@ type Distribution struct {
 	Memo    Memo
 }
 
-// Rankings answers the reading queries of one period. The store (MySQL, the truth), the in-memory model and the cached
+// Rankings answers the reading queries of one period. The store (MySQL, the database), the in-memory model and the cached
 // reader implement it and pass the same conformance suite. Every answer is exact at the seq it reports. All methods
 // may be called concurrently; they block until answered or ctx ends. Errors: ErrPeriodNotFound, ErrNotRanked,
-// ErrSeqAhead (the truth has not reached MinSeq), ErrOverloaded, ErrUnavailable.
+// ErrSeqAhead (the database has not reached MinSeq), ErrOverloaded, ErrUnavailable.
 type Rankings interface {
 	Page(ctx context.Context, p PeriodRef, q PageQuery) (*Page, error)
 	Members(ctx context.Context, p PeriodRef, q MembersQuery) (*Standings, error)

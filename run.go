@@ -5,8 +5,9 @@ import "time"
 // RunKind is what a run does to a copy.
 type RunKind string
 
-// Full builds the copy anew, Incremental catches up by the change log. Index builds the rank index in MySQL.
-// RunKindReopen is the record of a correction to a closed period. RunKindRecompute computes the entries of a derived board anew.
+// RunKindFull builds the copy from scratch, RunKindIncremental catches up by the change log, RunKindIndex builds the rank
+// index in MySQL. RunKindReopen records a correction of a closed period. RunKindRecompute computes the entries of a
+// derived board from scratch.
 const (
 	RunKindFull        RunKind = "full"
 	RunKindIncremental RunKind = "incremental"

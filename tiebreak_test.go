@@ -214,7 +214,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A sum without fields keeps those of the entry, unless another window, whose period may be new, has none to keep.
+// TestSumKeepsFields: a sum without fields keeps those of the entry, unless another window, whose period may be new,
+// has none to keep.
 func TestSumKeepsFields(t *testing.T) {
 	for _, windows := range [][]Window{{WindowAllTime}, {WindowDay}, {WindowDay, WindowAllTime}} {
 		rules := Rules{Policy: PolicySum, Windows: windows, Tiebreak: *game(OrderDesc)}.WithDefaults()

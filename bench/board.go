@@ -133,7 +133,7 @@ func (b *board) openScanning() (*store.Store, error) {
 	})
 }
 
-// buildIndex builds the rank index anew, saves it, and returns how long that took.
+// buildIndex builds the rank index from scratch, saves it, and returns how long that took.
 func (b *board) buildIndex(ctx context.Context) (time.Duration, error) {
 	start := time.Now()
 	_, err := b.store.BuildIndex(ctx, b.ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand, Actor: "bench"})

@@ -23,7 +23,7 @@ const (
 	followSeconds   = 10
 	followRate      = 5000 // changes a second
 	rollConns       = 8
-	rollPatience    = 5 * time.Minute
+	rollMaxWait     = 5 * time.Minute
 )
 
 // measureDerived has a board of the last seven days, each of 100,000 members, follow its source, and then the day turn.
@@ -108,7 +108,7 @@ func (w *world) derivedState(ctx context.Context) (s derivedState, err error) {
 // awaitFollowing waits until the board reflects all that its sources have, and returns how long it took since start and
 // what the greatest lag was.
 func (w *world) awaitFollowing(ctx context.Context, start time.Time) (lag int64, err error) {
-	for time.Since(start) < rollPatience {
+	for time.Since(start) < rollMaxWait {
 		s, err := w.derivedState(ctx)
 		if err != nil {
 			return 0, err

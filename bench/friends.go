@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// friendsAsked members have a list each, so many that an answer is rarely one that is at hand.
+	// friendsAsked members have a list each, so many that an answer is rarely cached.
 	friendsAsked  = 1000
 	friendsRounds = 5
 	friendsConns  = 2 // what an answer costs, not how many fit

@@ -55,7 +55,7 @@ func headings() []heading {
 	}
 }
 
-// writePage puts the new section in the place of the old one and makes the page and the plot anew.
+// writePage puts the new section in the place of the old one and writes the page and the plot.
 func writePage(dir string, sec section) error {
 	sections, err := readResults(dir)
 	if err != nil {

@@ -27,7 +27,8 @@ func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.Sco
 	return &leaderboard.ScoreRank{State: s.state(), Strict: 3, Tied: 2}, nil
 }
 
-// While MySQL is away no answer claims to be current, whatever layer gave it, and nothing else of it changes.
+// TestAwayMarksEveryAnswer: while MySQL is away no answer claims to be current, whatever layer gave it, and nothing
+// else of it changes.
 func TestAwayMarksEveryAnswer(t *testing.T) {
 	t.Parallel()
 	var away atomic.Bool
@@ -64,7 +65,8 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 	}
 }
 
-// The catalog notices that MySQL is away and that it is back, and an answer about a board is no sign of trouble.
+// TestCatalogKnowsThatMySQLIsAway: the catalog notices that MySQL is away and that it is back, and an answer about a
+// board is no sign of trouble.
 func TestCatalogKnowsThatMySQLIsAway(t *testing.T) {
 	t.Parallel()
 	m := storetest.NewModel()

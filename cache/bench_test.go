@@ -9,7 +9,7 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// A page and a member out of the memory of the process.
+// BenchmarkReaderLocal: a page and a member out of the memory of the process.
 func BenchmarkReaderLocal(b *testing.B) {
 	r := newRig(b, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 1000 }), topn.Options{})
 	r.world.Fill(1000)

@@ -140,7 +140,7 @@ func TestCatalogAge(t *testing.T) {
 	})
 }
 
-// A board that has been deleted is gone at the next look-up, not served as if MySQL were away.
+// TestCatalogDeletedBoard: a board that has been deleted is gone at the next look-up, not served as if MySQL were away.
 func TestCatalogDeletedBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,8 @@ func TestCatalogDeletedBoard(t *testing.T) {
 	})
 }
 
-// A commit of this process that is not of what is known of the board: another process has changed it.
+// TestCatalogLearnsFromCommits: a commit of this process that is not of what is known of the board: another process has
+// changed it.
 func TestCatalogLearnsFromCommits(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
@@ -193,7 +194,7 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	look("nothing more", 0)
 }
 
-// Those who found the same out of date share one look-up.
+// TestCatalogRenew: those who found the same out of date share one look-up.
 func TestCatalogRenew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,16 +8,16 @@ import (
 
 // gatherer answers questions in batches, without holding any back: while a batch of a key is under way the next one
 // gathers. So a question that comes alone waits for nobody, and many at once cost little more than one. A batch that
-// takes longer than patience holds up nobody either: the next one then goes alongside.
+// takes longer than maxWait holds up nobody either: the next one then goes alongside.
 //
 // A batch runs in a goroutine that lives while there is something to do. What it does with its questions is its own
 // affair, but for a panic: then all of them fail.
 type gatherer[K comparable, Q any] struct {
-	most     int // total size of a batch; a question that is larger goes alone
-	patience time.Duration
-	size     func(Q) int
-	run      func(key K, batch []Q) // returns when it is done with the batch, the slice included
-	fail     func(Q, error)
+	most    int // total size of a batch; a question that is larger goes alone
+	maxWait time.Duration
+	size    func(Q) int
+	run     func(key K, batch []Q) // returns when it is done with the batch, the slice included
+	fail    func(Q, error)
 
 	mu      sync.Mutex
 	waiting map[K][]Q // there is a list, maybe an empty one, while a batch is under way that holds up the next
@@ -44,7 +44,7 @@ func (g *gatherer[K, Q]) work(key K) {
 		if batch = g.take(key, batch); len(batch) == 0 {
 			return
 		}
-		next := time.AfterFunc(g.patience, func() { g.work(key) })
+		next := time.AfterFunc(g.maxWait, func() { g.work(key) })
 		_, err := guarded(context.Background(), func(context.Context) (struct{}, error) {
 			g.run(key, batch)
 			return struct{}{}, nil

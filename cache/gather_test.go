@@ -19,10 +19,10 @@ type batchLog struct {
 	inside, most int
 }
 
-func (l *batchLog) gatherer(patience time.Duration) *gatherer[string, int] {
+func (l *batchLog) gatherer(maxWait time.Duration) *gatherer[string, int] {
 	l.failed = map[int]error{}
 	return &gatherer[string, int]{
-		most: 10, patience: patience, size: func(n int) int { return n }, run: l.run,
+		most: 10, maxWait: maxWait, size: func(n int) int { return n }, run: l.run,
 		fail: func(n int, err error) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -108,7 +108,7 @@ func TestGathererGathersWhileABatchIsUnderWay(t *testing.T) {
 	})
 }
 
-// Nobody waits long behind a batch that takes long.
+// TestGathererGoesAlongsideASlowBatch: nobody waits long behind a batch that takes long.
 func TestGathererGoesAlongsideASlowBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

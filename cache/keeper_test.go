@@ -10,7 +10,8 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// A layer that is behind what the caller has seen is asked again for what it needs: nothing is down, so nothing is stale.
+// TestKeeperAsksAgainBehindMinSeq: a layer that is behind what the caller has seen is asked again for what it needs:
+// nothing is down, so nothing is stale.
 func TestKeeperAsksAgainBehindMinSeq(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

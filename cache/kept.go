@@ -56,8 +56,8 @@ type found[V any] struct {
 	err    error
 }
 
-// keptPatience is how long a look-up waits behind another.
-const keptPatience = 100 * time.Millisecond
+// keptMaxWait is how long a look-up waits behind another.
+const keptMaxWait = 100 * time.Millisecond
 
 // keptBytes is the size of what is kept of a member besides its value, roughly.
 const keptBytes = 200
@@ -72,7 +72,7 @@ func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
 		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), timeout: cmp.Or(o.Timeout, time.Second), now: o.Now,
 		values: newLRU[string, keptValue[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
 	}
-	k.lookUps.most, k.lookUps.patience, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), keptPatience, k.answer
+	k.lookUps.most, k.lookUps.maxWait, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), keptMaxWait, k.answer
 	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
 	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
 	if k.now == nil {

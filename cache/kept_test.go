@@ -57,7 +57,8 @@ func wantOf(t *testing.T, k *Kept[string], members []string, want ...string) {
 	}
 }
 
-// One question costs one look-up; then what was found, and that nothing was, is known until it is old or forgotten.
+// TestKept: one question costs one look-up; then what was found, and that nothing was, is known until it is old or
+// forgotten.
 func TestKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
@@ -84,7 +85,7 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// What a look-up brings that began before a change is not kept.
+// TestKeptForgetDuringALookUp: what a look-up brings that began before a change is not kept.
 func TestKeptForgetDuringALookUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
@@ -100,7 +101,7 @@ func TestKeptForgetDuringALookUp(t *testing.T) {
 	})
 }
 
-// Many who ask for the same at once cost one look-up at a time.
+// TestKeptBurst: many who ask for the same at once cost one look-up at a time.
 func TestKeptBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
@@ -117,7 +118,7 @@ func TestKeptBurst(t *testing.T) {
 	})
 }
 
-// While the truth is away old values are told, with the error, and it is not asked all the time.
+// TestKeptAway: while the truth is away old values are told, with the error, and it is not asked all the time.
 func TestKeptAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}

@@ -19,10 +19,10 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 // unhurried returns the options of a reader where the limits of waiting are not what is tested: that the machine is slow
 // for a moment changes no answer then. What is set stays.
 func unhurried(o ReaderOptions) ReaderOptions {
-	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.Patience)
-	o.StaleWait = cmp.Or(o.StaleWait, cachetest.Patience)
-	o.FallbackWait = cmp.Or(o.FallbackWait, cachetest.Patience)
-	o.FlightTimeout = cmp.Or(o.FlightTimeout, cachetest.Patience)
+	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.MaxWait)
+	o.StaleWait = cmp.Or(o.StaleWait, cachetest.MaxWait)
+	o.FallbackWait = cmp.Or(o.FallbackWait, cachetest.MaxWait)
+	o.FlightTimeout = cmp.Or(o.FlightTimeout, cachetest.MaxWait)
 	return o
 }
 

@@ -14,8 +14,8 @@ import (
 const (
 	// batchMembers bounds what one batch asks for, and so what a look-up may have to wait for.
 	batchMembers = 256
-	// batchPatience is how long a look-up waits behind a batch. Healthy ones take a fraction of it.
-	batchPatience = 10 * time.Millisecond
+	// batchMaxWait is how long a look-up waits behind a batch. Healthy ones take a fraction of it.
+	batchMaxWait = 10 * time.Millisecond
 )
 
 // placesKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
@@ -39,7 +39,7 @@ type wanted struct {
 func (r *Reader) newBatches() {
 	layer := func(run func(placesKey, []wanted)) *gatherer[placesKey, wanted] {
 		return &gatherer[placesKey, wanted]{
-			most: batchMembers, patience: batchPatience, run: run,
+			most: batchMembers, maxWait: batchMaxWait, run: run,
 			size: func(w wanted) int { return len(w.query.Members) },
 			fail: func(w wanted, err error) { w.land(nil, err) },
 		}

@@ -62,8 +62,8 @@ func waiting(g *gatherer[placesKey, wanted]) (n int) {
 	return n
 }
 
-// Look-ups that come while Redis is busy are answered by one script, and what lies below the copy by one query, each
-// with its own member at its own rank.
+// TestLookupsGoTogether: look-ups that come while Redis is busy are answered by one script, and what lies below the
+// copy by one query, each with its own member at its own rank.
 func TestLookupsGoTogether(t *testing.T) {
 	t.Parallel()
 	const members, held = 200, 50
@@ -74,7 +74,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	b.client.AddHook(calls)
 	s := &truth{World: b.world, hold: make(chan struct{})}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
-	r.fromCopy.patience, r.fromTruth.patience = time.Minute, time.Minute
+	r.fromCopy.maxWait, r.fromTruth.maxWait = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
 		wg.Go(func() {
@@ -102,7 +102,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	}
 }
 
-// What one caller needs is no burden to those who are answered with it.
+// TestLookupsDoNotHinderEachOther: what one caller needs is no burden to those who are answered with it.
 func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
@@ -139,7 +139,8 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	}
 }
 
-// Who has just written is given a moment for the copy to catch up, before MySQL is asked.
+// TestLookupWaitsForTheWriteThrough: who has just written is given a moment for the copy to catch up, before MySQL is
+// asked.
 func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	t.Parallel()
 	address, w := testenv.Redis(t), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -182,7 +183,7 @@ func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return s.truth.Members(ctx, p, q)
 }
 
-// A question that breaks a rule fails alone; MySQL being away is everybody's.
+// TestLookupsFailAlone: a question that breaks a rule fails alone; MySQL being away is everybody's.
 func TestLookupsFailAlone(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -211,8 +212,8 @@ func TestLookupsFailAlone(t *testing.T) {
 	}
 }
 
-// Whatever is asked together, in whatever mode, while the period changes and copies come and go: every answer is that of
-// the cachetest.Oracle at the state that it names, and as new as it had to be.
+// TestLookupsAreExact: whatever is asked together, in whatever mode, while the period changes and copies come and go:
+// every answer is that of the cachetest.Oracle at the state that it names, and as new as it had to be.
 func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})
@@ -283,7 +284,8 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 	}
 }
 
-// Many members of a board that the copy holds the top of are not looked for in it again and again; few are.
+// TestManyMembersOutsideOfTheCopy: many members of a board that the copy holds the top of are not looked for in it
+// again and again; few are.
 func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{})

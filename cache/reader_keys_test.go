@@ -7,7 +7,7 @@ import (
 	"leaderboard"
 )
 
-// An answer is kept with its encoded form, so rules that show it otherwise must not find it.
+// TestKeysKnowTheRules: an answer is kept with its encoded form, so rules that show it otherwise must not find it.
 func TestKeysKnowTheRules(t *testing.T) {
 	t.Parallel()
 	seen := map[pageKey]int{}
@@ -28,7 +28,8 @@ func TestKeysKnowTheRules(t *testing.T) {
 	}
 }
 
-// The key of a long list is kept once per slice of it that was asked for, so it must be short, and tell lists apart.
+// TestKeysOfLongListsAreShort: the key of a long list is kept once per slice of it that was asked for, so it must be
+// short, and tell lists apart.
 func TestKeysOfLongListsAreShort(t *testing.T) {
 	t.Parallel()
 	rules := leaderboard.Rules{}.WithDefaults()

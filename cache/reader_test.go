@@ -88,7 +88,7 @@ func member(t testing.TB, r *Reader, p leaderboard.PeriodRef, members ...string)
 	return cachetest.Must(r.Members(cachetest.Within(t), p, leaderboard.MembersQuery{Members: members}))(t)
 }
 
-// Each layer in turn, and what becomes of an answer on its way.
+// TestReaderLayers: each layer in turn, and what becomes of an answer on its way.
 func TestReaderLayers(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{Slack: 1})
@@ -133,7 +133,7 @@ func TestReaderLayers(t *testing.T) {
 	}
 }
 
-// Keys of answers that must not be mistaken for each other.
+// TestReaderKeys: keys of answers that must not be mistaken for each other.
 func TestReaderKeys(t *testing.T) {
 	t.Parallel()
 	p := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {})).Ref
@@ -185,7 +185,8 @@ func TestReaderDemandsACopy(t *testing.T) {
 	}
 }
 
-// Who reads a write just made gets it from the copy when the write-through is only a moment late.
+// TestReaderAwaitsTheWriteThrough: who reads a write just made gets it from the copy when the write-through is only a
+// moment late.
 func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	t.Parallel()
 	r := NewReader(nil, nil, unhurried(ReaderOptions{}))
@@ -229,7 +230,7 @@ func (stage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 	return next
 }
 
-// A build that takes long keeps nobody waiting beyond the deadline.
+// TestReaderDoesNotWaitForASlowBuild: a build that takes long keeps nobody waiting beyond the deadline.
 func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -252,7 +253,7 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 	})
 }
 
-// Losing Redis must not become losing MySQL: never more than the bound at once, the rest is refused.
+// TestFallbackBound: losing Redis must not become losing MySQL: never more than the bound at once, the rest is refused.
 func TestFallbackBound(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -343,7 +344,7 @@ func TestHungRedis(t *testing.T) {
 	}
 	start := time.Now()
 	const readers, reads = 8, 60
-	if took := hungReads(t, r, b.ref, readers, reads); took > cachetest.Patience/3 {
+	if took := hungReads(t, r, b.ref, readers, reads); took > cachetest.MaxWait/3 {
 		t.Errorf("a read took %s", took)
 	}
 	if n, most := asked.Load(), mostQuestions(readers, start); n > most {
@@ -354,7 +355,7 @@ func TestHungRedis(t *testing.T) {
 		if !open {
 			t.Error("the breaker closed")
 		}
-	case <-time.After(cachetest.Patience):
+	case <-time.After(cachetest.MaxWait):
 		t.Error("the breaker did not open")
 	}
 	if err := server.Resume(); err != nil {
@@ -404,7 +405,7 @@ func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 	return next
 }
 
-// With everything behind it down, the process serves what it has, marked.
+// TestReaderServesStale: with everything behind it down, the process serves what it has, marked.
 func TestReaderServesStale(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -468,7 +469,7 @@ func stateOf[V any](_ V, err error, state func() leaderboard.State) leaderboard.
 	return state()
 }
 
-// What a layer kept in the process can grow to is bounded.
+// TestReaderMemoryIsBounded: what a layer kept in the process can grow to is bounded.
 func TestReaderMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -485,7 +486,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Whatever becomes of a field of a copy, readers are answered.
+// TestReaderPassesOverADamagedCopy: whatever becomes of a field of a copy, readers are answered.
 func TestReaderPassesOverADamagedCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})

@@ -9,8 +9,8 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// While a period rests, one question in a while is enough for everything that is kept of it; when it changes, nothing
-// kept passes for current any more.
+// TestAnswersStayFreshWhileThePeriodRests: while a period rests, one question in a while is enough for everything that
+// is kept of it; when it changes, nothing kept passes for current any more.
 func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	})
 }
 
-// A failure is forgotten once another answer has shown that nothing has changed.
+// TestSightingEndsAFailure: a failure is forgotten once another answer has shown that nothing has changed.
 func TestSightingEndsAFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -107,7 +107,7 @@ func newClient(t *testing.T, url string) *client {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 1024}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &client{url: url, http: &http.Client{Transport: transport, Timeout: patience}}
+	return &client{url: url, http: &http.Client{Transport: transport, Timeout: maxWait}}
 }
 
 // call sends one request. body is encoded as JSON, nil for none; header are names and values. The error is that no

@@ -71,7 +71,7 @@ func (o *output) awaitEnd(t *testing.T) string {
 // awaitLine waits for a line that matches. endIsFine says what to make of the end of the output.
 func (o *output) awaitLine(t *testing.T, what string, match func(string) bool, endIsFine bool) {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
 	for seen := 0; ; {
 		o.mu.Lock()
@@ -92,7 +92,7 @@ func (o *output) awaitLine(t *testing.T, what string, match func(string) bool, e
 		select {
 		case <-changed:
 		case <-timer.C:
-			t.Fatalf("after %s still not: %s:\n%s", patience, what, tail(o.text(), 40))
+			t.Fatalf("after %s still not: %s:\n%s", maxWait, what, tail(o.text(), 40))
 		}
 	}
 }

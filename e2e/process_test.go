@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience bounds what a healthy machine does at once, with room for a busy one and for the race detector.
-const patience = 60 * time.Second
+// maxWait bounds what a healthy machine does at once, with room for a busy one and for the race detector.
+const maxWait = 60 * time.Second
 
 // process is a run of the program, killed at the end of its test at the latest.
 type process struct {
@@ -85,7 +85,7 @@ func (p *process) finish(t *testing.T) {
 	p.kill()
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Errorf("%s: no end after SIGKILL", p.name)
 		return
 	}
@@ -135,13 +135,13 @@ func (p *process) awaitKilled(t *testing.T) {
 // await waits for a signal.
 func await[T any](t *testing.T, signal <-chan T, what string) T {
 	t.Helper()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(maxWait)
 	defer timer.Stop()
 	select {
 	case v := <-signal:
 		return v
 	case <-timer.C:
-		t.Fatalf("after %s still not: %s", patience, what)
+		t.Fatalf("after %s still not: %s", maxWait, what)
 	}
 	var none T
 	return none
@@ -152,14 +152,14 @@ func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(maxWait)
 	for {
 		err := check()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %s still not: %s: %s", patience, what, err)
+			t.Fatalf("after %s still not: %s: %s", maxWait, what, err)
 		}
 		<-tick.C
 	}

@@ -72,7 +72,7 @@ func routes(metrics bool) []route {
 		{method: http.MethodGet, path: "/v1/rankings/members/{member}/around", access: accessReaders, params: withBoards("before", "after"), handle: mergedAround},
 
 		{method: http.MethodPost, path: "/v1/boards/{board}/rebuild", access: accessAdmins, params: []string{"wait"}, patience: maxWait, handle: rebuild},
-		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: accessAdmins, params: []string{"window", "period", "against"}, patience: verifyPatience, handle: verify},
+		{method: http.MethodGet, path: "/v1/boards/{board}/verify", access: accessAdmins, params: []string{"window", "period", "against"}, patience: maxVerifyWait, handle: verify},
 		{method: http.MethodGet, path: "/v1/boards/{board}/export", access: accessAdmins, params: []string{"window", "period", "format"}, patience: exportLimit, handle: reading(export)},
 		{method: http.MethodGet, path: "/v1/runs", access: accessAdmins, params: []string{"board", "limit", "cursor"}, handle: listRuns},
 		{method: http.MethodGet, path: "/v1/runs/{id}", access: accessAdmins, handle: getRun},

@@ -184,8 +184,8 @@ type differenceJSON struct {
 	Truth *entryJSON `json:"truth"`
 }
 
-// verifyPatience is how long a verification may take: of a derived board it reads all entries of all sources.
-const verifyPatience = 5 * time.Minute
+// maxVerifyWait is how long a verification may take: of a derived board it reads all entries of all sources.
+const maxVerifyWait = 5 * time.Minute
 
 // verify answers GET …/verify: copy against truth at one seq, or a derived board against its sources.
 func verify(c *call) error {

@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// Buckets are counted while the period changes, commits are folded at any time, the process dies and resumes: the
-// result is the index of the state that was reached.
+// TestBuilderWhileThePeriodChanges: buckets are counted while the period changes, commits are folded at any time, the
+// process dies and resumes: the result is the index of the state that was reached.
 func TestBuilderWhileThePeriodChanges(t *testing.T) {
 	t.Parallel()
 	for codec := range codecs() {

@@ -10,7 +10,7 @@ import (
 )
 
 // Decode reads what Index.AppendBinary wrote, in O(bytes). Anything else, a build under way and another version
-// included, is ErrDamaged: the index is built anew then.
+// included, is ErrDamaged: the index is then built from scratch.
 func Decode(data []byte) (*Index, error) {
 	im, err := decode(data)
 	if err != nil {

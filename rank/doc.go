@@ -49,5 +49,5 @@
 // target are listed by Overgrown and cut by Split, small neighbours are merged by Compact.
 //
 // What the index cannot explain (a count below zero, a total other than that of the log, a wrong checksum) is
-// ErrDamaged: it must be thrown away and built anew, since a missing rank is better than a wrong one.
+// ErrDamaged: it must be thrown away and built from scratch, since a missing rank is better than a wrong one.
 package rank

@@ -31,7 +31,7 @@ var goldenBytes = strings.Join([]string{
 	"17 04 81 753230 00",
 }, " ")
 
-// Saved indexes outlive the program that wrote them: other bytes need another version number.
+// TestEncodeGoldenBytes: saved indexes outlive the program that wrote them: other bytes need another version number.
 func TestEncodeGoldenBytes(t *testing.T) {
 	t.Parallel()
 	data, err := goldenIndex().AppendBinary([]byte("in front"))
@@ -86,7 +86,8 @@ func signed(body []byte) []byte {
 	return binary.BigEndian.AppendUint32(bytes.Clone(body), checksum(body))
 }
 
-// Images that contradict themselves, with a right checksum: a bug wrote them, or somebody.
+// TestDecodeRefusesContradictions: images that contradict themselves, with a right checksum: a bug wrote them, or
+// somebody.
 func TestDecodeRefusesContradictions(t *testing.T) {
 	t.Parallel()
 	const huge = "ffffffffffffffff7f" // 2^63-1
@@ -147,7 +148,7 @@ func TestDecodeIsNotForBuilds(t *testing.T) {
 	}
 }
 
-// What decodes without an error is an index that works and that encodes to one that is the same.
+// FuzzDecode: what decodes without an error is an index that works and that encodes to one that is the same.
 func FuzzDecode(f *testing.F) {
 	golden, err := goldenIndex().AppendBinary(nil)
 	if err != nil {

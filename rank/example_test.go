@@ -8,7 +8,8 @@ import (
 	"leaderboard/rank"
 )
 
-// The slice of keys plays the database: it counts inside one bucket, the index knows the rest.
+// Example shows how the parts go together. The slice of keys plays the database: it counts inside one bucket, the index
+// knows the rest.
 func Example() {
 	var codec rank.Codec // descending
 	var keys []rank.Key

@@ -94,7 +94,7 @@ func TestFoldNoticesDamage(t *testing.T) {
 	}
 }
 
-// A span of an index at one state and the entries inside it at another give the exact number at the latter.
+// TestShift: a span of an index at one state and the entries inside it at another give the exact number at the latter.
 func TestShift(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +116,7 @@ func TestShift(t *testing.T) {
 	})
 }
 
-// Every read of a rank finds a bucket.
+// TestFindAllocatesNothing: every read of a rank finds a bucket.
 func TestFindAllocatesNothing(t *testing.T) {
 	w, x := folded(t)
 	keys := w.keys()

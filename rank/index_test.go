@@ -26,7 +26,8 @@ func drawChanges(t *rapid.T) map[string]*leaderboard.Entry {
 	return next
 }
 
-// After any history the index says what a sorted slice of the entries says, at every place.
+// TestIndexAgainstSortedSlice: after any history the index says what a sorted slice of the entries says, at every
+// place.
 func TestIndexAgainstSortedSlice(t *testing.T) {
 	t.Parallel()
 	for codec, rules := range codecs() {
@@ -76,7 +77,8 @@ func runIndex(t *rapid.T, w *world) {
 	})
 }
 
-// A board as they are: thirty per cent of the members on one score, and scores that move all the time.
+// TestIndexThirtyPerCentEqual: a board as they are: thirty per cent of the members on one score, and scores that move
+// all the time.
 func TestIndexThirtyPerCentEqual(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -117,7 +119,8 @@ func TestIndexThirtyPerCentEqual(t *testing.T) {
 	}
 }
 
-// All scores are equal: the boundaries differ in created_time and member only, and the buckets are as even as ever.
+// TestIndexMillionEqualScores: all scores are equal: the boundaries differ in created_time and member only, and the
+// buckets are as even as ever.
 func TestIndexMillionEqualScores(t *testing.T) {
 	t.Parallel()
 	const members = 1_000_000

@@ -24,7 +24,8 @@ func codecs() map[Codec]*leaderboard.Rules {
 	return out
 }
 
-// The layout is kept by Redis copies, cursors in the hands of clients, and saved indexes: it never changes.
+// TestKeyGoldenBytes: the layout is kept by Redis copies, cursors in the hands of clients, and saved indexes: it never
+// changes.
 func TestKeyGoldenBytes(t *testing.T) {
 	t.Parallel()
 	desc := Codec{}
@@ -86,7 +87,7 @@ func TestKeyRoundTrip(t *testing.T) {
 	}
 }
 
-// The stored form is what MySQL orders by: higher is better, for every board, without overflow.
+// TestStored: the stored form is what MySQL orders by: higher is better, for every board, without overflow.
 func TestStored(t *testing.T) {
 	t.Parallel()
 	for codec, rules := range codecs() {

@@ -48,7 +48,8 @@ func TestNumberClassicTable(t *testing.T) {
 	}
 }
 
-// A run numbered from any place on must agree with the whole numbered by the definitions of the modes.
+// TestNumberAnyRun: a run numbered from any place on must agree with the whole numbered by the definitions of the
+// modes.
 func TestNumberAnyRun(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -40,7 +40,8 @@ func nastyEntries() []leaderboard.Entry {
 	return out
 }
 
-// Promise P1: byte order of the keys is the order of the period, and the order of the prefixes is "better".
+// TestKeyOrderAllPairs: promise P1: byte order of the keys is the order of the period, and the order of the prefixes is
+// "better".
 func TestKeyOrderAllPairs(t *testing.T) {
 	t.Parallel()
 	entries := nastyEntries()

@@ -8,7 +8,8 @@ import (
 	"leaderboard"
 )
 
-// Whatever is asked for, the keys are ascending and each there once, and every rank arrives at its own entry.
+// TestSelectEverything: whatever is asked for, the keys are ascending and each there once, and every rank arrives at
+// its own entry.
 func TestSelectEverything(t *testing.T) {
 	var codec Codec
 	var keys []Key

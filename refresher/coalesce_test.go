@@ -64,7 +64,7 @@ func TestBurstCostsTwoBuilds(t *testing.T) {
 	}
 }
 
-// Requests one after another are not the same request.
+// TestEachRequestGetsItsBuild: requests one after another are not the same request.
 func TestEachRequestGetsItsBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDemandsShareOneBuild(t *testing.T) {
 	})
 }
 
-// A process that needs a copy while it is building one needs no second run.
+// TestDemandJoinsTheBuild: a process that needs a copy while it is building one needs no second run.
 func TestDemandJoinsTheBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +144,8 @@ func TestDemandJoinsTheBuild(t *testing.T) {
 	})
 }
 
-// While another process builds, ours waits, and takes its build only if that began after all who share ours asked.
+// TestLeaseOfAnother: while another process builds, ours waits, and takes its build only if that began after all who
+// share ours asked.
 func TestLeaseOfAnother(t *testing.T) {
 	t.Parallel()
 	demand := full()
@@ -198,7 +199,7 @@ func TestLeaseOfAnother(t *testing.T) {
 	}
 }
 
-// The other may finish between our look at the copy and our taking the lease.
+// TestLooksAgainUnderTheLease: the other may finish between our look at the copy and our taking the lease.
 func TestLooksAgainUnderTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -222,7 +223,7 @@ func (l lastMoment) Lease(ctx context.Context, p leaderboard.PeriodRef, ttl time
 	return l.copies.Lease(ctx, p, ttl)
 }
 
-// Catch-ups are shared like builds: one at work, one next.
+// TestIncrementalsAreShared: catch-ups are shared like builds: one at work, one next.
 func TestIncrementalsAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -250,7 +251,7 @@ func TestIncrementalsAreShared(t *testing.T) {
 	})
 }
 
-// A catch-up that finds no copy takes the one that is being built.
+// TestIncrementalTakesTheBuildUnderWay: a catch-up that finds no copy takes the one that is being built.
 func TestIncrementalTakesTheBuildUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -290,7 +291,7 @@ func TestLostLeaseCancels(t *testing.T) {
 	})
 }
 
-// A caller who goes away takes nobody's build along.
+// TestCallerGoesAway: a caller who goes away takes nobody's build along.
 func TestCallerGoesAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -130,7 +130,8 @@ func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
 	})
 }
 
-// A step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every second.
+// TestWoken: a step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every
+// second.
 func TestWoken(t *testing.T) {
 	f := &fakeDerived{lead: true, behind: 7, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
@@ -165,7 +166,7 @@ func TestWoken(t *testing.T) {
 	}
 }
 
-// Who does not lead takes no step, and takes over when nobody leads.
+// TestOneLeads: who does not lead takes no step, and takes over when nobody leads.
 func TestOneLeads(t *testing.T) {
 	f := &fakeDerived{boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
@@ -186,7 +187,8 @@ func TestOneLeads(t *testing.T) {
 	})
 }
 
-// Failures are repeated, more and more seldom; a board that is gone is left alone, a new one is followed.
+// TestDerivedFailures: failures are repeated, more and more seldom; a board that is gone is left alone, a new one is
+// followed.
 func TestDerivedFailures(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(*Refresher) {
@@ -209,7 +211,7 @@ func TestDerivedFailures(t *testing.T) {
 	})
 }
 
-// Two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
+// TestRecompute: two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
 	f := &fakeDerived{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
 	var closed *Refresher
@@ -251,8 +253,8 @@ func TestRecompute(t *testing.T) {
 	}
 }
 
-// Steps that take long, as all boards' do when the day turns, leave the places of the others free: two of them are under
-// way, a third waits for one of them without a snapshot, and the other boards go on.
+// TestLongSteps: steps that take long, as all boards' do when the day turns, leave the places of the others free: two
+// of them are under way, a third waits for one of them without a snapshot, and the other boards go on.
 func TestLongSteps(t *testing.T) {
 	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
 	running(t, f, func(*Refresher) {
@@ -294,7 +296,7 @@ func TestLongSteps(t *testing.T) {
 	})
 }
 
-// A recomputation that others were faster with is theirs.
+// TestRecomputeShared: a recomputation that others were faster with is theirs.
 func TestRecomputeShared(t *testing.T) {
 	f := &fakeDerived{gate: make(chan struct{}), state: leaderboard.DerivationStateFollowing}
 	running(t, f, func(r *Refresher) {

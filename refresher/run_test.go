@@ -59,7 +59,7 @@ func TestFailures(t *testing.T) {
 				var log strings.Builder
 				r := newRefresher(t, s, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 				run, err := r.RunOnce(t.Context(), full())
-				// That a board was deleted meanwhile is nothing for whoever is on duty.
+				// A board that was deleted meanwhile is no alarm for whoever runs the service.
 				if wrong := strings.Contains(log.String(), "level=ERROR"); wrong == (name == "period gone") {
 					t.Errorf("the log: %s", &log)
 				}
@@ -84,7 +84,8 @@ func (timeout) Error() string   { return "i/o timeout at 10.0.0.1" }
 func (timeout) Timeout() bool   { return true }
 func (timeout) Temporary() bool { return true }
 
-// Readers that keep asking do not make a build that fails run more often than once a second.
+// TestFailingBuildIsNotHammered: readers that keep asking do not make a build that fails run more often than once a
+// second.
 func TestFailingBuildIsNotHammered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Where nothing runs there is nothing to wait for, however little time is left.
+// TestCloseOfTheIdle: where nothing runs there is nothing to wait for, however little time is left.
 func TestCloseOfTheIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestCloseOfTheIdle(t *testing.T) {
 	})
 }
 
-// What is remembered of idle periods is bounded.
+// TestSlotsAreBounded: what is remembered of idle periods is bounded.
 func TestSlotsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

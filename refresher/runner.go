@@ -26,7 +26,7 @@ type Request struct {
 	Kind   leaderboard.RunKind
 	Reason leaderboard.RunReason
 	Actor  string
-	// AskedAt is when the wish arose, by the clock of this machine; the zero value is now. A full build that started
+	// AskedAt is when the need arose, by the clock of this machine; the zero value is now. A full build that started
 	// later, in any process, fulfils it.
 	AskedAt time.Time
 }

@@ -19,7 +19,7 @@ const (
 	scheduleStep = 50 * time.Millisecond
 	// cronJitter spreads boards that are due at the same minute; it does not shift what counts as done since then.
 	cronJitter = 2 * time.Second
-	// Triggers are looked at ten times in the shortest time that they name, within these bounds.
+	// minTriggerLook and maxTriggerLook bound how often triggers are checked, else ten times in the shortest time they name.
 	minTriggerLook = time.Second
 	maxTriggerLook = 30 * time.Second
 )

@@ -83,20 +83,20 @@ func TestIncrementalSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := scheduled(t, leaderboard.Refresh{Incremental: "10s"}, nil)
-		settle(10 * time.Minute)
+		pass(10 * time.Minute)
 		if got := s.history(); len(got) > 0 {
 			t.Errorf("a copy that lacks nothing: %v", got)
 		}
 		for range 60 {
 			s.write(1)
-			settle(10 * time.Second)
+			pass(10 * time.Second)
 		}
 		if n := fates(s)["incremental schedule done"]; n < 50 || n > 60 {
 			t.Errorf("%d catch-ups in 10 minutes, want about 60: %v", n, fates(s))
 		}
 		s.change(func() { s.copied, s.runs = leaderboard.CopyInfo{}, nil })
 		s.write(1)
-		settle(time.Minute)
+		pass(time.Minute)
 		if got := s.history(); len(got) > 0 {
 			t.Errorf("a board without a copy: %v", got)
 		}
@@ -115,7 +115,7 @@ func TestIncrementalRepairs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := scheduled(t, leaderboard.Refresh{Incremental: "10s"}, nil)
 				s.change(func() { harm(s) })
-				settle(12 * time.Second)
+				pass(12 * time.Second)
 				if got := s.history(); !reflect.DeepEqual(got, []string{"incremental schedule done"}) {
 					t.Errorf("history: %v", got)
 				}
@@ -128,29 +128,29 @@ func TestCronSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a bubble begins at midnight UTC
 		s, _ := scheduled(t, leaderboard.Refresh{Full: "30 4 * * *", Incremental: "off"}, nil)
-		settle(4*time.Hour + 29*time.Minute)
+		pass(4*time.Hour + 29*time.Minute)
 		if s.buildCount() > 0 {
 			t.Error("too early")
 		}
-		settle(2 * time.Minute)
+		pass(2 * time.Minute)
 		s.change(func() {
 			if len(s.builds) != 1 || s.builds[0].UTC().Format("15:04") != "04:30" {
 				t.Errorf("builds: %v", s.builds)
 			}
 		})
-		settle(48 * time.Hour)
+		pass(48 * time.Hour)
 		if got := fates(s); !reflect.DeepEqual(got, map[string]int{"full schedule done": 3}) {
 			t.Errorf("after three days: %v", got)
 		}
 		s.change(func() { s.copied.Exists = false })
-		settle(48 * time.Hour)
+		pass(48 * time.Hour)
 		if n := s.buildCount(); n != 3 {
 			t.Errorf("a board without a copy was built: %d", n)
 		}
 	})
 }
 
-// Three processes keep the same schedule and build once.
+// TestCronAcrossProcesses: three processes keep the same schedule and build once.
 func TestCronAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestCronAcrossProcesses(t *testing.T) {
 			r := newRefresher(t, s, func(c *Config) { c.Boards = l })
 			wg.Go(func() { r.Run(ctx) })
 		}
-		settle(24*time.Hour + time.Minute)
+		pass(24*time.Hour + time.Minute)
 		cancel()
 		wg.Wait()
 		if n := s.buildCount(); n != 24 {
@@ -174,22 +174,22 @@ func TestDynamicSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := scheduled(t, leaderboard.Refresh{Dynamic: "900/1 60/100", Incremental: "off"}, nil)
-		settle(time.Hour)
+		pass(time.Hour)
 		s.write(1)
-		settle(14 * time.Minute)
+		pass(14 * time.Minute)
 		if got := s.history(); len(got) > 0 {
 			t.Errorf("one change after 14 minutes: %v", got)
 		}
-		settle(2 * time.Minute)
+		pass(2 * time.Minute)
 		if got := s.history(); !reflect.DeepEqual(got, []string{"incremental dynamic done"}) {
 			t.Errorf("one change after 16 minutes: %v", got)
 		}
 		s.write(100)
-		settle(50 * time.Second)
+		pass(50 * time.Second)
 		if got := s.history(); len(got) != 1 {
 			t.Errorf("100 changes after 50 s: %v", got)
 		}
-		settle(30 * time.Second)
+		pass(30 * time.Second)
 		if got := s.history(); len(got) != 2 {
 			t.Errorf("100 changes after 80 s: %v", got)
 		}
@@ -207,7 +207,7 @@ func TestScheduleFollowsTheRules(t *testing.T) {
 		s, l := scheduled(t, leaderboard.Refresh{Incremental: "off"}, nil)
 		behind := func() {
 			s.write(1)
-			settle(2 * time.Minute)
+			pass(2 * time.Minute)
 		}
 		behind()
 		if got := s.history(); len(got) > 0 {
@@ -221,7 +221,7 @@ func TestScheduleFollowsTheRules(t *testing.T) {
 		l.mu.Lock()
 		l.boards = nil
 		l.mu.Unlock()
-		settle(11 * time.Second)
+		pass(11 * time.Second)
 		behind()
 		if got := s.history(); len(got) != 1 {
 			t.Errorf("deleted: %v", got)
@@ -229,27 +229,27 @@ func TestScheduleFollowsTheRules(t *testing.T) {
 	})
 }
 
-// When MySQL or Redis are away the schedule goes on with what it knows.
+// TestScheduleSurvives: when MySQL or Redis are away the schedule goes on with what it knows.
 func TestScheduleSurvives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, l := scheduled(t, leaderboard.Refresh{Incremental: "5s"}, nil)
-		settle(time.Minute)
+		pass(time.Minute)
 		l.mu.Lock()
 		l.err = errors.New("away")
 		l.mu.Unlock()
 		s.change(func() { s.err = errors.New("away") })
-		settle(time.Minute)
+		pass(time.Minute)
 		s.change(func() { s.err = nil })
 		s.write(1)
-		settle(10 * time.Second)
+		pass(10 * time.Second)
 		if got := s.history(); !reflect.DeepEqual(got, []string{"incremental schedule done"}) {
 			t.Errorf("history: %v", got)
 		}
 	})
 }
 
-// Many boards are all looked at, a bounded number at once, and not all at the same moment.
+// TestManyBoards: many boards are all looked at, a bounded number at once, and not all at the same moment.
 func TestManyBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -272,13 +272,13 @@ func TestManyBoards(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { r.Run(ctx) })
-		settle(5 * time.Second) // half of the interval
+		pass(5 * time.Second) // half of the interval
 		mu.Lock()
 		if len(seen) < 400 || len(seen) > 800 || len(starts) < 80 {
 			t.Errorf("%d boards were looked at, at %d moments", len(seen), len(starts))
 		}
 		mu.Unlock()
-		settle(7 * time.Second)
+		pass(7 * time.Second)
 		cancel()
 		wg.Wait()
 		if len(seen) != 1200 {
@@ -290,7 +290,7 @@ func TestManyBoards(t *testing.T) {
 	})
 }
 
-// A write that comes between the looks at MySQL and at the copy is no reason for a run.
+// TestScheduleToleratesWrites: a write that comes between the looks at MySQL and at the copy is no reason for a run.
 func TestScheduleToleratesWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -305,7 +305,7 @@ func TestScheduleToleratesWrites(t *testing.T) {
 				first = !first
 			}}
 		})
-		settle(time.Minute)
+		pass(time.Minute)
 		if got := s.history(); len(got) > 0 {
 			t.Errorf("history: %v", got)
 		}
@@ -334,8 +334,8 @@ func (w *watched) CurrentPeriod(ctx context.Context, b leaderboard.Board, window
 	return w.list.CurrentPeriod(ctx, b, window)
 }
 
-// settle lets time pass, and everybody do what they have to do by then.
-func settle(d time.Duration) {
+// pass lets time pass, and everybody does what they have to do by then.
+func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }

@@ -87,8 +87,8 @@ func scoreOf(t testing.TB, s *store.Store, ref leaderboard.PeriodRef, member str
 	return out.Entries[0].Score
 }
 
-// patience bounds every wait of a test; it is long because machines are shared.
-const patience = 30 * time.Second
+// maxWait bounds every wait of a test; it is long because machines are shared.
+const maxWait = 30 * time.Second
 
 // eventually polls until cond is true.
 func eventually(t testing.TB, what string, cond func() bool) {
@@ -98,7 +98,7 @@ func eventually(t testing.TB, what string, cond func() bool) {
 
 func poll(t testing.TB, every time.Duration, what string, cond func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(maxWait)
 	defer deadline.Stop()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -117,7 +117,7 @@ func await[T any](t testing.TB, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatalf("waited in vain for %s", what)
 	}
 	var none T

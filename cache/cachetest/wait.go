@@ -10,18 +10,18 @@ import (
 	"leaderboard"
 )
 
-// Patience is longer than anything takes on a machine that works, however busy it is.
-const Patience = time.Minute
+// MaxWait is longer than anything takes on a machine that works, however busy it is.
+const MaxWait = time.Minute
 
-// Unhurried makes a client of Redis wait for as long as Patience.
+// Unhurried makes a client of Redis wait for as long as MaxWait.
 func Unhurried(o *redis.UniversalOptions) {
-	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = Patience, Patience, Patience, Patience
+	o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = MaxWait, MaxWait, MaxWait, MaxWait
 }
 
 // Within returns a context with a deadline that no healthy test reaches.
 func Within(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), MaxWait)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -29,13 +29,13 @@ func Within(t testing.TB) context.Context {
 // Eventually polls until ok says yes.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.After(Patience)
+	deadline := time.After(MaxWait)
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !ok() {
 		select {
 		case <-deadline:
-			t.Fatalf("not within %s: %s", Patience, what)
+			t.Fatalf("not within %s: %s", MaxWait, what)
 		case <-tick.C:
 		}
 	}

@@ -17,7 +17,7 @@ func benchRig(b *testing.B, n, topN int) *rig {
 	return r
 }
 
-// Straight from the copy in Redis, one round trip each.
+// BenchmarkCopy: straight from the copy in Redis, one round trip each.
 func BenchmarkCopy(b *testing.B) {
 	r := benchRig(b, 20_000, 20_000)
 	for _, limit := range []int{10, 100, 1000} {
@@ -57,7 +57,7 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
-// A commit written through: one change, and a batch.
+// BenchmarkApply: a commit written through: one change, and a batch.
 func BenchmarkApply(b *testing.B) {
 	for _, changes := range []int{1, 500} {
 		b.Run(fmt.Sprint(changes), func(b *testing.B) {
@@ -79,7 +79,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// A full rebuild, without the time that MySQL takes.
+// BenchmarkBuild: a full rebuild, without the time that MySQL takes.
 func BenchmarkBuild(b *testing.B) {
 	for _, n := range []int{1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"leaderboard/rank"
 )
 
-// A builder that read before others wrote, and publishes after them, must not win.
+// TestStaleBuilderIsRefused: a builder that read before others wrote, and publishes after them, must not win.
 func TestStaleBuilderIsRefused(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -34,7 +34,7 @@ func TestStaleBuilderIsRefused(t *testing.T) {
 	}
 }
 
-// The client repeats a command whose answer was lost.
+// TestPublishTwice: the client repeats a command whose answer was lost.
 func TestPublishTwice(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -54,8 +54,8 @@ func TestPublishTwice(t *testing.T) {
 	}
 }
 
-// What a restored backup knows nothing about must not fence off the truth.
-func TestBuildReplacesACopyAheadOfTheTruth(t *testing.T) {
+// TestBuildReplacesACopyAheadOfTheDatabase: what a restored backup knows nothing about must not fence the database off.
+func TestBuildReplacesACopyAheadOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.world.Fill(3)
@@ -70,7 +70,8 @@ func TestBuildReplacesACopyAheadOfTheTruth(t *testing.T) {
 	}
 }
 
-// A builder that dies at any named point leaves the copy as it was or complete, and nothing without an end.
+// TestBuilderDiesAnywhere: a builder that dies at any named point leaves the copy as it was or complete, and nothing
+// without an end.
 func TestBuilderDiesAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, point := range []string{"locked", "snapshot", "chunk", "before-publish", "published"} {

@@ -99,7 +99,7 @@ func TestCopyCoversItsTop(t *testing.T) {
 	}
 }
 
-// Far beyond 2^53, where a double no longer tells neighbours apart.
+// TestSeqIsExact: far beyond 2^53, where a double no longer tells neighbours apart.
 func TestSeqIsExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -230,7 +230,7 @@ func TestGreaterTopNNeedsABuild(t *testing.T) {
 	}
 }
 
-// Counting distinct scores reads every position above: beyond a bound that is left to MySQL.
+// TestDenseIsBounded: counting distinct scores reads every position above: beyond a bound that is left to MySQL.
 func TestDenseIsBounded(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = leaderboard.MaxTopN }), Options{Slack: 1})
@@ -254,7 +254,8 @@ func TestDenseIsBounded(t *testing.T) {
 	}
 }
 
-// A dense rank that the copy does not count down to keeps no other member's from being answered.
+// TestDenseLookupsTooDeep: a dense rank that the copy does not count down to keeps no other member's from being
+// answered.
 func TestDenseLookupsTooDeep(t *testing.T) {
 	t.Parallel()
 	const members = 10_010 // DENSE_LIMIT of head.lua and some
@@ -309,7 +310,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// The keys of a period share one slot of a cluster, whatever the prefix.
+// TestKeys: the keys of a period share one slot of a cluster, whatever the prefix.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	c := New(nil, nil, Options{Prefix: "x:"})

@@ -22,7 +22,7 @@ func (b *rig) ends(t testing.TB) [3]int64 {
 	return out
 }
 
-// Whatever is added or removed, the three keys expire together: none may stay behind for good.
+// TestKeysExpireTogether: whatever is added or removed, the three keys expire together: none may stay behind for good.
 func TestKeysExpireTogether(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), Options{})
@@ -52,7 +52,7 @@ func TestKeysExpireTogether(t *testing.T) {
 	}
 }
 
-// Only readers keep a copy alive, and seldom.
+// TestOnlyReadingKeepsACopy: only readers keep a copy alive, and seldom.
 func TestOnlyReadingKeepsACopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.CacheTTL = "1h" }), Options{})

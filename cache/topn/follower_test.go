@@ -59,7 +59,7 @@ func TestFollowerWritesThrough(t *testing.T) {
 	f.Notify(b.ref, b.world.Commit(cachetest.Put("late", 1))) // after Stop: no panic, no work
 }
 
-// Notified in the wrong order, by several servers, or not at all: the log makes it good.
+// TestFollowerFillsGaps: notified in the wrong order, by several servers, or not at all: the log makes it good.
 func TestFollowerFillsGaps(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -81,7 +81,7 @@ func TestFollowerFillsGaps(t *testing.T) {
 	}
 }
 
-// Commits that wait together with one missing between them must not be applied as one.
+// TestFollowerSeesAGapInTheQueue: commits that wait together with one missing between them must not be applied as one.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -157,14 +157,15 @@ func TestFollowerAsksForABuild(t *testing.T) {
 			f.Notify(b.ref, prepare(b))
 			select {
 			case <-asked:
-			case <-time.After(cachetest.Patience):
+			case <-time.After(cachetest.MaxWait):
 				t.Error("no build was asked for")
 			}
 		})
 	}
 }
 
-// While Redis hangs, writers go on; when it is back the copy is made good without anybody asking.
+// TestFollowerSurvivesRedis: while Redis hangs, writers go on; when it is back the copy is made good without anybody
+// asking.
 func TestFollowerSurvivesRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
@@ -185,8 +186,8 @@ func TestFollowerSurvivesRedis(t *testing.T) {
 	}()
 	select {
 	case <-notified:
-	case <-time.After(cachetest.Patience): // half an hour and more, if each waited for Redis
-		t.Fatalf("notifying takes longer than %s while Redis hangs", cachetest.Patience)
+	case <-time.After(cachetest.MaxWait): // half an hour and more, if each waited for Redis
+		t.Fatalf("notifying takes longer than %s while Redis hangs", cachetest.MaxWait)
 	}
 	if changes, age := f.Lag(); changes < commits-1 || age <= 0 {
 		t.Errorf("lag is %d changes, %s", changes, age)
@@ -209,7 +210,7 @@ func TestFollowerSurvivesRedis(t *testing.T) {
 	}
 }
 
-// A commit that could not be applied is not forgotten, even if no other follows.
+// TestFollowerTriesAgain: a commit that could not be applied is not forgotten, even if no other follows.
 func TestFollowerTriesAgain(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
@@ -237,7 +238,7 @@ func (s signal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A follower that cannot get through does not keep the process from ending.
+// TestFollowerStops: a follower that cannot get through does not keep the process from ending.
 func TestFollowerStops(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)
@@ -257,7 +258,7 @@ func TestFollowerStops(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) && err != nil {
 			t.Errorf("stop: %v", err)
 		}
-	case <-time.After(cachetest.Patience):
-		t.Errorf("stop takes longer than %s", cachetest.Patience)
+	case <-time.After(cachetest.MaxWait):
+		t.Errorf("stop takes longer than %s", cachetest.MaxWait)
 	}
 }

@@ -60,7 +60,7 @@ func TestLeaseIsExclusive(t *testing.T) {
 	}
 }
 
-// A release by someone whose lease has gone to another in the meantime.
+// TestReleaseComparesToken: a release by someone whose lease has gone to another in the meantime.
 func TestReleaseComparesToken(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -103,7 +103,7 @@ func TestLeaseIsLost(t *testing.T) {
 		if err := client.FlushDB(cachetest.Within(t)).Err(); err != nil {
 			t.Fatal(err)
 		}
-		lost(t, l, cachetest.Patience)
+		lost(t, l, cachetest.MaxWait)
 	})
 	t.Run("Redis hangs", func(t *testing.T) {
 		t.Parallel()

@@ -16,10 +16,10 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// TestCopyIsTruthOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
+// TestCopyIsRightOrSaysSo drives one copy through random commits, applications in any order, builds from fresh and old
 // snapshots, lost keys and restored backups. After every step, whatever the copy answers is exactly what the period was
 // at the state that the answer names; otherwise it says that it cannot answer (promise P3).
-func TestCopyIsTruthOrSaysSo(t *testing.T) {
+func TestCopyIsRightOrSaysSo(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	ids := int64(0)

@@ -87,7 +87,7 @@ func TestVerifyDifferences(t *testing.T) {
 	}
 }
 
-// An entry that the copy misses at its end, and one that it has too many.
+// TestVerifyLengths: an entry that the copy misses at its end, and one that it has too many.
 func TestVerifyLengths(t *testing.T) {
 	t.Parallel()
 	for _, extra := range []bool{false, true} {
@@ -129,7 +129,7 @@ func TestVerifyForeignHistory(t *testing.T) {
 	}
 }
 
-// The count of the whole period and the time of the state are part of every answer.
+// TestVerifyTotalAndTime: the count of the whole period and the time of the state are part of every answer.
 func TestVerifyTotalAndTime(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), Options{Slack: 1})

@@ -77,7 +77,7 @@ func TestBoardsDocument(t *testing.T) {
 // settle asks until the answer is the one wanted, or that takes too long.
 func (a *testApp) settle(line, want string) {
 	a.T.Helper()
-	for deadline := time.Now().Add(apptest.Patience); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(apptest.MaxWait); time.Now().Before(deadline); {
 		if reflect.DeepEqual(apptest.Comparable(a.T, a.Curl(line)), apptest.Comparable(a.T, []byte(want))) {
 			return
 		}

@@ -41,7 +41,7 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 	if redisURL != "" {
 		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
 	}
-	cfg.ReaderWait = apptest.Patience
+	cfg.ReaderWait = apptest.MaxWait
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -77,7 +77,7 @@ func (a *testApp) stop() {
 		return
 	}
 	a.stopped = true
-	ctx, cancel := context.WithTimeout(context.Background(), apptest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), apptest.MaxWait)
 	defer cancel()
 	if err := a.Stop(ctx); err != nil {
 		a.T.Errorf("stop: %s", err)

@@ -13,7 +13,7 @@ import (
 	"leaderboard/store"
 )
 
-// Two servers: what one changes it shows at once, and the other soon.
+// TestPeopleOnTwoServers: two servers: what one changes it shows at once, and the other soon.
 func TestPeopleOnTwoServers(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -43,7 +43,7 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	}
 	eventually := func(what string, cond func() bool) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, apptest.Patience)
+		ctx, cancel := context.WithTimeout(ctx, apptest.MaxWait)
 		defer cancel()
 		for !cond() {
 			if ctx.Err() != nil {

@@ -103,7 +103,7 @@ func TestDraining(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(apptest.Patience):
+	case <-time.After(apptest.MaxWait):
 		t.Fatal("the app does not stop")
 	}
 	if status, body := a.Get("/livez"); status != 0 {

@@ -21,8 +21,8 @@ const (
 	WriteKey = "test-write-key"
 )
 
-// Patience is longer than anything takes on a machine that works, however busy it is.
-const Patience = time.Minute
+// MaxWait is longer than anything takes on a machine that works, however busy it is.
+const MaxWait = time.Minute
 
 // Buffer is a log that is written and read at the same time.
 type Buffer struct {
@@ -69,7 +69,7 @@ type Server struct {
 // Eventually polls until check returns "", and fails the test with what it returned last when that takes too long.
 func Eventually(t *testing.T, check func() string) {
 	t.Helper()
-	deadline := time.Now().Add(Patience)
+	deadline := time.Now().Add(MaxWait)
 	for {
 		said := check()
 		if said == "" {

@@ -66,7 +66,7 @@ func TestSubmitGivesUp(t *testing.T) {
 	if status != exitFailed || !strings.Contains(errOut, "503: The server is busy") {
 		t.Errorf("status %d, %q", status, errOut)
 	}
-	if asked.Load() < 2 || time.Since(start) > apptest.Patience {
+	if asked.Load() < 2 || time.Since(start) > apptest.MaxWait {
 		t.Errorf("asked %d times in %s", asked.Load(), time.Since(start))
 	}
 	// What is not 503 is final.

@@ -106,7 +106,7 @@ func (p *program) showApplied(cfg *config, views []appliedView, verb, none strin
 	return err
 }
 
-// stateView is a row of migrate status.
+// migrationView is a row of migrate status.
 type migrationView struct {
 	Version   int64  `json:"version"`
 	Name      string `json:"name"`

@@ -70,7 +70,7 @@ func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func scriptReady(ts *testscript.TestScript, _ bool, _ []string) {
-	deadline := time.Now().Add(apptest.Patience)
+	deadline := time.Now().Add(apptest.MaxWait)
 	last := "no answer"
 	for time.Now().Before(deadline) {
 		resp, err := http.Get(ts.Getenv("LEADERBOARD_URL") + "/readyz")

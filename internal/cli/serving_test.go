@@ -25,7 +25,7 @@ func serving(t *testing.T) *apptest.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), apptest.Patience)
+		ctx, cancel := context.WithTimeout(context.Background(), apptest.MaxWait)
 		defer cancel()
 		if err := a.Stop(ctx); err != nil {
 			t.Errorf("stop: %s", err)

@@ -84,7 +84,7 @@ func (a apt) closure(ctx context.Context, packages []string) ([]string, error) {
 }
 
 // setUp writes the private configuration. It reads the package lists, and
-// reports true, unless the ones at hand are of the same sources and recent.
+// reports true, unless those that are there are of the same sources and recent.
 func (a apt) setUp(ctx context.Context) (updated bool, err error) {
 	for _, d := range []string{"lists/partial", "cache/archives/partial", "none"} {
 		if err := os.MkdirAll(a.at(d), 0o755); err != nil {

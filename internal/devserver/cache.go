@@ -17,7 +17,7 @@ const cacheVersion = "servers-1"
 // cache is the folder that keeps fetched programs (programs/<kind>) and
 // initialised data folders (templates/<kind>-<hash>). Everything in it was
 // made beside its place and renamed into it when complete, under a lock, so
-// any number of processes may use it at once and a broken half is made anew.
+// any number of processes may use it at once and a broken half is made again.
 type cache struct{ dir string }
 
 func openCache(dir string) (cache, error) {

@@ -84,7 +84,7 @@ func endAll(pids []string) {
 	}
 }
 
-// Servers die with a parent that was killed with -9, a stopped one too.
+// TestServersDieWithTheirParent: servers die with a parent that was killed with -9, a stopped one too.
 func TestServersDieWithTheirParent(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -151,7 +151,7 @@ func onDyingThread(f func()) {
 	<-done
 }
 
-// The end of the thread that asked for a server is not the end of a parent.
+// TestServerOutlivesTheStartingThread: the end of the thread that asked for a server is not the end of a parent.
 func TestServerOutlivesTheStartingThread(t *testing.T) {
 	var s *Server
 	var err error

@@ -64,8 +64,8 @@ func variable(t *testing.T, db *sql.DB, name string) string {
 	return value
 }
 
-// The data of a server that is not ephemeral survive Stop and a crash, and the
-// commits it acknowledged are durable by MySQL's own defaults.
+// TestDataStay: the data of a server that is not ephemeral survive Stop and a crash, and the commits it acknowledged
+// are durable by MySQL's own defaults.
 func TestDataStay(t *testing.T) {
 	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -105,7 +105,8 @@ func TestDataStay(t *testing.T) {
 	}
 }
 
-// A server's temporary tables are where no other server looks: one that starts deletes what it finds.
+// TestTemporaryTablesAreApart: a server's temporary tables are where no other server looks: one that starts deletes
+// what it finds.
 func TestTemporaryTablesAreApart(t *testing.T) {
 	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -149,7 +150,7 @@ func TestEphemeralDataGoAtStop(t *testing.T) {
 	}
 }
 
-// A start that fails shows what the server said.
+// TestFailedStartShowsTheLog: a start that fails shows what the server said.
 func TestFailedStartShowsTheLog(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Databases = 1 << 62 // out of Redis's range

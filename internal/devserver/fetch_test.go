@@ -61,7 +61,7 @@ func countLines(t *testing.T, path, line string) int {
 	return strings.Count(string(text), line+"\n")
 }
 
-// Many at once fetch once, and all get the same program.
+// TestFetchOnce: many at once fetch once, and all get the same program.
 func TestFetchOnce(t *testing.T) {
 	calls := fakeApt(t)
 	dir := t.TempDir()
@@ -95,8 +95,8 @@ func TestFetchOnce(t *testing.T) {
 	}
 }
 
-// A download or an unpacking that broke off leaves no program behind, and the
-// next call starts over.
+// TestBrokenFetchIsRetried: a download or an unpacking that broke off leaves no program behind, and the next call
+// starts over.
 func TestBrokenFetchIsRetried(t *testing.T) {
 	for _, cause := range []struct{ file, message string }{{"broken", "connection lost"}, {"full", "no space"}} {
 		t.Run(cause.file, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestBrokenFetchIsRetried(t *testing.T) {
 	}
 }
 
-// Package lists serve several kinds, and are read again when a download fails
-// with them: the archive may have moved on.
+// TestPackageListsAreReused: package lists serve several kinds, and are read again when a download fails with them: the
+// archive may have moved on.
 func TestPackageListsAreReused(t *testing.T) {
 	calls := fakeApt(t)
 	c := cache{dir: t.TempDir()}
@@ -159,7 +159,7 @@ func TestPackageListsAreReused(t *testing.T) {
 	}
 }
 
-// With no program, no archive and no address the error says what to do.
+// TestNoServerSaysWhatToDo: with no program, no archive and no address the error says what to do.
 func TestNoServerSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := StartRedis(t.Context(), Config{Dir: t.TempDir(), Cache: t.TempDir()})
@@ -173,7 +173,7 @@ func TestNoServerSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Waiting for somebody else's fetch ends with the context.
+// TestFetchWaitsNoLongerThanItsContext: waiting for somebody else's fetch ends with the context.
 func TestFetchWaitsNoLongerThanItsContext(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(c.dir, "programs"), 0o755); err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A given server is used, never started, stopped or signalled.
+// TestGivenServers: a given server is used, never started, stopped or signalled.
 func TestGivenServers(t *testing.T) {
 	my := mustStart(t, StartMySQL, testConfig(t))
 	red := mustStart(t, StartRedis, testConfig(t))
@@ -43,7 +43,7 @@ func TestGivenServers(t *testing.T) {
 	}
 }
 
-// An address that does not work is an error at once, which shows no password.
+// TestGivenServersThatDoNotAnswer: an address that does not work is an error at once, which shows no password.
 func TestGivenServersThatDoNotAnswer(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

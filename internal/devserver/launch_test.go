@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A port that somebody took between our choice and our start is recognised, so
-// that launch tries another, and the server there is not mistaken for ours.
+// TestTakenPortIsRecognised: a port that somebody took between our choice and our start is recognised, so that launch
+// tries another, and the server there is not mistaken for ours.
 func TestTakenPortIsRecognised(t *testing.T) {
 	for kind, start := range map[Kind]startFunc{KindMySQL: StartMySQL, KindMariaDB: StartMariaDB, KindRedis: StartRedis} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestTakenPortIsRecognised(t *testing.T) {
 	}
 }
 
-// Two servers never share a data folder; a third party learns why it waits.
+// TestDataFolderIsLocked: two servers never share a data folder; a third party learns why it waits.
 func TestDataFolderIsLocked(t *testing.T) {
 	cfg := testConfig(t)
 	mustStart(t, StartRedis, cfg)
@@ -39,7 +39,7 @@ func TestDataFolderIsLocked(t *testing.T) {
 	}
 }
 
-// The lock of a server that was killed is free for the next one at once.
+// TestLockDiesWithTheServer: the lock of a server that was killed is free for the next one at once.
 func TestLockDiesWithTheServer(t *testing.T) {
 	cfg := testConfig(t)
 	s := mustStart(t, StartRedis, cfg)
@@ -49,8 +49,8 @@ func TestLockDiesWithTheServer(t *testing.T) {
 	mustStart(t, StartRedis, cfg)
 }
 
-// A program on PATH that does not work for us gives way to a fetched one, and
-// when that fails too the error tells about both.
+// TestBrokenProgramGivesWay: a program on PATH that does not work for us gives way to a fetched one, and when that
+// fails too the error tells about both.
 func TestBrokenProgramGivesWay(t *testing.T) {
 	calls := fakeApt(t)
 	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=7.0.0 sha=0' && exit\necho confined >&2\nexit 1\n"
@@ -84,7 +84,7 @@ func TestFreePortIsBelowTheKernelsOwn(t *testing.T) {
 	}
 }
 
-// A data folder that could not be made is not taken for a good one later.
+// TestTemplateFailureLeavesNothing: a data folder that could not be made is not taken for a good one later.
 func TestTemplateFailureLeavesNothing(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	dir := filepath.Join(t.TempDir(), "mysql")

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A killed MySQL leaves a lock with its process id, which any other process may have when the next one starts.
+// TestRestartWithStaleSocketLock: a killed MySQL leaves a lock with its process id, which any other process may have
+// when the next one starts.
 func TestRestartWithStaleSocketLock(t *testing.T) {
 	s, err := StartMySQL(t.Context(), Config{Dir: t.TempDir(), Ephemeral: true, MySQLOnly: true})
 	if err != nil {

@@ -22,8 +22,8 @@ func client(t *testing.T, address string) *redis.Client {
 	return c
 }
 
-// Each call gives an empty database that no other test has; it is emptied and
-// free again when its test has ended.
+// TestRedisDatabasesAreApart: each call gives an empty database that no other test has; it is emptied and free again
+// when its test has ended.
 func TestRedisDatabasesAreApart(t *testing.T) {
 	ctx := context.Background()
 	seen := map[string]*redis.Client{}
@@ -65,8 +65,8 @@ func privateRedis(t *testing.T, databases int) *devserver.Server {
 	return s
 }
 
-// When all databases are taken, the next test waits until one is given back; it
-// then finds it empty.
+// TestClaimWaitsForAFreeDatabase: when all databases are taken, the next test waits until one is given back; it then
+// finds it empty.
 func TestClaimWaitsForAFreeDatabase(t *testing.T) {
 	url := privateRedis(t, 3).URL
 	admin := client(t, url)
@@ -105,7 +105,7 @@ func TestClaimWaitsForAFreeDatabase(t *testing.T) {
 	}
 }
 
-// The claim of a process that died does not last for ever.
+// TestClaimsExpire: the claim of a process that died does not last for ever.
 func TestClaimsExpire(t *testing.T) {
 	admin := client(t, privateRedis(t, 0).URL)
 	db, err := claim(t.Context(), admin, "a")
@@ -117,7 +117,7 @@ func TestClaimsExpire(t *testing.T) {
 	}
 }
 
-// Database 0 keeps the claims, so one database is not enough.
+// TestClaimNeedsTwoDatabases: database 0 keeps the claims, so one database is not enough.
 func TestClaimNeedsTwoDatabases(t *testing.T) {
 	admin := client(t, privateRedis(t, 1).URL)
 	if db, err := claim(t.Context(), admin, "a"); err == nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A new run deletes the folders of runs that have ended, and no others.
+// TestRunDirsOfDeadRunsAreSwept: a new run deletes the folders of runs that have ended, and no others.
 func TestRunDirsOfDeadRunsAreSwept(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "runs")
 	live, err := newRunDir(base)

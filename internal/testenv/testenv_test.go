@@ -35,8 +35,8 @@ func scan(t *testing.T, db *sql.DB, query string, args ...any) string {
 	return value
 }
 
-// Each call gives an empty database of its own, on the product it names, which
-// is gone when its test has ended.
+// TestDatabasesAreFreshAndApart: each call gives an empty database of its own, on the product it names, which is gone
+// when its test has ended.
 func TestDatabasesAreFreshAndApart(t *testing.T) {
 	for name, fresh := range map[string]func(testing.TB) string{"mysql": MySQL, "mariadb": MariaDB} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestDatabasesAreFreshAndApart(t *testing.T) {
 	}
 }
 
-// What a private MySQL acknowledged survives a crash: it is not the fast kind.
+// TestPrivateMySQLIsDurable: what a private MySQL acknowledged survives a crash: it is not the fast kind.
 func TestPrivateMySQLIsDurable(t *testing.T) {
 	s := PrivateMySQL(t)
 	db := open(t, s.DSN)
@@ -131,8 +131,8 @@ func (c *caught) Fatalf(format string, args ...any) {
 
 var errCaught = errors.New("the test has failed")
 
-// Without a server and a way to get one the test fails, is not skipped, and
-// says what to do; the next does not try again.
+// TestNoServerFails: without a server and a way to get one the test fails, is not skipped, and says what to do; the
+// next does not try again.
 func TestNoServerFails(t *testing.T) {
 	t.Setenv(RedisVariable, "")
 	t.Setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
@@ -161,7 +161,7 @@ func TestNoServerFails(t *testing.T) {
 	}
 }
 
-// A process starts one server of a kind, whoever asks, and stop ends it.
+// TestPoolStartsOnce: a process starts one server of a kind, whoever asks, and stop ends it.
 func TestPoolStartsOnce(t *testing.T) {
 	t.Setenv(RedisVariable, "")
 	p := newPool()

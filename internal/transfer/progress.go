@@ -17,7 +17,7 @@ import (
 type importProgress struct {
 	Version int    `json:"version"`
 	Board   string `json:"board"`
-	Created string `json:"board_created_time"` // a board made anew under the same name is another one
+	Created string `json:"board_created_time"` // a board made again under the same name is another one
 	Format  string `json:"format"`
 	Batch   int    `json:"batch"`
 	Key     string `json:"idempotency_key,omitempty"`

@@ -154,7 +154,7 @@ func TestReadJSONLines(t *testing.T) {
 	}
 }
 
-// How a file arrives makes no difference.
+// TestReadInPieces: how a file arrives makes no difference.
 func TestReadInPieces(t *testing.T) {
 	pieces := []string{
 		"a,1", "\n", "\n", "\r\n", "\r", "\"", ",", "b", byteOrder, `{"member":"a","score":1}`, "{", "}", "\x00", "\xff",
@@ -196,7 +196,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// However long a line is, it takes no more memory than another.
+// TestReadHugeLine: however long a line is, it takes no more memory than another.
 func TestReadHugeLine(t *testing.T) {
 	for _, format := range []string{client.FormatCSV, client.FormatJSONL} {
 		for _, start := range []string{"", "\""} {

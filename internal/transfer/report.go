@@ -34,7 +34,7 @@ type importReport struct {
 	size int64 // bytes of the file that are true
 }
 
-// open begins the report anew (size 0), or behind the first size bytes of the one that is there. A file that is none is
+// open begins an empty report (size 0), or goes on after the first size bytes of the one that is there. A file that is none is
 // left alone.
 func (r *importReport) open(size int64) error {
 	if r.name == "" {

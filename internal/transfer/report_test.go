@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A report that was truncated by a kill, or went further than the progress, is put right.
+// TestReportIsPutRight: a report that was truncated by a kill, or went further than the progress, is put right.
 func TestReportIsPutRight(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "refused")
 	r := importReport{name: file}

@@ -124,7 +124,7 @@ func threeWindows() leaderboard.Rules {
 	return berlin(leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour)
 }
 
-// A reader is first after the turn: it sees an empty new period, and the old one under its own name.
+// testTurnRead: a reader is first after the turn: it sees an empty new period, and the old one under its own name.
 func testTurnRead(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	r := b.submit(score("a", 5))
@@ -163,7 +163,7 @@ func testTurnRead(t *testing.T, s Subject) {
 	}
 }
 
-// A writer is first after the turn: it begins what is missing in its own transaction.
+// testTurnWritten: a writer is first after the turn: it begins what is missing in its own transaction.
 func testTurnWritten(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 9))
@@ -201,7 +201,8 @@ func testTurnWritten(t *testing.T, s Subject) {
 	}
 }
 
-// What breaks a rule in one window counts in none: yesterday's sum stands before the limit of all_time, not of the day.
+// testAllWindowsOrNone: what breaks a rule in one window counts in none: yesterday's sum stands before the limit of
+// all_time, not of the day.
 func testAllWindowsOrNone(t *testing.T, s Subject) {
 	rules, limit := berlin(leaderboard.WindowDay, leaderboard.WindowAllTime), int64(10)
 	rules.Policy, rules.Limits.MaxScore = leaderboard.PolicySum, &limit
@@ -223,7 +224,8 @@ func testAllWindowsOrNone(t *testing.T, s Subject) {
 	}
 }
 
-// A window that is added begins empty, one that is removed is left as it is, and goes on when it comes back.
+// testChangeWindows: a window that is added begins empty, one that is removed is left as it is, and goes on when it
+// comes back.
 func testChangeWindows(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowAllTime))
 	if r := b.submit(score("a", 5)); r.Seqs != nil {
@@ -252,7 +254,7 @@ func testChangeWindows(t *testing.T, s Subject) {
 	}
 }
 
-// A clock that goes back does not bring yesterday back.
+// testClockBack: a clock that goes back does not bring yesterday back.
 func testClockBack(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-03-28T23:00:10Z", berlin(leaderboard.WindowDay))
 	first := b.submit(score("a", 5))
@@ -266,7 +268,7 @@ func testClockBack(t *testing.T, s Subject) {
 	}
 }
 
-// The zone cuts the periods: it can change only until one of them was used.
+// testTimeZone: the zone cuts the periods: it can change only until one of them was used.
 func testTimeZone(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-03-28T23:30:00Z", berlin(leaderboard.WindowAllTime, leaderboard.WindowDay))
 	if got := b.current()[leaderboard.WindowDay].Name(); got != "2026-03-29" {
@@ -289,7 +291,7 @@ func testTimeZone(t *testing.T, s Subject) {
 	wantConflict(t, err, "/time_zone", "time_zone stays UTC, because calendar periods of the board were used")
 }
 
-// The answer to a key is the one that was given, also after the turn.
+// testKeysAcrossTurn: the answer to a key is the one that was given, also after the turn.
 func testKeysAcrossTurn(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
@@ -324,7 +326,7 @@ func testRemoveWindows(t *testing.T, s Subject) {
 	}
 }
 
-// Periods are found by their names, past ones too, of windows that were removed too.
+// testPeriodNames: periods are found by their names, past ones too, of windows that were removed too.
 func testPeriodNames(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	old := b.current()
@@ -352,7 +354,7 @@ func testPeriodNames(t *testing.T, s Subject) {
 	}
 }
 
-// Whoever only looks after copies begins no periods.
+// testPeekBeginsNothing: whoever only looks after copies begins no periods.
 func testPeekBeginsNothing(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowHour))
 	made := b.put(berlin(leaderboard.WindowHour))
@@ -369,7 +371,8 @@ func testPeekBeginsNothing(t *testing.T, s Subject) {
 	}
 }
 
-// Writers and readers cross the turn together: nothing is lost, counted twice or put into two periods of one name.
+// testTurnUnderLoad: writers and readers cross the turn together: nothing is lost, counted twice or put into two
+// periods of one name.
 func testTurnUnderLoad(t *testing.T, s Subject) {
 	rules := threeWindows()
 	rules.Policy = leaderboard.PolicySum

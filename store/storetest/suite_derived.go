@@ -89,7 +89,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	return step
 }
 
-// A union adds up what members have in any of the sources, and a removal takes it away again.
+// testDerivedUnion: a union adds up what members have in any of the sources, and a removal takes it away again.
 func testDerivedUnion(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.follow()
@@ -114,7 +114,7 @@ func testDerivedUnion(t *testing.T, s Subject) {
 	}
 }
 
-// The last days: a member that played on some of them only, and a day that nobody played.
+// testDerivedRolling: the last days: a member that played on some of them only, and a day that nobody played.
 func testDerivedRolling(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-18T12:00:00Z", leaderboard.Derive{Last: "3d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("ada", 1), score("bob", 20))
@@ -137,7 +137,7 @@ func testDerivedRolling(t *testing.T, s Subject) {
 	b.follow()
 }
 
-// An intersection has who is in every source, each day.
+// testDerivedIntersect: an intersection has who is in every source, each day.
 func testDerivedIntersect(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-18T12:00:00Z",
 		leaderboard.Derive{Last: "2d", Op: leaderboard.DeriveOpIntersect, From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
@@ -155,7 +155,7 @@ func testDerivedIntersect(t *testing.T, s Subject) {
 	b.follow()
 }
 
-// A source that is made after the board is followed from then on.
+// testDerivedLate: a source that is made after the board is followed from then on.
 func testDerivedLate(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{
 		{Board: "runs"}, {Board: "late", Window: leaderboard.WindowAllTime}, {Board: "runs", Period: "2026-11-21"},
@@ -173,7 +173,7 @@ func testDerivedLate(t *testing.T, s Subject) {
 	b.follow("ada 320", "bob 2")
 }
 
-// Weights of 0 and below it, each aggregate, and when a total was reached.
+// testDerivedWeights: weights of 0 and below it, each aggregate, and when a total was reached.
 func testDerivedWeights(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		op        leaderboard.DeriveOp
@@ -199,7 +199,7 @@ func testDerivedWeights(t *testing.T, s Subject) {
 	}
 }
 
-// What a derived board cannot be, and what cannot become one.
+// testDerivedRules: what a derived board cannot be, and what cannot become one.
 func testDerivedRules(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	r := b.submit(score("ada", 1))
@@ -247,7 +247,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 	}
 }
 
-// The status tells what the entries reflect.
+// testDerivedStates: the status tells what the entries reflect.
 func testDerivedStates(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
 		Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}, Weights: []int64{1, 5},
@@ -292,7 +292,7 @@ func testDerivedStates(t *testing.T, s Subject) {
 	check("incomplete 0: 2026-11-21×1 1/1, 2026-11-20×1 3/3, ×1 0/0, ×1 0/0")
 }
 
-// A source that is deleted takes its part away, also when another board gets its name.
+// testDerivedLost: a source that is deleted takes its part away, also when another board gets its name.
 func testDerivedLost(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.submitTo("runs", score("ada", 1))
@@ -313,7 +313,8 @@ func testDerivedLost(t *testing.T, s Subject) {
 	}
 }
 
-// A member hidden on a source or on the board itself is not there, and is there again with what it has by then.
+// testDerivedHidden: a member hidden on a source or on the board itself is not there, and is there again with what it
+// has by then.
 func testDerivedHidden(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}}, "runs", "rides")
 	b.submitTo("runs", score("ada", 5), score("bob", 7))
@@ -342,14 +343,16 @@ func testDerivedHidden(t *testing.T, s Subject) {
 	b.follow("ada 20", "bob 7", "eve 1")
 }
 
-// The times of a batch run ahead of the clock; what is derived from it at once is not said to be older (follow checks that).
+// testDerivedAsOf: the times of a batch run ahead of the clock; what is derived from it at once is not said to be older
+// (follow checks that).
 func testDerivedAsOf(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	b.submitTo("runs", score("a", 4), score("b", 3), score("c", 2), score("d", 1))
 	b.follow("a 4", "b 3", "c 2", "d 1")
 }
 
-// A window that a source does not have is refused when the rule is made, and told when the source comes or changes later.
+// testDerivedWindows: a window that a source does not have is refused when the rule is made, and told when the source
+// comes or changes later.
 func testDerivedWindows(t *testing.T, s Subject) {
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}}}, "runs")
 	ever := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime}}

@@ -98,7 +98,7 @@ type plainEntry struct {
 	arrived int
 }
 
-// better is negative when a is: by score, then field by field, then by arrival.
+// compare is negative when a is better than b: by score, then field by field, then by arrival.
 func (a plainEntry) compare(b plainEntry, rules *leaderboard.Rules, arrival bool) int {
 	directed := func(o leaderboard.Order, x, y int64) int {
 		if o == leaderboard.OrderDesc {

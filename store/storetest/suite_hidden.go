@@ -50,7 +50,7 @@ func (b *board) caughtUp() {
 	b.last = p.LastSeq
 }
 
-// Everybody below a hidden member moves up in every mode, and down again.
+// testHiddenRanks: everybody below a hidden member moves up in every mode, and down again.
 func testHiddenRanks(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	b.submit(score("a", 9), score("b", 7), score("c", 7), score("d", 5), score("e", 3))
@@ -87,7 +87,8 @@ func testHiddenRanks(t *testing.T, s Subject) {
 	want("d restored", map[leaderboard.Mode]string{leaderboard.ModeTied: "1 d 8, 2 b 7, 2 c 7, 4 f 6, 5 e 3, 6 a 1"})
 }
 
-// A hidden member is told nothing, keeps the time at which a score was reached, and the log tells of moves only.
+// testHiddenEntry: a hidden member is told nothing, keeps the time at which a score was reached, and the log tells of
+// moves only.
 func testHiddenEntry(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	b.hide("m")
@@ -126,7 +127,7 @@ func testHiddenEntry(t *testing.T, s Truth) {
 	}
 }
 
-// What is hidden can be removed, and is an entry when it comes to rules.
+// testHiddenRemoved: what is hidden can be removed, and is an entry when it comes to rules.
 func testHiddenRemoved(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
@@ -146,7 +147,8 @@ func testHiddenRemoved(t *testing.T, s Truth) {
 	}
 }
 
-// Everywhere means the boards that come later too. Who is hidden twice is shown when both are over.
+// testHiddenEverywhere: everywhere means the boards that come later too. Who is hidden twice is shown when both are
+// over.
 func testHiddenEverywhere(t *testing.T, s Truth) {
 	subject, m := Subject{Truth: s, Rankings: s}, boardName(t)+"-member"
 	first := newBoardNamed(t, subject, boardName(t)+"-1", leaderboard.Rules{})
@@ -181,7 +183,7 @@ func testHiddenEverywhere(t *testing.T, s Truth) {
 	show(fmt.Sprintf("[1 %s 5 2 n 3]", m), fmt.Sprintf("[1 %s 6 2 n 4]", m))
 }
 
-// What is recorded, and what is refused.
+// testHiddenList: what is recorded, and what is refused.
 func testHiddenList(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	m := b.ref.Board + "-m"
@@ -294,7 +296,7 @@ func testHidingRefused(t *testing.T, s Truth, board string) {
 	}
 }
 
-// The answer that a key brought stays the answer, whatever happened to the member since.
+// testHiddenKeys: the answer that a key brought stays the answer, whatever happened to the member since.
 func testHiddenKeys(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	send := func() string {
@@ -316,7 +318,7 @@ func testHiddenKeys(t *testing.T, s Truth) {
 	}
 }
 
-// A deleted board takes its hidings along; one of the same name starts without.
+// testHiddenBoardDeleted: a deleted board takes its hidings along; one of the same name starts without.
 func testHiddenBoardDeleted(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")

@@ -29,8 +29,8 @@ func (b *timed) want(what string, p *leaderboard.Period, lines ...string) {
 	}
 }
 
-// A hidden member stays hidden in periods that begin. Closed periods stay as they are, with or without the member,
-// unless they are reopened, which is recorded.
+// testHiddenPeriods: a hidden member stays hidden in periods that begin. Closed periods stay as they are, with or
+// without the member, unless they are reopened, which is recorded.
 func testHiddenPeriods(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot", Actor: "boss"}
@@ -70,7 +70,7 @@ func testHiddenPeriods(t *testing.T, s Subject) {
 	testHiddenRuns(t, b, one, two)
 }
 
-// The corrections of the closed periods are recorded, each with its seq and who made it.
+// testHiddenRuns: the corrections of the closed periods are recorded, each with its seq and who made it.
 func testHiddenRuns(t *testing.T, b *timed, one, two *leaderboard.Period) {
 	runs, err := b.Truth.Runs(t.Context(), one.BoardID, 0, 10)
 	if err != nil {
@@ -90,7 +90,7 @@ func testHiddenRuns(t *testing.T, b *timed, one, two *leaderboard.Period) {
 	}
 }
 
-// A hidden entry in a closed period can be removed for good.
+// testHiddenClosedRemoved: a hidden entry in a closed period can be removed for good.
 func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
@@ -114,7 +114,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.want("removed for good", day, "1 n 5")
 }
 
-// When nobody was seen in a closed period the receipt tells that, not the seq of today's.
+// testHiddenClosedEmpty: when nobody was seen in a closed period the receipt tells that, not the seq of today's.
 func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	request := leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"}
@@ -129,7 +129,7 @@ func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	}
 }
 
-// The bounds of a period in which only hidden members have entries do not move: it was used.
+// testHiddenRecut: the bounds of a period in which only hidden members have entries do not move: it was used.
 func testHiddenRecut(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.hide(leaderboard.HideRequest{Board: b.name, Member: "m", Reason: "bot"})
@@ -141,7 +141,7 @@ func testHiddenRecut(t *testing.T, s Subject) {
 	}
 }
 
-// A window that the board no longer has keeps its open period; hiding is about that one too.
+// testHiddenOldWindow: a window that the board no longer has keeps its open period; hiding is about that one too.
 func testHiddenOldWindow(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("m", 9), score("n", 5))
@@ -154,8 +154,8 @@ func testHiddenOldWindow(t *testing.T, s Subject) {
 	b.want("restored", all, "1 m 9", "2 n 5")
 }
 
-// Times are assigned to hidden entries and to others in one order, though the clock stands still: when all are shown
-// together one day, those who were first are first.
+// testHiddenClock: times are assigned to hidden entries and to others in one order, though the clock stands still: when
+// all are shown together one day, those who were first are first.
 func testHiddenClock(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
 	request := leaderboard.HideRequest{Board: b.name, Member: "z", Reason: "bot"}

@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// A closed period changes only when it is reopened on purpose, and that is recorded.
+// testClosed: a closed period changes only when it is reopened on purpose, and that is recorded.
 func testClosed(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 9))
@@ -71,7 +71,7 @@ func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 	}
 }
 
-// Housekeeping closes what nobody followed up, some seconds after its end.
+// testSweepCloses: housekeeping closes what nobody followed up, some seconds after its end.
 func testSweepCloses(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowDay))
 	day := b.current()[leaderboard.WindowDay]
@@ -96,7 +96,7 @@ func testSweepCloses(t *testing.T, s Subject) {
 	}
 }
 
-// The newest closed periods are kept, as many as the board says; those of other windows all.
+// testRetention: the newest closed periods are kept, as many as the board says; those of other windows all.
 func testRetention(t *testing.T, s Subject) {
 	rules := threeWindows()
 	rules.Keep = map[leaderboard.Window]int{leaderboard.WindowHour: 2, leaderboard.WindowWeek: 0}
@@ -135,7 +135,8 @@ func testRetention(t *testing.T, s Subject) {
 	}
 }
 
-// However many periods there are to give up, the oldest go first: at no time is there a gap that passes for quiet hours.
+// testRetentionOfMany: however many periods there are to give up, the oldest go first: at no time is there a gap that
+// passes for quiet hours.
 func testRetentionOfMany(t *testing.T, s Subject) {
 	rules := berlin(leaderboard.WindowHour)
 	b := newTimed(t, s, "2026-03-01T00:30:00Z", rules)

@@ -60,7 +60,7 @@ func testKeys(t *testing.T, s Truth) {
 	}
 }
 
-// A request that was all rejected, or changed nothing, has its answer kept as well.
+// testKeyUnchanged: a request that was all rejected, or changed nothing, has its answer kept as well.
 func testKeyUnchanged(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	submit := func(key string, sub leaderboard.Submission) leaderboard.Receipt {
@@ -84,7 +84,7 @@ func testKeyUnchanged(t *testing.T, s Truth) {
 	}
 }
 
-// The log from its beginning leads to what the snapshot says.
+// testLog: the log from its beginning leads to what the snapshot says.
 func testLog(t *testing.T, s Truth) {
 	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		t.Run(string(order), func(t *testing.T) {

@@ -56,7 +56,7 @@ func testProfiles(t *testing.T, s Truth) {
 	}
 }
 
-// A change of a part leaves the rest, and many parts that change at the same time are all kept.
+// testPatchProfiles: a change of a part leaves the rest, and many parts that change at the same time are all kept.
 func testPatchProfiles(t *testing.T, s Truth) {
 	ctx, member := t.Context(), boardName(t)[2:20]+"m"
 	text := func(v string) *string { return &v }

@@ -133,7 +133,8 @@ func testCursor(t *testing.T, s Subject) {
 	}
 }
 
-// A cursor comes from a client: whatever is in it, the answer is a page or an error, never a wrong page.
+// testForgedCursors: a cursor comes from a client: whatever is in it, the answer is a page or an error, never a wrong
+// page.
 func testForgedCursors(t *testing.T, s Subject) {
 	b := ladder(t, s, 6, leaderboard.Rules{})
 	codec := rank.CodecOf(b.ref.Rules)
@@ -314,7 +315,7 @@ func testEmpty(t *testing.T, s Subject) {
 	}
 }
 
-// Member ids are bytes: neither case nor trailing spaces nor any collation make two of them one.
+// testMemberBytes: member ids are bytes: neither case nor trailing spaces nor any collation make two of them one.
 func testMemberBytes(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{})
 	members := []string{
@@ -362,7 +363,7 @@ func testMemberBytes(t *testing.T, s Subject) {
 	}
 }
 
-// No score is rounded, and none overflows where it is turned round.
+// testExtremes: no score is rounded, and none overflows where it is turned round.
 func testExtremes(t *testing.T, s Subject) {
 	scores := []int64{
 		math.MaxInt64, math.MaxInt64 - 1, 1<<53 + 1, 1 << 53, 1<<53 - 1, 1, 0, -1, -(1<<53 - 1), -(1 << 53), -(1<<53 + 1),
@@ -440,7 +441,7 @@ func (b *board) all(q leaderboard.Query, member string) map[string]error {
 	return errs
 }
 
-// The state is never older than its entries, whose times in a large batch run ahead of the clock.
+// testAsOf: the state is never older than its entries, whose times in a large batch run ahead of the clock.
 func testAsOf(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{})
 	var batch []leaderboard.Submission

@@ -28,7 +28,7 @@ func spring(t *testing.T) []leaderboard.SeasonRule {
 	return []leaderboard.SeasonRule{season(t, "S1", "03-01", "04-01"), season(t, "S2", "04-01", "05-01"), season(t, "S3", "06-01", "07-01")}
 }
 
-// A board of seasons takes submissions during them and says why it takes none; standings stay.
+// testSeasons: a board of seasons takes submissions during them and says why it takes none; standings stay.
 func testSeasons(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-02-20T12:00:00Z", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)})
 	for _, c := range []struct{ now, name, want string }{
@@ -71,7 +71,7 @@ func testSeasons(t *testing.T, s Subject) {
 	}
 }
 
-// Where there are other windows, a submission outside of seasons counts in those.
+// testSeasonsBeside: where there are other windows, a submission outside of seasons counts in those.
 func testSeasonsBeside(t *testing.T, s Subject) {
 	b := newTimed(t, s, "2026-04-20T12:00:00Z", leaderboard.Rules{
 		Windows: []leaderboard.Window{leaderboard.WindowSeason, leaderboard.WindowAllTime}, Seasons: spring(t),
@@ -89,7 +89,7 @@ func testSeasonsBeside(t *testing.T, s Subject) {
 	}
 }
 
-// Seasons may be added and those that nobody played may change; one that was used stays as it was.
+// testChangeSeasons: seasons may be added and those that nobody played may change; one that was used stays as it was.
 func testChangeSeasons(t *testing.T, s Subject) {
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t)[:1]}
 	b := newTimed(t, s, "2026-03-20T12:00:00Z", rules)

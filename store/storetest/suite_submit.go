@@ -60,7 +60,7 @@ func testPolicies(t *testing.T, s Truth) {
 	}
 }
 
-// A bad item is rejected alone; its neighbours and the order of arrival are not touched.
+// testNeighbours: a bad item is rejected alone; its neighbours and the order of arrival are not touched.
 func testNeighbours(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	got := short(b.submit(score("a", 1), score("", 2), score(strings.Repeat("x", 65), 3), score("\xff", 4),
@@ -92,7 +92,7 @@ func testLimits(t *testing.T, s Truth) {
 	}
 }
 
-// A score that is not taken over breaks no max_delta.
+// testLimitOfBest: a score that is not taken over breaks no max_delta.
 func testLimitOfBest(t *testing.T, s Truth) {
 	delta := int64(50)
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Limits: leaderboard.Limits{MaxDelta: &delta}})
@@ -102,7 +102,7 @@ func testLimitOfBest(t *testing.T, s Truth) {
 	}
 }
 
-// A sum beyond a max_score that was lowered later can be corrected.
+// testLimitOfSum: a sum beyond a max_score that was lowered later can be corrected.
 func testLimitOfSum(t *testing.T, s Truth) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum}
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
@@ -162,7 +162,7 @@ func testSumRange(t *testing.T, s Truth) {
 	}
 }
 
-// Several submissions of one member in one request are changes of their own.
+// testRepeatedMembers: several submissions of one member in one request are changes of their own.
 func testRepeatedMembers(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var subs []leaderboard.Submission
@@ -186,7 +186,8 @@ func testRepeatedMembers(t *testing.T, s Truth) {
 	}
 }
 
-// Assigned times grow strictly with seq; a change that is none keeps the time, and so does a worse score.
+// testCreatedTimes: assigned times grow strictly with seq; a change that is none keeps the time, and so does a worse
+// score.
 func testCreatedTimes(t *testing.T, s Truth) {
 	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
 	before, err := s.Now(t.Context())

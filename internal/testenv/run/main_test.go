@@ -16,7 +16,7 @@ func kinds() []devserver.Kind {
 	return []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis}
 }
 
-// The command sees addresses of running servers, and they end with it.
+// TestServersLiveAsLongAsTheCommand: the command sees addresses of running servers, and they end with it.
 func TestServersLiveAsLongAsTheCommand(t *testing.T) {
 	for _, kind := range kinds() {
 		t.Setenv(testenv.Variable(kind), "")
@@ -93,7 +93,7 @@ func TestStatusIsTheCommands(t *testing.T) {
 	}
 }
 
-// When one server cannot be had the command is not run, and the others end.
+// TestCommandNeedsAllServers: when one server cannot be had the command is not run, and the others end.
 func TestCommandNeedsAllServers(t *testing.T) {
 	t.Setenv(testenv.MySQLVariable, "given mysql")
 	t.Setenv(testenv.MariaDBVariable, "given mariadb")

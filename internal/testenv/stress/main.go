@@ -5,7 +5,7 @@
 //
 // Each test program is built once. Runs go round the packages, so that every package has been run when a slice of time
 // ends, and what was run is noted in a folder: the next slice goes on where the last one stopped. Runs of a package count
-// for as long as its test program is the same, so a change starts the packages anew that it reaches, and no others.
+// for as long as its test program is the same, so a change starts the packages that it reaches again, and no others.
 // Documents that tests read are no part of a program: leave the working tree alone meanwhile. The
 // output of runs that failed is kept beside the notes.
 //

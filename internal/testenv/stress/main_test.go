@@ -37,7 +37,7 @@ func fake(t *testing.T, dir, id string) program {
 	return program{name: "fake", dir: dir, path: path, id: id}
 }
 
-// A second call goes on where the first stopped, and another program begins anew.
+// TestRunsAreTakenUpAgain: a second call goes on where the first stopped, and another program begins from scratch.
 func TestRunsAreTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestRunsAreTakenUpAgain(t *testing.T) {
 	}
 }
 
-// What a circumstance says is what the command gets, and nothing else changes.
+// TestCircumstances: what a circumstance says is what the command gets, and nothing else changes.
 func TestCircumstances(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 3, 28, 0, 0, 0, 0, time.UTC)
@@ -104,7 +104,7 @@ func TestCircumstances(t *testing.T) {
 	}
 }
 
-// A change of the program, or of the tests that are chosen, is another program.
+// TestIdentity: a change of the program, or of the tests that are chosen, is another program.
 func TestIdentity(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "p.test")

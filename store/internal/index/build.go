@@ -203,5 +203,5 @@ func (b *build) progress() {
 	}
 }
 
-// SaveBuilds makes builds save themselves after every bucket, for tests. It is to be called before any work.
+// SaveOften makes builds save themselves after every bucket, for tests. It is to be called before any work.
 func (x *Indexes) SaveOften() { x.saveBuilds, x.buildSlice = 0, 1 }

@@ -65,8 +65,8 @@ type slot struct {
 }
 
 const (
-	// loadPatience is how long a reader waits for an index to be loaded before it scans.
-	loadPatience = 500 * time.Millisecond
+	// maxLoadWait is how long a reader waits for an index to be loaded before it scans.
+	maxLoadWait = 500 * time.Millisecond
 	// retryPause is the least time between two attempts to get an index after a failure.
 	retryPause = 5 * time.Second
 )
@@ -127,7 +127,7 @@ func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int6
 	if loaded == nil {
 		return nil
 	}
-	timer := time.NewTimer(loadPatience)
+	timer := time.NewTimer(maxLoadWait)
 	defer timer.Stop()
 	select {
 	case <-loaded:

@@ -59,12 +59,12 @@ func TakeScans(s *Reader) (release func()) {
 	}
 }
 
-// scanPatience is how long a reader waits for its permit to scan.
-const scanPatience = 250 * time.Millisecond
+// maxScanWait is how long a reader waits for its permit to scan.
+const maxScanWait = 250 * time.Millisecond
 
 // scan waits for a permit to count by scanning, which costs the database O(rank).
 func (s *Reader) scan(ctx context.Context) (done func(), err error) {
-	timer := time.NewTimer(scanPatience)
+	timer := time.NewTimer(maxScanWait)
 	defer timer.Stop()
 	select {
 	case s.scans <- struct{}{}:

@@ -1,0 +1,206 @@
+package leaderboard_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// maxKnot is how many files of a package may all reach each other. Files that use each other in a circle can only be
+// understood together; a package with small knots reads in layers.
+const maxKnot = 5
+
+// knotExceptions are the packages with a larger knot, and its size.
+func knotExceptions() map[string]int {
+	return map[string]int{
+		".": 15, "bench": 18, "httpapi": 32, "internal/cli": 25, "internal/devserver": 14, "store": 22, "store/storetest": 11,
+	}
+}
+
+// TestKnots holds every package to reading in layers.
+func TestKnots(t *testing.T) {
+	t.Parallel()
+	c := newChecker()
+	dirs := sourceDirs(t)
+	if len(dirs) < 20 {
+		t.Fatalf("found %d packages, the walk is broken", len(dirs))
+	}
+	for _, dir := range dirs {
+		most := maxKnot
+		if n, ok := knotExceptions()[dir]; ok {
+			most = n
+		}
+		if knot := largestKnot(c.leans(dir)); len(knot) > most {
+			t.Errorf("%s: %d files all reach each other, want at most %d: %s", dir, len(knot), most, strings.Join(knot, " "))
+		}
+	}
+}
+
+// TestLargestKnot shows that a knot is found: through functions, methods, fields and variables, and not through tests.
+func TestLargestKnot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  []string
+	}{
+		"layers": {map[string]string{
+			"low.go": "var Zero T; type T struct{ N int }", "mid.go": "func F(t T) int { return t.N + Zero.N }", "top.go": "var X = F(T{})",
+		}, []string{"low.go"}},
+		"a circle of three, and one above": {map[string]string{
+			"a.go": "type A struct{ N int }; func (a A) M() int { return B() }", "b.go": "func B() int { return v }", "c.go": "var v = A{}.N",
+			"top.go": "var X = A{}.M()",
+		}, []string{"a.go", "b.go", "c.go"}},
+		"by a method": {map[string]string{
+			"a.go": "type A struct{}; func F(a A) { a.M() }", "b.go": "func (A) M() {}",
+		}, []string{"a.go", "b.go"}},
+		"through a package that is not known": {map[string]string{
+			"a.go": "import \"example.org/x\"; func A() { B(x.Y()) }", "b.go": "func B(any) { A() }",
+		}, []string{"a.go", "b.go"}},
+	} {
+		ch := newChecker()
+		var files []*ast.File
+		for _, file := range slices.Sorted(maps.Keys(c.files)) {
+			parsed, err := parser.ParseFile(ch.fset, file, "package p; "+c.files[file], parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, parsed)
+		}
+		if got := largestKnot(ch.leansOf("p", files)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// sourceDirs lists the folders that have Go files other than tests.
+func sourceDirs(t *testing.T) []string {
+	t.Helper()
+	dirs := map[string]bool{}
+	for _, file := range allGoFiles(t) {
+		if !strings.HasSuffix(file, "_test.go") {
+			dirs[path.Dir(file)] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(dirs))
+}
+
+// leans says for each file of a package which others of the package it uses something of.
+type leans map[string]map[string]bool
+
+// checker gives every name in the sources its declaration. It knows the types of this module and of the standard
+// library; packages of other modules are empty, since only uses within a package count.
+type checker struct {
+	fset     *token.FileSet
+	standard types.Importer
+	packages map[string]*types.Package
+	found    map[string]leans
+}
+
+func newChecker() *checker {
+	fset := token.NewFileSet()
+	return &checker{fset, importer.ForCompiler(fset, "source", nil), map[string]*types.Package{}, map[string]leans{}}
+}
+
+// Import returns a package for one that imports it.
+func (c *checker) Import(imported string) (*types.Package, error) {
+	first, _, _ := strings.Cut(imported, "/")
+	dir, ours := strings.CutPrefix(imported+"/", module+"/")
+	switch {
+	case ours:
+		dir = path.Clean(dir)
+		c.leans(dir)
+		return c.packages[dir], nil
+	case strings.Contains(first, "."):
+		other := types.NewPackage(imported, path.Base(imported))
+		other.MarkComplete()
+		return other, nil
+	default:
+		return c.standard.Import(imported)
+	}
+}
+
+// leans returns how the files of a folder lean on each other.
+func (c *checker) leans(dir string) leans {
+	if known, ok := c.found[dir]; ok {
+		return known
+	}
+	var files []*ast.File
+	for _, name := range goFilesIn(dir) {
+		if parsed, err := parser.ParseFile(c.fset, name, nil, parser.SkipObjectResolution); err == nil {
+			files = append(files, parsed)
+		}
+	}
+	c.found[dir] = c.leansOf(dir, files)
+	return c.found[dir]
+}
+
+// leansOf returns how files lean on each other that are the package of a folder.
+func (c *checker) leansOf(dir string, files []*ast.File) leans {
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: c, FakeImportC: true, Error: func(error) {}} // what other modules declare is not known
+	c.packages[dir], _ = config.Check(path.Join(module, dir), c.fset, files, info)
+	found := leans{}
+	for _, file := range files {
+		found[path.Base(c.fset.Position(file.Pos()).Filename)] = map[string]bool{}
+	}
+	for use, object := range info.Uses {
+		if object.Pkg() != c.packages[dir] || isLocal(object) {
+			continue
+		}
+		from, to := path.Base(c.fset.Position(use.Pos()).Filename), path.Base(c.fset.Position(object.Pos()).Filename)
+		if from != to {
+			found[from][to] = true
+		}
+	}
+	return found
+}
+
+// isLocal says whether a name is one of a function, so that no other file can use it.
+func isLocal(object types.Object) bool {
+	v, ok := object.(*types.Var)
+	return ok && !v.IsField() && v.Parent() != v.Pkg().Scope()
+}
+
+// largestKnot returns the largest set of files of which each reaches all others, sorted.
+func largestKnot(uses leans) []string {
+	reach := map[string]map[string]bool{}
+	for file := range uses {
+		reach[file] = reachable(uses, file)
+	}
+	var largest []string
+	for _, file := range slices.Sorted(maps.Keys(uses)) {
+		knot := []string{file}
+		for other := range reach[file] {
+			if other != file && reach[other][file] {
+				knot = append(knot, other)
+			}
+		}
+		if len(knot) > len(largest) {
+			slices.Sort(knot)
+			largest = knot
+		}
+	}
+	return largest
+}
+
+func reachable(uses leans, from string) map[string]bool {
+	seen, next := map[string]bool{}, []string{from}
+	for len(next) > 0 {
+		file := next[len(next)-1]
+		next = next[:len(next)-1]
+		for to := range uses[file] {
+			if !seen[to] {
+				seen[to] = true
+				next = append(next, to)
+			}
+		}
+	}
+	return seen
+}
