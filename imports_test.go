@@ -35,7 +35,7 @@ const (
 func importRules() []importRule {
 	return []importRule{
 		{dir: "."},
-		{dir: "rank", may: []string{module}},
+		{dir: "rank", may: []string{module, "leaderboard/internal/fenwick"}},
 		{
 			dir: "migrations", may: []string{"github.com/pressly/goose/v3/..."},
 			inTest: []string{"github.com/go-sql-driver/mysql"},
@@ -63,6 +63,7 @@ func importRules() []importRule {
 			dir: "cache/topn", may: []string{module, rankPkg, redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
+		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{
 			dir: "refresher", may: []string{module, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
@@ -76,6 +77,7 @@ func importRules() []importRule {
 		{dir: "client", may: []string{module}},
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest"},
+		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{
 			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",

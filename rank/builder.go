@@ -95,7 +95,7 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 	case len(b.bounds) == 0:
 		return fmt.Errorf("%w: no bucket yet", ErrUnfinished)
 	}
-	if news, err := b.at.news(c); err != nil || !news {
+	if news, err := b.at.Follows(c); err != nil || !news {
 		return err
 	}
 	if c.LastSeq == b.newest.Seq && c.CommittedAt != b.newest.AsOf {
@@ -110,7 +110,7 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 			return fmt.Errorf("folding seq %d: %w", c.Changes[i].Seq, err)
 		}
 	}
-	b.at = markOf(c)
+	b.at = MarkOf(c)
 	return nil
 }
 

@@ -13,7 +13,7 @@ func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 	if x.damaged {
 		return ErrDamaged
 	}
-	if news, err := x.at.news(c); err != nil || !news {
+	if news, err := x.at.Follows(c); err != nil || !news {
 		return err
 	}
 	for i := range c.Changes {
@@ -26,7 +26,7 @@ func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 		x.damaged = true
 		return fmt.Errorf("%w: %d entries after seq %d, the log says %d", ErrDamaged, x.at.Total, c.LastSeq, c.EntryCount)
 	}
-	x.at = markOf(c)
+	x.at = MarkOf(c)
 	return nil
 }
 
@@ -38,7 +38,7 @@ func (x *Index) count(key Key, delta int64) error {
 		return fmt.Errorf("%w: a removed entry was never counted", ErrDamaged)
 	}
 	x.counts[i] = n
-	x.tree.add(i, delta)
+	x.tree.Add(i, delta)
 	x.at.Total += delta
 	if n == x.limit() && delta < 0 {
 		delete(x.over, x.bounds[i])
@@ -61,13 +61,13 @@ func eachSide(codec Codec, c *leaderboard.Change, count func(key Key, delta int6
 	return nil
 }
 
-// markOf is the state that a commit leads to.
-func markOf(c *leaderboard.Commit) Mark {
+// MarkOf is the state that a commit leads to.
+func MarkOf(c *leaderboard.Commit) Mark {
 	return Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
 }
 
-// news says whether c is the commit that follows on m; false without an error when m contains c.
-func (m Mark) news(c *leaderboard.Commit) (bool, error) {
+// Follows says whether c is the commit that follows on m; false without an error when m contains c.
+func (m Mark) Follows(c *leaderboard.Commit) (bool, error) {
 	switch {
 	case c.LastSeq < m.Seq:
 		return false, nil

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"leaderboard"
+	"leaderboard/internal/fenwick"
 )
 
 // Errors of the index. After ErrForked and ErrDamaged only a new build helps; after ErrGap the missing commits do, or
@@ -48,7 +49,7 @@ type Index struct {
 	target  int64
 	bounds  []Key // where each bucket starts, ascending; bounds[0] is ""
 	counts  []int64
-	tree    fenwick          // over counts
+	tree    fenwick.Tree     // over counts
 	over    map[Key]struct{} // starts of the buckets with more than twice target
 	damaged bool
 }
@@ -61,7 +62,7 @@ func newIndex(at Mark, target int64, bounds []Key, counts []int64) *Index {
 }
 
 func (x *Index) set(bounds []Key, counts []int64) {
-	x.bounds, x.counts, x.tree, x.over = bounds, counts, newFenwick(counts), map[Key]struct{}{}
+	x.bounds, x.counts, x.tree, x.over = bounds, counts, fenwick.New(counts), map[Key]struct{}{}
 	for i, n := range counts {
 		if n > x.limit() {
 			x.over[bounds[i]] = struct{}{}
@@ -83,7 +84,7 @@ func (x *Index) Len() int { return len(x.bounds) }
 // prefix of a sort key; no entry need have it.
 func (x *Index) Find(key Key) Span {
 	i := search(x.bounds, key)
-	return x.span(i, x.tree.sum(i))
+	return x.span(i, x.tree.Sum(i))
 }
 
 // Nth is the bucket with the entry that n others are ahead of; it is number n-Span.Before of its bucket, from 0. It is
@@ -92,7 +93,7 @@ func (x *Index) Nth(n int64) (Span, bool) {
 	if n < 0 || n >= x.at.Total {
 		return Span{}, false
 	}
-	i, before := x.tree.search(n)
+	i, before := x.tree.Search(n)
 	return x.span(i, before), true
 }
 

@@ -11,6 +11,8 @@ import (
 type Key string
 
 const (
+	// ScoreLen is the length of the score, with which a key begins.
+	ScoreLen = 8
 	// PrefixLen is the length of the part of a key that tied entries share.
 	PrefixLen = 16
 	// HeadLen is the length of a key ahead of the member.

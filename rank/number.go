@@ -48,3 +48,8 @@ func Number(mode leaderboard.Mode, first Ranks, keys []Key) []int64 {
 	}
 	return out
 }
+
+// StartAround returns the number of entries ahead of the page around an entry that has so many ahead of it, out of total.
+func StartAround(q leaderboard.PageQuery, ahead, total int64) int64 {
+	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
+}

@@ -66,9 +66,6 @@ func KeyBound(k rank.Key, behind bool) (Bound, error) {
 	return Bound{colMember + 1, e.Score, e.Tiebreak, e.CreatedTime, e.Member, behind}, nil
 }
 
-// ScoreLen is the length of the beginning of a sort key that ends with the score.
-const ScoreLen = 8
-
 // AfterTied makes the prefix of a group of tied entries the place after all of them: no moment has a key that begins
 // with this byte.
 const AfterTied = "\xff"
@@ -85,7 +82,7 @@ func BeforeKey(k rank.Key) (Bound, error) {
 	switch len(k) {
 	case 0:
 		return Beginning(), nil
-	case ScoreLen:
+	case rank.ScoreLen:
 		return Bound{n: colScore + 1, score: c.score}, nil
 	case rank.PrefixLen:
 		return groupBound(c.score, c.tiebreak, false), nil
@@ -105,7 +102,7 @@ func BeforeKey(k rank.Key) (Bound, error) {
 // Between is the shortest key such that a < key <= b, for two sort keys a < b: a boundary with few columns makes for
 // few ranges in a condition, and each costs the database as much as counting a hundred entries.
 func Between(a, b rank.Key) rank.Key {
-	for _, n := range []int{ScoreLen, rank.PrefixLen, rank.HeadLen} {
+	for _, n := range []int{rank.ScoreLen, rank.PrefixLen, rank.HeadLen} {
 		if a[:n] < b[:n] {
 			return b[:n]
 		}

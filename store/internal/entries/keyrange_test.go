@@ -37,7 +37,7 @@ func TestBeforeKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e, other := anyEntry().Draw(t, "entry"), anyEntry().Draw(t, "other")
 		k := rank.Codec{}.Key(e)
-		for _, at := range []rank.Key{"", k[:ScoreLen], k.Prefix(), k.Prefix() + AfterTied, k[:rank.HeadLen], k, k + "\x00"} {
+		for _, at := range []rank.Key{"", k[:rank.ScoreLen], k.Prefix(), k.Prefix() + AfterTied, k[:rank.HeadLen], k, k + "\x00"} {
 			c, err := BeforeKey(at)
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func TestBetween(t *testing.T) {
 		if k <= a || k > b || b[:len(k)] != k {
 			t.Fatalf("%x is not between %x and %x", k, a, b)
 		}
-		for _, n := range []int{ScoreLen, rank.PrefixLen, rank.HeadLen} {
+		for _, n := range []int{rank.ScoreLen, rank.PrefixLen, rank.HeadLen} {
 			if n < len(k) && b[:n] > a {
 				t.Fatalf("%x is enough, got %x", b[:n], k)
 			}

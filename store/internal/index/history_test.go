@@ -10,7 +10,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/entries"
 )
 
 // keyed draws an entry from few scores, moments and members, so that all kinds of ties are common.
@@ -59,7 +58,7 @@ func TestHistoryCarries(t *testing.T) {
 		probes := []rank.Key{"", "\xff"}
 		for range 5 {
 			k := rank.Codec{}.Key(keyed().Draw(t, "probe"))
-			probes = append(probes, k, k.Prefix(), k[:entries.ScoreLen])
+			probes = append(probes, k, k.Prefix(), k[:rank.ScoreLen])
 		}
 		for i, shift := range p.deltas(probes) {
 			if want := ahead(states[to], probes[i]) - ahead(states[from], probes[i]); shift != want {

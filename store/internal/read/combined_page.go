@@ -178,7 +178,7 @@ func (m *combined) around(ctx context.Context, q leaderboard.MergedQuery) (run, 
 	if err != nil {
 		return run{}, err
 	}
-	start := startAround(leaderboard.PageQuery{Before: q.Before, Limit: q.Limit}, places[0].Strict-1, m.total)
+	start := rank.StartAround(leaderboard.PageQuery{Before: q.Before, Limit: q.Limit}, places[0].Strict-1, m.total)
 	return m.at(ctx, start, int64(q.Limit))
 }
 

@@ -203,7 +203,7 @@ func (v *view) around(ctx context.Context, q leaderboard.PageQuery) ([]rank.Key,
 	if err != nil {
 		return nil, 0, err
 	}
-	start := startAround(q, ahead[0], v.state.Total)
+	start := rank.StartAround(q, ahead[0], v.state.Total)
 	keys, start, err := v.deep(ctx, start, q.Limit)
 	if err != nil || v.snapshot {
 		return keys, start, err
@@ -212,15 +212,10 @@ func (v *view) around(ctx context.Context, q leaderboard.PageQuery) ([]rank.Key,
 	switch {
 	case q.Before >= q.Limit:
 		return nil, 0, errNeedsSnapshot // the page does not reach to the member
-	case !found, start != startAround(q, start+int64(at), v.state.Total):
+	case !found, start != rank.StartAround(q, start+int64(at), v.state.Total):
 		return nil, 0, fmt.Errorf("%w: so did the member", errMoved)
 	}
 	return keys, start, nil
-}
-
-// startAround is where the page around the entry with so many ahead of it begins.
-func startAround(q leaderboard.PageQuery, ahead, total int64) int64 {
-	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
 }
 
 // bound ends a scan that needs the entries up to limit after start soon after them. It matters for speed alone: the

@@ -1,0 +1,148 @@
+package resident
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// benchPeriods are the numbers of entries that BenchmarkRank and the others are run with.
+var benchPeriods = []int{10_000, 1_000_000, 5_000_000}
+
+// benchPeriod makes a period of members with 13 bytes, as they come from the database.
+func benchPeriod(b *testing.B, entries int) (*Period, []string) {
+	b.Helper()
+	rules := leaderboard.Rules{}.WithDefaults()
+	codec := rank.CodecOf(&rules)
+	keys, members := make([]rank.Key, entries), make([]string, entries)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range keys {
+		members[i] = fmt.Sprintf("member-%06x", i)
+		keys[i] = codec.Key(leaderboard.Entry{Member: members[i], Score: rng.Int64N(1 << 30), CreatedTime: leaderboard.Micros(i)})
+	}
+	slices.Sort(keys)
+	at := rank.Mark{Seq: 1, AsOf: 1, Total: int64(entries)}
+	p, err := Load(&rules, at, pop(slices.Collect(slices.Chunk(keys, 1000))))
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	for i := range members {
+		members[i] = strings.Clone(members[i]) // side by side: a request brings its member along
+	}
+	return p, members
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for b.Loop() {
+		p, _ := benchPeriod(b, 1_000_000)
+		b.ReportMetric(float64(p.Bytes())/1e6, "bytes/entry")
+	}
+}
+
+// BenchmarkHeap measures what a period takes of the heap, and how long the collector takes with it.
+func BenchmarkHeap(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	p, members := benchPeriod(b, 1_000_000)
+	members = nil
+	_ = members
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for b.Loop() {
+		runtime.GC()
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "heap-bytes/entry")
+	runtime.KeepAlive(p)
+}
+
+func BenchmarkRank(b *testing.B) {
+	for _, entries := range benchPeriods {
+		b.Run(fmt.Sprint(entries), func(b *testing.B) {
+			p, members := benchPeriod(b, entries)
+			for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeDense} {
+				b.Run(string(mode), func(b *testing.B) {
+					i := 0
+					for b.Loop() {
+						n, _ := p.members.find([]byte(members[i%len(members)]))
+						if p.ranks(p.order.place(n)).In(mode) == 0 {
+							b.Fatal("no rank")
+						}
+						i++
+					}
+				})
+			}
+		})
+	}
+}
+
+func BenchmarkQueries(b *testing.B) {
+	p, members := benchPeriod(b, 1_000_000)
+	for name, query := range map[string]func(i int) error{
+		"member": func(i int) error {
+			_, err := p.Members(leaderboard.MembersQuery{Members: []string{members[i]}})
+			return err
+		},
+		"around 5": func(i int) error {
+			_, err := p.Page(leaderboard.PageQuery{Around: members[i], Before: 5, Limit: 11})
+			return err
+		},
+		"page of 100": func(i int) error {
+			_, err := p.Page(leaderboard.PageQuery{Offset: int64(i) * 37 % 1_000_000, Limit: 100})
+			return err
+		},
+		"500 friends": func(i int) error {
+			_, err := p.Members(leaderboard.MembersQuery{Members: members[i%900_000:][:500], Limit: 10})
+			return err
+		},
+		"distribution": func(int) error {
+			_, err := p.Distribution(leaderboard.DistributionQuery{Buckets: 40})
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if err := query(i % len(members)); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkFold changes the score of a random member, in commits of 100.
+func BenchmarkFold(b *testing.B) {
+	p, members := benchPeriod(b, 1_000_000)
+	rng := rand.New(rand.NewPCG(3, 4))
+	at := p.At()
+	const changes = 100
+	for b.Loop() {
+		c := leaderboard.Commit{
+			FirstSeq: at.Seq + 1, LastSeq: at.Seq + changes, PrevCommittedAt: at.AsOf, CommittedAt: at.AsOf + 1, EntryCount: at.Total,
+		}
+		for i := range changes {
+			n, _ := p.members.find([]byte(members[(int(at.Seq)+i)%len(members)]))
+			r := p.slab.at(n)
+			old := p.codec.Decode(r.head)
+			old.Member = string(p.slab.member(r))
+			changed := old
+			changed.Score = rng.Int64N(1 << 30)
+			c.Changes = append(c.Changes, leaderboard.Change{Member: old.Member, Old: &old, New: &changed})
+		}
+		if err := p.Fold(&c); err != nil {
+			b.Fatal(err)
+		}
+		at = p.At()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/changes, "ns/change")
+}

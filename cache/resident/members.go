@@ -1,0 +1,132 @@
+package resident
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+)
+
+// memberShards is how many tables the members are spread over. One that is full is made anew by itself: at ten million
+// members that takes as long as 40,000 look-ups.
+const memberShards = 256
+
+// members finds the record of a member: open addressing with linear probing, and on removal the entries after the hole
+// move up (Knuth, The Art of Computer Programming 3, 6.4, Algorithm R), so that there are no tombstones.
+type members struct {
+	slab   *slab
+	seed   maphash.Seed
+	shards [memberShards]memberShard
+}
+
+type memberShard struct {
+	slots []uint32 // number of a record + 1, 0 when free
+	used  int
+}
+
+func newMembers(s *slab) *members { return &members{slab: s, seed: maphash.MakeSeed()} }
+
+// shard returns the shard of a hash, and the hash within it.
+func (m *members) shard(hash uint64) (*memberShard, uint32) {
+	return &m.shards[hash>>56], uint32(hash)
+}
+
+// home is the slot where the search for a hash begins.
+func (s *memberShard) home(hash uint32) int {
+	hi, _ := bits.Mul32(hash, uint32(len(s.slots)))
+	return int(hi)
+}
+
+// find returns the number of the member's record.
+func (m *members) find(member []byte) (uint32, bool) {
+	s, hash := m.shard(maphash.Bytes(m.seed, member))
+	if s.used == 0 {
+		return 0, false
+	}
+	for i := s.home(hash); s.slots[i] != 0; i = s.next(i) {
+		n := s.slots[i] - 1
+		if bytes.Equal(m.slab.member(m.slab.at(n)), member) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func (s *memberShard) next(i int) int {
+	if i++; i < len(s.slots) {
+		return i
+	}
+	return 0
+}
+
+// put adds a record whose member is not there.
+func (m *members) put(n uint32) {
+	s, hash := m.shard(m.hash(n))
+	if s.used+1 > len(s.slots)*4/5 {
+		m.grow(s)
+	}
+	s.put(n, hash)
+}
+
+func (m *members) hash(n uint32) uint64 { return maphash.Bytes(m.seed, m.slab.member(m.slab.at(n))) }
+
+func (s *memberShard) put(n, hash uint32) {
+	i := s.home(hash)
+	for s.slots[i] != 0 {
+		i = s.next(i)
+	}
+	s.slots[i] = n + 1
+	s.used++
+}
+
+// grow makes a shard a third larger.
+func (m *members) grow(s *memberShard) {
+	old := s.slots
+	*s = memberShard{slots: make([]uint32, max(8, len(old)*4/3+1))}
+	for _, slot := range old {
+		if slot != 0 {
+			_, hash := m.shard(m.hash(slot - 1))
+			s.put(slot-1, hash)
+		}
+	}
+}
+
+// remove takes a record out, before its member's bytes change.
+func (m *members) remove(n uint32) {
+	s, hash := m.shard(m.hash(n))
+	i := s.home(hash)
+	for s.slots[i] != n+1 {
+		i = s.next(i)
+	}
+	s.used--
+	for hole := i; ; {
+		s.slots[hole] = 0
+		for {
+			if i = s.next(i); s.slots[i] == 0 {
+				return
+			}
+			_, hash := m.shard(m.hash(s.slots[i] - 1))
+			if home := s.home(hash); !between(hole, home, i) {
+				break
+			}
+		}
+		s.slots[hole] = s.slots[i]
+		hole = i
+	}
+}
+
+// between says whether home lies cyclically in (hole, i]: then what is in slot i is found without the hole.
+func between(hole, home, i int) bool {
+	if hole <= i {
+		return hole < home && home <= i
+	}
+	return hole < home || home <= i
+}
+
+// bytes returns the memory that the tables take.
+func (m *members) bytes() int64 {
+	var n int64
+	for i := range m.shards {
+		n += int64(cap(m.shards[i].slots)) * 4
+	}
+	return n
+}

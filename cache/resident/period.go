@@ -1,0 +1,162 @@
+package resident
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+const (
+	recordBytes = int64(unsafe.Sizeof(record{}))
+	blockBytes  = int64(unsafe.Sizeof(block{}))
+)
+
+// Period is all entries of one period, exact at one state. Its methods may be called concurrently.
+type Period struct {
+	codec rank.Codec
+
+	mu      sync.RWMutex
+	at      rank.Mark
+	damaged bool
+	slab    *slab
+	members *members
+	order   order
+}
+
+// Load returns the period at a state, out of its sort keys in ascending order, which next returns in runs and ends with
+// none. Errors: those of next; rank.ErrKey for what is no key, rank.ErrDamaged when keys are out of order, a member is
+// there twice or there are not as many as the state says.
+func Load(rules *leaderboard.Rules, at rank.Mark, next func() ([]rank.Key, error)) (*Period, error) {
+	s := &slab{}
+	p := &Period{
+		codec: rank.CodecOf(rules), at: at, slab: s, members: newMembers(s), order: order{slab: s},
+	}
+	last := rank.Key("")
+	for {
+		keys, err := next()
+		if err != nil {
+			return nil, err
+		}
+		if len(keys) == 0 {
+			break
+		}
+		for _, key := range keys {
+			if !key.Valid() {
+				return nil, rank.ErrKey
+			}
+			if key <= last {
+				return nil, fmt.Errorf("%w: entries out of order", rank.ErrDamaged)
+			}
+			n, err := p.add(rank.HeadOf(key), key.Member())
+			if err != nil {
+				return nil, err
+			}
+			p.order.add(n)
+			last = key
+		}
+	}
+	p.order.recount()
+	if n := p.order.entries.Sum(len(p.order.blocks)); n != at.Total {
+		return nil, fmt.Errorf("%w: %d entries of %d", rank.ErrDamaged, n, at.Total)
+	}
+	return p, nil
+}
+
+// At returns the state of the period.
+func (p *Period) At() rank.Mark {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.at
+}
+
+// Bytes returns the memory that the period takes.
+func (p *Period) Bytes() int64 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.slab.bytes() + p.members.bytes() + p.order.bytes()
+}
+
+// Fold takes the period to the state after a commit. One that it has seen is passed over. Errors: rank.ErrGap when commits
+// are missing and rank.ErrForked when it is of another history, both leave the period as it was; rank.ErrDamaged when the
+// commit contradicts the entries, after which the period is of no more use and answers nothing.
+func (p *Period) Fold(c *leaderboard.Commit) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.damaged {
+		return rank.ErrDamaged
+	}
+	if follows, err := p.at.Follows(c); err != nil || !follows {
+		return err
+	}
+	for i := range c.Changes {
+		if err := p.change(&c.Changes[i]); err != nil {
+			p.damaged = true
+			return fmt.Errorf("folding seq %d: %w", c.Changes[i].Seq, err)
+		}
+	}
+	if total := p.order.entries.Sum(len(p.order.blocks)); total != c.EntryCount {
+		p.damaged = true
+		return fmt.Errorf("%w: %d entries after seq %d, the log says %d", rank.ErrDamaged, total, c.LastSeq, c.EntryCount)
+	}
+	p.at = rank.MarkOf(c)
+	return nil
+}
+
+// change makes one change.
+func (p *Period) change(c *leaderboard.Change) error {
+	if c.Old == nil {
+		if c.New == nil {
+			return nil
+		}
+		n, err := p.add(p.codec.Head(c.New), c.New.Member)
+		if err == nil {
+			p.insert(n)
+		}
+		return err
+	}
+	n, ok := p.members.find([]byte(c.Old.Member))
+	if !ok {
+		return fmt.Errorf("%w: a member is missing", rank.ErrDamaged)
+	}
+	r := p.slab.at(n)
+	if r.head != p.codec.Head(c.Old) {
+		return fmt.Errorf("%w: an entry is another one", rank.ErrDamaged)
+	}
+	p.order.remove(p.order.place(n))
+	if c.New == nil {
+		p.members.remove(n)
+		p.slab.remove(n)
+		return nil
+	}
+	r.head = p.codec.Head(c.New)
+	p.insert(n)
+	return nil
+}
+
+// add makes a record that is not in order yet.
+func (p *Period) add(head rank.Head, member string) (uint32, error) {
+	if _, there := p.members.find([]byte(member)); there {
+		return 0, fmt.Errorf("%w: a member is there twice", rank.ErrDamaged)
+	}
+	n := p.slab.add(head, member)
+	p.members.put(n)
+	return n, nil
+}
+
+// insert puts a record where it belongs.
+func (p *Period) insert(n uint32) {
+	r := p.slab.at(n)
+	p.order.insert(p.search(r.head, p.slab.member(r)), n)
+}
+
+// search returns the first place that is not before (head, member).
+func (p *Period) search(head rank.Head, member []byte) place {
+	return p.order.find(func(h *rank.Head, n uint32) bool {
+		c := h.Compare(&head)
+		return c < 0 || c == 0 && bytes.Compare(p.slab.member(p.slab.at(n)), member) < 0
+	})
+}

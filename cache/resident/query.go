@@ -1,0 +1,196 @@
+package resident
+
+import (
+	"slices"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// read calls f with the state of the period, which does not change meanwhile. Errors: leaderboard.ErrSeqAhead when the
+// period has not reached minSeq, rank.ErrDamaged.
+func (p *Period) read(minSeq int64, f func(leaderboard.State) error) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	switch {
+	case p.damaged:
+		return rank.ErrDamaged
+	case p.at.Seq < minSeq:
+		return leaderboard.ErrSeqAhead
+	}
+	return f(leaderboard.State{Seq: p.at.Seq, AsOf: p.at.AsOf, Total: p.at.Total, Source: leaderboard.SourceLocal})
+}
+
+// Page returns a run of consecutive entries, as leaderboard.Rankings does.
+func (p *Period) Page(q leaderboard.PageQuery) (page *leaderboard.Page, err error) {
+	err = p.read(q.MinSeq, func(state leaderboard.State) error {
+		start, err := p.start(q, state.Total)
+		if err != nil {
+			return err
+		}
+		page = &leaderboard.Page{State: state}
+		limit := max(0, min(int64(q.Limit), state.Total-start))
+		if page.Entries = make([]leaderboard.Ranked, 0, limit); limit == 0 {
+			return nil
+		}
+		at := p.order.nth(start)
+		ranks := p.ranks(at)
+		records := make([]*record, 0, limit)
+		size := 0
+		for range limit {
+			n, _ := p.order.record(at)
+			records = append(records, p.slab.at(n))
+			size += int(records[len(records)-1].length())
+			at = p.order.next(at)
+		}
+		ids := p.ids(records, size)
+		for i, r := range records {
+			if i > 0 {
+				ranks = next(ranks, &records[i-1].head, &r.head)
+			}
+			e := p.codec.Decode(r.head)
+			e.Member = ids[:r.length()]
+			ids = ids[r.length():]
+			page.Entries = append(page.Entries, leaderboard.Ranked{Rank: ranks.In(q.Mode), Entry: e})
+		}
+		if start+limit < state.Total {
+			page.Next = string(p.key(records[len(records)-1]))
+		}
+		return nil
+	})
+	return page, err
+}
+
+// ids returns the members of records one after the other, in one piece of memory for all of a page.
+func (p *Period) ids(records []*record, size int) string {
+	b := make([]byte, 0, size)
+	for _, r := range records {
+		b = append(b, p.slab.member(r)...)
+	}
+	return string(b)
+}
+
+// start returns the number of entries ahead of a page.
+func (p *Period) start(q leaderboard.PageQuery, total int64) (int64, error) {
+	switch {
+	case q.Around != "":
+		n, ok := p.members.find([]byte(q.Around))
+		if !ok {
+			return 0, leaderboard.ErrNotRanked
+		}
+		return rank.StartAround(q, p.order.ahead(p.order.place(n)), total), nil
+	case q.After != "":
+		return p.through(rank.Key(q.After)), nil
+	}
+	return min(max(q.Offset, 0), total), nil
+}
+
+// through returns the number of entries ahead of a key, and of its own entry.
+func (p *Period) through(key rank.Key) int64 {
+	if len(key) < rank.HeadLen {
+		return p.before(key)
+	}
+	head, member := rank.HeadOf(key), []byte(key[rank.HeadLen:])
+	ahead := p.order.ahead(p.search(head, member))
+	if n, ok := p.members.find(member); ok && p.slab.at(n).head == head {
+		return ahead + 1
+	}
+	return ahead
+}
+
+// before returns the number of entries whose key is ahead of the beginning of one.
+func (p *Period) before(begin rank.Key) int64 {
+	var room [rank.HeadLen]byte
+	return p.order.ahead(p.order.find(func(h *rank.Head, _ uint32) bool { return rank.Key(h.AppendTo(room[:0])) < begin }))
+}
+
+// ranks returns the ranks of the entry at a place.
+func (p *Period) ranks(at place) rank.Ranks {
+	groups, better := p.order.group(at)
+	return rank.Ranks{Strict: p.order.ahead(at) + 1, Tied: better + 1, Dense: groups}
+}
+
+// next returns the ranks of the entry after one with ranks r.
+func next(r rank.Ranks, cur, next *rank.Head) rank.Ranks {
+	r.Strict++
+	if !cur.Tied(next) {
+		r.Tied = r.Strict
+		r.Dense++
+	}
+	return r
+}
+
+// key returns the sort key of a record.
+func (p *Period) key(r *record) rank.Key {
+	var room [rank.HeadLen + leaderboard.MaxMember]byte
+	return rank.Key(append(r.head.AppendTo(room[:0]), p.slab.member(r)...))
+}
+
+// Members returns the standings of given members, as leaderboard.Rankings does.
+func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings, err error) {
+	err = p.read(q.MinSeq, func(state leaderboard.State) error {
+		keys, notRanked := make([]rank.Key, 0, len(q.Members)), []string(nil)
+		for _, member := range q.Members {
+			if n, ok := p.members.find([]byte(member)); ok {
+				keys = append(keys, p.key(p.slab.at(n)))
+			} else {
+				notRanked = append(notRanked, member)
+			}
+		}
+		slices.Sort(keys)
+		selection := rank.Select(&q, keys)
+		shown := selection.Keys()
+		ranks := make([]rank.Ranks, len(shown))
+		for i, key := range shown {
+			n, _ := p.members.find([]byte(key[rank.HeadLen:]))
+			ranks[i] = p.ranks(p.order.place(n))
+		}
+		var err error
+		if out, err = selection.Standings(p.codec, q.Mode, ranks); err != nil {
+			return err
+		}
+		out.State, out.NotRanked = state, notRanked
+		return nil
+	})
+	return out, err
+}
+
+// ScoreRank returns the rank that a new entry would have, as leaderboard.Rankings does.
+func (p *Period) ScoreRank(q leaderboard.ScoreQuery) (out *leaderboard.ScoreRank, err error) {
+	err = p.read(q.MinSeq, func(state leaderboard.State) error {
+		head := p.codec.Head(&leaderboard.Entry{Score: q.Score, Tiebreak: q.Tiebreak})
+		better := p.order.find(func(h *rank.Head, _ uint32) bool {
+			return h[0] < head[0] || h[0] == head[0] && h[1] < head[1]
+		})
+		asGood := p.order.find(func(h *rank.Head, _ uint32) bool {
+			return h[0] < head[0] || h[0] == head[0] && h[1] <= head[1]
+		})
+		out = &leaderboard.ScoreRank{State: state, Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}
+		return nil
+	})
+	return out, err
+}
+
+// Distribution returns a histogram of the scores, as leaderboard.Rankings does.
+func (p *Period) Distribution(q leaderboard.DistributionQuery) (out *leaderboard.Distribution, err error) {
+	err = p.read(q.MinSeq, func(state leaderboard.State) error {
+		out = &leaderboard.Distribution{State: state}
+		if state.Total == 0 {
+			return nil
+		}
+		h := rank.NewHistogram(p.codec, p.score(0), p.score(state.Total-1), q.Buckets)
+		ahead := make([]int64, 0, len(h.Edges()))
+		for _, edge := range h.Edges() {
+			ahead = append(ahead, p.before(edge))
+		}
+		out.Buckets = h.Buckets(ahead, state.Total)
+		return nil
+	})
+	return out, err
+}
+
+// score returns the score of entry n from 0.
+func (p *Period) score(n int64) int64 {
+	record, _ := p.order.record(p.order.nth(n))
+	return p.codec.Decode(p.slab.at(record).head).Score
+}

@@ -1,0 +1,401 @@
+package resident
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/storetest"
+)
+
+// followed answers from periods that are loaded when they are first asked for, and folded with every commit after.
+type followed struct {
+	*storetest.Model
+	mu      sync.Mutex
+	periods map[int64]*Period
+}
+
+func follow(model *storetest.Model) *followed {
+	f := &followed{Model: model, periods: map[int64]*Period{}}
+	model.OnCommit = func(ref leaderboard.PeriodRef, c leaderboard.Commit) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if p := f.periods[ref.ID]; p != nil {
+			if err := p.Fold(&c); err != nil {
+				panic(err)
+			}
+		}
+	}
+	return f
+}
+
+func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Period, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p := f.periods[ref.ID]; p != nil {
+		return p, nil
+	}
+	var at leaderboard.State
+	var runs [][]rank.Key
+	err := f.Snapshot(ctx, ref, 1<<30, func(s leaderboard.State) error { at = s; return nil },
+		func(keys []rank.Key) error { runs = append(runs, slices.Clone(keys)); return nil })
+	if err != nil {
+		return nil, err
+	}
+	p, err := Load(ref.Rules, rank.Mark{Seq: at.Seq, AsOf: at.AsOf, Total: at.Total}, pop(runs))
+	f.periods[ref.ID] = p
+	return p, err
+}
+
+func pop(runs [][]rank.Key) func() ([]rank.Key, error) {
+	return func() (keys []rank.Key, err error) {
+		if len(runs) > 0 {
+			keys, runs = runs[0], runs[1:]
+		}
+		return keys, nil
+	}
+}
+
+func (f *followed) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	p, err := f.period(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.Page(q)
+}
+
+func (f *followed) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	p, err := f.period(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.Members(q)
+}
+
+func (f *followed) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	p, err := f.period(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.ScoreRank(q)
+}
+
+func (f *followed) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+	p, err := f.period(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return p.Distribution(q)
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	f := follow(storetest.NewModel())
+	storetest.RunRankings(t, storetest.Subject{Truth: f.Model, Rankings: f})
+}
+
+func TestPropertyAgainstModel(t *testing.T) {
+	t.Parallel()
+	model := storetest.NewModel()
+	f := follow(model)
+	storetest.Property(t, storetest.Subject{Truth: model, Rankings: f, SetNow: model.SetNow,
+		Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
+			"evicted": func(_ context.Context, ref leaderboard.PeriodRef) error {
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				delete(f.periods, ref.ID)
+				return nil
+			},
+		},
+	})
+}
+
+// world is a period with thousands of entries, so that blocks fill, split, run empty and are joined, beside a sorted slice.
+type world struct {
+	rules  leaderboard.Rules
+	codec  rank.Codec
+	period *Period
+	sorted []rank.Key
+	of     map[string]leaderboard.Entry
+	at     rank.Mark
+}
+
+func newWorld(tb testing.TB, rules leaderboard.Rules, entries int, score func(i int) int64) *world {
+	tb.Helper()
+	w := &world{rules: rules.WithDefaults(), of: map[string]leaderboard.Entry{}}
+	w.codec = rank.CodecOf(&w.rules)
+	for i := range entries {
+		e := leaderboard.Entry{Member: fmt.Sprintf("member-%06d", i), Score: score(i), CreatedTime: leaderboard.Micros(i % 7)}
+		w.of[e.Member] = e
+		w.sorted = append(w.sorted, w.codec.Key(e))
+	}
+	slices.Sort(w.sorted)
+	w.at = rank.Mark{Seq: 5, AsOf: 50, Total: int64(entries)}
+	p, err := Load(&w.rules, w.at, pop(slices.Collect(slices.Chunk(w.sorted, 999))))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	w.period = p
+	return w
+}
+
+// commit makes a commit of changes, which are by member: the new entry, or nil to remove it.
+func (w *world) commit(changed map[string]*leaderboard.Entry) leaderboard.Commit {
+	c := leaderboard.Commit{FirstSeq: w.at.Seq + 1, LastSeq: w.at.Seq, PrevCommittedAt: w.at.AsOf, CommittedAt: w.at.AsOf + 1}
+	for member, e := range changed {
+		change := leaderboard.Change{Member: member, New: e}
+		if old, ok := w.of[member]; ok {
+			change.Old = &old
+			i, _ := slices.BinarySearch(w.sorted, w.codec.Key(old))
+			w.sorted = slices.Delete(w.sorted, i, i+1)
+			delete(w.of, member)
+		} else if e == nil {
+			continue
+		}
+		if e != nil {
+			i, _ := slices.BinarySearch(w.sorted, w.codec.Key(*e))
+			w.sorted = slices.Insert(w.sorted, i, w.codec.Key(*e))
+			w.of[member] = *e
+		}
+		c.LastSeq++
+		change.Seq = c.LastSeq
+		c.Changes = append(c.Changes, change)
+	}
+	if c.EntryCount = int64(len(w.sorted)); len(c.Changes) == 0 {
+		return c
+	}
+	w.at = rank.Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
+	return c
+}
+
+// check compares the whole order, and the ranks in every mode, with the sorted slice.
+func (w *world) check(t interface{ Fatalf(string, ...any) }) {
+	if w.period.At() != w.at {
+		t.Fatalf("at %+v, want %+v", w.period.At(), w.at)
+	}
+	for _, mode := range storetest.Modes() {
+		want := rank.Number(mode, rank.Top(), w.sorted)
+		page, err := w.period.Page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: mode}, Limit: len(w.sorted) + 1})
+		if err != nil || len(page.Entries) != len(w.sorted) || page.Next != "" {
+			t.Fatalf("%d entries, next %q, %v; want %d", len(page.Entries), page.Next, err, len(w.sorted))
+		}
+		for i, e := range page.Entries {
+			if e.Rank != want[i] || w.codec.Key(e.Entry) != w.sorted[i] {
+				t.Fatalf("%s: entry %d is %+v, want rank %d of %q", mode, i, e, want[i], w.sorted[i])
+			}
+		}
+		for i := 0; i < len(w.sorted); i += 1 + len(w.sorted)/97 { // found by member, and from there
+			s, err := w.period.Members(leaderboard.MembersQuery{Query: leaderboard.Query{Mode: mode}, Members: []string{w.sorted[i].Member()}})
+			if err != nil || len(s.Entries) != 1 || s.Entries[0].Rank != want[i] {
+				t.Fatalf("%s: %+v, %v; want rank %d", mode, s, err, want[i])
+			}
+			p, err := w.period.Page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: mode}, Offset: int64(i), Limit: 1})
+			if err != nil || p.Entries[0] != page.Entries[i] {
+				t.Fatalf("%s: page at %d is %+v, %v; want %+v", mode, i, p, err, page.Entries[i])
+			}
+		}
+	}
+}
+
+// TestLargePeriodsAgainstASortedSlice: few scores make long groups that reach over blocks, many make short ones; removals run blocks empty.
+func TestLargePeriodsAgainstASortedSlice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		scores := rapid.SampledFrom([]int64{1, 3, 2000, 1 << 40}).Draw(t, "scores")
+		entries := rapid.SampledFrom([]int{0, 1, 800, 5000}).Draw(t, "entries")
+		rules := leaderboard.Rules{Order: rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderAsc, leaderboard.OrderDesc}).Draw(t, "order")}
+		seed := rapid.Uint64().Draw(t, "seed")
+		rng := func(n int64) int64 { // fast: thousands of draws
+			seed = seed*6364136223846793005 + 1442695040888963407
+			return int64(seed>>33) % n
+		}
+		w := newWorld(&fataler{fatal: t.Fatal}, rules, entries, func(int) int64 { return rng(scores) })
+		w.check(t)
+		for range rapid.IntRange(1, 4).Draw(t, "commits") {
+			changed := map[string]*leaderboard.Entry{}
+			removing := rapid.IntRange(0, 10).Draw(t, "of ten removed")
+			lower := rng(scores) // a run of scores empties, or fills
+			for range rapid.SampledFrom([]int{1, 100, 3000}).Draw(t, "changes") {
+				member := fmt.Sprintf("member-%06d", rng(int64(entries)+500))
+				if rng(10) < int64(removing) {
+					changed[member] = nil
+					continue
+				}
+				score := rng(scores)
+				if removing%2 == 1 {
+					score = lower + score/1000
+				}
+				changed[member] = &leaderboard.Entry{Member: member, Score: score, CreatedTime: leaderboard.Micros(rng(5))}
+			}
+			if c := w.commit(changed); len(c.Changes) > 0 {
+				if err := w.period.Fold(&c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.check(t)
+		}
+	})
+}
+
+// fataler lets newWorld fail a rapid check.
+type fataler struct {
+	testing.TB
+	fatal func(...any)
+}
+
+func (f *fataler) Helper()           {}
+func (f *fataler) Fatal(args ...any) { f.fatal(args...) }
+
+// TestMemoryIsUsedAgain: what is removed makes room for what comes.
+func TestMemoryIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, leaderboard.Rules{}, 20_000, func(i int) int64 { return int64(i) })
+	before := w.period.Bytes()
+	if per := before / 20_000; per > 100 {
+		t.Errorf("%d bytes an entry", per)
+	}
+	for round := range 10 {
+		out, in := map[string]*leaderboard.Entry{}, map[string]*leaderboard.Entry{}
+		for i := range 10_000 {
+			member := fmt.Sprintf("member-%06d", i)
+			out[member], in[member] = nil, &leaderboard.Entry{Member: member, Score: int64(i * round)}
+		}
+		for _, changed := range []map[string]*leaderboard.Entry{out, in} {
+			c := w.commit(changed)
+			if err := w.period.Fold(&c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.check(t)
+	if after := w.period.Bytes(); after > before*3/2 {
+		t.Errorf("%d bytes, %d before the changes", after, before)
+	}
+}
+
+func TestFoldRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, leaderboard.Rules{}, 100, func(i int) int64 { return int64(i) })
+	one := w.commit(map[string]*leaderboard.Entry{"new": {Member: "new", Score: 7}})
+	two := w.commit(map[string]*leaderboard.Entry{"new": {Member: "new", Score: 8}})
+	if err := w.period.Fold(&two); !errors.Is(err, rank.ErrGap) {
+		t.Errorf("a gap: %v", err)
+	}
+	other := one
+	other.PrevCommittedAt++
+	if err := w.period.Fold(&other); !errors.Is(err, rank.ErrForked) {
+		t.Errorf("another history: %v", err)
+	}
+	for range 2 { // the second time it is known
+		for _, c := range []*leaderboard.Commit{&one, &two} {
+			if err := w.period.Fold(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.check(t)
+
+	for name, bad := range map[string]leaderboard.Commit{
+		"member missing":     {Changes: []leaderboard.Change{{Member: "x", Old: &leaderboard.Entry{Member: "x"}}}, EntryCount: 100},
+		"member there twice": {Changes: []leaderboard.Change{{Member: "new", New: &leaderboard.Entry{Member: "new"}}}, EntryCount: 102},
+		"another entry":      {Changes: []leaderboard.Change{{Member: "new", Old: &leaderboard.Entry{Member: "new", Score: 3}}}, EntryCount: 100},
+		"another total":      {EntryCount: 3},
+	} {
+		w := newWorld(t, leaderboard.Rules{}, 100, func(i int) int64 { return int64(i) })
+		for _, c := range []*leaderboard.Commit{&one, &two} {
+			if err := w.period.Fold(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := w.period.At()
+		bad.FirstSeq, bad.LastSeq, bad.PrevCommittedAt, bad.CommittedAt = at.Seq+1, at.Seq+1, at.AsOf, at.AsOf+1
+		if err := w.period.Fold(&bad); !errors.Is(err, rank.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := w.period.Page(leaderboard.PageQuery{Limit: 1}); !errors.Is(err, rank.ErrDamaged) {
+			t.Errorf("%s: answered afterwards: %v", name, err)
+		}
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	t.Parallel()
+	rules := leaderboard.Rules{}.WithDefaults()
+	codec := rank.CodecOf(&rules)
+	key := func(member string, score int64) rank.Key {
+		return codec.Key(leaderboard.Entry{Member: member, Score: score})
+	}
+	for name, c := range map[string]struct {
+		keys  []rank.Key
+		total int64
+		want  error
+	}{
+		"out of order":       {[]rank.Key{key("a", 1), key("b", 2)}, 2, rank.ErrDamaged},
+		"member there twice": {[]rank.Key{key("a", 2), key("a", 1)}, 2, rank.ErrDamaged},
+		"too few":            {[]rank.Key{key("a", 2)}, 2, rank.ErrDamaged},
+		"no key":             {[]rank.Key{"short"}, 1, rank.ErrKey},
+	} {
+		if _, err := Load(&rules, rank.Mark{Total: c.total}, pop([][]rank.Key{c.keys})); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	failure := errors.New("away")
+	if _, err := Load(&rules, rank.Mark{}, func() ([]rank.Key, error) { return nil, failure }); !errors.Is(err, failure) {
+		t.Error(err)
+	}
+}
+
+// TestReadersSeeWholeCommits: readers see whole commits: all members of the world have the same score before and after each.
+func TestReadersSeeWholeCommits(t *testing.T) {
+	t.Parallel()
+	const members = 3000
+	w := newWorld(t, leaderboard.Rules{}, members, func(int) int64 { return 0 })
+	w.at.Seq, w.period.at.Seq = 0, 0
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				page, err := w.period.Page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Limit: members})
+				if err != nil || len(page.Entries) != members {
+					t.Errorf("%d entries, %v", len(page.Entries), err)
+					return
+				}
+				for _, e := range page.Entries {
+					if e.Score != page.Seq/members || e.Rank != 1 {
+						t.Errorf("at seq %d: %+v", page.Seq, e)
+						return
+					}
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for round := range 20 {
+		changed := map[string]*leaderboard.Entry{}
+		for member := range w.of {
+			changed[member] = &leaderboard.Entry{Member: member, Score: int64(round + 1)}
+		}
+		c := w.commit(changed)
+		if err := w.period.Fold(&c); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	readers.Wait()
+	if !reflect.DeepEqual(w.period.At(), w.at) {
+		t.Errorf("at %+v, want %+v", w.period.At(), w.at)
+	}
+}
