@@ -51,9 +51,7 @@ func BenchmarkHeap(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p, members := benchPeriod(b, 1_000_000)
-	members = nil
-	_ = members
+	p, _ := benchPeriod(b, 1_000_000)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	for b.Loop() {

@@ -106,7 +106,8 @@ func TestPropertyAgainstModel(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel()
 	f := follow(model)
-	storetest.Property(t, storetest.Subject{Truth: model, Rankings: f, SetNow: model.SetNow,
+	storetest.Property(t, storetest.Subject{
+		Truth: model, Rankings: f, SetNow: model.SetNow,
 		Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 			"evicted": func(_ context.Context, ref leaderboard.PeriodRef) error {
 				f.mu.Lock()
