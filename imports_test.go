@@ -89,7 +89,15 @@ func importRules() []importRule {
 		}},
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{dir: "internal/testenv/stress"},
-		{dir: "internal/cli", any: true},
+		{
+			dir: "internal/cli", may: []string{
+				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
+				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/devserver", "leaderboard/internal/terminal",
+				"leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
+				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...",
+			},
+			inTest: []string{"leaderboard/internal/apptest"},
+		},
 		{dir: "cmd/leaderboard", may: []string{"leaderboard/internal/cli"}},
 		{dir: "bench", any: true}, // a module of its own, held by its go.mod besides
 		{dir: "e2e", any: true},

@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v3"
 	"golang.org/x/sync/errgroup"
 
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/terminal"
+	"leaderboard/migrations"
 )
 
 const (
@@ -25,8 +27,24 @@ const (
 	devStopLimit = 30 * time.Second
 )
 
+// devOptions are what dev is told.
+type devOptions struct {
+	app.Config
+	dir     string // of the private servers' data and the admin key
+	members int    // of the demo board
+}
+
+func (p *program) devCommand() *cli.Command {
+	o := &devOptions{Config: app.Defaults(), dir: ".leaderboard", members: 5000}
+	return p.leaf("dev", "start private servers and a demo board under ./.leaderboard, and serve", "",
+		func(ctx context.Context, _ []string) error { return p.dev(ctx, o) },
+		append(p.serverFlags(&o.Config),
+			text(p.setting("dir", "folder of the private servers' data and the admin key"), &o.dir),
+			whole(p.setting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000))...)
+}
+
 // dev brings all that the service needs, loads a demo board, serves, and stops it all when ctx ends. Data stay.
-func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
+func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	listener, err := app.Listen(cfg.Listen) // first, so that a port that is taken is said before anything is started
 	if err != nil {
 		return err
@@ -39,7 +57,7 @@ func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
 	}
 	servers := &devServers{log: p.say}
 	defer func() { err = errors.Join(err, servers.stop()) }()
-	if err := servers.start(ctx, &cfg); err != nil {
+	if err := servers.start(ctx, cfg); err != nil {
 		return err
 	}
 	madeKey := ""
@@ -62,7 +80,7 @@ func (p *program) dev(ctx context.Context, cfg config, _ []string) (err error) {
 		if err := p.loadDemo(ctx, a, cfg.members); err != nil {
 			return fmt.Errorf("load the demo board: %w", err)
 		}
-		return p.welcome(a.Addr(), &cfg, madeKey)
+		return p.welcome(a.Addr(), cfg, madeKey)
 	})
 }
 
@@ -81,9 +99,6 @@ func (p *program) loadDemo(ctx context.Context, a *app.App, members int) error {
 	return err
 }
 
-// say prints progress worth a person's attention.
-func (p *program) say(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
-
 // devServers are the private servers of dev.
 type devServers struct {
 	log          func(string, ...any)
@@ -92,7 +107,7 @@ type devServers struct {
 }
 
 // start runs both servers, unless their addresses were given, and puts their addresses into cfg.
-func (d *devServers) start(ctx context.Context, cfg *config) error {
+func (d *devServers) start(ctx context.Context, cfg *devOptions) error {
 	given := devserver.Config{Dir: cfg.dir, Log: d.log, MySQL: cfg.MySQLDSN, Redis: cfg.RedisURL}
 	var group errgroup.Group
 	group.Go(func() (err error) { d.mysql, err = devserver.StartMySQL(ctx, given); return err })
@@ -164,7 +179,7 @@ func adminKey(dir string) (string, error) {
 }
 
 // welcome tells what there is to try. madeKey is the key that dev made itself; keys that were given are not shown.
-func (p *program) welcome(addr string, cfg *config, madeKey string) error {
+func (p *program) welcome(addr string, cfg *devOptions, madeKey string) error {
 	key, shown := madeKey, madeKey
 	if madeKey == "" {
 		key, shown = "KEY", "as given by LEADERBOARD_KEYS or --keys"
@@ -185,4 +200,34 @@ Try:
 Ctrl-C stops all of it.
 `, base, shown, cfg.dir, app.DemoBoard, app.DemoMember(app.DemoShown), key)
 	return err
+}
+
+// schemaFile is beside the data of dev and names the baseline of the schema that they were made with.
+const schemaFile = "schema"
+
+// claimFolder notes in the folder of dev which schema its data are made with, before there are any. It fails, and changes
+// nothing, when there are data of another schema: also those of the time before there was such a note.
+func claimFolder(dir string) error {
+	path := filepath.Join(dir, schemaFile)
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read the schema of the data: %w", err)
+	}
+	if strings.TrimSpace(string(content)) == migrations.Baseline() {
+		return nil
+	}
+	for _, kind := range []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB} {
+		data := filepath.Join(dir, string(kind))
+		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("the data in %s were made with another schema, and before v0.1.0 nothing converts them: "+
+				"delete them (rm -r %[1]s), or name another folder with --dir", data)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("folder of the data: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(migrations.Baseline()+"\n"), 0o644); err != nil {
+		return fmt.Errorf("note the schema of the data: %w", err)
+	}
+	return nil
 }

@@ -15,22 +15,33 @@ import (
 	"leaderboard/store"
 )
 
-func (p *program) migrateCommand() *cli.Command {
-	flags := []string{"mysql-dsn", "json"}
-	return p.group(
-		"migrate", "change the database schema",
-		p.leaf("migrate up", "apply all migrations that are missing", "", p.migrateUp, flags...),
-		p.leaf("migrate status", "list the migrations; status 1 when one is missing", "", p.migrateStatus, flags...),
-		p.leaf("migrate down", "take the newest migration back, with the data in it", "", p.migrateDown, flags...),
-	)
+// migrateOptions are what a migrate command is told.
+type migrateOptions struct {
+	app.Config
+	json bool
 }
 
-// openSchema opens the database that was named.
-func openSchema(ctx context.Context, cfg *config) (*store.Store, error) {
-	if err := cfg.needMySQL(); err != nil {
-		return nil, err
+func (p *program) migrateCommand() *cli.Command {
+	leaf := func(name, usage string, do func(context.Context, *migrateOptions, *store.Store) error) *cli.Command {
+		o := &migrateOptions{Config: app.Defaults()}
+		return p.leaf(name, usage, "", func(ctx context.Context, _ []string) (err error) {
+			if err := needMySQL(&o.Config); err != nil {
+				return err
+			}
+			s, err := app.OpenSchema(ctx, o.MySQLDSN)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			return do(ctx, o, s)
+		}, p.dsnFlag(&o.Config), jsonFlag(&o.json))
 	}
-	return app.OpenSchema(ctx, cfg.MySQLDSN)
+	return group(
+		"migrate", "change the database schema",
+		leaf("migrate up", "apply all migrations that are missing", p.migrateUp),
+		leaf("migrate status", "list the migrations; status 1 when one is missing", p.migrateStatus),
+		leaf("migrate down", "take the newest migration back, with the data in it", p.migrateDown),
+	)
 }
 
 // appliedView is a migration that was applied or taken back.
@@ -44,12 +55,7 @@ func viewApplied(a migrations.Applied) appliedView {
 	return appliedView{a.Version, a.Name, a.Took.Round(time.Microsecond).String()}
 }
 
-func (p *program) migrateUp(ctx context.Context, cfg config, _ []string) (err error) {
-	s, err := openSchema(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func (p *program) migrateUp(ctx context.Context, o *migrateOptions, s *store.Store) error {
 	done, err := migrations.Up(ctx, s.DB())
 	views := []appliedView{}
 	for _, a := range done {
@@ -61,15 +67,10 @@ func (p *program) migrateUp(ctx context.Context, cfg config, _ []string) (err er
 	if err == nil {
 		err = p.sayNewer(ctx, s)
 	}
-	return errors.Join(err, p.showApplied(&cfg, views, "applied", "the schema is up to date"))
+	return errors.Join(err, p.showApplied(o, views, "applied", "the schema is up to date"))
 }
 
-func (p *program) migrateDown(ctx context.Context, cfg config, _ []string) (err error) {
-	s, err := openSchema(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func (p *program) migrateDown(ctx context.Context, o *migrateOptions, s *store.Store) error {
 	done, err := migrations.Down(ctx, s.DB())
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (p *program) migrateDown(ctx context.Context, cfg config, _ []string) (err 
 	if done != nil {
 		views = append(views, viewApplied(*done))
 	}
-	return p.showApplied(&cfg, views, "taken back", "there is no migration to take back")
+	return p.showApplied(o, views, "taken back", "there is no migration to take back")
 }
 
 // sayNewer says so when the database has migrations that this program does not know.
@@ -90,8 +91,8 @@ func (p *program) sayNewer(ctx context.Context, s *store.Store) error {
 	return err
 }
 
-func (p *program) showApplied(cfg *config, views []appliedView, verb, none string) error {
-	if cfg.json {
+func (p *program) showApplied(o *migrateOptions, views []appliedView, verb, none string) error {
+	if o.json {
 		return terminal.PrintJSON(p.out, views)
 	}
 	for _, v := range views {
@@ -114,12 +115,7 @@ type migrationView struct {
 	AppliedAt string `json:"applied_at,omitempty"`
 }
 
-func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (err error) {
-	s, err := openSchema(ctx, &cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func (p *program) migrateStatus(ctx context.Context, o *migrateOptions, s *store.Store) error {
 	states, err := migrations.Status(ctx, s.DB())
 	if err != nil {
 		return err
@@ -134,7 +130,7 @@ func (p *program) migrateStatus(ctx context.Context, cfg config, _ []string) (er
 		}
 		views = append(views, v)
 	}
-	if err := errors.Join(p.showStatus(&cfg, views), p.sayNewer(ctx, s)); err != nil {
+	if err := errors.Join(p.showStatus(o, views), p.sayNewer(ctx, s)); err != nil {
 		return err
 	}
 	if missing > 0 {
@@ -150,8 +146,8 @@ func missingMigrations(n int) string {
 	return fmt.Sprintf("%d migrations are missing", n)
 }
 
-func (p *program) showStatus(cfg *config, views []migrationView) error {
-	if cfg.json {
+func (p *program) showStatus(o *migrateOptions, views []migrationView) error {
+	if o.json {
 		return terminal.PrintJSON(p.out, views)
 	}
 	t := terminal.NewTable(p.out, "MIGRATION", "APPLIED")

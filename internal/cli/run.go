@@ -1,28 +1,25 @@
 // Package cli is the command line of leaderboard: commands that serve, commands that work on MySQL and Redis directly, and
-// commands that ask a server.
+// commands that ask a server through the public client.
+//
+// It reads in layers: command.go (what a command is) and flags.go (what a flag is), settings.go and client.go (the flags
+// that servers and clients share), a file for each family of commands, and this one, which puts them together.
 package cli
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/app"
 )
 
-// The exit statuses.
-const (
-	exitOK      = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitRefused = 3
-)
-
-// Main is the program: it runs the command line of the process and returns the exit status.
+// Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but for
+// lines that an import refused.
 func Main() int {
 	redis.SetLogger(silence{}) // its errors are returned too, and logged once by who gets them
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -37,72 +34,57 @@ type silence struct{}
 // Printf drops a line.
 func (silence) Printf(context.Context, string, ...any) {}
 
-// stdio are the streams of a run: answers go to out, everything else to err.
-type stdio struct {
-	in  io.Reader
-	out io.Writer
-	err io.Writer
-}
-
 // run is the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends
 // early when ctx does, and has said on std.err what was wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
-	err := p.command().Run(ctx, args)
+	err := p.root().Run(ctx, args)
 	if err == nil {
 		return exitOK
 	}
-	var failed *failure
+	failed, ok := errors.AsType[*failure](err)
 	switch {
-	case !errors.As(err, &failed):
+	case !ok:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(std.err, "leaderboard: interrupted")
+		p.say("leaderboard: interrupted")
 		return exitFailed
 	case errors.Is(err, errRefused):
 		return exitRefused
 	case errors.Is(err, errQuiet):
 		return exitFailed
 	default:
-		fmt.Fprintf(std.err, "leaderboard: %s\n", failed.err)
+		p.say("leaderboard: %s", failed.err)
 		return exitFailed
 	}
-	fmt.Fprintf(std.err, "leaderboard: %s\n", err)
+	p.say("leaderboard: %s", err)
 	if hint := usageHint(err); hint != "" {
-		fmt.Fprintln(std.err, hint)
+		p.say("%s", hint)
 	}
 	return exitUsage
 }
 
-// errQuiet is a failure that the command has reported already, in its answer.
-var errQuiet = errors.New("reported")
-
-// errRefused is an import that is complete but for lines that were refused; it has said which.
-var errRefused = errors.New("lines were refused")
-
-// failure marks an error that is not about usage: the command was understood and did not work.
-type failure struct{ err error }
-
-func (f *failure) Error() string { return f.err.Error() }
-func (f *failure) Unwrap() error { return f.err }
-
-// usageError is a command line or environment that asks for something impossible.
-type usageError struct {
-	command string // full name of the command, for the hint
-	detail  string
-}
-
-func (u *usageError) Error() string { return u.detail }
-
-// usagef says what is wrong with the command line and what would be right.
-func usagef(format string, args ...any) error {
-	return &usageError{detail: fmt.Sprintf(format, args...)}
-}
-
-// usageHint is the line that tells where help is.
-func usageHint(err error) string {
-	var usage *usageError
-	if errors.As(err, &usage) && usage.command != "" {
-		return fmt.Sprintf("Try: %s --help", usage.command)
+// root returns the tree of commands.
+func (p *program) root() *cli.Command {
+	return &cli.Command{
+		Name:      "leaderboard",
+		Usage:     "rankings that are exact, with MySQL as the truth and Redis as a cache",
+		UsageText: "leaderboard COMMAND [OPTIONS] [ARGUMENTS]",
+		Description: "Start with `leaderboard dev`: it brings its own servers and a demo board.\n" +
+			"Settings of a server, --url and --key are environment variables too: --mysql-dsn is LEADERBOARD_MYSQL_DSN.",
+		Commands: []*cli.Command{
+			p.devCommand(), p.serveCommand(),
+			p.migrateCommand(), p.refreshCommand(), p.verifyCommand(), p.indexCommand(),
+			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(),
+			p.exportCommand(), p.importCommand(),
+			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(),
+			p.healthCommand(), p.versionCommand(),
+		},
+		Action:         unknownCommand,
+		Reader:         p.in,
+		Writer:         p.out,
+		ErrWriter:      p.err,
+		Version:        app.ReadBuildInfo().String(),
+		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // run decides
+		OnUsageError:   onUsageError,
 	}
-	return ""
 }

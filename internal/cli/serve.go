@@ -2,18 +2,93 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
 
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/client"
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 )
 
+func (p *program) serveCommand() *cli.Command {
+	cfg := app.Defaults()
+	return p.leaf("serve", "serve the API", "", func(ctx context.Context, _ []string) error { return p.serve(ctx, &cfg) },
+		append(p.serverFlags(&cfg), p.migrateFlag(&cfg), p.faultFlag(&cfg))...)
+}
+
 // serve runs the service until ctx ends.
-func (p *program) serve(ctx context.Context, cfg config, _ []string) error {
-	if err := cfg.needMySQL(); err != nil {
+func (p *program) serve(ctx context.Context, cfg *app.Config) error {
+	if err := needMySQL(cfg); err != nil {
 		return err
 	}
-	a, err := app.New(ctx, cfg.Config, app.NewLogger(p.err, &cfg.Config))
+	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx, p.env, nil, func(context.Context) error { return nil })
+}
+
+func (p *program) healthCommand() *cli.Command {
+	cfg, timeout := app.Defaults(), defaultTimeout
+	return p.leaf("health", "ask the server of this machine whether it is ready; status 1 when it is not", "",
+		func(ctx context.Context, _ []string) error {
+			address := reachable(cfg.Listen)
+			c, err := client.New("http://"+address, client.WithTimeout(timeout), client.WithMaxWait(0))
+			if err != nil {
+				return err
+			}
+			return p.health(ctx, c, address)
+		},
+		p.listenFlag(&cfg), p.timeoutFlag(&timeout))
+}
+
+// health asks a server whether it is ready: the check of a container.
+func (p *program) health(ctx context.Context, c *client.Client, address string) error {
+	state, err := c.Ready(ctx)
+	if err != nil && state.Status == "" {
+		if _, away := errors.AsType[*url.Error](err); away || errors.Is(err, client.ErrTimeout) {
+			return explainTimeout(fmt.Errorf("not ready: %w", err))
+		}
+		return fmt.Errorf("http://%s is no leaderboard server", address)
+	}
+	line := []string{state.Status}
+	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
+		line = append(line, name+": "+terminal.Printable(state.Checks[name]))
+	}
+	if err != nil {
+		return errors.New(strings.Join(line, ", "))
+	}
+	_, err = fmt.Fprintln(p.out, strings.Join(line, ", "))
+	return err
+}
+
+// reachable turns an address to listen on into one to connect to.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+func (p *program) versionCommand() *cli.Command {
+	json := false
+	return p.leaf("version", "print the version and commit", "", func(context.Context, []string) error {
+		info := app.ReadBuildInfo()
+		if json {
+			return terminal.PrintJSON(p.out, info)
+		}
+		_, err := fmt.Fprintln(p.out, "leaderboard version", info) // as --version does
+		return err
+	}, jsonFlag(&json))
 }

@@ -1,182 +1,151 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/cache/topn"
+	"leaderboard/httpapi"
+	"leaderboard/internal/app"
 )
 
-// setting is a row of the one table that flags, environment variables, their defaults and docs/settings.md come from.
-type setting struct {
-	name     string // of the flag; see variable
-	section  string // of the documentation
-	fallback string // the default, in the form that is parsed; "" for none
-	usage    string
-	secret   bool // its value is never shown
-	toggle   bool // a flag without a value
-	repeats  bool // a flag that may be given several times; set gets the values separated by commas
-	hidden   bool // a testing aid
-	clears   bool // an empty value on the command line is one: it takes away what there is
-	set      func(c *config, value string) error
+// The settings of a server. Commands that open MySQL and Redis themselves take those of them that they need. The defaults
+// are what app.Defaults says.
+
+// serverFlags are the settings of a process that serves.
+func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
+	return slices.Concat(
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.loggingFlags(cfg),
+	)
 }
 
-// variable is the environment variable of a setting: --mysql-dsn is LEADERBOARD_MYSQL_DSN.
-func (s *setting) variable() string {
-	return "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
+func (p *program) dsnFlag(cfg *app.Config) cli.Flag {
+	return newChecked(p.setting("mysql-dsn", "the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard"), &cfg.MySQLDSN, parseDSN)
 }
 
-// The sections of docs/settings.md.
-const (
-	secServers  = "MySQL and Redis"
-	secServing  = "Serving"
-	secWriting  = "Writing"
-	secReading  = "Reading"
-	secLogging  = "Logging"
-	secDev      = "The dev command"
-	secRefresh  = "Refresh and verify"
-	secClient   = "Talking to a server (board, submit, top, rank)"
-	secTransfer = "Moving data (export, import)"
-	secMembers  = "Members (member, rank)"
-	secHiding   = "Hiding members (hide, restore, hidden)"
-	secRules    = "Rules of a board (board put)"
-)
-
-// serverSettings are those of a process that serves.
-func serverSettings() []string {
-	return append(storeSettings(), "listen", "ops-listen", "keys", "drain-delay", "shutdown-timeout",
-		"batch-rows", "queue-limit", "change-ttl", "key-ttl",
-		"local-ttl", "stale-limit", "fallback-concurrent", "fallback-queue")
-}
-
-// storeSettings are those of a process that opens MySQL and Redis.
-func storeSettings() []string {
-	return []string{"mysql-dsn", "redis-url", "mysql-max-conns", "log", "log-level"}
-}
-
-// clientSettings are those of a process that asks a server.
-func clientSettings() []string { return []string{"url", "key", "timeout", "json"} }
-
-// rulesSettings describe a board.
-func rulesSettings() []string {
-	return []string{
-		"rules", "title", "order", "policy", "mode", "visibility", "top-n", "tiebreak-order", "tiebreak-fields", "min-score", "max-score",
-		"max-delta", "refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "labels",
+func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		p.dsnFlag(cfg),
+		whole(p.setting("mysql-max-conns", "connections to MySQL at most, reads and writes together"), &cfg.MySQLMaxConns, 2, 10_000),
 	}
 }
 
-// settings is the whole table.
-func settings() []setting {
-	var all []setting
-	for _, part := range [][]setting{
-		serversTable(), servingTable(), writingTable(), readingTable(), loggingTable(), toolsTable(), clientTable(), memberTable(), hidingTable(), transferTable(), rulesTable(),
-	} {
-		all = append(all, part...)
-	}
-	return all
+func (p *program) redisFlag(cfg *app.Config) cli.Flag {
+	return newChecked(p.setting("redis-url", "the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. "+
+		"Cluster: redis://h1,h2,h3?cluster=true, Sentinel: redis://h1,h2?master=name"), &cfg.RedisURL, parseRedisURL)
 }
 
-func serversTable() []setting {
-	return []setting{
-		{
-			name: "mysql-dsn", section: secServers, secret: true, set: setDSN,
-			usage: "the MySQL database, as in user:password@tcp(127.0.0.1:3306)/leaderboard",
-		},
-		{
-			name: "mysql-max-conns", section: secServers, fallback: "32",
-			usage: "connections to MySQL at most, reads and writes together",
-			set:   number(func(c *config) *int { return &c.MySQLMaxConns }, 2, 10_000),
-		},
-		{
-			name: "redis-url", section: secServers, secret: true, set: setRedisURL,
-			usage: "the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. " +
-				"Cluster: redis://h1,h2,h3?cluster=true, Sentinel: redis://h1,h2?master=name",
-		},
+func (p *program) listenFlag(cfg *app.Config) cli.Flag {
+	return address(p.setting("listen", "address to serve on; port 0 takes a free one"), &cfg.Listen)
+}
+
+func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		p.listenFlag(cfg),
+		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen"), &cfg.OpsListen),
+		p.keysFlag(cfg),
+		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
+		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}
 }
 
-func servingTable() []setting {
-	return []setting{
-		{
-			name: "listen", section: secServing, fallback: "127.0.0.1:8080", usage: "address to serve on; port 0 takes a free one",
-			set: address(func(c *config) *string { return &c.Listen }),
-		},
-		{
-			name: "ops-listen", section: secServing, usage: "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen",
-			set: address(func(c *config) *string { return &c.OpsListen }),
-		},
-		{
-			name: "keys", section: secServing, secret: true, set: setKeys,
-			usage: "bearer keys as comma-separated scope:key, with scope read, write or admin; empty: public reads only",
-		},
-		{
-			name: "shutdown-timeout", section: secServing, fallback: "15s", usage: "how long requests under way may take to end at shutdown",
-			set: duration(func(c *config) *time.Duration { return &c.ShutdownTimeout }, 0),
-		},
-		{
-			name: "drain-delay", section: secServing, fallback: "0s", usage: "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice",
-			set: duration(func(c *config) *time.Duration { return &c.DrainDelay }, 0),
-		},
-		{
-			name: "migrate", section: secServing, toggle: true, usage: "bring the schema up to date at the start, waiting for MySQL if it is away",
-			set: toggle(func(c *config) *bool { return &c.Migrate }),
-		},
-		{
-			name: "fault", section: secServing, hidden: true, set: setFault,
-			usage: "testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild",
-		},
+func (p *program) keysFlag(cfg *app.Config) cli.Flag {
+	return custom(p.setting("keys", "bearer keys as comma-separated scope:key, with scope read, write or admin; empty: public reads only"), &cfg.Keys, parseKeys)
+}
+
+func (p *program) migrateFlag(cfg *app.Config) cli.Flag {
+	return toggle(p.setting("migrate", "bring the schema up to date at the start, waiting for MySQL if it is away"), &cfg.Migrate)
+}
+
+// faultFlag is a testing aid, which no help shows.
+func (p *program) faultFlag(cfg *app.Config) cli.Flag {
+	f := custom(p.setting("fault", "testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild"),
+		&cfg.Fault, app.ParseFault)
+	f.Hidden = true
+	return f
+}
+
+func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		whole(p.setting("batch-rows", "entries that one transaction commits at most"), &cfg.BatchRows, 1, 10_000),
+		whole(p.setting("queue-limit", "entries that wait for a commit per board at most; beyond it: 503"), &cfg.QueueLimit, 1000, 10_000_000),
+		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
+		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
 	}
 }
 
-func writingTable() []setting {
-	return []setting{
-		{
-			name: "batch-rows", section: secWriting, fallback: "500", usage: "entries that one transaction commits at most",
-			set: number(func(c *config) *int { return &c.BatchRows }, 1, 10_000),
-		},
-		{
-			name: "queue-limit", section: secWriting, fallback: "20000", usage: "entries that wait for a commit per board at most; beyond it: 503",
-			set: number(func(c *config) *int { return &c.QueueLimit }, 1000, 10_000_000),
-		},
-		{
-			name: "change-ttl", section: secWriting, fallback: "1h", usage: "how long the change log is kept; a copy that lags further is rebuilt",
-			set: duration(func(c *config) *time.Duration { return &c.ChangeTTL }, time.Minute),
-		},
-		{
-			name: "key-ttl", section: secWriting, fallback: "24h", usage: "how long an Idempotency-Key is remembered",
-			set: duration(func(c *config) *time.Duration { return &c.KeyTTL }, time.Minute),
-		},
+func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		duration(p.setting("local-ttl", "how long an answer is reused inside the process; up to ten times as long it is given once more while it is renewed"),
+			&cfg.LocalTTL, time.Millisecond),
+		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
+		whole(p.setting("fallback-concurrent", "reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
+		whole(p.setting("fallback-queue", "reads that wait for MySQL at most; beyond it: 503"), &cfg.FallbackQueue, 1, 100_000),
 	}
 }
 
-func readingTable() []setting {
-	return []setting{
-		{
-			name: "local-ttl", section: secReading, fallback: "100ms", usage: "how long an answer is reused inside the process; up to ten times as long it is given once more while it is renewed",
-			set: duration(func(c *config) *time.Duration { return &c.LocalTTL }, time.Millisecond),
-		},
-		{
-			name: "stale-limit", section: secReading, fallback: "10m", usage: "how old an answer may be, marked stale, when MySQL and Redis are away",
-			set: duration(func(c *config) *time.Duration { return &c.StaleLimit }, time.Millisecond),
-		},
-		{
-			name: "fallback-concurrent", section: secReading, fallback: "16", usage: "reads that MySQL answers at the same time at most",
-			set: number(func(c *config) *int { return &c.FallbackConcurrent }, 1, 10_000),
-		},
-		{
-			name: "fallback-queue", section: secReading, fallback: "64", usage: "reads that wait for MySQL at most; beyond it: 503",
-			set: number(func(c *config) *int { return &c.FallbackQueue }, 1, 100_000),
-		},
+func (p *program) loggingFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		choice(p.setting("log", "form of the log on standard error: text or json"), &cfg.LogFormat, "text", "json"),
+		choice(p.setting("log-level", "debug (with a line per request), info, warn or error"), &cfg.LogLevel, "debug", "info", "warn", "error"),
 	}
 }
 
-func loggingTable() []setting {
-	return []setting{
-		{
-			name: "log", section: secLogging, fallback: "text", usage: "form of the log on standard error: text or json",
-			set: choice(func(c *config) *string { return &c.LogFormat }, "text", "json"),
-		},
-		{
-			name: "log-level", section: secLogging, fallback: "info", usage: "debug (with a line per request), info, warn or error",
-			set: choice(func(c *config) *string { return &c.LogLevel }, "debug", "info", "warn", "error"),
-		},
+// needMySQL says what to do when a command that works on MySQL was not told where it is.
+func needMySQL(cfg *app.Config) error {
+	if cfg.MySQLDSN != "" {
+		return nil
 	}
+	return usagef("no database given: set --mysql-dsn or LEADERBOARD_MYSQL_DSN, " +
+		"as in user:password@tcp(127.0.0.1:3306)/leaderboard (or try `leaderboard dev`, which brings its own)")
+}
+
+// The parsers' own errors quote what they read, passwords included; so the secret settings have errors of their own.
+
+func parseDSN(v string) (string, error) {
+	parsed, err := mysql.ParseDSN(v)
+	if err != nil {
+		return "", errors.New("want the form user:password@tcp(127.0.0.1:3306)/leaderboard")
+	}
+	if parsed.DBName == "" {
+		return "", errors.New("the name of the database is missing at the end: …/leaderboard")
+	}
+	return v, nil
+}
+
+func parseRedisURL(v string) (string, error) {
+	client, err := topn.Open(v) // does not connect; its errors hide the password
+	if err != nil {
+		return "", err
+	}
+	return v, client.Close()
+}
+
+func parseKeys(v string) ([]httpapi.Key, error) {
+	var keys []httpapi.Key
+	seen := map[string]bool{}
+	for i, item := range strings.Split(v, ",") {
+		scope, secret, ok := strings.Cut(strings.TrimSpace(item), ":")
+		switch {
+		case !ok || !slices.Contains([]string{"read", "write", "admin"}, scope):
+			return nil, fmt.Errorf("key %d of the list: want scope:key with scope read, write or admin", i+1)
+		case !visibleASCII(secret):
+			return nil, fmt.Errorf("key %d of the list: a key is visible ASCII, at least one character", i+1)
+		case seen[secret]:
+			return nil, fmt.Errorf("key %d of the list is there twice", i+1)
+		}
+		seen[secret] = true
+		keys = append(keys, httpapi.Key{Scope: httpapi.Scope(scope), Secret: secret})
+	}
+	return keys, nil
+}
+
+func visibleASCII(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }

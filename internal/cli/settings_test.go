@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -13,17 +14,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v3"
+
 	"leaderboard/internal/app"
-	"leaderboard/internal/terminal"
 )
 
-var update = flag.Bool("update", false, "write docs/settings.md anew")
+var update = flag.Bool("update", false, "write docs/settings.md")
 
 const settingsFile = "../../docs/settings.md"
 
-// TestSettingsDocument keeps docs/settings.md what the table says: go test ./internal/cli -run Document -update.
+// TestSettingsDocument keeps docs/settings.md what the flags say: go test ./internal/cli -run TestSettingsDocument -update.
 func TestSettingsDocument(t *testing.T) {
-	want := settingsDocument()
+	want := settingsDocument(t)
 	if *update {
 		if err := os.WriteFile(settingsFile, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -34,59 +36,148 @@ func TestSettingsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the settings table says; go test ./internal/cli -run Document -update writes it anew", settingsFile)
+		t.Errorf("%s is not what the flags say; go test ./internal/cli -run TestSettingsDocument -update writes it", settingsFile)
 	}
 }
 
-// settingsDocument is the table as Markdown, a section at a time.
-func settingsDocument() []byte {
+// section is a part of docs/settings.md.
+type section struct {
+	title string
+	names []string // of flags
+}
+
+func sections() []section {
+	return []section{
+		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
+		{"Serving", []string{"listen", "ops-listen", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Writing", []string{"batch-rows", "queue-limit", "change-ttl", "key-ttl"}},
+		{"Reading", []string{"local-ttl", "stale-limit", "fallback-concurrent", "fallback-queue"}},
+		{"Logging", []string{"log", "log-level"}},
+		{"The dev command", []string{"dir", "members"}},
+		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
+		{"Talking to a server (board, submit, top, rank)", []string{
+			"url", "key", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "around", "score", "tiebreak", "field",
+			"idempotency-key",
+		}},
+		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
+		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
+		{"Moving data (export, import)", []string{"format", "output", "batch", "refused", "progress", "restart", "retry-for"}},
+		{"Rules of a board (board put)", []string{
+			"rules", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
+			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+		}},
+	}
+}
+
+// settingsDocument is all flags as Markdown, a section at a time.
+func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Settings\n\nEach is a flag and an environment variable; a flag wins, an empty variable counts as not set. Durations are\n" +
-		"written like `100ms`, `10s`, `1h30m`. Made from the table in `internal/cli/settings.go`.\n")
-	section := ""
-	for _, s := range settings() {
-		if s.hidden {
-			continue
+	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address and key of a\n" +
+		"client are environment variables too: a flag wins, an empty variable counts as not set. Durations are written like\n" +
+		"`100ms`, `10s`, `1h30m`. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
+	flags := allFlags(t, &program{})
+	for _, s := range sections() {
+		fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", s.title)
+		for _, name := range s.names {
+			f, ok := flags[name]
+			if !ok {
+				t.Errorf("no command takes --%s", name)
+				continue
+			}
+			delete(flags, name)
+			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", name, code(variableOf(f)), code(fallbackOf(f)), strings.ReplaceAll(f.GetUsage(), "|", "\\|"))
 		}
-		if s.section != section {
-			section = s.section
-			fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", section)
+	}
+	for name := range flags {
+		if name != "fault" { // a testing aid
+			t.Errorf("--%s is not documented", name)
 		}
-		fallback := ""
-		if s.fallback != "" {
-			fallback = "`" + s.fallback + "`"
-		}
-		fmt.Fprintf(&b, "| `--%s` | `%s` | %s | %s |\n", s.name, s.variable(), fallback, strings.ReplaceAll(s.usage, "|", "\\|"))
 	}
 	return b.Bytes()
 }
 
-func TestSettingsTable(t *testing.T) {
-	seen := map[string]bool{}
-	for _, s := range settings() {
-		if seen[s.name] {
-			t.Errorf("%s is there twice", s.name)
-		}
-		seen[s.name] = true
-		if s.usage == "" || s.section == "" || s.set == nil {
-			t.Errorf("%s is incomplete", s.name)
-		}
-		if s.fallback != "" {
-			if err := s.set(&config{}, s.fallback); err != nil {
-				t.Errorf("the default of %s: %s", s.name, err)
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+// variableOf returns the environment variable of a flag, "" for none.
+func variableOf(f cli.DocGenerationFlag) string { return strings.Join(f.GetEnvVars(), " ") }
+
+// fallbackOf returns the default of a flag as it is written on the command line, "" for none.
+func fallbackOf(f cli.DocGenerationFlag) string {
+	if !f.IsDefaultVisible() || !f.TakesValue() {
+		return ""
+	}
+	return f.GetValue()
+}
+
+// allFlags returns the flags of all commands by name. Those of one name must be described alike in all commands.
+func allFlags(t *testing.T, p *program) map[string]cli.DocGenerationFlag {
+	t.Helper()
+	all := map[string]cli.DocGenerationFlag{}
+	for path, c := range allCommands(p) {
+		for _, f := range c.Flags {
+			name, described := f.Names()[0], f.(cli.DocGenerationFlag)
+			if was, ok := all[name]; ok && was.(fmt.Stringer).String() != f.String() {
+				t.Errorf("--%s of %s is described as %s, elsewhere as %s", name, path, f, was)
 			}
-		}
-		if s.secret && s.fallback != "" {
-			t.Errorf("%s is secret and has a default", s.name)
+			all[name] = described
 		}
 	}
-	for _, names := range [][]string{serverSettings(), storeSettings(), clientSettings(), rulesSettings()} {
-		for _, name := range names {
-			if !seen[name] {
-				t.Errorf("no setting is called %s", name)
+	return all
+}
+
+// TestFlags: every flag is described once, its default is a value that it takes, secrets have none, and only settings of
+// servers and the address and key of the client are environment variables.
+func TestFlags(t *testing.T) {
+	documented := map[string]string{}
+	for _, s := range sections() {
+		for _, name := range s.names {
+			if _, twice := documented[name]; twice {
+				t.Errorf("%s is there twice", name)
+			}
+			documented[name] = s.title
+		}
+	}
+	ofServers := []string{"MySQL and Redis", "Serving", "Writing", "Reading", "Logging", "The dev command"}
+	p := &program{}
+	for name, f := range allFlags(t, p) {
+		if f.GetUsage() == "" {
+			t.Errorf("--%s has no usage line", name)
+		}
+		if fallback := fallbackOf(f); fallback != "" {
+			if err := f.(cli.Flag).Set(name, fallback); err != nil || p.faults != nil {
+				t.Errorf("the default of --%s: %v %q", name, err, p.faults)
+			}
+		}
+		if slices.Contains([]string{"mysql-dsn", "redis-url", "keys", "key"}, name) && fallbackOf(f) != "" {
+			t.Errorf("--%s is secret and has a default", name)
+		}
+		want := ""
+		if name == "url" || name == "key" || name == "fault" || slices.Contains(ofServers, documented[name]) {
+			want = "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		}
+		if variableOf(f) != want {
+			t.Errorf("the variable of --%s is %q, want %q", name, variableOf(f), want)
+		}
+	}
+}
+
+// commandOf returns a command that takes a flag, without arguments.
+func commandOf(t *testing.T, flag string) []string {
+	t.Helper()
+	for path, c := range allCommands(&program{}) {
+		for _, f := range c.Flags {
+			if f.Names()[0] == flag {
+				return strings.Fields(path)[1:]
 			}
 		}
 	}
+	t.Fatalf("no command takes --%s", flag)
+	return nil
 }
 
 // runWith runs the command line and returns its exit status and what it wrote.
@@ -99,43 +190,52 @@ func runWith(t *testing.T, env map[string]string, args ...string) (status int, o
 	return status, o.String(), e.String()
 }
 
-// readWith parses the arguments of a command that takes the settings named.
-func readWith(t *testing.T, env map[string]string, names []string, args ...string) (config, error) {
+// readWith parses the arguments of a command that serves.
+func readWith(t *testing.T, env map[string]string, args ...string) (app.Config, error) {
 	t.Helper()
-	var got config
-	p := &program{stdio{strings.NewReader(""), io.Discard, io.Discard}, func(name string) string { return env[name] }}
-	root := p.command()
-	root.Commands = append(root.Commands, p.leaf("probe", "", "", func(_ context.Context, cfg config, _ []string) error {
-		got = cfg
-		return nil
-	}, names...))
+	p := &program{stdio: stdio{strings.NewReader(""), io.Discard, io.Discard}, env: func(name string) string { return env[name] }}
+	cfg, root := app.Defaults(), p.root()
+	root.Commands = append(root.Commands, p.leaf("probe", "", "", func(context.Context, []string) error { return nil },
+		append(p.serverFlags(&cfg), p.migrateFlag(&cfg))...))
 	err := root.Run(t.Context(), append([]string{"leaderboard", "probe"}, args...))
-	return got, err
+	return cfg, err
 }
 
 func TestPrecedence(t *testing.T) {
-	names := []string{"listen", "local-ttl", "migrate", "redis-url"}
+	changed := func(change func(*app.Config)) app.Config {
+		c := app.Defaults()
+		change(&c)
+		return c
+	}
 	for name, c := range map[string]struct {
 		env  map[string]string
 		args []string
-		want config
+		want app.Config
 	}{
-		"defaults":  {nil, nil, config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}}},
-		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_LOCAL_TTL": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, config{Config: app.Config{Listen: ":1", LocalTTL: time.Second, Migrate: true}}},
-		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, config{Config: app.Config{Listen: ":2", LocalTTL: 100 * time.Millisecond}}},
+		"defaults": {nil, nil, app.Config{
+			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second, BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour,
+			KeyTTL: 24 * time.Hour, LocalTTL: 100 * time.Millisecond, StaleLimit: 10 * time.Minute, FallbackConcurrent: 16, FallbackQueue: 64,
+			LogFormat: "text", LogLevel: "info",
+		}},
+		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_LOCAL_TTL": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
+			c.Listen, c.LocalTTL, c.Migrate = ":1", time.Second, true
+		})},
+		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, changed(func(c *app.Config) {
+			c.Listen = ":2"
+		})},
 		"empty variables are not set": {
 			map[string]string{"LEADERBOARD_LISTEN": "", "LEADERBOARD_MIGRATE": "", "LEADERBOARD_REDIS_URL": ""},
 			nil,
-			config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}},
+			app.Defaults(),
 		},
 		"an empty flag takes a variable back": {
 			map[string]string{"LEADERBOARD_REDIS_URL": "redis://h:1"},
 			[]string{"--redis-url", ""},
-			config{Config: app.Config{Listen: "127.0.0.1:8080", LocalTTL: 100 * time.Millisecond}},
+			app.Defaults(),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := readWith(t, c.env, names, c.args...)
+			got, err := readWith(t, c.env, c.args...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,6 +247,7 @@ func TestPrecedence(t *testing.T) {
 }
 
 func TestBadValues(t *testing.T) {
+	flags := allFlags(t, &program{})
 	for name, values := range map[string][]string{
 		"listen":          {"8080", "localhost", "127.0.0.1:99999", "a:b:c"},
 		"local-ttl":       {"0", "-1s", "soon", "5"},
@@ -164,33 +265,44 @@ func TestBadValues(t *testing.T) {
 		"score":           {"1.5", "9223372036854775808"},
 		"top-n":           {"x", "1e3"},
 	} {
+		command := commandOf(t, name)
 		for _, v := range values {
-			for form, run := range map[string]func() (config, error){
-				"flag":     func() (config, error) { return readWith(t, nil, []string{name}, "--"+name+"="+v) },
-				"variable": func() (config, error) { return readWith(t, map[string]string{variableOf(name): v}, []string{name}) },
-			} {
-				if form == "flag" && name == "migrate" {
-					continue // the command line parser says it
-				}
-				cfg, err := run()
-				if err == nil {
-					t.Errorf("%s %s = %q was taken: %#v", form, name, v, cfg)
-				} else if !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), variableOf(name)) {
-					t.Errorf("%s %s = %q: the error does not name it: %s", form, name, v, err)
-				}
+			wantUsage(t, nil, "--"+name+": ", append(command, "--"+name+"="+v)...)
+			if variable := variableOf(flags[name]); variable != "" {
+				wantUsage(t, map[string]string{variable: v}, variable+": ", command...)
 			}
 		}
 	}
 }
 
-func variableOf(name string) string {
-	all := settings()
-	i := slices.IndexFunc(all, func(s setting) bool { return s.name == name })
-	return all[i].variable()
+// wantUsage runs a command that must say that it was used wrongly, and how.
+func wantUsage(t *testing.T, env map[string]string, want string, args ...string) {
+	t.Helper()
+	if status, out, errOut := runWith(t, env, args...); status != exitUsage || out != "" || !strings.Contains(errOut, want) {
+		t.Errorf("%v with %v: status %d, %s%s; want %s", args, env, status, out, errOut, want)
+	}
+}
+
+// TestVariablesOfCommands: a flag of a single command is no environment variable.
+func TestVariablesOfCommands(t *testing.T) {
+	url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "limit=10" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		_, _ = w.Write([]byte(`{"board":"b"}`))
+	})
+	env := map[string]string{
+		"LEADERBOARD_URL": url, "LEADERBOARD_LIMIT": "20", "LEADERBOARD_MODE": "loose", "LEADERBOARD_JSON": "true", "LEADERBOARD_TIMEOUT": "soon",
+		"LEADERBOARD_BOARDS": "a,b",
+	}
+	if status, out, errOut := runWith(t, env, "top", "b"); status != exitOK || !strings.Contains(out, "RANK") {
+		t.Errorf("status %d, %s%s", status, out, errOut)
+	}
+	wantUsage(t, map[string]string{"LEADERBOARD_ALL": "true"}, "say which boards", "refresh")
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {
-	_, err := readWith(t, map[string]string{"LEADERBOARD_LOG": "xml"}, []string{"listen", "log"}, "--listen", "x")
+	_, err := readWith(t, map[string]string{"LEADERBOARD_LOG": "xml"}, "--listen", "x")
 	if err == nil || !strings.Contains(err.Error(), "--listen") || !strings.Contains(err.Error(), "LEADERBOARD_LOG") {
 		t.Errorf("want both faults named: %v", err)
 	}
@@ -231,11 +343,13 @@ func TestSecretsStaySecret(t *testing.T) {
 			}
 		}
 	}
-	var cfg config
-	if err := setKeys(&cfg, "admin:"+secret); err != nil {
+	keys, err := parseKeys("admin:" + secret)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if s := fmt.Sprintf("%v %+v %+v", cfg, &cfg, cfg.Keys); strings.Contains(s, secret) {
+	cfg := devOptions{Config: app.Config{Keys: keys}}
+	top := topOptions{readOptions: readOptions{remote: remote{key: secret}}}
+	if s := fmt.Sprintf("%v %+v %+v %v %+v", cfg, &cfg, cfg.Keys, top, &top); strings.Contains(s, secret) {
 		t.Errorf("printing a configuration shows a key: %s", s)
 	}
 	for place, want := range map[string]string{
@@ -253,24 +367,23 @@ func TestSecretsStaySecret(t *testing.T) {
 }
 
 func TestRuleFields(t *testing.T) {
-	cfg, err := readWith(t, nil, rulesSettings(), "--order", "asc", "--tiebreak-order", "asc", "--min-score", "-5", "--max-score", "9223372036854775807")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := terminal.PrintJSON(&b, cfg.rules); err != nil {
-		t.Fatal(err)
-	}
-	want := `{"limits":{"max_score":9223372036854775807,"min_score":-5},"order":"asc","tiebreak":{"order":"asc"}}` + "\n"
-	if b.String() != want {
-		t.Errorf("got %s want %s", b.String(), want)
+	var body []byte
+	url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		_, _ = w.Write([]byte("{}"))
+	})
+	status, _, errOut := runWith(t, nil, "board", "put", "b", "--url", url,
+		"--order", "asc", "--tiebreak-order", "asc", "--min-score", "-5", "--max-score", "9223372036854775807")
+	want := `{"order":"asc","limits":{"min_score":-5,"max_score":9223372036854775807},"tiebreak":{"order":"asc"}}`
+	if status != exitOK || string(body) != want {
+		t.Errorf("status %d, %s, got %s want %s", status, errOut, body, want)
 	}
 }
 
-// TestServerDefaults: the table's defaults of a server are those of the app.
+// TestServerDefaults: the flags' defaults of a server are those of the app.
 func TestServerDefaults(t *testing.T) {
-	got, err := readWith(t, nil, append(serverSettings(), "migrate"))
-	if want := app.Defaults(); err != nil || !reflect.DeepEqual(got.Config, want) {
-		t.Errorf("%+v, %v, want %+v", got.Config, err, want)
+	got, err := readWith(t, nil)
+	if want := app.Defaults(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }

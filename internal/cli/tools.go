@@ -1,15 +1,41 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v3"
 
 	"leaderboard"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
+	"leaderboard/refresher"
+	"leaderboard/store"
 )
+
+// toolOptions are what the commands are told that work on MySQL and Redis directly, on one board or on all.
+type toolOptions struct {
+	app.Config
+	board string
+	all   bool
+	json  bool
+}
+
+func newToolOptions() toolOptions { return toolOptions{Config: app.Defaults()} }
+
+// boardFlags say which boards are meant.
+func (p *program) boardFlags(o *toolOptions) []cli.Flag {
+	return []cli.Flag{
+		boardFlag(&o.board),
+		&cli.BoolFlag{Name: "all", Usage: "all boards", Destination: &o.all},
+		jsonFlag(&o.json),
+	}
+}
 
 // needs says what a command works with besides MySQL.
 type needs bool
@@ -19,20 +45,20 @@ const (
 	needsCopies needs = true
 )
 
-// eachPeriod opens what cfg names and calls do for the current periods of the boards that it asks for, one after another,
+// eachPeriod opens what o names and calls do for the current periods of the boards that it asks for, one after another,
 // until one fails.
-func (p *program) eachPeriod(ctx context.Context, cfg *config, n needs, do func(*app.Tools, leaderboard.PeriodRef) error) (err error) {
-	if err := oneOrAll(cfg); err != nil {
+func (p *program) eachPeriod(ctx context.Context, o *toolOptions, n needs, do func(*app.Tools, leaderboard.PeriodRef) error) (err error) {
+	if err := oneOrAll(o); err != nil {
 		return err
 	}
-	t, err := p.openTools(ctx, cfg, n)
+	t, err := p.openTools(ctx, o, n)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	refs, err := t.Periods(ctx, cfg.board)
+	refs, err := t.Periods(ctx, o.board)
 	if errors.Is(err, leaderboard.ErrBoardNotFound) {
-		return fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(cfg.board))
+		return fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(o.board))
 	}
 	if err != nil {
 		return err
@@ -45,14 +71,14 @@ func (p *program) eachPeriod(ctx context.Context, cfg *config, n needs, do func(
 	return nil
 }
 
-func (p *program) openTools(ctx context.Context, cfg *config, n needs) (*app.Tools, error) {
-	if err := cfg.needMySQL(); err != nil {
+func (p *program) openTools(ctx context.Context, o *toolOptions, n needs) (*app.Tools, error) {
+	if err := needMySQL(&o.Config); err != nil {
 		return nil, err
 	}
-	if n == needsCopies && cfg.RedisURL == "" {
+	if n == needsCopies && o.RedisURL == "" {
 		return nil, usagef("no Redis given: set --redis-url or LEADERBOARD_REDIS_URL, as in redis://127.0.0.1:6379/0")
 	}
-	return app.OpenTools(ctx, &cfg.Config, n == needsCopies, app.NewLogger(p.err, &cfg.Config))
+	return app.OpenTools(ctx, &o.Config, n == needsCopies, app.NewLogger(p.err, &o.Config))
 }
 
 // hostName is who asks, in the records of runs.
@@ -65,12 +91,215 @@ func hostName() string {
 }
 
 // oneOrAll checks that it was said which boards are meant.
-func oneOrAll(cfg *config) error {
+func oneOrAll(o *toolOptions) error {
 	switch {
-	case cfg.board == "" && !cfg.all:
+	case o.board == "" && !o.all:
 		return usagef("say which boards: --board NAME or --all")
-	case cfg.board != "" && cfg.all:
+	case o.board != "" && o.all:
 		return usagef("--board and --all exclude each other")
 	}
 	return nil
+}
+
+// runView is a finished run, as the API shows it.
+type runView struct {
+	ID        int64                `json:"id"`
+	Board     string               `json:"board"`
+	Window    leaderboard.Window   `json:"window"`
+	Period    string               `json:"period"`
+	Kind      leaderboard.RunKind  `json:"kind"`
+	State     leaderboard.RunState `json:"state"`
+	FromSeq   int64                `json:"from_seq"`
+	ToSeq     int64                `json:"to_seq"`
+	Rows      int64                `json:"rows"`
+	StartedAt leaderboard.Micros   `json:"started_at"`
+	Took      string               `json:"took"`
+	Error     string               `json:"error,omitempty"`
+}
+
+func (p *program) refreshCommand() *cli.Command {
+	o, kind := newToolOptions(), string(leaderboard.RunKindFull)
+	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config), p.faultFlag(&o.Config))
+	flags = append(append(flags, p.loggingFlags(&o.Config)...),
+		choice(p.option("kind", "full rebuilds the copy, incremental catches up by the change log, recompute computes derived boards from scratch"),
+			&kind, "full", "incremental", "recompute"))
+	return p.leaf("refresh", "renew Redis copies now, as a cron job does; status 1 when one fails", "",
+		func(ctx context.Context, _ []string) error { return p.refresh(ctx, &o, leaderboard.RunKind(kind)) },
+		append(flags, p.boardFlags(&o)...)...)
+}
+
+// refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
+func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.RunKind) error {
+	views, with := []runView{}, needsCopies
+	if kind == leaderboard.RunKindRecompute {
+		with = needsMySQL
+	}
+	err := p.eachPeriod(ctx, o, with, func(t *app.Tools, ref leaderboard.PeriodRef) error {
+		if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
+			return notDerived(o, ref)
+		}
+		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
+		v := viewRun(ref, run)
+		if err != nil {
+			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
+		}
+		views = append(views, v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.reportRuns(o, views, "refreshes")
+}
+
+// reportRuns shows runs, and is an error when one of them failed.
+func (p *program) reportRuns(o *toolOptions, views []runView, what string) error {
+	if err := p.showRuns(o, views); err != nil {
+		return err
+	}
+	failed := 0
+	for i := range views {
+		if views[i].State == leaderboard.RunStateFailed {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d %s failed", failed, len(views), what)
+	}
+	return nil
+}
+
+// notDerived is what a board without sources is to a command about sources: an error if it was named, else nothing.
+func notDerived(o *toolOptions, ref leaderboard.PeriodRef) error {
+	if o.all {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", leaderboard.ErrNotDerived, terminal.Printable(ref.Board))
+}
+
+func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {
+	return runView{
+		ID: r.ID, Board: ref.Board, Window: ref.Window, Period: ref.Name, Kind: r.Kind, State: r.State, FromSeq: r.FromSeq,
+		ToSeq: r.ToSeq, Rows: r.Rows, StartedAt: r.StartedAt, Took: r.Took.String(), Error: r.Error,
+	}
+}
+
+func (p *program) showRuns(o *toolOptions, views []runView) error {
+	if o.json {
+		return terminal.PrintJSON(p.out, views)
+	}
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR")
+	for _, v := range views {
+		t.Row(v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-"))
+	}
+	return t.Flush()
+}
+
+func (p *program) indexCommand() *cli.Command {
+	leaf := func(name, usage string, do func(context.Context, *toolOptions) error) *cli.Command {
+		o := newToolOptions()
+		return p.leaf(name, usage, "", func(ctx context.Context, _ []string) error { return do(ctx, &o) },
+			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config), p.boardFlags(&o))...)
+	}
+	return group(
+		"index", "the rank indexes, which find any rank at any depth",
+		leaf("index build", "build rank indexes anew; servers do it by themselves when one is missing", p.indexBuild),
+		leaf("index status", "show the rank indexes that are saved", p.indexStatus),
+	)
+}
+
+// indexBuild builds the indexes one after another. It goes on after a failure.
+func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
+	views := []runView{}
+	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
+		bar := terminal.NewProgress(p.err, -1, "index of "+terminal.Printable(ref.Board)+" "+ref.Name, progressbar.OptionShowCount())
+		run, err := t.Store.BuildIndex(ctx, ref, store.IndexBuild{
+			Reason: leaderboard.RunReasonCommand, Actor: hostName(),
+			Progress: func(counted, total int64) {
+				bar.SetTotal(total)
+				bar.Set(counted)
+			},
+		})
+		bar.End()
+		v := viewRun(ref, run)
+		if err != nil {
+			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
+		}
+		views = append(views, v)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.reportRuns(o, views, "builds")
+}
+
+// indexView is the saved index of one period.
+type indexView struct {
+	Board   string              `json:"board"`
+	Window  leaderboard.Window  `json:"window"`
+	Period  string              `json:"period"`
+	State   string              `json:"state"` // ready, building, damaged, none
+	Buckets int                 `json:"buckets"`
+	Target  int64               `json:"target"`   // entries that a bucket is meant to have
+	Entries int64               `json:"entries"`  // counted in it
+	Seq     int64               `json:"seq"`      // the state that it is true at
+	Lag     int64               `json:"lag"`      // changes of the period since, which the log brings
+	Bytes   int64               `json:"bytes"`    // as saved
+	SavedAt *leaderboard.Micros `json:"saved_at"` // null: nothing is saved
+	Error   string              `json:"error,omitempty"`
+}
+
+func viewIndex(ref leaderboard.PeriodRef, st store.IndexStatus) indexView {
+	v := indexView{
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, State: "none", Buckets: st.Buckets, Target: st.Target,
+		Entries: st.Counted, Seq: st.Seq, Bytes: st.Bytes, Error: st.Damaged,
+	}
+	if st.Bytes > 0 {
+		v.SavedAt = &st.SavedAt
+	}
+	switch {
+	case st.Damaged != "":
+		v.State = "damaged"
+	case st.Building:
+		v.State = "building"
+	case st.Saved:
+		v.State, v.Lag = "ready", st.PeriodSeq-st.Seq
+	}
+	return v
+}
+
+// indexStatus shows what is saved; what servers have in memory is newer.
+func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
+	views := []indexView{}
+	err := p.eachPeriod(ctx, o, needsMySQL, func(t *app.Tools, ref leaderboard.PeriodRef) error {
+		st, err := t.Store.IndexStatus(ctx, ref)
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			return nil // deleted in the meantime
+		}
+		if err != nil {
+			return err
+		}
+		views = append(views, viewIndex(ref, st))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return p.showIndexes(o, views)
+}
+
+func (p *program) showIndexes(o *toolOptions, views []indexView) error {
+	if o.json {
+		return terminal.PrintJSON(p.out, views)
+	}
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR")
+	for _, v := range views {
+		saved := "-"
+		if v.SavedAt != nil {
+			saved = v.SavedAt.String()
+		}
+		t.Row(v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-"))
+	}
+	return t.Flush()
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -177,13 +176,12 @@ func TestImportTwice(t *testing.T) {
 	sums("a=9 b=2")
 	// From standard input it is the same.
 	for range 2 {
-		p := &program{stdio{strings.NewReader(content), &bytes.Buffer{}, &bytes.Buffer{}}, func(string) string { return "" }}
-		cfg, err := readWith(t, map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}, append(clientSettings(), "batch", "retry-for"), "--batch", "2")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.importFile(t.Context(), cfg, []string{"sums", "-"}); !errors.Is(err, errRefused) || !strings.Contains(fmt.Sprint(p.err), "line 6: score 51") {
-			t.Errorf("%v %s", err, p.err)
+		var out, errOut bytes.Buffer
+		env := map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}
+		status := run(t.Context(), []string{"leaderboard", "import", "--batch", "2", "sums", "-"},
+			stdio{strings.NewReader(content), &out, &errOut}, func(name string) string { return env[name] })
+		if status != exitRefused || !strings.Contains(errOut.String(), "line 6: score 51") {
+			t.Errorf("%d %s", status, &errOut)
 		}
 	}
 	sums("a=9 b=2")

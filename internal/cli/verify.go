@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v3"
+
 	"leaderboard"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
@@ -35,17 +37,27 @@ type placeView struct {
 	CreatedTime leaderboard.Micros `json:"created_time"`
 }
 
+func (p *program) verifyCommand() *cli.Command {
+	o, against := newToolOptions(), "copy"
+	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config))
+	flags = append(append(flags, p.loggingFlags(&o.Config)...),
+		choice(p.option("against", "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources"),
+			&against, "copy", "sources"))
+	return p.leaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference", "",
+		func(ctx context.Context, _ []string) error { return p.verify(ctx, &o, against == "sources") },
+		append(flags, p.boardFlags(&o)...)...)
+}
+
 // verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference, and fails at the
 // end.
-func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
-	views, wrong := []verificationView{}, 0
-	sources, with := cfg.against == "sources", needsCopies
+func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) error {
+	views, wrong, with := []verificationView{}, 0, needsCopies
 	if sources {
 		with = needsMySQL
 	}
-	err := p.eachPeriod(ctx, &cfg, with, func(t *app.Tools, ref leaderboard.PeriodRef) error {
+	err := p.eachPeriod(ctx, o, with, func(t *app.Tools, ref leaderboard.PeriodRef) error {
 		if sources && ref.Rules.Derive == nil {
-			return notDerived(&cfg, ref)
+			return notDerived(o, ref)
 		}
 		v, err := verifyPeriod(ctx, t, ref, sources)
 		view := viewVerification(ref, v)
@@ -61,7 +73,7 @@ func (p *program) verify(ctx context.Context, cfg config, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.showVerifications(&cfg, views); err != nil {
+	if err := p.showVerifications(o, views); err != nil {
 		return err
 	}
 	if wrong > 0 && sources {
@@ -97,8 +109,8 @@ func viewPlace(e *leaderboard.Entry) *placeView {
 	return &placeView{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}
 }
 
-func (p *program) showVerifications(cfg *config, views []verificationView) error {
-	if cfg.json {
+func (p *program) showVerifications(o *toolOptions, views []verificationView) error {
+	if o.json {
 		return terminal.PrintJSON(p.out, views)
 	}
 	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+func (p *program) boardCommand() *cli.Command {
+	get, remove := p.remote(), p.remote()
+	return group(
+		"board", "create, show, list and delete boards",
+		p.boardPutCommand(),
+		get.command("board get", "show a board and its rules", "BOARD", get.showBoard),
+		p.boardListCommand(),
+		p.boardPeriodsCommand(),
+		remove.command("board delete", "delete a board with all its entries", "BOARD", remove.deleteBoard),
+	)
+}
+
+// rulesBody is the body of PUT /v1/boards/{board} as far as flags gave it; the server checks it.
+type rulesBody struct {
+	Title      string             `json:"title,omitempty"`
+	Order      string             `json:"order,omitempty"`
+	Policy     string             `json:"policy,omitempty"`
+	Mode       string             `json:"mode,omitempty"`
+	Visibility string             `json:"visibility,omitempty"`
+	TopN       *int64             `json:"top_n,omitempty"`
+	Windows    []string           `json:"windows,omitempty"`
+	TimeZone   string             `json:"time_zone,omitempty"`
+	StartsAt   string             `json:"starts_at,omitempty"`
+	EndsAt     string             `json:"ends_at,omitempty"`
+	Labels     leaderboard.Labels `json:"labels,omitempty"`
+	CacheTTL   string             `json:"cache_ttl,omitempty"`
+	Limits     leaderboard.Limits `json:"limits,omitzero"`
+	Tiebreak   struct {
+		Order  string          `json:"order,omitempty"`
+		Fields []tiebreakField `json:"fields,omitempty"`
+	} `json:"tiebreak,omitzero"`
+	Refresh struct {
+		Full        string `json:"full,omitempty"`
+		Incremental string `json:"incremental,omitempty"`
+		Dynamic     string `json:"dynamic,omitempty"`
+	} `json:"refresh,omitzero"`
+}
+
+// tiebreakField is a tiebreak field that a board is to have.
+type tiebreakField struct {
+	Name  string `json:"name"`
+	Bits  int    `json:"bits"`
+	Order string `json:"order,omitempty"`
+}
+
+// ruleFlags are a flag for each of the rules.
+func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
+	word := func(name, usage string, at *string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, Destination: at}
+	}
+	number := func(name, usage string, at **int64) cli.Flag {
+		return optional(newChecked(p.option(name, usage), new(int64), parseNumber), at)
+	}
+	return []cli.Flag{
+		p.modeFlag(&b.Mode),
+		p.labelsFlag(&b.Labels),
+		word("title", "name for people", &b.Title),
+		word("order", "desc: higher is better, asc: lower is better (default: desc)", &b.Order),
+		word("policy", "best, latest or sum (default: best)", &b.Policy),
+		word("visibility", "public or private (default: public)", &b.Visibility),
+		number("top-n", "entries in the Redis copy (default: 1000)", &b.TopN),
+		word("tiebreak-order", "desc or asc (default: desc)", &b.Tiebreak.Order),
+		number("min-score", "least score that is accepted", &b.Limits.MinScore),
+		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
+		number("max-delta", "greatest change of a score by one submission", &b.Limits.MaxDelta),
+		word("refresh-full", "when to rebuild the copy, as a cron expression in UTC", &b.Refresh.Full),
+		word("refresh-incremental", "interval of catching up, or off (default: 10s)", &b.Refresh.Incremental),
+		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
+		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
+		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
+			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
+		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),
+		word("starts-at", "submissions before it are rejected, RFC 3339", &b.StartsAt),
+		word("ends-at", "submissions from it on are rejected, RFC 3339", &b.EndsAt),
+		custom(p.option("tiebreak-fields", "fields of the tiebreak, the first decides first, as NAME:BITS or NAME:BITS:ORDER separated by commas: level:20,paid:1,deaths:16:asc"),
+			&b.Tiebreak.Fields, parseTiebreakFields),
+	}
+}
+
+func parseNumber(v string) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("want a whole number, not %q", v)
+	}
+	return n, nil
+}
+
+// parseTiebreakFields reads NAME:BITS and NAME:BITS:ORDER, separated by commas.
+func parseTiebreakFields(v string) ([]tiebreakField, error) {
+	var fields []tiebreakField
+	for field := range strings.SplitSeq(v, ",") {
+		parts := strings.Split(field, ":")
+		if len(parts) < 2 || len(parts) > 3 {
+			return nil, fmt.Errorf("want NAME:BITS or NAME:BITS:ORDER, as in level:20,deaths:16:asc, not %q", field)
+		}
+		bits, err := strconv.Atoi(parts[1])
+		if err != nil {
+			return nil, fmt.Errorf("want a whole number of bits, as in level:20, not %q", field)
+		}
+		fields = append(fields, tiebreakField{Name: parts[0], Bits: bits, Order: strings.Join(parts[2:], "")})
+	}
+	return fields, nil
+}
+
+// boardPut are the options of board put.
+type boardPut struct {
+	remote
+	file string
+	body rulesBody
+}
+
+func (p *program) boardPutCommand() *cli.Command {
+	o := &boardPut{remote: p.remote()}
+	file := &cli.StringFlag{Name: "rules", Usage: "file with the rules in JSON, - for standard input; not together with the options below", Destination: &o.file}
+	return o.command("board put", "create a board, or set all its rules; what is left out gets its default", "BOARD", o.run,
+		append([]cli.Flag{file}, p.ruleFlags(&o.body)...)...)
+}
+
+func (o *boardPut) run(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board put demo --policy best")
+	}
+	body, err := o.rules()
+	if err != nil {
+		return err
+	}
+	answer, err := o.do(ctx, client.Request{Method: http.MethodPut, Path: client.Path("boards", args[0]), Body: body})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return terminal.PassJSON(o.out, answer.Body)
+	}
+	done := "has these rules now"
+	if answer.Status == http.StatusCreated {
+		done = "is created"
+	}
+	_, err = fmt.Fprintf(o.out, "board %s %s\n", args[0], done)
+	return err
+}
+
+// rules returns the body to send: the file as it is, or what the flags said.
+func (o *boardPut) rules() (json.RawMessage, error) {
+	given, err := json.Marshal(o.body)
+	if err != nil || o.file == "" {
+		return given, err
+	}
+	if string(given) != "{}" {
+		return nil, usagef("give the rules in the file or as options, not both")
+	}
+	var content []byte
+	if o.file == "-" {
+		content, err = io.ReadAll(o.in)
+	} else {
+		content, err = os.ReadFile(o.file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	if !json.Valid(content) {
+		return nil, fmt.Errorf("the rules in %s are not JSON", o.file)
+	}
+	return content, nil
+}
+
+func (r *remote) showBoard(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board get demo")
+	}
+	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0])})
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return terminal.PassJSON(r.out, answer.Body)
+	}
+	indented, err := json.MarshalIndent(json.RawMessage(answer.Body), "", "  ")
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return terminal.PassJSON(r.out, indented)
+}
+
+func (p *program) boardListCommand() *cli.Command {
+	r, labels := p.remote(), leaderboard.Labels(nil)
+	return r.command("board list", "list the boards", "", func(ctx context.Context, _ []string) error {
+		query := url.Values{}
+		if labels != nil {
+			query.Set("labels", labels.String())
+		}
+		return showList(ctx, &r, list{
+			path: "/v1/boards", query: query, member: "boards",
+			head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE"},
+		}, func(t *terminal.Table, b *client.Board) {
+			title := ""
+			if b.Title != "" {
+				title = terminal.Printable(b.Title)
+			}
+			t.Cells(b.Name, string(b.Order), string(b.Policy), string(b.Mode), string(b.Visibility), fmt.Sprint(b.TopN), timeText(b.CreatedTime), title)
+		})
+	}, p.labelsFlag(&labels))
+}
+
+func (p *program) boardPeriodsCommand() *cli.Command {
+	r, window := p.remote(), ""
+	return r.command("board periods", "list a board's periods, newest first", "BOARD", func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("want one board, as in: leaderboard board periods demo")
+		}
+		return showList(ctx, &r, list{
+			path: client.Path("boards", args[0], "periods"), query: optionalValues("window", window), member: "periods",
+			head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
+		}, func(t *terminal.Table, v *client.Period) {
+			from, to := "-", "-"
+			if v.StartsAt != nil {
+				from = timeText(*v.StartsAt)
+			}
+			if v.EndsAt != nil {
+				to = timeText(*v.EndsAt)
+			}
+			t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
+		})
+	}, windowFlag(&window))
+}
+
+func (r *remote) deleteBoard(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board delete demo")
+	}
+	if _, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("boards", args[0])}); err != nil {
+		return err
+	}
+	if r.json {
+		return terminal.PrintJSON(r.out, map[string]string{"deleted": args[0]})
+	}
+	_, err := fmt.Fprintf(r.out, "board %s is deleted\n", args[0])
+	return err
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// The exit statuses.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitRefused = 3
+)
+
+// stdio are the streams of a run: answers go to out, everything else to err.
+type stdio struct {
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// program is one run of the command line.
+type program struct {
+	stdio
+	env    func(string) string // as os.Getenv
+	faults []string            // values of flags and variables that were not taken, and why
+}
+
+// say prints progress worth a person's attention.
+func (p *program) say(format string, args ...any) { fmt.Fprintf(p.err, format+"\n", args...) }
+
+// errQuiet is a failure that the command has reported already, in its answer.
+var errQuiet = errors.New("reported")
+
+// errRefused is an import that is complete but for lines that were refused; it has said which.
+var errRefused = errors.New("lines were refused")
+
+// failure marks an error that is not about usage: the command was understood and did not work.
+type failure struct{ err error }
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+// usageError is a command line or environment that asks for something impossible.
+type usageError struct {
+	command string // full name of the command, for the hint
+	detail  string
+}
+
+func (u *usageError) Error() string { return u.detail }
+
+// usagef says what is wrong with the command line and what would be right.
+func usagef(format string, args ...any) error {
+	return &usageError{detail: fmt.Sprintf(format, args...)}
+}
+
+// usageHint returns the line that tells where help is.
+func usageHint(err error) string {
+	if usage, ok := errors.AsType[*usageError](err); ok && usage.command != "" {
+		return fmt.Sprintf("Try: %s --help", usage.command)
+	}
+	return ""
+}
+
+// action is what a command does with its positional arguments. Its flags are read by then.
+type action func(ctx context.Context, args []string) error
+
+// leaf makes a command without subcommands. With args "" it takes flags only.
+func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *cli.Command {
+	text := "leaderboard " + name + " [OPTIONS]"
+	if args != "" {
+		text += " " + args
+	}
+	return &cli.Command{
+		Name: lastWord(name), Usage: usage, UsageText: text,
+		HideHelpCommand: true, // a board may be called "help"
+		Flags:           flags,
+		OnUsageError:    onUsageError,
+		CommandNotFound: showHelp,
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			var err error
+			switch {
+			case p.faults != nil:
+				err = usagef("%s", strings.Join(p.faults, "\n  "))
+			case args == "" && cmd.Args().Present():
+				err = usagef("unexpected argument %q: this command takes options only", cmd.Args().First())
+			default:
+				err = do(ctx, cmd.Args().Slice())
+			}
+			return classify(cmd, err)
+		},
+	}
+}
+
+// group makes a command that only has subcommands.
+func group(name, usage string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, Commands: commands, Action: unknownCommand, OnUsageError: onUsageError}
+}
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
+
+// showHelp shows the help of a command that was given arguments besides --help: to the library the first argument is the
+// name of a subcommand, which a leaf does not have.
+func showHelp(_ context.Context, cmd *cli.Command, _ string) {
+	cli.HelpPrinter(cmd.Root().Writer, cli.CommandHelpTemplate, cmd)
+}
+
+// classify tells usage errors, which get a hint to the right help, from failures.
+func classify(cmd *cli.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	if usage, ok := errors.AsType[*usageError](err); ok {
+		return &usageError{command: cmd.FullName(), detail: usage.detail}
+	}
+	return &failure{err}
+}
+
+func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+	detail := err.Error()
+	if flag, ok := strings.CutPrefix(detail, "flag provided but not defined: -"); ok {
+		detail = "unknown option --" + flag
+	}
+	return &usageError{command: cmd.FullName(), detail: detail}
+}
+
+// unknownCommand is reached when no subcommand was named, or one that does not exist.
+func unknownCommand(_ context.Context, cmd *cli.Command) error {
+	var names []string
+	for _, c := range cmd.VisibleCommands() {
+		if c.Name != "help" {
+			names = append(names, c.Name)
+		}
+	}
+	want := "want one of " + strings.Join(names, ", ")
+	if !cmd.Args().Present() {
+		return classify(cmd, usagef("no command given: %s", want))
+	}
+	return classify(cmd, usagef("unknown command %q: %s", cmd.Args().First(), want))
+}

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+)
+
+// A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they say
+// what is wanted, all that is wrong is said at once, and the value of a secret is never shown. A plain text or a switch is
+// a cli.StringFlag or a cli.BoolFlag.
+
+// setting is what all checked flags have.
+type setting struct {
+	name, usage string
+	program     *program
+	variable    bool // there is an environment variable too
+}
+
+// option is a flag of a command.
+func (p *program) option(name, usage string) setting { return setting{name, usage, p, false} }
+
+// setting is a flag of a command that is an environment variable too.
+func (p *program) setting(name, usage string) setting { return setting{name, usage, p, true} }
+
+// checked is a typed flag that reads its values with a function.
+type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
+
+// parser turns the text of a flag into its value.
+type parser[T any] struct {
+	parse   func(string) (T, error)
+	reject  func(error) // reports a text that parse did not take
+	emptied bool        // an empty text is parsed too; otherwise it leaves the default
+}
+
+// newChecked makes a flag for *at, whose default is what is there.
+func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked[T] {
+	origin := "--" + s.name
+	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at}
+	f.Config = parser[T]{parse: parse, reject: func(err error) {
+		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", origin, err))
+	}}
+	if s.variable {
+		name := "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
+		f.Sources = cli.NewValueSourceChain(&variable{name, s.program.env, func() { origin = name }})
+	}
+	return f
+}
+
+// variable is an environment variable as a source of a flag; an empty one counts as not set. cli.EnvVars would take the
+// empty ones, and reads the environment of the process only.
+type variable struct {
+	name string
+	env  func(string) string
+	used func() // is called when the flag gets its value from here
+}
+
+// Lookup returns the value of the variable; it is called for a flag that is not on the command line.
+func (v *variable) Lookup() (string, bool) {
+	value := v.env(v.name)
+	if value != "" {
+		v.used()
+	}
+	return value, value != ""
+}
+
+// IsFromEnv makes the help show the name.
+func (*variable) IsFromEnv() bool { return true }
+
+// Key returns the name.
+func (v *variable) Key() string { return v.name }
+
+func (v *variable) String() string   { return "environment variable " + v.name }
+func (v *variable) GoString() string { return v.String() }
+
+// parsed is the value of a checked flag.
+type parsed[T any] struct {
+	parser[T]
+	at *T
+}
+
+// Create makes the value of a flag, with its default.
+func (*parsed[T]) Create(fallback T, at *T, with parser[T]) cli.Value {
+	*at = fallback
+	return &parsed[T]{with, at}
+}
+
+// Set reads a text. One that is not taken is reported by reject and is no error to urfave/cli, which would show it.
+func (v *parsed[T]) Set(text string) error {
+	if text == "" && !v.emptied {
+		return nil
+	}
+	got, err := v.parse(text)
+	if err != nil {
+		v.reject(err)
+		return nil
+	}
+	*v.at = got
+	return nil
+}
+
+// Get returns the value.
+func (v *parsed[T]) Get() any { return *v.at }
+
+// IsBoolFlag says whether the flag is a switch, which has no argument.
+func (v *parsed[T]) IsBoolFlag() bool { _, ok := any(*v.at).(bool); return ok }
+
+func (v *parsed[T]) String() string { return v.ToString(*v.at) }
+
+// ToString shows a default: durations without the units that are nought.
+func (*parsed[T]) ToString(v T) string {
+	if d, ok := any(v).(time.Duration); ok {
+		text := d.String()
+		if strings.HasSuffix(text, "m0s") {
+			text = strings.TrimSuffix(text, "0s")
+		}
+		if strings.HasSuffix(text, "h0m") {
+			text = strings.TrimSuffix(text, "0m")
+		}
+		return text
+	}
+	return fmt.Sprint(v)
+}
+
+// text makes a flag that takes every text.
+func text(s setting, at *string) *checked[string] {
+	return newChecked(s, at, func(v string) (string, error) { return v, nil })
+}
+
+// toggle makes a switch that has a variable; one without is a cli.BoolFlag.
+func toggle(s setting, at *bool) *checked[bool] {
+	f := newChecked(s, at, func(v string) (bool, error) {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return false, fmt.Errorf("want true or false, not %q", v)
+		}
+		return b, nil
+	})
+	f.HideDefault = true
+	return f
+}
+
+// choice makes a flag that takes one of several words.
+func choice(s setting, at *string, allowed ...string) *checked[string] {
+	return newChecked(s, at, func(v string) (string, error) {
+		if !slices.Contains(allowed, v) {
+			return "", fmt.Errorf("want %s, not %q", strings.Join(allowed, " or "), v)
+		}
+		return v, nil
+	})
+}
+
+// whole makes a flag that takes a whole number.
+func whole[T int | int64](s setting, at *T, least, most T) *checked[T] {
+	return newChecked(s, at, func(v string) (T, error) {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < int64(least) || n > int64(most) {
+			return 0, fmt.Errorf("want a whole number from %d to %d, not %q", least, most, v)
+		}
+		return T(n), nil
+	})
+}
+
+// optional makes a flag of one that may be left out: *at is nil unless it is given.
+func optional[T any](f *checked[T], at **T) *checked[T] {
+	parse := f.Config.parse
+	f.HideDefault = true
+	f.Config.parse = func(v string) (T, error) {
+		got, err := parse(v)
+		if err == nil {
+			*at = &got
+		}
+		return got, err
+	}
+	return f
+}
+
+// duration makes a flag that takes a duration.
+func duration(s setting, at *time.Duration, least time.Duration) *checked[time.Duration] {
+	return newChecked(s, at, func(v string) (time.Duration, error) {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < least {
+			return 0, fmt.Errorf("want a duration of at least %s, such as %s, not %q", least, cmp.Or(least, time.Second), v)
+		}
+		return d, nil
+	})
+}
+
+// address makes a flag that takes an address to listen on.
+func address(s setting, at *string) *checked[string] {
+	return newChecked(s, at, func(v string) (string, error) {
+		_, port, err := net.SplitHostPort(v)
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil {
+			return "", fmt.Errorf("want host:port, such as 127.0.0.1:8080 or :8080, not %q", v)
+		}
+		return v, nil
+	})
+}
+
+// custom makes a flag whose text is turned into something else at *at.
+func custom[T any](s setting, at *T, parse func(string) (T, error)) *checked[string] {
+	return newChecked(s, new(string), func(v string) (string, error) {
+		got, err := parse(v)
+		if err == nil {
+			*at = got
+		}
+		return v, err
+	})
+}
+
+// Flags of several families of commands.
+
+func jsonFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "answer in JSON, for machines", Destination: at}
+}
+
+func boardFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "board", Usage: "the board", Destination: at}
+}
+
+func (p *program) timeoutFlag(at *time.Duration) cli.Flag {
+	return duration(p.option("timeout", "how long to wait for the server"), at, time.Millisecond)
+}

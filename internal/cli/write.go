@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+	"leaderboard/internal/transfer"
+)
+
+// submitOptions are those of submit.
+type submitOptions struct {
+	remote
+	tiebreak       *int64
+	fields         map[string]int64
+	idempotencyKey string
+}
+
+func (p *program) submitCommand() *cli.Command {
+	o := &submitOptions{remote: p.remote()}
+	return o.command("submit", "submit scores", "BOARD MEMBER=SCORE [MEMBER=SCORE …]", o.run,
+		append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey))...)
+}
+
+// run sends scores, given as MEMBER=SCORE. It asks again under the same Idempotency-Key while the server says that
+// it may be asked again, so that a lost answer never counts a score twice.
+func (o *submitOptions) run(ctx context.Context, args []string) error {
+	if len(args) < 2 {
+		return usagef("want a board and scores, as in: leaderboard submit demo alice=90 bob=85")
+	}
+	entries, err := o.entries(args[1:])
+	if err != nil {
+		return err
+	}
+	answer, err := o.do(ctx, client.SubmitRequest(args[0], entries, client.SubmitOptions{IdempotencyKey: o.idempotencyKey}),
+		client.WithMaxWait(o.timeout))
+	if err != nil {
+		return err
+	}
+	var receipt client.Receipt
+	if err := answer.Decode(&receipt); err != nil {
+		return err
+	}
+	if err := o.show(answer.Body, &receipt); err != nil {
+		return err
+	}
+	for _, r := range receipt.Results {
+		if r.Status == "rejected" {
+			return errQuiet // the answer says why
+		}
+	}
+	return nil
+}
+
+// entries reads MEMBER=SCORE; the last = counts, since a member may hold one.
+func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error) {
+	var entries []leaderboard.Submission
+	for _, arg := range args {
+		at := strings.LastIndexByte(arg, '=')
+		if at < 1 {
+			return nil, usagef("want MEMBER=SCORE, not %q", arg)
+		}
+		score, err := strconv.ParseInt(arg[at+1:], 10, 64)
+		if err != nil {
+			return nil, usagef("want MEMBER=SCORE with a whole number from %d to %d, not %q", int64(-1<<63), int64(1<<63-1), arg)
+		}
+		entries = append(entries, leaderboard.Submission{Member: arg[:at], Score: score, Tiebreak: o.tiebreak, Fields: o.fields})
+	}
+	return entries, nil
+}
+
+func (o *submitOptions) show(answer []byte, receipt *client.Receipt) error {
+	if o.json {
+		return terminal.PassJSON(o.out, answer)
+	}
+	t := terminal.NewTable(o.out, "MEMBER", "STATUS", "SCORE", "BEFORE", "NOTE")
+	for _, r := range receipt.Results {
+		note := "-"
+		if r.Error != nil {
+			note = r.Error.Detail
+		}
+		t.Row(r.Member, r.Status, orDash(r.Score), orDash(r.PreviousScore), note)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	line := fmt.Sprintf("seq %d", receipt.Seq)
+	for i, w := range slices.Sorted(maps.Keys(receipt.Seqs)) {
+		line += []string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s %d", w, receipt.Seqs[w])
+	}
+	_, err := fmt.Fprintln(o.out, line)
+	return err
+}
+
+func orDash(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func (p *program) formatFlag(at *string) cli.Flag {
+	return choice(p.option("format", "csv or jsonl; empty: by the name of the file, else csv"), at, client.FormatCSV, client.FormatJSONL)
+}
+
+// exportOptions are those of export.
+type exportOptions struct {
+	remote
+	window, period string
+	format, output string
+}
+
+func (p *program) exportCommand() *cli.Command {
+	o := &exportOptions{remote: p.remote()}
+	return o.command("export", "write all entries of a period to a file, with both ranks", "BOARD", o.run,
+		windowFlag(&o.window), periodFlag(&o.period), o.formatFlag(&o.format),
+		&cli.StringFlag{Name: "output", Usage: "file to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
+}
+
+// run writes all entries of a period to a file or to standard output.
+func (o *exportOptions) run(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard export demo --output demo.csv")
+	}
+	if o.json && o.output == "" {
+		return usagef("--json describes the file of --output; the form of the entries is --format")
+	}
+	c, err := o.connect()
+	if err != nil {
+		return err
+	}
+	done, err := transfer.Export{
+		Client: c, Board: args[0], Query: client.ExportQuery{Window: leaderboard.Window(o.window), Period: o.period},
+		Format: o.format, File: o.output, Stdout: o.out, Told: o.err,
+	}.Run(ctx)
+	switch {
+	case err != nil || o.output == "":
+		return err
+	case o.json:
+		return terminal.PrintJSON(o.out, done)
+	}
+	_, err = fmt.Fprintln(o.out, done.Line())
+	return err
+}
+
+// importOptions are those of import.
+type importOptions struct {
+	remote
+	format            string
+	batch             int
+	refused, progress string
+	restart           bool
+	retryFor          time.Duration
+	idempotencyKey    string
+}
+
+func (p *program) importCommand() *cli.Command {
+	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute}
+	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", o.run,
+		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format),
+		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
+		&cli.StringFlag{Name: "refused", Usage: "file for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
+		&cli.StringFlag{Name: "progress", Usage: "file that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
+		&cli.BoolFlag{Name: "restart", Usage: "import from the first line, whatever the progress says", Destination: &o.restart},
+		duration(o.option("retry-for", "how long an import tries to send a batch while the server is busy or away"), &o.retryFor, 0))
+}
+
+// run submits the entries of a file. It goes on where an earlier run of the same import stopped.
+func (o *importOptions) run(ctx context.Context, args []string) error {
+	if len(args) != 2 {
+		return usagef("want a board and a file, as in: leaderboard import demo scores.csv (- for standard input)")
+	}
+	c, err := o.connect(client.WithMaxWait(o.retryFor))
+	if err != nil {
+		return err
+	}
+	done, err := transfer.Import{
+		Client: c, Board: args[0], File: args[1], Stdin: o.in, Format: o.format, Batch: o.batch, Key: o.idempotencyKey,
+		Refused: o.refused, Progress: o.progress, Restart: o.restart, Told: o.err,
+	}.Run(ctx)
+	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {
+		o.say("leaderboard: the lines ahead of line %d are dealt with; the same command goes on there", stopped.Line)
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = terminal.PrintJSON(o.out, done)
+	} else {
+		_, err = fmt.Fprintln(o.out, done.Line())
+	}
+	if err == nil && done.Refused > 0 {
+		err = errRefused
+	}
+	return err
+}
