@@ -12,9 +12,9 @@ type Verification struct {
 // NoCopy is the detail of a verification that found no copy, so none that could be wrong.
 const NoCopy = "there is no copy"
 
-// Difference is one place where a copy and the truth disagree.
+// Difference is one place where a copy and the database disagree.
 type Difference struct {
-	Rank  int64  // strict
-	Copy  *Entry // nil: the copy ends before it
-	Truth *Entry // nil: the truth ends before it
+	Rank     int64  // strict
+	Copy     *Entry // nil: the copy ends before it
+	Database *Entry // nil: the database ends before it
 }

@@ -80,9 +80,9 @@ type Verification struct {
 
 // Difference is the first difference; an entry is nil where one of the two ends.
 type Difference struct {
-	Rank  int64          `json:"rank,omitempty"`
-	Copy  *ComparedEntry `json:"copy"`
-	Truth *ComparedEntry `json:"truth"`
+	Rank     int64          `json:"rank,omitempty"`
+	Copy     *ComparedEntry `json:"copy"`
+	Database *ComparedEntry `json:"truth"`
 }
 
 // ComparedEntry is an entry without its rank.

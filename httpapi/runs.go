@@ -179,9 +179,9 @@ func showEntry(e *leaderboard.Entry) *entryJSON {
 }
 
 type differenceJSON struct {
-	Rank  int64      `json:"rank,omitzero"` // none of a derived board
-	Copy  *entryJSON `json:"copy"`
-	Truth *entryJSON `json:"truth"`
+	Rank     int64      `json:"rank,omitzero"` // none of a derived board
+	Copy     *entryJSON `json:"copy"`
+	Database *entryJSON `json:"truth"`
 }
 
 // maxVerifyWait is how long a verification may take: of a derived board it reads all entries of all sources.
@@ -217,7 +217,7 @@ func verify(c *call) error {
 		Detail     string          `json:"detail,omitempty"`
 	}{Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail}
 	if d := v.Difference; d != nil {
-		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Truth)}
+		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Database)}
 	}
 	return c.sendJSON(http.StatusOK, out)
 }

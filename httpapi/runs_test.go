@@ -110,7 +110,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	e.fake.verified = leaderboard.Verification{Seq: 3, Checked: 2, Detail: "rank 2 differs", Difference: &leaderboard.Difference{
-		Rank: 2, Truth: &leaderboard.Entry{Member: "m", Score: 5, CreatedTime: 1},
+		Rank: 2, Database: &leaderboard.Entry{Member: "m", Score: 5, CreatedTime: 1},
 	}}
 	want := `{"equal":false,"seq":3,"checked":2,"difference":{"rank":2,"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"1970-01-01T00:00:00.000001Z"}},"detail":"rank 2 differs"}`
 	if got := string(e.get(adminKey, "/v1/boards/b/verify?window=all_time&period=current").want(200).body); got != want {

@@ -99,7 +99,7 @@ func (s *Store) VerifySources(ctx context.Context, board string) (leaderboard.Ve
 			}
 			v.Checked++
 			if want := d.combine(member, h.entries); differ(h.own(), want) {
-				v.Equal, v.Difference = false, &leaderboard.Difference{Copy: h.own(), Truth: want}
+				v.Equal, v.Difference = false, &leaderboard.Difference{Copy: h.own(), Database: want}
 				v.Detail = "the entry of " + member + " is not what the sources make"
 				return errFound
 			}

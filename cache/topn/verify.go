@@ -223,7 +223,7 @@ func (img *image) against(v *leaderboard.Verification, codec rank.Codec, want []
 			v.Equal = true // as far as MySQL was read
 			return
 		}
-		v.Difference = &leaderboard.Difference{Rank: int64(i) + 1, Copy: entryAt(codec, keys, i), Truth: entryAt(codec, want, i)}
+		v.Difference = &leaderboard.Difference{Rank: int64(i) + 1, Copy: entryAt(codec, keys, i), Database: entryAt(codec, want, i)}
 		v.Detail = fmt.Sprintf("the copy and MySQL differ at rank %d", i+1)
 		return
 	}

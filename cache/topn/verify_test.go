@@ -62,7 +62,7 @@ func TestVerifyDifferences(t *testing.T) {
 	b.build(t)
 	swap(third, forged)
 	v := b.verify(t)
-	if v.Equal || v.Difference == nil || v.Difference.Rank != 1 || *v.Difference.Copy != forged || *v.Difference.Truth != oracle.Sorted[0] {
+	if v.Equal || v.Difference == nil || v.Difference.Rank != 1 || *v.Difference.Copy != forged || *v.Difference.Database != oracle.Sorted[0] {
 		t.Errorf("a forged first place: %+v", v)
 	}
 	b.build(t)
@@ -104,7 +104,7 @@ func TestVerifyLengths(t *testing.T) {
 		}
 		b.apply(t, c)
 		v := b.verify(t)
-		if v.Equal || v.Difference == nil || (v.Difference.Truth == nil) != extra || (v.Difference.Copy == nil) == extra {
+		if v.Equal || v.Difference == nil || (v.Difference.Database == nil) != extra || (v.Difference.Copy == nil) == extra {
 			t.Errorf("extra %t: %+v", extra, v)
 		}
 	}

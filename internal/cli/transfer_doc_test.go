@@ -27,7 +27,7 @@ func TestTransferDocument(t *testing.T) {
 	lines, ran := strings.Split(string(doc), "\n"), 0
 	for i, line := range lines {
 		if file := docFile.FindStringSubmatch(line); file != nil {
-			content, _, _ := strings.Cut(strings.Join(lines[i+3:], "\n"), "```") // behind an empty line and the fence
+			content, _, _ := strings.Cut(strings.Join(lines[i+3:], "\n"), "```") // after an empty line and the fence
 			tr.file(file[1], content)
 		}
 		command, ok := strings.CutPrefix(line, "$ ")

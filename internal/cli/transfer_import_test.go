@@ -192,7 +192,7 @@ func TestImportTwice(t *testing.T) {
 	sums("a=18 b=4")
 }
 
-// TestImportGoesOn: lines that were put behind an import that is complete are imported alone.
+// TestImportGoesOn: lines that were put after an import that is complete are imported alone.
 func TestImportGoesOn(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -339,7 +339,7 @@ func checkStandings(t *testing.T, csv string, view transfer.Exported) {
 			tied = int64(i + 1)
 		}
 		if ordered := i == 0 || n < score || n == score && created < f[5]; !ordered || f[0] != fmt.Sprint(i+1) || f[1] != fmt.Sprint(tied) {
-			t.Fatalf("line %d, behind score %d of %s: %s", i+2, score, created, line)
+			t.Fatalf("line %d, after score %d of %s: %s", i+2, score, created, line)
 		}
 		score, created, sum = n, f[5], sum+n
 	}
@@ -348,7 +348,7 @@ func checkStandings(t *testing.T, csv string, view transfer.Exported) {
 	}
 }
 
-// TestExportLeavesOutHidden: the ranks behind a hidden member close up in the file too.
+// TestExportLeavesOutHidden: the ranks below a hidden member close up in the file too.
 func TestExportLeavesOutHidden(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)

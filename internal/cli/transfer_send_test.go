@@ -87,7 +87,8 @@ func membersFile(t *testing.T, n int) string {
 	return file
 }
 
-// A batch is sent again under its key, with the same body, while the server is busy, away, or its answer is lost.
+// TestImportInsists: a batch is sent again under its key, with the same body, while the server is busy, away, or its
+// answer is lost.
 func TestImportInsists(t *testing.T) {
 	hangUp := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	cut := func(w http.ResponseWriter, _ *http.Request) {
@@ -115,8 +116,8 @@ func TestImportInsists(t *testing.T) {
 	}
 }
 
-// What ends an import leaves its progress behind; the next run begins with the batch that was not answered, under the
-// same key.
+// TestImportStopsAndGoesOn: what ends an import leaves its progress there; the next run begins with the batch that was
+// not answered, under the same key.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	busy := problemAnswer(503, `{"title":"The server is busy"}`)
 	for name, c := range map[string]struct {
@@ -151,7 +152,8 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	}
 }
 
-// An interrupted import says where it is, and goes on there; so it does from a pipe, given a file for the progress.
+// TestImportInterrupted: an interrupted import says where it is, and goes on there; so it does from a pipe, given a
+// file for the progress.
 func TestImportInterrupted(t *testing.T) {
 	content, err := os.ReadFile(membersFile(t, 25))
 	if err != nil {
@@ -181,7 +183,7 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
-// Batches keep below the size of a request that a server takes, and lines that are refused do not gather without end.
+// TestImportBatchesAreBounded: batches keep below the size of a request that a server takes, and lines that are refused do not gather without end.
 func TestImportBatchesAreBounded(t *testing.T) {
 	s := newBatchServer(t, nil)
 	var b strings.Builder

@@ -25,9 +25,9 @@ type verificationView struct {
 }
 
 type differenceView struct {
-	Rank  int64      `json:"rank,omitzero"` // strict; none against sources
-	Copy  *placeView `json:"copy"`          // null: the copy ends before it
-	Truth *placeView `json:"truth"`         // null: MySQL ends before it
+	Rank     int64      `json:"rank,omitzero"` // strict; none against sources
+	Copy     *placeView `json:"copy"`          // null: the copy ends before it
+	Database *placeView `json:"truth"`         // null: MySQL ends before it
 }
 
 type placeView struct {
@@ -97,7 +97,7 @@ func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) ver
 		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail,
 	}
 	if d := v.Difference; d != nil {
-		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Truth: viewPlace(d.Truth)}
+		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Database: viewPlace(d.Database)}
 	}
 	return view
 }
@@ -123,9 +123,9 @@ func (p *program) showVerifications(o *toolOptions, views []verificationView) er
 func (v *verificationView) note() string {
 	switch {
 	case v.Difference != nil && v.Difference.Rank == 0:
-		return fmt.Sprintf("the board has %s, its sources make %s", v.Difference.Copy.text(), v.Difference.Truth.text())
+		return fmt.Sprintf("the board has %s, its sources make %s", v.Difference.Copy.text(), v.Difference.Database.text())
 	case v.Difference != nil:
-		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Truth.text())
+		return fmt.Sprintf("rank %d: Redis has %s, MySQL has %s", v.Difference.Rank, v.Difference.Copy.text(), v.Difference.Database.text())
 	case v.Error != "":
 		return v.Error
 	case v.Detail != "":
