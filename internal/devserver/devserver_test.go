@@ -150,6 +150,12 @@ func TestEphemeralDataGoAtStop(t *testing.T) {
 	}
 }
 
+// TestUnknownLocale: servers start where the environment names a locale that is not installed.
+func TestUnknownLocale(t *testing.T) {
+	t.Setenv("LC_ALL", "xx_YY.UTF-8")
+	mustStart(t, StartRedis, testConfig(t))
+}
+
 // TestFailedStartShowsTheLog: a start that fails shows what the server said.
 func TestFailedStartShowsTheLog(t *testing.T) {
 	cfg := testConfig(t)

@@ -141,8 +141,8 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, e
 	}
 	cmd.Stdout, cmd.Stderr, cmd.Dir = out, out, in.cfg.Dir
 	cmd.ExtraFiles = []*os.File{lock}
-	if in.prog.kind != KindRedis && in.cfg.Env != nil {
-		cmd.Env = append(os.Environ(), in.cfg.Env...)
+	if in.prog.kind != KindRedis {
+		cmd.Env = append(cmd.Env, in.cfg.Env...)
 	}
 	proc, err := spawn(cmd)
 	if err != nil {

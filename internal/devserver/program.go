@@ -20,16 +20,20 @@ type program struct {
 }
 
 // command returns how to run p: directly, or through the loader and libraries
-// of its own root, which are newer than the machine's.
+// of its own root, which are newer than the machine's. The locale is C: Redis ends at once when the one of the environment
+// is not installed, which is so in many containers that are reached by ssh.
 func (p program) command(args ...string) (*exec.Cmd, error) {
-	if p.root == "" {
-		return exec.Command(p.path, args...), nil
+	name := p.path
+	if p.root != "" {
+		loader, libs, err := rootLoader(p.root)
+		if err != nil {
+			return nil, err
+		}
+		name, args = loader, append([]string{"--library-path", libs, p.path}, args...)
 	}
-	loader, libs, err := rootLoader(p.root)
-	if err != nil {
-		return nil, err
-	}
-	return exec.Command(loader, append([]string{"--library-path", libs, p.path}, args...)...), nil
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	return cmd, nil
 }
 
 // rootLoader finds the dynamic loader and the library folder below root.
