@@ -1,5 +1,12 @@
 package leaderboard
 
+// Revision names a state of a period: the number of its last change, and the database time of the commit that led to it.
+// Two histories that reach the same Seq (a database restored from a backup) differ in AsOf.
+type Revision struct {
+	Seq  int64
+	AsOf Micros
+}
+
 // Change is one step of a period: an entry appeared (Old nil), moved, or was removed (New nil).
 type Change struct {
 	Seq    int64
@@ -9,8 +16,7 @@ type Change struct {
 }
 
 // Commit is one row of the change log: the changes of one period that one transaction made, with seq
-// FirstSeq to LastSeq and no gap. CommittedAt names the state it leads to, PrevCommittedAt the state it started from:
-// two histories that reach the same seq (a database restored from a backup) differ in it.
+// FirstSeq to LastSeq and no gap. It leads from the revision From to the revision To.
 type Commit struct {
 	PeriodID        int64
 	FirstSeq        int64
@@ -21,8 +27,11 @@ type Commit struct {
 	Changes         []Change
 }
 
-// FromSeq is the seq of the state that the commit starts from.
-func (c *Commit) FromSeq() int64 { return c.FirstSeq - 1 }
+// From returns the revision that the commit starts from.
+func (c *Commit) From() Revision { return Revision{Seq: c.FirstSeq - 1, AsOf: c.PrevCommittedAt} }
+
+// To returns the revision that the commit leads to.
+func (c *Commit) To() Revision { return Revision{Seq: c.LastSeq, AsOf: c.CommittedAt} }
 
 // CommitTime is when the state that changes lead to is said to be committed: by the database clock, but later than the
 // state before, which it has to be told from, and not before any entry in it. The times assigned to the entries of one

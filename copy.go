@@ -11,10 +11,9 @@ var ErrNeedsBuild = errors.New("copy needs a full build")
 
 // CopyInfo describes the Redis copy of a period's top N.
 type CopyInfo struct {
-	Exists                bool // there is one that can be read; the fields below Damaged are 0 otherwise
-	Damaged               bool // there is one that can not
-	Seq                   int64
-	AsOf                  Micros
+	Exists                bool  // there is one that can be read; the fields below Damaged are 0 otherwise
+	Damaged               bool  // there is one that can not
+	Revision                    // of the entries in the copy
 	Total                 int64 // entries of the period at Seq
 	N                     int64 // entries in the copy
 	Complete              bool  // N = Total

@@ -18,12 +18,11 @@ const (
 
 // Derivation is what the entries of a derived board reflect.
 type Derivation struct {
-	Board   string
-	Seq     int64 // of the board's period
-	AsOf    Micros
-	State   DerivationState
-	Lag     int64 // changes of the sources that are not reflected yet
-	Sources []SourceState
+	Board    string
+	Revision // of the board's period
+	State    DerivationState
+	Lag      int64 // changes of the sources that are not reflected yet
+	Sources  []SourceState
 }
 
 // SourceState is one source of a derived board.

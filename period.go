@@ -53,6 +53,23 @@ func (p *Period) Name() string {
 	return p.Label
 }
 
+// Revision returns that of the period's last commit.
+func (p *Period) Revision() Revision { return Revision{Seq: p.LastSeq, AsOf: p.Committed} }
+
+// Ref returns what a reader of the period needs to know. The rules of the board are shared.
+func (p *Period) Ref(b *Board) PeriodRef {
+	ref := PeriodRef{
+		ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
+	}
+	if ref.Closed {
+		ref.LastSeq = p.LastSeq
+	}
+	if ref.Quiet() {
+		ref.AsOf = p.Committed
+	}
+	return ref
+}
+
 // Listing is a board with its current periods at one moment of the database clock.
 type Listing struct {
 	Board   Board

@@ -24,11 +24,10 @@ const (
 	DefaultBuckets = 40
 )
 
-// State names the state of a period that an answer is exact at (promise P5).
+// State is the revision of a period that an answer is exact at, and how it was come by (promise P5).
 type State struct {
-	Seq    int64
-	AsOf   Micros // database time of the commit that led to Seq
-	Total  int64  // entries of the period
+	Revision
+	Total  int64 // entries of the period
 	Source Source
 	Stale  bool // MySQL was away, so there may be something newer; the answer was true at Seq
 }

@@ -13,7 +13,9 @@ import (
 // still is a truth that always answers the same, at seq 3.
 type still struct{ leaderboard.Rankings }
 
-func (still) state() leaderboard.State { return leaderboard.State{Seq: 3, Total: 3} }
+func (still) state() leaderboard.State {
+	return leaderboard.State{Revision: leaderboard.Revision{Seq: 3}, Total: 3}
+}
 
 func (s still) Page(context.Context, leaderboard.PeriodRef, leaderboard.PageQuery) (*leaderboard.Page, error) {
 	return &leaderboard.Page{State: s.state(), Entries: make([]leaderboard.Ranked, 2), Next: "next"}, nil

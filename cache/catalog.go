@@ -129,7 +129,7 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	return Ref(&l.Board, p), l.Board, nil
+	return p.Ref(&l.Board), l.Board, nil
 }
 
 // period finds a period of a window by what it was called in a request.
@@ -184,18 +184,6 @@ func (c *Catalog) Renew(ctx context.Context, name string) error {
 	}
 	_, err := c.lookUp(ctx, name, since)
 	return err
-}
-
-// Ref is the reference to a period of a board.
-func Ref(b *leaderboard.Board, p *leaderboard.Period) leaderboard.PeriodRef {
-	ref := leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
-	if p.State == leaderboard.PeriodStateClosed {
-		ref.Closed, ref.LastSeq = true, p.LastSeq
-	}
-	if ref.Quiet() {
-		ref.AsOf = p.Committed
-	}
-	return ref
 }
 
 // lookUp finds a board as it was at since or later, by the database clock. While MySQL is away, what was known before

@@ -20,7 +20,7 @@ func TestKeeperAsksAgainBehindMinSeq(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		lagging := func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 			if minSeq == 0 {
-				return &leaderboard.Page{State: leaderboard.State{Seq: 5, Source: leaderboard.SourceRedis}}, nil
+				return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: 5}, Source: leaderboard.SourceRedis}}, nil
 			}
 			return s.load(ctx, minSeq)
 		}

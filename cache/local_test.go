@@ -51,7 +51,7 @@ func (s *source) load(ctx context.Context, minSeq int64) (*leaderboard.Page, err
 	case seq < minSeq:
 		return nil, leaderboard.ErrSeqAhead
 	}
-	return &leaderboard.Page{State: leaderboard.State{Seq: seq, Source: leaderboard.SourceRedis}}, nil
+	return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: seq}, Source: leaderboard.SourceRedis}}, nil
 }
 
 func testKeeper() *keeper[string, *leaderboard.Page] {

@@ -272,7 +272,7 @@ func TestLookupsAreExact(t *testing.T) {
 
 func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.Standings) {
 	t.Helper()
-	o, ok := b.world.At(cachetest.StateName{Seq: got.Seq, AsOf: got.AsOf})
+	o, ok := b.world.At(got.Revision)
 	if !ok || got.Seq < q.MinSeq || got.Stale {
 		t.Errorf("%+v: answered at %+v", q, got.State)
 		return

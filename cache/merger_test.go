@@ -74,7 +74,7 @@ func TestMergerLayers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refs = append(refs, storetest.Ref(b, p))
+		refs = append(refs, p.Ref(&b))
 	}
 	var later atomic.Int64 // read by flights too, which may outlast the question
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
@@ -146,7 +146,7 @@ func TestMergerIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{storetest.Ref(b, p)}
+	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{p.Ref(&b)}
 	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}

@@ -15,9 +15,8 @@ type sightings struct {
 }
 
 type sighting struct {
-	seq  int64
-	asOf leaderboard.Micros
-	at   time.Time
+	leaderboard.Revision
+	at time.Time
 }
 
 const (
@@ -31,9 +30,9 @@ func newSightings(fresh time.Duration) *sightings {
 
 // note takes down that an answer came from this state. A layer that is behind what another one has just said is no news.
 func (s *sightings) note(period int64, state leaderboard.State, now time.Time) {
-	next := sighting{state.Seq, state.AsOf, now}
+	next := sighting{state.Revision, now}
 	s.kept.update(period, sightingBytes, func(last sighting, ok bool) sighting {
-		if ok && last.seq > next.seq && now.Sub(last.at) <= s.fresh {
+		if ok && last.Seq > next.Seq && now.Sub(last.at) <= s.fresh {
 			return last
 		}
 		return next
@@ -43,7 +42,7 @@ func (s *sightings) note(period int64, state leaderboard.State, now time.Time) {
 // last is when the period was last seen in this state, the zero time when it was seen in another one since, or never.
 func (s *sightings) last(period int64, state leaderboard.State) time.Time {
 	last, ok := s.kept.get(period)
-	if !ok || last.seq != state.Seq || last.asOf != state.AsOf {
+	if !ok || last.Revision != state.Revision {
 		return time.Time{}
 	}
 	return last.at

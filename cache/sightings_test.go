@@ -61,7 +61,7 @@ func TestSightingEndsAFailure(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		want(t, ask(t, k, s, 0), 1, leaderboard.SourceLocal, true)
 		time.Sleep(50 * time.Millisecond)
-		k.seen.note(1, leaderboard.State{Seq: 1}, time.Now())
+		k.seen.note(1, leaderboard.State{Revision: leaderboard.Revision{Seq: 1}}, time.Now())
 		time.Sleep(200 * time.Millisecond)
 		want(t, ask(t, k, s, 0), 1, leaderboard.SourceLocal, false)
 		synctest.Wait()
@@ -73,7 +73,7 @@ func TestSightings(t *testing.T) {
 	s := newSightings(time.Second)
 	start := time.Unix(1, 0)
 	state := func(seq int64, asOf leaderboard.Micros) leaderboard.State {
-		return leaderboard.State{Seq: seq, AsOf: asOf}
+		return leaderboard.State{Revision: leaderboard.Revision{Seq: seq, AsOf: asOf}}
 	}
 	check := func(when string, of leaderboard.State, want time.Duration) {
 		t.Helper()

@@ -31,7 +31,7 @@ func newFixed() *fixed {
 		ref:   leaderboard.PeriodRef{ID: 1, BoardID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules},
 		pages: map[int]*leaderboard.Page{},
 	}
-	state := leaderboard.State{Seq: 1_000_000, AsOf: 1_700_000_000_000_000, Total: 1_000_000, Source: leaderboard.SourceLocal}
+	state := leaderboard.State{Revision: leaderboard.Revision{Seq: 1_000_000, AsOf: 1_700_000_000_000_000}, Total: 1_000_000, Source: leaderboard.SourceLocal}
 	for _, n := range []int{10, 100} {
 		page := &leaderboard.Page{State: state, Next: strings.Repeat("k", 32)}
 		for i := range n {

@@ -19,7 +19,7 @@ func (c *call) rankings(v *view) leaderboard.Rankings {
 
 // quietState is the state of a quiet period, which it has had since it ended.
 func quietState(ref *leaderboard.PeriodRef) leaderboard.State {
-	return leaderboard.State{AsOf: ref.AsOf, Source: leaderboard.SourceLocal}
+	return leaderboard.State{Revision: leaderboard.Revision{AsOf: ref.AsOf}, Source: leaderboard.SourceLocal}
 }
 
 // quietRankings implements leaderboard.Rankings for quiet periods.

@@ -24,10 +24,10 @@ var ErrUnfinished = errors.New("rank: the index is not finished")
 // use.
 type Builder struct {
 	target int64
-	at     Mark // folded up to here
-	newest Mark // the newest state that a bucket was counted at; the log must get there
-	next   Key  // where the next bucket starts
-	done   bool // the last bucket is there
+	at     State // folded up to here
+	newest State // the newest state that a bucket was counted at; the log must get there
+	next   Key   // where the next bucket starts
+	done   bool  // the last bucket is there
 	bounds []Key
 	counts []int64
 	seqs   []int64 // the state that each bucket was counted at
@@ -47,7 +47,7 @@ func (b *Builder) Target() int64 { return b.target }
 func (b *Builder) Next() (Key, bool) { return b.next, !b.done }
 
 // At is the state up to which commits have been folded, at first that of the first bucket.
-func (b *Builder) At() Mark { return b.at }
+func (b *Builder) At() State { return b.at }
 
 // Counted is the number of entries in the buckets so far.
 func (b *Builder) Counted() int64 {
@@ -61,7 +61,7 @@ func (b *Builder) Counted() int64 {
 // Append adds the bucket of the entries from Next up to, not including, to, which had count entries at the state named
 // by at. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not behind Next or after the last bucket,
 // ErrGap when at is older than At, ErrForked.
-func (b *Builder) Append(at Mark, to Key, count int64) error {
+func (b *Builder) Append(at State, to Key, count int64) error {
 	switch {
 	case b.damaged:
 		return ErrDamaged
@@ -110,7 +110,7 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 			return fmt.Errorf("folding seq %d: %w", c.Changes[i].Seq, err)
 		}
 	}
-	b.at = MarkOf(c)
+	b.at = StateOf(c)
 	return nil
 }
 

@@ -90,7 +90,9 @@ func restart(t *rapid.T, b *Builder) *Builder {
 
 func TestBuilderRefuses(t *testing.T) {
 	t.Parallel()
-	at := func(seq int64) Mark { return Mark{Seq: seq, AsOf: leaderboard.Micros(seq), Total: 3} }
+	at := func(seq int64) State {
+		return State{Revision: leaderboard.Revision{Seq: seq, AsOf: leaderboard.Micros(seq)}, Total: 3}
+	}
 	commit := func(last int64) *leaderboard.Commit {
 		return &leaderboard.Commit{FirstSeq: last, LastSeq: last, PrevCommittedAt: leaderboard.Micros(last - 1), CommittedAt: leaderboard.Micros(last), EntryCount: 3}
 	}
@@ -111,9 +113,11 @@ func TestBuilderRefuses(t *testing.T) {
 		{"to is longer than a key", func(b *Builder) error { return b.Append(at(7), "l"+Key(make([]byte, maxBound)), 1) }, ErrCut},
 		{"after the last", func(b *Builder) error { return errors.Join(b.Append(at(7), "", 1), b.Append(at(7), "m", 1)) }, ErrCut},
 		{"older than what is folded", func(b *Builder) error { return b.Append(at(6), "l", 1) }, ErrGap},
-		{"another history", func(b *Builder) error { return b.Append(Mark{Seq: 7, AsOf: 8}, "l", 1) }, ErrForked},
+		{"another history", func(b *Builder) error {
+			return b.Append(State{Revision: leaderboard.Revision{Seq: 7, AsOf: 8}}, "l", 1)
+		}, ErrForked},
 		{"another history than the newest", func(b *Builder) error {
-			return errors.Join(b.Append(at(9), "l", 1), b.Append(Mark{Seq: 9, AsOf: 10}, "m", 1))
+			return errors.Join(b.Append(at(9), "l", 1), b.Append(State{Revision: leaderboard.Revision{Seq: 9, AsOf: 10}}, "m", 1))
 		}, ErrForked},
 		{"fold before the first", func(*Builder) error { return NewBuilder(1).Fold(Codec{}, commit(1)) }, ErrUnfinished},
 		{"fold with a gap", func(b *Builder) error { return b.Fold(Codec{}, commit(9)) }, ErrGap},

@@ -24,7 +24,7 @@ const (
 // image is what is encoded.
 type image struct {
 	partial bool
-	at      Mark
+	at      State
 	target  int64
 	bounds  []Key
 	counts  []int64

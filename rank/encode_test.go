@@ -20,7 +20,7 @@ func goldenIndex() *Index {
 		c.Key(leaderboard.Entry{Member: "u1", Score: 90, CreatedTime: 1534429870000000}),
 		c.Key(leaderboard.Entry{Member: "u20", Score: 90, CreatedTime: 1534429870000001}),
 	}
-	return newIndex(Mark{Seq: 300, AsOf: 1700000000000000, Total: 13}, 5, bounds, []int64{5, 8, 0})
+	return newIndex(State{Revision: leaderboard.Revision{Seq: 300, AsOf: 1700000000000000}, Total: 13}, 5, bounds, []int64{5, 8, 0})
 }
 
 var goldenBytes = strings.Join([]string{
@@ -130,7 +130,7 @@ func TestDecodeRefusesContradictions(t *testing.T) {
 func TestDecodeIsNotForBuilds(t *testing.T) {
 	t.Parallel()
 	b := NewBuilder(5)
-	if err := b.Append(Mark{Seq: 1, Total: 9}, "k", 5); err != nil {
+	if err := b.Append(State{Revision: leaderboard.Revision{Seq: 1}, Total: 9}, "k", 5); err != nil {
 		t.Fatal(err)
 	}
 	data, err := b.AppendBinary(nil)

@@ -23,7 +23,7 @@ func Example() {
 	}
 
 	// Build: buckets of 4 entries, all counted at seq 10.
-	b, at := rank.NewBuilder(4), rank.Mark{Seq: 10, AsOf: 1, Total: 10}
+	b, at := rank.NewBuilder(4), rank.State{Revision: leaderboard.Revision{Seq: 10, AsOf: 1}, Total: 10}
 	for from, more := b.Next(); more; from, more = b.Next() {
 		start, _ := slices.BinarySearch(keys, from)
 		to, count := rank.Key(""), int64(len(keys)-start)

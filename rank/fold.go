@@ -26,7 +26,7 @@ func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 		x.damaged = true
 		return fmt.Errorf("%w: %d entries after seq %d, the log says %d", ErrDamaged, x.at.Total, c.LastSeq, c.EntryCount)
 	}
-	x.at = MarkOf(c)
+	x.at = StateOf(c)
 	return nil
 }
 
@@ -61,22 +61,22 @@ func eachSide(codec Codec, c *leaderboard.Change, count func(key Key, delta int6
 	return nil
 }
 
-// MarkOf is the state that a commit leads to.
-func MarkOf(c *leaderboard.Commit) Mark {
-	return Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
+// StateOf is the state that a commit leads to.
+func StateOf(c *leaderboard.Commit) State {
+	return State{Revision: c.To(), Total: c.EntryCount}
 }
 
 // Follows says whether c is the commit that follows on m; false without an error when m contains c.
-func (m Mark) Follows(c *leaderboard.Commit) (bool, error) {
+func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	switch {
 	case c.LastSeq < m.Seq:
 		return false, nil
-	case c.LastSeq == m.Seq && c.CommittedAt == m.AsOf:
+	case c.To() == m.Revision:
 		return false, nil
-	case c.LastSeq == m.Seq, c.FromSeq() == m.Seq && c.PrevCommittedAt != m.AsOf:
+	case c.LastSeq == m.Seq, c.From().Seq == m.Seq && c.From() != m.Revision:
 		return false, fmt.Errorf("%w at seq %d", ErrForked, m.Seq)
-	case c.FromSeq() != m.Seq:
-		return false, fmt.Errorf("%w: it is at seq %d, the commit starts from %d", ErrGap, m.Seq, c.FromSeq())
+	case c.From() != m.Revision:
+		return false, fmt.Errorf("%w: it is at seq %d, the commit starts from %d", ErrGap, m.Seq, c.From().Seq)
 	}
 	return true, nil
 }

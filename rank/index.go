@@ -26,12 +26,10 @@ const DefaultTarget = 1500
 // maxTarget keeps arithmetic with targets far from overflow.
 const maxTarget = 1 << 32
 
-// Mark names a state of a period and says how many entries it has. Two histories that reach the same Seq differ in
-// AsOf.
-type Mark struct {
-	Seq   int64
-	AsOf  leaderboard.Micros // database time of the commit that led to Seq
-	Total int64              // entries
+// State is a revision of a period and the number of entries that the period has at it.
+type State struct {
+	leaderboard.Revision
+	Total int64
 }
 
 // Span is one bucket: the entries with From <= key < To.
@@ -45,7 +43,7 @@ type Span struct {
 // Index counts the entries of a period by buckets, see the package comment. Builder and Decode make one. Find, Nth,
 // Spans, Overgrown, At, Len and AppendBinary may be called concurrently, Fold, Split and Compact only alone.
 type Index struct {
-	at      Mark
+	at      State
 	target  int64
 	bounds  []Key // where each bucket starts, ascending; bounds[0] is ""
 	counts  []int64
@@ -55,7 +53,7 @@ type Index struct {
 }
 
 // newIndex takes the slices over. They are not empty, bounds ascend from "" and no count is negative.
-func newIndex(at Mark, target int64, bounds []Key, counts []int64) *Index {
+func newIndex(at State, target int64, bounds []Key, counts []int64) *Index {
 	x := &Index{at: at, target: target}
 	x.set(bounds, counts)
 	return x
@@ -74,7 +72,7 @@ func (x *Index) set(bounds []Key, counts []int64) {
 func (x *Index) limit() int64 { return 2 * x.target }
 
 // At is the state that the index is exact at.
-func (x *Index) At() Mark { return x.at }
+func (x *Index) At() State { return x.at }
 
 // Len is the number of buckets, at least 1.
 func (x *Index) Len() int { return len(x.bounds) }

@@ -34,7 +34,7 @@ func benchIndex(tb testing.TB, equal bool) *Index {
 	tb.Helper()
 	keys := sortedKeys(Codec{}, benchEntries(benchBuckets-1, equal))
 	b := NewBuilder(DefaultTarget)
-	at := Mark{Seq: 1, Total: benchBuckets * DefaultTarget}
+	at := State{Revision: leaderboard.Revision{Seq: 1}, Total: benchBuckets * DefaultTarget}
 	for _, k := range append(slices.CompactFunc(keys, func(a, b Key) bool { return a == b }), "") {
 		if err := b.Append(at, k, DefaultTarget); err != nil {
 			tb.Fatal(err)

@@ -128,7 +128,7 @@ func TestIndexMillionEqualScores(t *testing.T) {
 	for i := range keys {
 		keys[i] = Codec{}.Key(leaderboard.Entry{Member: fmt.Sprintf("%07d", i), Score: 100, CreatedTime: leaderboard.Micros(i / 10_000)})
 	}
-	b, at := NewBuilder(DefaultTarget), Mark{Seq: 1, Total: members}
+	b, at := NewBuilder(DefaultTarget), State{Revision: leaderboard.Revision{Seq: 1}, Total: members}
 	for from, more := b.Next(); more; from, more = b.Next() {
 		to, n := bucketOf(keys, from, DefaultTarget)
 		if err := b.Append(at, to, n); err != nil {

@@ -15,11 +15,11 @@ type world struct {
 	codec   Codec
 	entries map[string]leaderboard.Entry
 	log     []leaderboard.Commit
-	at      Mark
+	at      State
 }
 
 func newWorld(codec Codec) *world {
-	return &world{codec: codec, entries: map[string]leaderboard.Entry{}, at: Mark{AsOf: 100}}
+	return &world{codec: codec, entries: map[string]leaderboard.Entry{}, at: State{Revision: leaderboard.Revision{AsOf: 100}}}
 }
 
 // commit gives each member its new entry, or removes it (nil), in one transaction.
@@ -38,7 +38,7 @@ func (w *world) commit(next map[string]*leaderboard.Entry) *leaderboard.Commit {
 		c.Changes = append(c.Changes, change)
 	}
 	c.LastSeq, c.EntryCount = seq, int64(len(w.entries))
-	w.at = Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
+	w.at = State{Revision: c.To(), Total: c.EntryCount}
 	w.log = append(w.log, c)
 	return &w.log[len(w.log)-1]
 }

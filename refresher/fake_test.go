@@ -64,7 +64,7 @@ func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (leaderboard
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := leaderboard.CopyOutcome{FromSeq: s.copied.Seq, ToSeq: seq, Rows: 3}
-	s.copied, s.gone = leaderboard.CopyInfo{Exists: true, Seq: seq, AsOf: asOf, BuildStarted: started}, false
+	s.copied, s.gone = leaderboard.CopyInfo{Exists: true, Revision: leaderboard.Revision{Seq: seq, AsOf: asOf}, BuildStarted: started}, false
 	return out, nil
 }
 

@@ -45,7 +45,7 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 		t.Cleanup(func() { _ = r.Close(context.Background()) })
 		processes = append(processes, r)
 	}
-	return processes, storetest.Ref(b, period), builds
+	return processes, period.Ref(&b), builds
 }
 
 // TestStampedeOnRealRedis: 500 forced rebuilds at once from three processes cost two builds at most.

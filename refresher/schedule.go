@@ -278,9 +278,7 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		s.skipped(ctx, p, err)
 		return Request{}, false
 	}
-	req := Request{
-		Ref: leaderboard.PeriodRef{ID: period.ID, BoardID: p.board.ID, Board: p.board.Name, Window: w, Name: period.Name(), Rules: &p.board.Rules},
-	}
+	req := Request{Ref: period.Ref(&p.board)}
 	sent := time.Now()
 	info, err := s.copies.Info(ctx, req.Ref)
 	switch {
@@ -305,7 +303,7 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	req.Kind = leaderboard.RunKindIncremental
 	behind := period.LastSeq - info.Seq
 	switch {
-	case behind == 0 && period.Committed == info.AsOf && !info.Short:
+	case period.Revision() == info.Revision && !info.Short:
 		p.current[w] = now
 	case d.catchUp:
 		req.Reason = leaderboard.RunReasonSchedule

@@ -51,7 +51,7 @@ func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) 
 	t.Helper()
 	s := newSite()
 	s.write(10)
-	s.copied = leaderboard.CopyInfo{Exists: true, Seq: 10, AsOf: s.period.Committed}
+	s.copied = leaderboard.CopyInfo{Exists: true, Revision: leaderboard.Revision{Seq: 10, AsOf: s.period.Committed}}
 	l := &list{site: s}
 	l.set(refresh, 1)
 	r := newRefresher(t, s, func(c *Config) {

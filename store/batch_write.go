@@ -108,7 +108,7 @@ func appendAdvance(t *db.Text, changed []*period, commits []notice) {
 	for i, p := range changed {
 		t.Comma(i).Int(p.ref.ID)
 	}
-	byID(") AND last_seq", func(i int) { t.Int(commits[i].commit.FromSeq()) })
+	byID(") AND last_seq", func(i int) { t.Int(commits[i].commit.From().Seq) })
 	t.Str(";")
 }
 

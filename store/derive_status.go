@@ -15,7 +15,7 @@ import (
 func (s *Store) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
 	err := s.derivation(ctx, board, func(d *derivation) error {
-		out = leaderboard.Derivation{Board: d.board.Name, Seq: d.own.LastSeq, AsOf: d.own.Committed, State: d.state(), Lag: d.lag()}
+		out = leaderboard.Derivation{Board: d.board.Name, Revision: d.own.Revision(), State: d.state(), Lag: d.lag()}
 		seqs := map[part][]int64{}
 		if out.State != leaderboard.DerivationStateComputing {
 			for _, r := range d.reflected {

@@ -231,7 +231,7 @@ func TestDerivedTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := storetest.Ref(l.Board, l.Periods[0])
+		ref := l.Periods[0].Ref(&l.Board)
 		if got := scoreOf(t, first, ref, "m859"); got != -3*19 {
 			t.Errorf("the last member has %d", got)
 		}

@@ -112,7 +112,7 @@ func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) [
 			t.Fatal(err)
 		}
 		for _, p := range periods {
-			ref := leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
+			ref := p.Ref(&b)
 			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 10})
 			if err != nil {
 				t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // open is a migrated store on a database.
@@ -66,7 +65,7 @@ func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rule
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storetest.Ref(b, p)
+	return p.Ref(&b)
 }
 
 // one is a request for one member.

@@ -242,7 +242,7 @@ func (l *league) check() {
 			l.t.Fatal(err)
 		}
 		for _, p := range list.Periods {
-			ref := storetest.Ref(list.Board, p)
+			ref := p.Ref(&list.Board)
 			storetest.CheckLog(l.t, l.servers[1], ref)
 			for _, m := range []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"} {
 				want, ok := l.want[name+"/"+m]

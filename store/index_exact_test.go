@@ -11,7 +11,6 @@ import (
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
-	"leaderboard/store/storetest"
 )
 
 // crowd is a board that several writers and readers of two processes work on at once.
@@ -44,7 +43,7 @@ func newCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*st
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.ref = storetest.Ref(b, p)
+	c.ref = p.Ref(&b)
 	return c
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // IndexMark is the state of the rank index of a period in memory and its number of buckets; false without one.
-func (s *Store) IndexMark(periodID int64) (rank.Mark, int, bool) { return s.indexes.Loaded(periodID) }
+func (s *Store) IndexMark(periodID int64) (rank.State, int, bool) { return s.indexes.Loaded(periodID) }
 
 // Reads counts the answers put together from single statements, those that took a transaction, those of them that were
 // counted by scanning, and attempts in vain.

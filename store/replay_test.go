@@ -41,7 +41,7 @@ func judge(t *testing.T, s *store.Store, ref leaderboard.PeriodRef, answers []ob
 		}
 		for _, c := range commits {
 			for ; len(answers) > 0 && answers[0].state.Seq < c.LastSeq; answers = answers[1:] {
-				if answers[0].state.Seq != c.FromSeq() {
+				if answers[0].state.Seq != c.From().Seq {
 					t.Fatalf("an answer at seq %d, which is inside a commit", answers[0].state.Seq)
 				}
 				r.check(t, answers[0])

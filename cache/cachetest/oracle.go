@@ -10,13 +10,13 @@ import (
 // Oracle answers for one state of a World, by the definitions.
 type Oracle struct {
 	Rules  *leaderboard.Rules
-	Name   StateName
+	Name   leaderboard.Revision
 	Sorted []leaderboard.Entry
 }
 
 // State returns the state as an answer from a source shows it.
 func (o Oracle) State(source leaderboard.Source) leaderboard.State {
-	return leaderboard.State{Seq: o.Name.Seq, AsOf: o.Name.AsOf, Total: int64(len(o.Sorted)), Source: source}
+	return leaderboard.State{Revision: o.Name, Total: int64(len(o.Sorted)), Source: source}
 }
 
 // Rank returns the rank of the entry at a position from 0.

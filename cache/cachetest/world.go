@@ -20,16 +20,10 @@ type World struct {
 	mu       sync.Mutex
 	clock    leaderboard.Micros
 	cur      Backup
-	states   map[StateName][]leaderboard.Entry // best first
+	states   map[leaderboard.Revision][]leaderboard.Entry // best first
 	failure  error
-	snapshot *StateName // when set, what Snapshot answers instead of the present state
-	reads    int        // of Period
-}
-
-// StateName names a state of the period across all histories.
-type StateName struct {
-	Seq  int64
-	AsOf leaderboard.Micros
+	snapshot *leaderboard.Revision // when set, what Snapshot answers instead of the present state
+	reads    int                   // of Period
 }
 
 // Backup is everything that a backup of the database holds.
@@ -47,7 +41,7 @@ func Ref(id int64) leaderboard.PeriodRef {
 // NewWorld makes an empty period.
 func NewWorld(id int64, rules leaderboard.Rules) *World {
 	w := &World{
-		clock: 1534429133e6, states: map[StateName][]leaderboard.Entry{},
+		clock: 1534429133e6, states: map[leaderboard.Revision][]leaderboard.Entry{},
 		Ref: Ref(id),
 	}
 	w.Ref.Rules = &rules
@@ -64,7 +58,7 @@ func (w *World) tick() leaderboard.Micros {
 
 func (w *World) remember() {
 	sorted := slices.SortedFunc(maps.Values(w.cur.entries), w.Ref.Rules.Compare)
-	w.states[StateName{w.cur.period.LastSeq, w.cur.period.Committed}] = sorted
+	w.states[w.cur.period.Revision()] = sorted
 }
 
 // Edit is one change to be committed.
@@ -163,7 +157,7 @@ func (w *World) Failure() error {
 }
 
 // SnapshotAt makes Snapshot answer with an earlier state, as a slow reader would; nil ends that.
-func (w *World) SnapshotAt(name *StateName) {
+func (w *World) SnapshotAt(name *leaderboard.Revision) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.snapshot = name
@@ -185,33 +179,33 @@ func (w *World) Reads() int {
 }
 
 // Names returns all states that the period was ever in, in no order.
-func (w *World) Names() []StateName {
+func (w *World) Names() []leaderboard.Revision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Keys(w.states))
 }
 
 // Remembers says whether the present database was in a state once. Unknown (the log is pruned) counts as no.
-func (w *World) Remembers(name StateName) bool {
+func (w *World) Remembers(name leaderboard.Revision) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if name == (StateName{w.cur.period.LastSeq, w.cur.period.Committed}) {
+	if name == w.cur.period.Revision() {
 		return true
 	}
 	return slices.ContainsFunc(w.cur.log, func(c leaderboard.Commit) bool {
-		return c.FromSeq() == name.Seq && c.PrevCommittedAt == name.AsOf
+		return c.From() == name
 	})
 }
 
 // Name returns the present state.
-func (w *World) Name() StateName {
+func (w *World) Name() leaderboard.Revision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return StateName{w.cur.period.LastSeq, w.cur.period.Committed}
+	return w.cur.period.Revision()
 }
 
 // At returns the oracle of one state, false when the period was never in it.
-func (w *World) At(name StateName) (Oracle, bool) {
+func (w *World) At(name leaderboard.Revision) (Oracle, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sorted, ok := w.states[name]
@@ -236,7 +230,7 @@ func (w *World) Changes(_ context.Context, _, fromSeq int64, limit int) ([]leade
 			out = append(out, c)
 		}
 	}
-	if w.cur.period.LastSeq > fromSeq && (len(out) == 0 || out[0].FromSeq() != fromSeq) {
+	if w.cur.period.LastSeq > fromSeq && (len(out) == 0 || out[0].From().Seq != fromSeq) {
 		return nil, leaderboard.ErrLogPruned
 	}
 	return out, w.failure
@@ -254,7 +248,7 @@ func (w *World) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, 
 	if failure != nil {
 		return failure
 	}
-	if err := begin(leaderboard.State{Seq: name.Seq, AsOf: name.AsOf, Total: int64(len(sorted))}); err != nil {
+	if err := begin(leaderboard.State{Revision: name, Total: int64(len(sorted))}); err != nil {
 		return err
 	}
 	codec := rank.CodecOf(w.Ref.Rules)

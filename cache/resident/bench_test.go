@@ -27,7 +27,7 @@ func benchPeriod(b *testing.B, entries int) (*Period, []string) {
 		keys[i] = codec.Key(leaderboard.Entry{Member: members[i], Score: rng.Int64N(1 << 30), CreatedTime: leaderboard.Micros(i)})
 	}
 	slices.Sort(keys)
-	at := rank.Mark{Seq: 1, AsOf: 1, Total: int64(entries)}
+	at := rank.State{Revision: leaderboard.Revision{Seq: 1, AsOf: 1}, Total: int64(entries)}
 	p, err := Load(&rules, at, pop(slices.Collect(slices.Chunk(keys, 1000))))
 	if err != nil {
 		b.Fatal(err)

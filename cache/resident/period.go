@@ -20,7 +20,7 @@ type Period struct {
 	codec rank.Codec
 
 	mu      sync.RWMutex
-	at      rank.Mark
+	at      rank.State
 	damaged bool
 	slab    *slab
 	members *members
@@ -30,7 +30,7 @@ type Period struct {
 // Load returns the period at a state, out of its sort keys in ascending order, which next returns in runs and ends with
 // none. Errors: those of next; rank.ErrKey for what is no key, rank.ErrDamaged when keys are out of order, a member is
 // there twice or there are not as many as the state says.
-func Load(rules *leaderboard.Rules, at rank.Mark, next func() ([]rank.Key, error)) (*Period, error) {
+func Load(rules *leaderboard.Rules, at rank.State, next func() ([]rank.Key, error)) (*Period, error) {
 	s := &slab{}
 	p := &Period{
 		codec: rank.CodecOf(rules), at: at, slab: s, members: newMembers(s), order: order{slab: s},
@@ -67,7 +67,7 @@ func Load(rules *leaderboard.Rules, at rank.Mark, next func() ([]rank.Key, error
 }
 
 // At returns the state of the period.
-func (p *Period) At() rank.Mark {
+func (p *Period) At() rank.State {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.at
@@ -102,7 +102,7 @@ func (p *Period) Fold(c *leaderboard.Commit) error {
 		p.damaged = true
 		return fmt.Errorf("%w: %d entries after seq %d, the log says %d", rank.ErrDamaged, total, c.LastSeq, c.EntryCount)
 	}
-	p.at = rank.MarkOf(c)
+	p.at = rank.StateOf(c)
 	return nil
 }
 

@@ -50,7 +50,7 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 	if err != nil {
 		return nil, err
 	}
-	p, err := Load(ref.Rules, rank.Mark{Seq: at.Seq, AsOf: at.AsOf, Total: at.Total}, pop(runs))
+	p, err := Load(ref.Rules, rank.State{Revision: leaderboard.Revision{Seq: at.Seq, AsOf: at.AsOf}, Total: at.Total}, pop(runs))
 	f.periods[ref.ID] = p
 	return p, err
 }
@@ -126,7 +126,7 @@ type world struct {
 	period *Period
 	sorted []rank.Key
 	of     map[string]leaderboard.Entry
-	at     rank.Mark
+	at     rank.State
 }
 
 func newWorld(tb testing.TB, rules leaderboard.Rules, entries int, score func(i int) int64) *world {
@@ -139,7 +139,7 @@ func newWorld(tb testing.TB, rules leaderboard.Rules, entries int, score func(i 
 		w.sorted = append(w.sorted, w.codec.Key(e))
 	}
 	slices.Sort(w.sorted)
-	w.at = rank.Mark{Seq: 5, AsOf: 50, Total: int64(entries)}
+	w.at = rank.State{Revision: leaderboard.Revision{Seq: 5, AsOf: 50}, Total: int64(entries)}
 	p, err := Load(&w.rules, w.at, pop(slices.Collect(slices.Chunk(w.sorted, 999))))
 	if err != nil {
 		tb.Fatal(err)
@@ -173,7 +173,7 @@ func (w *world) commit(changed map[string]*leaderboard.Entry) leaderboard.Commit
 	if c.EntryCount = int64(len(w.sorted)); len(c.Changes) == 0 {
 		return c
 	}
-	w.at = rank.Mark{Seq: c.LastSeq, AsOf: c.CommittedAt, Total: c.EntryCount}
+	w.at = rank.State{Revision: leaderboard.Revision{Seq: c.LastSeq, AsOf: c.CommittedAt}, Total: c.EntryCount}
 	return c
 }
 
@@ -344,12 +344,12 @@ func TestLoadRefuses(t *testing.T) {
 		"too few":            {[]rank.Key{key("a", 2)}, 2, rank.ErrDamaged},
 		"no key":             {[]rank.Key{"short"}, 1, rank.ErrKey},
 	} {
-		if _, err := Load(&rules, rank.Mark{Total: c.total}, pop([][]rank.Key{c.keys})); !errors.Is(err, c.want) {
+		if _, err := Load(&rules, rank.State{Total: c.total}, pop([][]rank.Key{c.keys})); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	failure := errors.New("away")
-	if _, err := Load(&rules, rank.Mark{}, func() ([]rank.Key, error) { return nil, failure }); !errors.Is(err, failure) {
+	if _, err := Load(&rules, rank.State{}, func() ([]rank.Key, error) { return nil, failure }); !errors.Is(err, failure) {
 		t.Error(err)
 	}
 }

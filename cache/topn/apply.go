@@ -56,8 +56,8 @@ func (c *Copies) applyGroup(ctx context.Context, p leaderboard.PeriodRef, commit
 	first, last := &commits[0], &commits[len(commits)-1]
 	final := finalKeys(rank.CodecOf(p.Rules), commits)
 	args := make([]any, 0, 8+2*len(final))
-	args = append(args, format(p), decimal(first.FromSeq()), decimal(first.PrevCommittedAt), decimal(last.LastSeq),
-		decimal(last.CommittedAt), decimal(last.EntryCount), p.Rules.TopN, c.slack(p))
+	args = append(args, format(p), decimal(first.From().Seq), decimal(first.From().AsOf), decimal(last.To().Seq),
+		decimal(last.To().AsOf), decimal(last.EntryCount), p.Rules.TopN, c.slack(p))
 	for member, key := range final {
 		args = append(args, member, string(key))
 	}
@@ -176,7 +176,7 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info lead
 		return nil, 0, err
 	}
 	switch {
-	case period.LastSeq == info.Seq && period.Committed == info.AsOf:
+	case period.Revision() == info.Revision:
 		return nil, period.LastSeq, nil
 	case period.LastSeq <= info.Seq:
 		return nil, 0, c.dropDiverged(ctx, p, info, period.LastSeq)
@@ -187,7 +187,7 @@ func (c *Copies) missing(ctx context.Context, p leaderboard.PeriodRef, info lead
 		return nil, 0, fmt.Errorf("%w: %w", leaderboard.ErrNeedsBuild, err)
 	case err != nil:
 		return nil, 0, err
-	case len(commits) == 0 || commits[0].FromSeq() != info.Seq:
+	case len(commits) == 0 || commits[0].From().Seq != info.Seq:
 		return nil, 0, fmt.Errorf("%w: the log does not go on at seq %d", leaderboard.ErrNeedsBuild, info.Seq)
 	}
 	return commits, period.LastSeq, nil

@@ -298,7 +298,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("TTL is %s, want an hour", got.TTL)
 	}
 	got.BuildStarted, got.BuiltAt, got.RedisNow, got.TTL = 0, 0, 0, 0
-	want := leaderboard.CopyInfo{Exists: true, Seq: 3, AsOf: b.world.Name().AsOf, Total: 3, N: 3, Complete: true}
+	want := leaderboard.CopyInfo{Exists: true, Revision: b.world.Name(), Total: 3, N: 3, Complete: true}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("info is %+v, want %+v", got, want)
 	}

@@ -100,7 +100,7 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	}
 	b, running := f.backlogs[ref.ID]
 	if !running {
-		b = &backlog{applied: commit.FromSeq()}
+		b = &backlog{applied: commit.From().Seq}
 		f.backlogs[ref.ID] = b
 	}
 	b.add(ref, commit)
@@ -114,7 +114,7 @@ func (b *backlog) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 		b.since = time.Now()
 	}
 	b.ref = ref
-	follows := len(b.commits) == 0 || b.seq == commit.FromSeq()
+	follows := len(b.commits) == 0 || b.seq == commit.From().Seq
 	b.seq = commit.LastSeq
 	b.changes += len(commit.Changes)
 	if b.fromLog || !follows || b.changes > followChanges {

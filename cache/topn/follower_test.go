@@ -137,7 +137,7 @@ func TestFollowerAsksForABuild(t *testing.T) {
 		"pruned log": func(b *rig) leaderboard.Commit {
 			b.world.Commit(cachetest.Put("x", 1))
 			c := b.world.Commit(cachetest.Put("x", 2))
-			b.world.Prune(c.FromSeq())
+			b.world.Prune(c.From().Seq)
 			return c
 		},
 		"another history": func(b *rig) leaderboard.Commit {

@@ -102,7 +102,7 @@ func (m *machine) applyAny(t *rapid.T) {
 	from := rapid.IntRange(0, len(m.past)-1).Draw(t, "from")
 	to := from + 1
 	for want := rapid.IntRange(1, 3).Draw(t, "commits"); to < len(m.past) && to-from < want; to++ {
-		if m.past[to].FromSeq() != m.past[to-1].LastSeq || m.past[to].PrevCommittedAt != m.past[to-1].CommittedAt {
+		if m.past[to].From().Seq != m.past[to-1].LastSeq || m.past[to].PrevCommittedAt != m.past[to-1].CommittedAt {
 			break
 		}
 	}
@@ -144,7 +144,7 @@ func (m *machine) build(t *rapid.T) {
 // was restored.
 func (m *machine) buildLate(t *rapid.T) {
 	names := m.world.Names()
-	slices.SortFunc(names, func(a, b cachetest.StateName) int { return int(a.AsOf - b.AsOf) })
+	slices.SortFunc(names, func(a, b leaderboard.Revision) int { return int(a.AsOf - b.AsOf) })
 	old := rapid.SampledFrom(names).Draw(t, "snapshot")
 	before, err := m.copies.Info(m.ctx, m.world.Ref)
 	if err != nil {
@@ -156,7 +156,7 @@ func (m *machine) buildLate(t *rapid.T) {
 	if err != nil && !errors.Is(err, leaderboard.ErrNeedsBuild) {
 		t.Fatal(err)
 	}
-	newer := before.Exists && before.Seq > old.Seq && m.world.Remembers(cachetest.StateName{Seq: before.Seq, AsOf: before.AsOf})
+	newer := before.Exists && before.Seq > old.Seq && m.world.Remembers(before.Revision)
 	if newer && !out.Refused {
 		t.Fatalf("a copy at seq %d gave way to a build at seq %d", before.Seq, old.Seq)
 	}
@@ -165,12 +165,12 @@ func (m *machine) buildLate(t *rapid.T) {
 	}
 }
 
-func (m *machine) isAt(t *rapid.T, when string, want cachetest.StateName) {
+func (m *machine) isAt(t *rapid.T, when string, want leaderboard.Revision) {
 	info, err := m.copies.Info(m.ctx, m.world.Ref)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := (cachetest.StateName{Seq: info.Seq, AsOf: info.AsOf}); !info.Exists || got != want {
+	if got := info.Revision; !info.Exists || got != want {
 		t.Fatalf("%s the copy is at %+v (exists: %t), want %+v", when, got, info.Exists, want)
 	}
 }
@@ -266,7 +266,7 @@ func (m *machine) checkPage(t *rapid.T, q leaderboard.PageQuery) *leaderboard.Pa
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := m.oracle(t, leaderboard.State{Seq: info.Seq, AsOf: info.AsOf}).Position(q.Around); at >= 0 {
+		if at := m.oracle(t, leaderboard.State{Revision: info.Revision}).Position(q.Around); at >= 0 {
 			t.Fatalf("%s has rank %d at seq %d, the copy says it has none", q.Around, at+1, info.Seq)
 		}
 		return nil
@@ -293,7 +293,7 @@ func (m *machine) answered(t *rapid.T, err error) bool {
 }
 
 func (m *machine) oracle(t *rapid.T, s leaderboard.State) cachetest.Oracle {
-	o, ok := m.world.At(cachetest.StateName{Seq: s.Seq, AsOf: s.AsOf})
+	o, ok := m.world.At(s.Revision)
 	if !ok {
 		t.Fatalf("the period never was at seq %d as of %s", s.Seq, s.AsOf)
 	}

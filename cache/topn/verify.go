@@ -147,16 +147,16 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 
 // advance brings the image to a state of MySQL. false: the image is of another history.
 func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *image, to leaderboard.State) (bool, error) {
-	seq, asOf := img.Seq, img.AsOf
-	for seq < to.Seq {
-		commits, err := c.log.Changes(ctx, p.ID, seq, catchUpCommits)
+	at := img.Revision
+	for at.Seq < to.Seq {
+		commits, err := c.log.Changes(ctx, p.ID, at.Seq, catchUpCommits)
 		if err != nil {
 			return false, err
 		}
-		if len(commits) == 0 || commits[0].FromSeq() != seq {
+		if len(commits) == 0 || commits[0].From().Seq != at.Seq {
 			return false, leaderboard.ErrLogPruned
 		}
-		if commits[0].PrevCommittedAt != asOf {
+		if commits[0].From() != at {
 			return false, nil
 		}
 		end := slices.IndexFunc(commits, func(c leaderboard.Commit) bool { return c.LastSeq > to.Seq })
@@ -168,9 +168,9 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 		}
 		img.apply(finalKeys(rank.CodecOf(p.Rules), commits))
 		img.Total += growth(commits)
-		seq, asOf = commits[len(commits)-1].LastSeq, commits[len(commits)-1].CommittedAt
+		at = commits[len(commits)-1].To()
 	}
-	return seq == to.Seq && asOf == to.AsOf, nil
+	return at == to.Revision, nil
 }
 
 // growth returns by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as much,

@@ -181,7 +181,7 @@ func (m *Model) Derivation(ctx context.Context, board string) (leaderboard.Deriv
 	if err != nil {
 		return leaderboard.Derivation{}, err
 	}
-	out := leaderboard.Derivation{Board: b.Name, Seq: own.LastSeq, AsOf: own.Committed, State: b.state(sources), Lag: b.lag()}
+	out := leaderboard.Derivation{Board: b.Name, Revision: own.Revision(), State: b.state(sources), Lag: b.lag()}
 	for _, s := range sources {
 		told := leaderboard.SourceState{
 			Board: s.Board, Window: s.Window, Period: s.Name, Weight: s.Weight, Condition: s.Condition(s.period != nil && s.period.LastSeq > 0),

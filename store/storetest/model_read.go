@@ -34,7 +34,7 @@ func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 		return nil, leaderboard.ErrSeqAhead
 	}
 	v := &look{rules: ref.Rules, state: leaderboard.State{
-		Seq: p.LastSeq, AsOf: p.Committed, Total: int64(len(p.entries)), Source: leaderboard.SourceMySQL,
+		Revision: p.Revision(), Total: int64(len(p.entries)), Source: leaderboard.SourceMySQL,
 	}}
 	for _, e := range p.entries {
 		v.sorted = append(v.sorted, e)

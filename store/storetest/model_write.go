@@ -218,13 +218,9 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	p.LastSeq, p.Committed, p.EntryCount = c.LastSeq, c.CommittedAt, c.EntryCount
 	p.log = append(p.log, c)
 	if m.OnCommit != nil {
-		m.OnCommit(Ref(b.Board, p.Period), c)
+		board := b.Board // as it is now
+		m.OnCommit(p.Period.Ref(&board), c)
 	}
-}
-
-// Ref is what a reader needs to know of a board's period.
-func Ref(b leaderboard.Board, p leaderboard.Period) leaderboard.PeriodRef {
-	return leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules}
 }
 
 // Changes is store.Store.Changes.
@@ -243,7 +239,7 @@ func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 			commits = append(commits, c)
 		}
 	}
-	if p.LastSeq > fromSeq && (len(commits) == 0 || commits[0].FromSeq() != fromSeq) {
+	if p.LastSeq > fromSeq && (len(commits) == 0 || commits[0].From().Seq != fromSeq) {
 		return nil, leaderboard.ErrLogPruned
 	}
 	return commits, nil

@@ -127,7 +127,7 @@ func (h *history) follow(t *rapid.T) {
 			t.Fatalf("current period is %+v, want %+v", p, w)
 		}
 		if !slices.ContainsFunc(h.twins, func(t *twin) bool { return t.ref.ID == p.ID }) {
-			h.twins = append(h.twins, &twin{ref: Ref(got.Board, p), modelRef: Ref(want.Board, w)})
+			h.twins = append(h.twins, &twin{ref: p.Ref(&got.Board), modelRef: w.Ref(&want.Board)})
 		}
 	}
 }

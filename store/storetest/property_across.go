@@ -148,7 +148,7 @@ func (h *acrossHistory) periods(truth Truth, name string) map[string]leaderboard
 	refs := map[string]leaderboard.PeriodRef{}
 	for _, p := range periods {
 		if p.LastSeq > 0 { // one that is empty is begun by whoever looks first
-			refs[string(p.Window)+" "+p.Name()] = Ref(b, p)
+			refs[string(p.Window)+" "+p.Name()] = p.Ref(&b)
 		}
 	}
 	return refs

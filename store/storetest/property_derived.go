@@ -194,7 +194,7 @@ func (h *derivedHistory) ref(t *rapid.T, truth Truth) leaderboard.PeriodRef {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Ref(l.Board, l.Periods[0])
+	return l.Periods[0].Ref(&l.Board)
 }
 
 func (h *derivedHistory) compareStatus(t *rapid.T) {

@@ -144,7 +144,7 @@ func newBoardNamed(t testing.TB, s Subject, name string, rules leaderboard.Rules
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &board{Subject: s, t: t, ref: Ref(b, p)}
+	return &board{Subject: s, t: t, ref: p.Ref(&b)}
 }
 
 // boardName is a valid name of its own for each test.

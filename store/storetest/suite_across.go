@@ -73,11 +73,11 @@ func testAcross(t *testing.T, s Truth) {
 			t.Fatal(err)
 		}
 		for _, p := range l.Periods {
-			page, err := s.Page(t.Context(), Ref(l.Board, p), leaderboard.PageQuery{Limit: 10})
+			page, err := s.Page(t.Context(), p.Ref(&l.Board), leaderboard.PageQuery{Limit: 10})
 			if err != nil || !reflect.DeepEqual(lines(page), entries) {
 				t.Errorf("%s, %s: %q, %v; want %q", name, p.Window, lines(page), err, entries)
 			}
-			CheckLog(t, s, Ref(l.Board, p))
+			CheckLog(t, s, p.Ref(&l.Board))
 		}
 	}
 	if r, err := s.SubmitAcross(t.Context(), store.AcrossRequest{}); err != nil || len(r.Results) != 0 || len(r.Boards) != 0 {

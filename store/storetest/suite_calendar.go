@@ -96,7 +96,7 @@ func (b *timed) page(p *leaderboard.Period) []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	got, err := b.Rankings.Page(b.t.Context(), Ref(made, *p), leaderboard.PageQuery{Limit: 10})
+	got, err := b.Rankings.Page(b.t.Context(), p.Ref(&made), leaderboard.PageQuery{Limit: 10})
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	page, err := b.Rankings.Page(b.t.Context(), Ref(l.Board, l.Periods[0]), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: step.ToSeq}})
+	page, err := b.Rankings.Page(b.t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: step.ToSeq}})
 	if err != nil {
 		b.t.Fatal(err)
 	}

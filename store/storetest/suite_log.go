@@ -105,7 +105,7 @@ func testLog(t *testing.T, s Truth) {
 			b.checkCommits(commits)
 			for _, c := range commits {
 				rest, err := s.Changes(t.Context(), b.ref.ID, c.LastSeq, 1)
-				i := slices.IndexFunc(commits, func(o leaderboard.Commit) bool { return o.FromSeq() == c.LastSeq })
+				i := slices.IndexFunc(commits, func(o leaderboard.Commit) bool { return o.From().Seq == c.LastSeq })
 				if err != nil || (i < 0) != (len(rest) == 0) || (i >= 0 && !reflect.DeepEqual(rest, commits[i:i+1])) {
 					t.Errorf("log behind %d: %+v, %v", c.LastSeq, rest, err)
 				}
@@ -150,8 +150,8 @@ func (b *board) checkCommits(commits []leaderboard.Commit) {
 	b.t.Helper()
 	seq, committed := int64(0), leaderboard.Micros(0)
 	for i, c := range commits {
-		if c.PeriodID != b.ref.ID || c.FromSeq() != seq || int64(len(c.Changes)) != c.LastSeq-seq {
-			b.t.Errorf("commit %d goes from %d to %d with %d changes, the one before ended at %d", i, c.FromSeq(), c.LastSeq, len(c.Changes), seq)
+		if c.PeriodID != b.ref.ID || c.From().Seq != seq || int64(len(c.Changes)) != c.LastSeq-seq {
+			b.t.Errorf("commit %d goes from %d to %d with %d changes, the one before ended at %d", i, c.From().Seq, c.LastSeq, len(c.Changes), seq)
 		}
 		if c.CommittedAt <= c.PrevCommittedAt || (i > 0 && c.PrevCommittedAt != committed) {
 			b.t.Errorf("commit %d is of %s after %s, the one before of %s", i, c.CommittedAt, c.PrevCommittedAt, committed)

@@ -163,7 +163,7 @@ func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int6
 	if !found {
 		return nil, leaderboard.ErrPeriodNotFound
 	}
-	if (len(commits) == 0 && seq > fromSeq) || (len(commits) > 0 && commits[0].FromSeq() != fromSeq) {
+	if (len(commits) == 0 && seq > fromSeq) || (len(commits) > 0 && commits[0].From().Seq != fromSeq) {
 		return nil, fmt.Errorf("%w: nothing starts at %d, the period is at %d", leaderboard.ErrLogPruned, fromSeq, seq)
 	}
 	return commits, nil

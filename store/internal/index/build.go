@@ -62,7 +62,7 @@ type build struct {
 	want    BuildRequest
 	run     leaderboard.Run
 	builder *rank.Builder
-	newest  rank.Mark // the newest state that a bucket was counted at
+	newest  rank.State // the newest state that a bucket was counted at
 	counted int64
 	saved   time.Time
 }
@@ -122,7 +122,7 @@ func (b *build) slice(ctx context.Context) error {
 		if !more {
 			break
 		}
-		if err := b.append(ctx, tx, MarkOf(state), from); err != nil {
+		if err := b.append(ctx, tx, RankState(state), from); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (b *build) slice(ctx context.Context) error {
 }
 
 // append counts the next bucket: it finds its last entry and the first one after it.
-func (b *build) append(ctx context.Context, tx *sql.Tx, m rank.Mark, from rank.Key) error {
+func (b *build) append(ctx context.Context, tx *sql.Tx, m rank.State, from rank.Key) error {
 	start, err := entries.BeforeKey(from)
 	if err != nil {
 		return err

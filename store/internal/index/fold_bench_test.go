@@ -28,7 +28,7 @@ func BenchmarkIndexFold(b *testing.B) {
 		keys[i] = rank.Codec{}.Key(all[i])
 	}
 	slices.Sort(keys)
-	builder, mark := rank.NewBuilder(members/buckets), rank.Mark{AsOf: 1, Total: members}
+	builder, mark := rank.NewBuilder(members/buckets), rank.State{Revision: leaderboard.Revision{AsOf: 1}, Total: members}
 	for i := range buckets {
 		to := rank.Key("")
 		if i < buckets-1 {

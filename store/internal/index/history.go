@@ -41,14 +41,14 @@ type step struct {
 	commit *leaderboard.Commit
 }
 
-func (s *step) to() rank.Mark {
-	return rank.Mark{Seq: s.commit.LastSeq, AsOf: s.commit.CommittedAt, Total: s.commit.EntryCount}
+func (s *step) to() rank.State {
+	return rank.State{Revision: s.commit.To(), Total: s.commit.EntryCount}
 }
 
 // history is the last commits that an index has folded, so that a number known at one state can be rebased to another
 // one nearby, forward or back. Steps handed out are never written to.
 type history struct {
-	start   rank.Mark // the state before the first step
+	start   rank.State // the state before the first step
 	steps   []step
 	changes int
 }
@@ -66,7 +66,7 @@ func (h *history) push(s step) {
 
 // position is the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the last step,
 // rank.ErrForked for one that another history leads to.
-func (h *history) position(m rank.Mark) (int, error) {
+func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
 	switch {
@@ -92,7 +92,7 @@ type path struct {
 	back  bool // the steps are to be taken back
 }
 
-func (h *history) path(from, to rank.Mark) (path, error) {
+func (h *history) path(from, to rank.State) (path, error) {
 	i, err := h.position(from)
 	if err != nil {
 		return path{}, err

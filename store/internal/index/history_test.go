@@ -27,10 +27,10 @@ func keyed() *rapid.Generator[leaderboard.Entry] {
 func TestHistoryCarries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		mark := rank.Mark{Seq: rapid.Int64Range(0, 5).Draw(t, "start"), AsOf: 100}
+		mark := rank.State{Revision: leaderboard.Revision{Seq: rapid.Int64Range(0, 5).Draw(t, "start"), AsOf: 100}}
 		h := history{start: mark}
 		states := [][]rank.Key{nil}
-		marks := []rank.Mark{mark}
+		marks := []rank.State{mark}
 		for range rapid.IntRange(0, 6).Draw(t, "commits") {
 			keys, c := slices.Clone(states[len(states)-1]), &leaderboard.Commit{FirstSeq: mark.Seq + 1, PrevCommittedAt: mark.AsOf}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
@@ -80,7 +80,7 @@ func ahead(keys []rank.Key, k rank.Key) (n int64) {
 // TestHistoryForgets: old steps go, and states that no step leads to are told apart.
 func TestHistoryForgets(t *testing.T) {
 	t.Parallel()
-	h := history{start: rank.Mark{Seq: 10, AsOf: 10}}
+	h := history{start: rank.State{Revision: leaderboard.Revision{Seq: 10, AsOf: 10}}}
 	commit := func(first, last int64) step {
 		c := &leaderboard.Commit{FirstSeq: first, LastSeq: last, PrevCommittedAt: leaderboard.Micros(first - 1), CommittedAt: leaderboard.Micros(last)}
 		for range last - first + 1 {
@@ -90,10 +90,12 @@ func TestHistoryForgets(t *testing.T) {
 	}
 	h.push(commit(11, 10+maxHistory/2))
 	h.push(commit(11+maxHistory/2, 10+maxHistory))
-	at := func(seq int64) rank.Mark { return rank.Mark{Seq: seq, AsOf: leaderboard.Micros(seq)} }
+	at := func(seq int64) rank.State {
+		return rank.State{Revision: leaderboard.Revision{Seq: seq, AsOf: leaderboard.Micros(seq)}}
+	}
 	forked := at(10 + maxHistory)
 	forked.AsOf++
-	check := func(m rank.Mark, want error) {
+	check := func(m rank.State, want error) {
 		t.Helper()
 		if _, err := h.position(m); !errors.Is(err, want) {
 			t.Errorf("state %d: %v, want %v", m.Seq, err, want)
@@ -120,7 +122,7 @@ func TestHistoryForgets(t *testing.T) {
 func TestCutOfMergedBucket(t *testing.T) {
 	t.Parallel()
 	b := rank.NewBuilder(1)
-	at := rank.Mark{Seq: 1, AsOf: 1, Total: 6}
+	at := rank.State{Revision: leaderboard.Revision{Seq: 1, AsOf: 1}, Total: 6}
 	key := func(score int64) rank.Key { return rank.Codec{}.Prefix(score, 0) }
 	for _, to := range []rank.Key{key(30), key(10), ""} {
 		if err := b.Append(at, to, 2); err != nil {

@@ -73,7 +73,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	if lag < 0 {
 		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrForked, index.At().Seq, state.Seq)
 	} else {
-		err = x.Reach(ctx, t, x.db, MarkOf(state))
+		err = x.Reach(ctx, t, x.db, RankState(state))
 	}
 	if err != nil && IsUseless(err) {
 		x.db.Log.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)

@@ -70,7 +70,7 @@ func (st *Status) describe(saved *savedIndex) {
 }
 
 // Loaded returns the state of the index of a period that is in memory, and its number of buckets; false without one.
-func (x *Indexes) Loaded(periodID int64) (at rank.Mark, buckets int, ok bool) {
+func (x *Indexes) Loaded(periodID int64) (at rank.State, buckets int, ok bool) {
 	t := x.Ready(periodID)
 	if t == nil {
 		return at, 0, false

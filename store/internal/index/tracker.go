@@ -37,18 +37,18 @@ func newTracker(ref leaderboard.PeriodRef, index *rank.Index, unsaved int64) *Tr
 }
 
 // At is the state that the index has been folded to.
-func (t *Tracker) At() rank.Mark {
+func (t *Tracker) At() rank.State {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.index.At()
 }
 
 // Find are the buckets of keys, and the state at which that is true.
-func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.Mark, error) {
+func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.broken != nil {
-		return nil, rank.Mark{}, t.broken
+		return nil, rank.State{}, t.broken
 	}
 	spans := make([]rank.Span, len(keys))
 	for i, k := range keys {
@@ -59,7 +59,7 @@ func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.Mark, error) {
 
 // Nth is a bucket that begins at most n entries after the first entry of the period at state m, as near to it as it
 // gets, and the number of entries ahead of the bucket at m; without m, at the state that is returned.
-func (t *Tracker) Nth(n int64, m *rank.Mark) (rank.Key, int64, rank.Mark, error) {
+func (t *Tracker) Nth(n int64, m *rank.State) (rank.Key, int64, rank.State, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	at := t.index.At()
@@ -116,7 +116,7 @@ func (t *Tracker) Bucket(k rank.Key) rank.Span {
 }
 
 // Rebase returns by how much the number of entries ahead of each key differs between two states.
-func (t *Tracker) Rebase(keys []rank.Key, from, to rank.Mark) ([]int64, error) {
+func (t *Tracker) Rebase(keys []rank.Key, from, to rank.State) ([]int64, error) {
 	t.mu.RLock()
 	p, err := t.past.path(from, to)
 	t.mu.RUnlock()
@@ -175,13 +175,13 @@ func (t *Tracker) bytes() int64 {
 	return int64(t.index.Len())*perBucket + int64(t.past.changes)*300
 }
 
-// MarkOf is the state that an answer of the database is true at.
-func MarkOf(s leaderboard.State) rank.Mark {
-	return rank.Mark{Seq: s.Seq, AsOf: s.AsOf, Total: s.Total}
+// RankState is the state that an answer of the database is true at.
+func RankState(s leaderboard.State) rank.State {
+	return rank.State{Revision: s.Revision, Total: s.Total}
 }
 
 // check compares the index with the total that the database has at the same state.
-func (t *Tracker) check(m rank.Mark) error {
+func (t *Tracker) check(m rank.State) error {
 	if at := t.At(); at.Seq == m.Seq && at != m {
 		if at.AsOf != m.AsOf {
 			return fmt.Errorf("%w: at seq %d", rank.ErrForked, m.Seq)
@@ -207,7 +207,7 @@ type cutting struct {
 	from rank.Key  // where the bucket, or the cutting before in it, begins
 	at   rank.Key
 	left int64
-	mark rank.Mark
+	mark rank.State
 }
 
 // overgrown are at most n of the buckets to be split.

@@ -55,7 +55,7 @@ func (x *Indexes) Sweep(ctx context.Context) error {
 	for _, t := range x.all() {
 		state, err := entries.StateOf(ctx, x.db, x.db, t.ref.ID)
 		if err == nil {
-			err = x.Reach(ctx, t, x.db, MarkOf(state))
+			err = x.Reach(ctx, t, x.db, RankState(state))
 		}
 		if err == nil && t.unsavedFor() > x.cfg.ChangeTTL/4 {
 			err = x.save(ctx, t, false)
@@ -132,7 +132,7 @@ func (x *Indexes) Close() {
 
 // Reach folds the log into the index until it is at m or later. q must see m: it is the transaction of the reader, or
 // the pool. One reader reads the log, the others wait for it; the one that reads has the connection that it needs.
-func (x *Indexes) Reach(ctx context.Context, t *Tracker, q db.Querier, m rank.Mark) error {
+func (x *Indexes) Reach(ctx context.Context, t *Tracker, q db.Querier, m rank.State) error {
 	if t.At().Seq < m.Seq {
 		select {
 		case t.reading <- struct{}{}:
@@ -214,7 +214,7 @@ func (x *Indexes) cuttings(ctx context.Context, t *Tracker, span rank.Span) ([]c
 			break
 		}
 		at := entries.Between(keys[0], keys[1])
-		out = append(out, cutting{span: span, from: from, at: at, left: size, mark: MarkOf(r.State)})
+		out = append(out, cutting{span: span, from: from, at: at, left: size, mark: RankState(r.State)})
 		from = at
 	}
 	return out, nil

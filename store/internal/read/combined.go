@@ -186,7 +186,7 @@ func (m *combined) prepare(ctx context.Context) error {
 // counting is what is asked of one period, see view.locate.
 type counting struct {
 	spans   []rank.Span
-	at      rank.Mark
+	at      rank.State
 	tallies []entries.Count
 }
 

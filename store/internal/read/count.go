@@ -46,7 +46,7 @@ func (v *view) rebase(keys []rank.Key, ahead []int64, from leaderboard.State) er
 	if v.index == nil {
 		return errMoved
 	}
-	shifts, err := v.index.Rebase(keys, index.MarkOf(from), index.MarkOf(v.state))
+	shifts, err := v.index.Rebase(keys, index.RankState(from), index.RankState(v.state))
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []entries.Scan
 
 // sumUp makes the numbers of entries ahead of each key, at the state of the result, out of its counts and of what the
 // index said of the buckets.
-func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at rank.Mark, r entries.Result) ([]int64, error) {
+func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at rank.State, r entries.Result) ([]int64, error) {
 	ahead := entries.Sum(keys, spans, r.Counts)
 	if v.index == nil {
 		return ahead, nil
@@ -98,7 +98,7 @@ func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at
 		return nil, err
 	}
 	for i := range ahead {
-		if at == index.MarkOf(r.State) && ahead[i]-spans[i].Before > spans[i].Count {
+		if at == index.RankState(r.State) && ahead[i]-spans[i].Before > spans[i].Count {
 			return nil, fmt.Errorf("%w: %d entries in a bucket of %d", rank.ErrDamaged, ahead[i]-spans[i].Before, spans[i].Count)
 		}
 		ahead[i] += shifts[i]
@@ -107,21 +107,21 @@ func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at
 }
 
 // spans are the buckets of keys and the state at which the index says so.
-func (v *view) spans(keys []rank.Key, base rank.Span) ([]rank.Span, rank.Mark, error) {
+func (v *view) spans(keys []rank.Key, base rank.Span) ([]rank.Span, rank.State, error) {
 	if v.index != nil {
 		return v.index.Find(keys)
 	}
-	return slices.Repeat([]rank.Span{base}, len(keys)), rank.Mark{}, nil
+	return slices.Repeat([]rank.Span{base}, len(keys)), rank.State{}, nil
 }
 
 // catchUp takes the index to the state of an answer, and returns by how much the number of entries ahead of each key
 // changed since at, when the index was asked.
-func (v *view) catchUp(ctx context.Context, keys []rank.Key, at rank.Mark, state leaderboard.State) ([]int64, error) {
+func (v *view) catchUp(ctx context.Context, keys []rank.Key, at rank.State, state leaderboard.State) ([]int64, error) {
 	if !v.snapshot && state.Seq < at.Seq {
 		return nil, fmt.Errorf("%w: the index was at seq %d before the database answered at %d", rank.ErrForked, at.Seq, state.Seq)
 	}
-	if err := v.reader.indexes.Reach(ctx, v.index, v.q, index.MarkOf(state)); err != nil {
+	if err := v.reader.indexes.Reach(ctx, v.index, v.q, index.RankState(state)); err != nil {
 		return nil, err
 	}
-	return v.index.Rebase(keys, at, index.MarkOf(state))
+	return v.index.Rebase(keys, at, index.RankState(state))
 }

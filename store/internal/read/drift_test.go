@@ -56,7 +56,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refs = append(refs, leaderboard.PeriodRef{ID: p.ID, BoardID: b.ID, Board: name, Window: p.Window, Name: p.Name(), Rules: &b.Rules})
+		refs = append(refs, p.Ref(&b))
 	}
 	const members = 400
 	write := func(ctx context.Context, score func(i int) int64) {

@@ -138,7 +138,7 @@ func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, i
 	var (
 		from  rank.Key
 		ahead int64
-		at    rank.Mark
+		at    rank.State
 		err   error
 	)
 	if v.index != nil {
@@ -181,11 +181,11 @@ func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, i
 
 // nth is where to start reading for the entry number n from 0, and the number of entries ahead of that, at a state that
 // is the one of the transaction if there is one.
-func (v *view) nth(ctx context.Context, n int64) (rank.Key, int64, rank.Mark, error) {
+func (v *view) nth(ctx context.Context, n int64) (rank.Key, int64, rank.State, error) {
 	if !v.snapshot {
 		return v.index.Nth(n, nil)
 	}
-	m := index.MarkOf(v.state)
+	m := index.RankState(v.state)
 	if err := v.reader.indexes.Reach(ctx, v.index, v.q, m); err != nil {
 		return "", 0, m, err
 	}
