@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"fmt"
 	"time"
 )
 
@@ -21,6 +22,18 @@ type Visibility string
 const (
 	VisibilityPublic  Visibility = "public"
 	VisibilityPrivate Visibility = "private"
+)
+
+// Policy says what a submission does to the entry that the member has.
+type Policy string
+
+const (
+	// PolicyBest keeps the better of two whole entries (score, then tiebreak), never a mixture.
+	PolicyBest Policy = "best"
+	// PolicyLatest replaces the entry.
+	PolicyLatest Policy = "latest"
+	// PolicySum adds the submitted amount to the score.
+	PolicySum Policy = "sum"
 )
 
 // Rules are what an admin decides about a board. The JSON form is the body of PUT /v1/boards/{board} and the content
@@ -51,13 +64,6 @@ type Rules struct {
 	Labels Labels `json:"labels,omitempty"`
 }
 
-// SeasonRule is one period of window season.
-type SeasonRule struct {
-	Name     string `json:"name"` // [A-Za-z0-9][A-Za-z0-9._-]{0,63}
-	StartsAt Micros `json:"starts_at"`
-	EndsAt   Micros `json:"ends_at"` // exclusive
-}
-
 // Refresh says when the Redis copy is renewed besides the write-through after each commit.
 type Refresh struct {
 	Full        string `json:"full"`        // cron expression (5 fields, UTC), "" for none
@@ -83,7 +89,6 @@ const (
 	MaxTitle           = 200 // bytes
 	MinCacheTTL        = time.Minute
 	MinIncremental     = 100 * time.Millisecond
-	MaxBoardName       = 64
 	MaxKeep            = 1_000_000
 	MaxSeasons         = 1000
 )
@@ -106,13 +111,6 @@ func (r Rules) WithDefaults() Rules {
 	return r
 }
 
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
 // TTL is CacheTTL of checked rules.
 func (r *Rules) TTL() time.Duration {
 	d, err := time.ParseDuration(r.CacheTTL)
@@ -129,4 +127,16 @@ func (r *Rules) IncrementalEvery() time.Duration {
 		return 0
 	}
 	return d
+}
+
+// Calendar is that of the rules. It fails when the time zone is not known to this system.
+func (r *Rules) Calendar() (Calendar, error) {
+	zone, err := time.LoadLocation(r.TimeZone)
+	if err == nil && r.TimeZone == "Local" {
+		err = fmt.Errorf("not a zone of its own")
+	}
+	if err != nil {
+		return Calendar{}, fmt.Errorf("time zone %q: %w", r.TimeZone, err)
+	}
+	return Calendar{zone: zone, seasons: r.Seasons}, nil
 }

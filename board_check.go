@@ -7,30 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 )
-
-// CheckBoardName says whether name can name a board: nil, or a RuleError.
-func CheckBoardName(name string) error {
-	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
-	if !isName(name) {
-		return &RuleError{Code: CodeInvalidBoard, Detail: form}
-	}
-	return nil
-}
-
-// isName says whether s has the form of the names of boards and labels.
-func isName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		alnum := (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
-		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
-			return false
-		}
-	}
-	return s != "" && len(s) <= MaxBoardName
-}
 
 // Check says what is wrong with rules that have their defaults, in a RuleError; nil when nothing is. The cron expression
 // is left to the refresher.
@@ -56,7 +34,7 @@ func (r *Rules) Check() error {
 	r.checkWindows(fail)
 	r.checkSeasons(fail)
 	r.checkKeep(fail)
-	r.checkLabels(fail)
+	r.Labels.check(fail)
 	r.checkTimes(fail)
 	r.checkLimits(fail)
 	r.checkDerive(fail)
@@ -64,27 +42,6 @@ func (r *Rules) Check() error {
 		return nil
 	}
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
-}
-
-type failFunc func(pointer, format string, args ...any)
-
-func checkOneOf[T ~string](fail failFunc, pointer string, value T, allowed ...T) {
-	if !slices.Contains(allowed, value) {
-		fail(pointer, "want one of %s", joined(allowed))
-	}
-}
-
-func joined[T ~string](list []T) string {
-	names := make([]string, len(list))
-	for i, v := range list {
-		names[i] = string(v)
-	}
-	return strings.Join(names, ", ")
-}
-
-// Windows are all windows that a board can have.
-func Windows() []Window {
-	return []Window{WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear, WindowSeason}
 }
 
 func (r *Rules) checkWindows(fail failFunc) {
@@ -120,15 +77,6 @@ func (r *Rules) checkSeasons(fail failFunc) {
 		}
 		names[s.Name], end = true, s.EndsAt
 	}
-}
-
-// validSeason says whether a season can be called so: as a board, but with capitals too.
-func validSeason(name string) bool {
-	return CheckBoardName(strings.ToLower(name)) == nil && isASCII(name)
-}
-
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 func (r *Rules) checkKeep(fail failFunc) {

@@ -20,7 +20,6 @@ const maxKnot = 5
 // knotExceptions are the packages with a larger knot, and its size.
 func knotExceptions() map[string]int {
 	return map[string]int{
-		".":                  16,
 		"bench":              18,
 		"httpapi":            32,
 		"internal/devserver": 14,

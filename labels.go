@@ -58,16 +58,16 @@ func (l Labels) Match(other Labels) bool {
 
 func (l Labels) names() []string { return slices.Sorted(maps.Keys(l)) }
 
-func (r *Rules) checkLabels(fail failFunc) {
-	if len(r.Labels) > MaxLabels {
+func (l Labels) check(fail failFunc) {
+	if len(l) > MaxLabels {
 		fail("/labels", "want at most %d labels", MaxLabels)
 	}
 	const form = "[a-z0-9][a-z0-9._-]{0,63}"
-	for _, label := range r.Labels.names() {
+	for _, label := range l.names() {
 		switch {
 		case !isName(label):
 			fail("/labels", "the name of a label is "+form)
-		case !isName(r.Labels[label]):
+		case !isName(l[label]):
 			fail("/labels/"+label, "the value of a label is "+form)
 		}
 	}

@@ -1,21 +1,5 @@
 package leaderboard
 
-// Window is how a board cuts time into periods.
-type Window string
-
-// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
-// of ISO 8601, from Monday. WindowSeason has the periods that the board names.
-const (
-	WindowAllTime Window = "all_time"
-	WindowHour    Window = "hour"
-	WindowDay     Window = "day"
-	WindowWeek    Window = "week"
-	WindowMonth   Window = "month"
-	WindowQuarter Window = "quarter"
-	WindowYear    Window = "year"
-	WindowSeason  Window = "season"
-)
-
 // PeriodState says whether a period still changes.
 type PeriodState string
 
@@ -23,12 +7,6 @@ type PeriodState string
 const (
 	PeriodStateOpen   PeriodState = "open"
 	PeriodStateClosed PeriodState = "closed"
-)
-
-// Names of periods that mean another one.
-const (
-	CurrentPeriod  = "current"
-	PreviousPeriod = "previous"
 )
 
 // Period is one board × window × start. A member has at most one entry in it.

@@ -3,18 +3,7 @@ package leaderboard
 import (
 	"fmt"
 	"math"
-)
-
-// Policy says what a submission does to the entry that the member has.
-type Policy string
-
-const (
-	// PolicyBest keeps the better of two whole entries (score, then tiebreak), never a mixture.
-	PolicyBest Policy = "best"
-	// PolicyLatest replaces the entry.
-	PolicyLatest Policy = "latest"
-	// PolicySum adds the submitted amount to the score.
-	PolicySum Policy = "sum"
+	"strings"
 )
 
 // Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
@@ -131,4 +120,27 @@ func addInt64(a, b int64) (int64, bool) {
 		return 0, false
 	}
 	return a + b, true
+}
+
+// Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in
+// the board's directions, then created_time ascending, then member bytes ascending.
+func (r *Rules) Compare(a, b Entry) int {
+	if c := compareIn(r.Order, a.Score, b.Score); c != 0 {
+		return c
+	}
+	if c := compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak); c != 0 {
+		return c
+	}
+	if c := compareIn(OrderAsc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Member, b.Member)
+}
+
+// Better says whether a has a better (score, tiebreak) than b; entries that are not better than each other are tied.
+func (r *Rules) Better(a, b Entry) bool {
+	if a.Score != b.Score {
+		return compareIn(r.Order, a.Score, b.Score) < 0
+	}
+	return compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak) < 0
 }

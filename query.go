@@ -1,6 +1,9 @@
 package leaderboard
 
-import "context"
+import (
+	"context"
+	"sync"
+)
 
 // Source names the layer that an answer came from.
 type Source string
@@ -138,4 +141,16 @@ type Rankings interface {
 	Members(ctx context.Context, p PeriodRef, q MembersQuery) (*Standings, error)
 	ScoreRank(ctx context.Context, p PeriodRef, q ScoreQuery) (*ScoreRank, error)
 	Distribution(ctx context.Context, p PeriodRef, q DistributionQuery) (*Distribution, error)
+}
+
+// Memo keeps the encoded form of a shared answer, so that an answer served many times is encoded once.
+type Memo struct {
+	once sync.Once
+	body []byte
+}
+
+// Do returns what encode made the first time. The caller must not write to it.
+func (m *Memo) Do(encode func() []byte) []byte {
+	m.once.Do(func() { m.body = encode() })
+	return m.body
 }

@@ -18,7 +18,7 @@ func (p *Period) read(minSeq int64, f func(leaderboard.State) error) error {
 	case p.at.Seq < minSeq:
 		return leaderboard.ErrSeqAhead
 	}
-	return f(leaderboard.State{Revision: leaderboard.Revision{Seq: p.at.Seq, AsOf: p.at.AsOf}, Total: p.at.Total, Source: leaderboard.SourceLocal})
+	return f(leaderboard.State{Revision: p.at.Revision, Total: p.at.Total, Source: leaderboard.SourceLocal})
 }
 
 // Page returns a run of consecutive entries, as leaderboard.Rankings does.

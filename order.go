@@ -2,7 +2,6 @@ package leaderboard
 
 import (
 	"math/bits"
-	"strings"
 )
 
 // Order is a direction: which end of the int64 range is better.
@@ -25,29 +24,6 @@ const (
 	// ModeDense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
 	ModeDense Mode = "dense"
 )
-
-// Compare is the one total order of a period (promise P1): negative when a is ranked before b. Score and tiebreak in
-// the board's directions, then created_time ascending, then member bytes ascending.
-func (r *Rules) Compare(a, b Entry) int {
-	if c := compareIn(r.Order, a.Score, b.Score); c != 0 {
-		return c
-	}
-	if c := compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak); c != 0 {
-		return c
-	}
-	if c := compareIn(OrderAsc, int64(a.CreatedTime), int64(b.CreatedTime)); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Member, b.Member)
-}
-
-// Better says whether a has a better (score, tiebreak) than b; entries that are not better than each other are tied.
-func (r *Rules) Better(a, b Entry) bool {
-	if a.Score != b.Score {
-		return compareIn(r.Order, a.Score, b.Score) < 0
-	}
-	return compareIn(r.Tiebreak.Order, a.Tiebreak, b.Tiebreak) < 0
-}
 
 func compareIn(o Order, a, b int64) int {
 	switch {

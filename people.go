@@ -195,3 +195,50 @@ func validAvatar(s string) bool {
 func invalidProfile(fields ...FieldError) *RuleError {
 	return &RuleError{Code: CodeInvalidProfile, Detail: "the profile is not valid", Fields: fields}
 }
+
+// CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none twice,
+// not the member. The pointers of the error are into the body {"members": […]}.
+func CheckFriends(member string, friends []string) error {
+	if err := CheckMember(member); err != nil {
+		return err
+	}
+	if len(friends) > MaxFriends {
+		return tooManyFriends(len(friends))
+	}
+	seen := make(map[string]bool, len(friends))
+	for i, f := range friends {
+		pointer, detail := "/members/"+strconv.Itoa(i), ""
+		if broken := AsRule(CheckMember(f)); broken != nil {
+			detail = broken.Detail
+		} else if f == member {
+			detail = "nobody is a friend of oneself"
+		} else if seen[f] {
+			detail = "is listed twice"
+		}
+		if detail != "" {
+			return &RuleError{Code: CodeInvalidFriends, Detail: "the list of friends is not valid", Fields: []FieldError{{pointer, detail}}}
+		}
+		seen[f] = true
+	}
+	return nil
+}
+
+// CheckFriendCount says whether a member may have n friends.
+func CheckFriendCount(n int) error {
+	if n > MaxFriends {
+		return tooManyFriends(n)
+	}
+	return nil
+}
+
+func tooManyFriends(n int) *RuleError {
+	return &RuleError{Code: CodeTooManyFriends, Detail: fmt.Sprintf("a member has at most %d friends, these would be %d", MaxFriends, n)}
+}
+
+// Forgetting is how far the removal of a member from everywhere is.
+type Forgetting struct {
+	Member    string
+	Done      bool   // nothing is left but what ages out: the change log, the answers kept for idempotency keys
+	Entries   int64  // removed so far, in all periods of all boards
+	StartedAt Micros // database clock
+}

@@ -1,0 +1,65 @@
+package leaderboard
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// MaxBoardName is the greatest length of the name of a board in bytes.
+const MaxBoardName = 64
+
+// failFunc takes down what is wrong at a place in the rules of a board.
+type failFunc func(pointer, format string, args ...any)
+
+func checkOneOf[T ~string](fail failFunc, pointer string, value T, allowed ...T) {
+	if !slices.Contains(allowed, value) {
+		fail(pointer, "want one of %s", joined(allowed))
+	}
+}
+
+func joined[T ~string](list []T) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = string(v)
+	}
+	return strings.Join(names, ", ")
+}
+
+// CheckBoardName says whether name can name a board: nil, or a RuleError.
+func CheckBoardName(name string) error {
+	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
+	if !isName(name) {
+		return &RuleError{Code: CodeInvalidBoard, Detail: form}
+	}
+	return nil
+}
+
+// isName says whether s has the form of the names of boards and labels.
+func isName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		alnum := (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+		if !alnum && (i == 0 || !strings.ContainsRune("._-", rune(c))) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxBoardName
+}
+
+// validSeason says whether a season can be called so: as a board, but with capitals too.
+func validSeason(name string) bool {
+	return CheckBoardName(strings.ToLower(name)) == nil && isASCII(name)
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
+}
+
+// setDefault gives a field that was left out a value.
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

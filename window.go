@@ -1,0 +1,28 @@
+package leaderboard
+
+// Window is how a board cuts time into periods.
+type Window string
+
+// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
+// of ISO 8601, from Monday. WindowSeason has the periods that the board names.
+const (
+	WindowAllTime Window = "all_time"
+	WindowHour    Window = "hour"
+	WindowDay     Window = "day"
+	WindowWeek    Window = "week"
+	WindowMonth   Window = "month"
+	WindowQuarter Window = "quarter"
+	WindowYear    Window = "year"
+	WindowSeason  Window = "season"
+)
+
+// Names of periods that mean another one.
+const (
+	CurrentPeriod  = "current"
+	PreviousPeriod = "previous"
+)
+
+// Windows are all windows that a board can have.
+func Windows() []Window {
+	return []Window{WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear, WindowSeason}
+}
