@@ -144,17 +144,3 @@ func TestReorders(t *testing.T) {
 		}
 	}
 }
-
-func TestMemoEncodesOnce(t *testing.T) {
-	var m Memo
-	calls := 0
-	encode := func() []byte { calls++; return []byte("body") }
-	for range 3 {
-		if got := string(m.Do(encode)); got != "body" {
-			t.Fatalf("got %q", got)
-		}
-	}
-	if calls != 1 {
-		t.Errorf("encoded %d times", calls)
-	}
-}

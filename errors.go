@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The sentinels say what went wrong by meaning; the HTTP layer maps each to one status, see httpapi/problem.go.
+// The sentinels say what went wrong by meaning; the HTTP layer maps each to one status, see httpapi/problems.go.
 var (
 	ErrBoardNotFound  = errors.New("board not found")
 	ErrPeriodNotFound = errors.New("period not found")

@@ -16,8 +16,6 @@ const (
 	MaxTime Micros = 253402300799999999 // 9999-12-31T23:59:59.999999Z
 	// Forever is the end of what has no end.
 	Forever Micros = math.MaxInt64
-
-	microsLayout = "2006-01-02T15:04:05.000000Z"
 )
 
 // MicrosOf truncates t to the microsecond.
@@ -27,7 +25,16 @@ func MicrosOf(t time.Time) Micros { return Micros(t.UnixMicro()) }
 func (m Micros) Time() time.Time { return time.UnixMicro(int64(m)).UTC() }
 
 // AppendTo appends the moment as RFC 3339 in UTC with six digits, the form of every time in JSON.
-func (m Micros) AppendTo(b []byte) []byte { return m.Time().AppendFormat(b, microsLayout) }
+func (m Micros) AppendTo(b []byte) []byte {
+	t := m.Time()
+	b = t.AppendFormat(b, time.RFC3339) // a layout of its own costs three times as much
+	b[len(b)-1] = '.'                   // in place of the Z
+	micros := t.Nanosecond() / 1000
+	for digit := 100_000; digit > 0; digit /= 10 {
+		b = append(b, byte('0'+micros/digit%10))
+	}
+	return append(b, 'Z')
+}
 
 func (m Micros) String() string { return string(m.AppendTo(nil)) }
 

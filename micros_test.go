@@ -65,3 +65,27 @@ func TestMicrosOfTruncates(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestMicrosAppendTo holds the digits against package time's, of any moment that there is.
+func TestMicrosAppendTo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := Micros(rapid.Int64().Draw(t, "micros"))
+		if got, want := m.String(), m.Time().Format("2006-01-02T15:04:05.000000Z"); got != want {
+			t.Fatalf("%d is %s, want %s", m, got, want)
+		}
+	})
+}
+
+func BenchmarkMicrosAppendTo(b *testing.B) {
+	m, buf := Micros(1534431070_123456), make([]byte, 0, 64)
+	b.Run("digits", func(b *testing.B) {
+		for b.Loop() {
+			buf = m.AppendTo(buf[:0])
+		}
+	})
+	b.Run("layout", func(b *testing.B) {
+		for b.Loop() {
+			buf = m.Time().AppendFormat(buf[:0], "2006-01-02T15:04:05.000000Z")
+		}
+	})
+}

@@ -63,7 +63,6 @@ type Page struct {
 	State
 	Entries []Ranked
 	Next    string // sort key to continue after, "" when the page reaches the end of the period
-	Memo    Memo
 }
 
 // MembersQuery asks for given members, at most MaxMembers, none twice. Of many it can ask for some: a rank on the board
@@ -95,7 +94,6 @@ type Standings struct {
 	Self      *Standing // nil when not asked for, or not ranked
 	Ranked    int       // members asked for that have an entry
 	NotRanked []string
-	Memo      Memo
 }
 
 // ScoreQuery asks which rank a new entry with this score and tiebreak would have.
@@ -129,7 +127,6 @@ type Bucket struct {
 type Distribution struct {
 	State
 	Buckets []Bucket
-	Memo    Memo
 }
 
 // Rankings answers the reading queries of one period. The store (MySQL, the database), the in-memory model and the cached

@@ -27,6 +27,19 @@ func ParseScope(s string) (Scope, error) {
 	return "", fmt.Errorf("want a scope, one of read, write, admin, not %q", s)
 }
 
+// level orders the scopes; 0 is nobody.
+func (s Scope) level() int {
+	switch s {
+	case ScopeRead:
+		return 1
+	case ScopeWrite:
+		return 2
+	case ScopeAdmin:
+		return 3
+	}
+	return 0
+}
+
 // Key is a bearer key and what it may do.
 type Key struct {
 	Scope  Scope
@@ -46,19 +59,6 @@ const (
 	accessReaders        // anyone for a public board, any key for a private one
 	accessAnyone         // no key is looked at
 )
-
-// level orders the scopes; 0 is nobody.
-func (s Scope) level() int {
-	switch s {
-	case ScopeRead:
-		return 1
-	case ScopeWrite:
-		return 2
-	case ScopeAdmin:
-		return 3
-	}
-	return 0
-}
 
 // needs is the least scope for a route, "" when it takes requests without a key.
 func (a access) needs() Scope {
@@ -101,7 +101,7 @@ func (ring keyring) scope(h http.Header) (Scope, error) {
 	}
 	name, secret, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(name, "Bearer") || secret == "" {
-		return "", refuse(codeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
+		return "", reject(codeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
 	}
 	// The hashes are compared, all of them and in constant time, so that the time taken says nothing about the keys.
 	hash := sha256.Sum256([]byte(strings.TrimSpace(secret)))
@@ -112,7 +112,7 @@ func (ring keyring) scope(h http.Header) (Scope, error) {
 		}
 	}
 	if found == "" {
-		return "", refuse(codeUnauthorized, "The key is not known.")
+		return "", reject(codeUnauthorized, "The key is not known.")
 	}
 	return found, nil
 }
@@ -123,8 +123,8 @@ func allow(has, need Scope) error {
 	case has.level() >= need.level():
 		return nil
 	case has == "":
-		return refuse(codeUnauthorized, fmt.Sprintf("This needs a key with scope %s.", need))
+		return reject(codeUnauthorized, fmt.Sprintf("This needs a key with scope %s.", need))
 	default:
-		return refuse(codeForbidden, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", need, has))
+		return reject(codeForbidden, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", need, has))
 	}
 }

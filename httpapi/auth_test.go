@@ -20,7 +20,7 @@ func TestEveryRouteDenies(t *testing.T) {
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})
 	writes := e.fake.writes
 	open := 0
-	for _, rt := range routes(true) {
+	for _, rt := range (&handlers{}).routes(true) {
 		a := ask{method: rt.method, path: concrete(rt.path)}
 		with := func(key string) reply { b := a; b.key = key; return e.do(b) }
 		if rt.access == accessAnyone {

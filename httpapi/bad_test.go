@@ -320,8 +320,7 @@ func TestAllBadParametersAreTold(t *testing.T) {
 
 // No two routes take the same request.
 func TestRoutesDoNotOverlap(t *testing.T) {
-	table := routes(true)
-	newRouter(table)
+	table := (&handlers{}).routes(true)
 	for i := range table {
 		var s segments
 		if !s.split(concrete(table[i].path)) {

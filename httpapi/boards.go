@@ -1,12 +1,41 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
 )
+
+// Boards keeps the boards. Its methods block until MySQL has answered or ctx ends and may be called concurrently.
+type Boards interface {
+	// PutBoard creates a board or changes its rules, durably; the same rules twice change nothing. Errors:
+	// *leaderboard.RuleError, *leaderboard.ConflictError, ErrUnavailable.
+	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
+	// Board finds one board; ErrBoardNotFound.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// BoardsLabelled lists up to limit boards that have all labels, with names behind after, in the order of their bytes.
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
+	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
+	DeleteBoard(ctx context.Context, name string) error
+}
+
+// Periods lists the periods of a board, newest first: those with an id below before (0: all), in window ("": any).
+type Periods interface {
+	Periods(ctx context.Context, boardID int64, window leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+}
+
+// boardHandlers serve boards and the lists of their periods.
+type boardHandlers struct {
+	resolver
+	boards  Boards
+	periods Periods
+	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
+}
 
 // boardJSON is a board as it is shown: its name, all its rules, its times.
 type boardJSON struct {
@@ -20,13 +49,13 @@ func showBoard(b *leaderboard.Board) boardJSON {
 	return boardJSON{b.Name, b.Rules, b.CreatedTime, b.UpdatedTime}
 }
 
-// getBoard answers GET /v1/boards/{board}.
-func getBoard(c *call) error {
+// get answers GET /v1/boards/{board}.
+func (h *boardHandlers) get(c *call) error {
 	name, err := c.boardName()
 	if err != nil {
 		return err
 	}
-	b, err := c.api.cfg.Boards.Board(c.ctx, name)
+	b, err := h.boards.Board(c.ctx, name)
 	if err != nil {
 		return err
 	}
@@ -36,21 +65,21 @@ func getBoard(c *call) error {
 	return c.sendJSON(http.StatusOK, showBoard(&b))
 }
 
-// putBoard answers PUT /v1/boards/{board}: 201 when the board is new.
-func putBoard(c *call) error {
+// put answers PUT /v1/boards/{board}: 201 when the board is new.
+func (h *boardHandlers) put(c *call) error {
 	name := c.pathValue("board")
 	if broken := leaderboard.AsRule(leaderboard.CheckBoardName(name)); broken != nil {
-		return refuse(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
+		return reject(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
 	rules := leaderboard.Rules{}.WithDefaults()
-	if err := c.decode(&rules, false, hollowRules(), json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
+	if err := c.decode(&rules, false, boardEmptiness(), json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
 		return err
 	}
-	if err := c.checkRules(rules); err != nil {
+	if err := h.checkRules(c, rules); err != nil {
 		return err
 	}
-	b, created, err := c.api.cfg.Boards.PutBoard(c.ctx, name, rules)
+	b, created, err := h.boards.PutBoard(c.ctx, name, rules)
 	if err != nil {
 		return err
 	}
@@ -62,14 +91,20 @@ func putBoard(c *call) error {
 	return c.sendJSON(status, showBoard(&b))
 }
 
-func hollowRules() *hollow {
-	return &hollow{
-		null:  []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight", "weights"},
-		value: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
+func boardEmptiness() *emptiness {
+	return &emptiness{
+		nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight", "weights"},
+		nonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
 	}
 }
 
-func (c *call) checkRules(rules leaderboard.Rules) error {
+// defaultField gives a tiebreak field of a body its defaults and leaves the decoding to who does it otherwise.
+func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
+	f.Order = leaderboard.OrderDesc
+	return errors.ErrUnsupported
+}
+
+func (h *boardHandlers) checkRules(c *call, rules leaderboard.Rules) error {
 	var fields []leaderboard.FieldError
 	if broken := leaderboard.AsRule(rules.Check()); broken != nil {
 		fields = broken.Fields
@@ -77,51 +112,32 @@ func (c *call) checkRules(rules leaderboard.Rules) error {
 	if len(rules.Windows) == 0 {
 		fields = append(fields, leaderboard.FieldError{Pointer: "/windows", Detail: "want at least one window"})
 	}
-	fields = append(fields, c.api.cfg.CheckRules(rules)...)
+	fields = append(fields, h.check(rules)...)
 	if len(fields) == 0 {
 		return nil
 	}
-	return refuse(leaderboard.CodeInvalidBoard, "", fieldErrors(fields)...)
+	return reject(leaderboard.CodeInvalidBoard, "", fieldErrors(fields)...)
 }
 
-// deleteBoard answers DELETE /v1/boards/{board}.
-func deleteBoard(c *call) error {
+// delete answers DELETE /v1/boards/{board}.
+func (h *boardHandlers) delete(c *call) error {
 	name, err := c.boardName()
 	if err != nil {
 		return err
 	}
-	if err := c.api.cfg.Boards.DeleteBoard(c.ctx, name); err != nil {
+	if err := h.boards.DeleteBoard(c.ctx, name); err != nil {
 		return err
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(http.StatusNoContent)
+	c.sendNothing(http.StatusNoContent)
 	return nil
 }
 
-// Bounds of the lists of boards, periods and runs.
-const (
-	defaultList = 100
-	maxList     = 1000
-	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
-	maxScan = 10
-)
+// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
+const maxScan = 10
 
-// labels are the labels that the boards asked about are to have, none when the parameter is not given.
-func (c *call) labels() leaderboard.Labels {
-	text := c.text("labels")
-	if text == "" {
-		return nil
-	}
-	labels, err := leaderboard.ParseLabels(text)
-	if err != nil {
-		c.reject("labels", err.Error())
-	}
-	return labels
-}
-
-// listBoards answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read them; a page may therefore hold
+// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read them; a page may therefore hold
 // fewer boards than limit, and still have a next one.
-func listBoards(c *call) error {
+func (h *boardHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	labels := c.labels()
 	of := list{"boards", 0}
@@ -141,7 +157,7 @@ func listBoards(c *call) error {
 	}{Boards: []boardJSON{}}
 	for range maxScan {
 		// One more than fits tells whether there is a next page.
-		boards, err := c.api.cfg.Boards.BoardsLabelled(c.ctx, labels, after, limit+1)
+		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, limit+1)
 		if err != nil {
 			return err
 		}
@@ -162,5 +178,65 @@ func listBoards(c *call) error {
 		}
 	}
 	out.Next = of.cursor(after)
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// periodJSON is a period as it is shown. Of all_time, which has no start and no end, both are null.
+type periodJSON struct {
+	Window   leaderboard.Window      `json:"window"`
+	Period   string                  `json:"period"`
+	StartsAt *leaderboard.Micros     `json:"starts_at"`
+	EndsAt   *leaderboard.Micros     `json:"ends_at"`
+	State    leaderboard.PeriodState `json:"state"`
+	Seq      int64                   `json:"seq"`
+	Total    int64                   `json:"total"`
+	AsOf     leaderboard.Micros      `json:"as_of"`
+}
+
+func showPeriod(p *leaderboard.Period) periodJSON {
+	out := periodJSON{Window: p.Window, Period: p.Name(), State: p.State, Seq: p.LastSeq, Total: p.EntryCount, AsOf: p.Committed}
+	if p.Window != leaderboard.WindowAllTime {
+		out.StartsAt = &p.StartsAt
+	}
+	if p.EndsAt != leaderboard.Forever {
+		out.EndsAt = &p.EndsAt
+	}
+	return out
+}
+
+// listPeriods answers GET …/periods: newest first.
+func (h *boardHandlers) listPeriods(c *call) error {
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	window, cursor := c.window(), c.text("cursor")
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	_, board, err := h.resolve(c, "", "")
+	if err != nil {
+		return err
+	}
+	of := list{"periods", board.ID}
+	var before int64
+	if cursor != "" {
+		var ok bool
+		if before, ok = of.afterID(cursor); !ok {
+			return malformed(badCursor())
+		}
+	}
+	periods, err := h.periods.Periods(c.ctx, board.ID, leaderboard.Window(window), before, limit+1)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Periods []periodJSON `json:"periods"`
+		Next    string       `json:"next_cursor,omitempty"`
+	}{Periods: []periodJSON{}}
+	for i := range periods {
+		if i == limit {
+			out.Next = of.cursorID(periods[i-1].ID)
+			break
+		}
+		out.Periods = append(out.Periods, showPeriod(&periods[i]))
+	}
 	return c.sendJSON(http.StatusOK, out)
 }

@@ -21,13 +21,13 @@ import (
 // decode reads the body, one JSON value and nothing behind it, into dst. Unknown and repeated members, invalid UTF-8
 // and other cases of a member's name are refused. An empty body is an error unless optional. may is nil for a dst that
 // tells null from a value by itself.
-func (c *call) decode(dst any, optional bool, may *hollow, options ...json.Options) error {
-	if n := c.r.ContentLength; n > c.api.cfg.MaxBody {
-		return &http.MaxBytesError{Limit: c.api.cfg.MaxBody}
+func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Options) error {
+	if n := c.r.ContentLength; n > c.shared.maxBody {
+		return &http.MaxBytesError{Limit: c.shared.maxBody}
 	}
-	buf := c.api.buffers.Get().(*[]byte)
-	defer c.api.release(buf)
-	body, err := readAll(http.MaxBytesReader(c.w, c.r.Body, c.api.cfg.MaxBody), (*buf)[:0])
+	buf := c.shared.buffer()
+	defer c.shared.release(buf)
+	body, err := readAll(http.MaxBytesReader(c.w, c.r.Body, c.shared.maxBody), (*buf)[:0])
 	*buf = body
 	if err != nil {
 		return bodyError(err)
@@ -53,16 +53,16 @@ func (c *call) decode(dst any, optional bool, may *hollow, options ...json.Optio
 	return nil
 }
 
-// hollow says where a body may have null or "". Elsewhere they are refused: they are neither a value nor left out, and
+// emptiness says where a body may have null or "". Elsewhere they are refused: they are neither a value nor left out, and
 // what Go makes of them is zero.
-type hollow struct {
-	null  []string // names of members that may be null; no other value may
-	value []string // names of members that may not be "", for want of a rule that says so
-	free  string   // a member that holds what the client likes, checked by who takes it
+type emptiness struct {
+	nullable []string // names of members that may be null; no other value may
+	nonEmpty []string // names of members that may not be "", for want of a rule that says so
+	opaque   string   // a member that holds what the client likes, checked by who takes it
 }
 
 // check reads a body that was decoded once.
-func (may *hollow) check(body []byte) error {
+func (may *emptiness) check(body []byte) error {
 	var bad badFields
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	for {
@@ -72,19 +72,12 @@ func (may *hollow) check(body []byte) error {
 		}
 		at := dec.StackPointer()
 		switch name := at.LastToken(); {
-		case may.free != "" && strings.HasPrefix(string(at), "/"+may.free+"/"):
-		case token.Kind() == 'n' && !slices.Contains(may.null, name):
+		case may.opaque != "" && strings.HasPrefix(string(at), "/"+may.opaque+"/"):
+		case token.Kind() == 'n' && !slices.Contains(may.nullable, name):
 			bad.add(pointer(at), "want a value, not null; what has a default may be left out")
-		case token.Kind() == '"' && token.String() == "" && slices.Contains(may.value, name):
+		case token.Kind() == '"' && token.String() == "" && slices.Contains(may.nonEmpty, name):
 			bad.add(pointer(at), "is empty; what has a default may be left out")
 		}
-	}
-}
-
-// release gives a buffer back unless it has grown beyond what a usual request needs.
-func (a *API) release(buf *[]byte) {
-	if cap(*buf) <= 256<<10 {
-		a.buffers.Put(buf)
 	}
 }
 
@@ -112,7 +105,7 @@ func bodyError(err error) error {
 	case errors.As(err, &toobig):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return refuse(codeSlowRequest, "")
+		return reject(codeSlowRequest, "")
 	default:
 		return malformed(inputError{Detail: "the body could not be read to its end"})
 	}
@@ -120,7 +113,7 @@ func bodyError(err error) error {
 
 func checkContentType(h http.Header, mergePatch bool) error {
 	if enc := h.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
-		return refuse(codeNotJSON, "The body has a Content-Encoding; send it as it is.")
+		return reject(codeNotJSON, "The body has a Content-Encoding; send it as it is.")
 	}
 	ct := h.Get("Content-Type")
 	if ct == typeJSON {
@@ -128,11 +121,11 @@ func checkContentType(h http.Header, mergePatch bool) error {
 	}
 	name, params, err := mime.ParseMediaType(ct)
 	if err != nil || name != typeJSON && !(mergePatch && name == typeMergePatch) || len(h["Content-Type"]) > 1 {
-		return refuse(codeNotJSON, "")
+		return reject(codeNotJSON, "")
 	}
 	for key, value := range params {
 		if key != "charset" || !strings.EqualFold(value, "utf-8") {
-			return refuse(codeNotJSON, "The only parameter that application/json may have here is charset=utf-8.")
+			return reject(codeNotJSON, "The only parameter that application/json may have here is charset=utf-8.")
 		}
 	}
 	return nil
@@ -156,15 +149,6 @@ func describe(err error) inputError {
 }
 
 func pointer(p jsontext.Pointer) string { return clip(string(p)) }
-
-// clip bounds what is repeated of the input.
-func clip(s string) string {
-	const most = 200
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
 
 // wanted names what belongs where another thing was.
 func wanted(e *json.SemanticError) string {

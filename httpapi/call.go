@@ -8,14 +8,44 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
 )
 
+// route is one row of the table of routes.
+type route struct {
+	pattern
+	access access // the zero value is the strictest
+	params []string
+	handle func(*call) error
+
+	anyQuery   bool // the query is not looked at
+	ops        bool // not of /v1: no bound on concurrency, so that health is seen under load
+	mergePatch bool // the body may be application/merge-patch+json too
+
+	extraTime time.Duration // how much longer than requestTimeout it may take
+}
+
+// shared is what all calls share.
+type shared struct {
+	logger    *slog.Logger
+	onRequest func(route, method string, status int, took time.Duration)
+
+	keys           keyring
+	maxBody        int64
+	maxConcurrent  int64
+	requestTimeout time.Duration
+
+	inflight atomic.Int64
+	buffers  sync.Pool // *[]byte, for bodies in and out
+}
+
 // call is one request on its way through a route. It belongs to the request's goroutine.
 type call struct {
-	api    *API
+	shared *shared
 	route  *route
 	w      http.ResponseWriter
 	r      *http.Request
@@ -24,11 +54,16 @@ type call struct {
 	path   segments
 	scope  Scope // of the key, "" without one
 	query  query
-	bad    []inputError // what is wrong with the parameters, gathered so that all of it is told at once
+	bad    []inputError // what is wrong with the parameters, collected so that all of it is told at once
 	status int          // of the answer, 0 before it
-	seen   seen
 
-	deadline deadline // what ctx is
+	resolved resolved
+}
+
+// resolved is what the names in a request were last taken for, see resolver.retryOutdated.
+type resolved struct {
+	periodID int64 // 0 when none was found
+	minSeq   int64 // as asked for
 }
 
 // serve answers the request on its route.
@@ -43,14 +78,14 @@ func (c *call) serve() {
 // run lets the request in (bounds, key, query) and handles it.
 func (c *call) run() (err error) {
 	if !c.route.ops {
-		if c.api.inflight.Add(1) > int64(c.api.cfg.MaxConcurrent) {
-			c.api.inflight.Add(-1)
-			return refuse(codeOverloaded, "")
+		if c.shared.inflight.Add(1) > c.shared.maxConcurrent {
+			c.shared.inflight.Add(-1)
+			return reject(codeOverloaded, "")
 		}
-		defer c.api.inflight.Add(-1)
+		defer c.shared.inflight.Add(-1)
 	}
 	if c.route.access != accessAnyone {
-		if c.scope, err = c.api.keys.scope(c.r.Header); err != nil {
+		if c.scope, err = c.shared.keys.scope(c.r.Header); err != nil {
 			return err
 		}
 		if err = allow(c.scope, c.route.access.needs()); err != nil {
@@ -62,13 +97,12 @@ func (c *call) run() (err error) {
 			return err
 		}
 	}
-	if c.route.patience > 0 {
+	if c.route.extraTime > 0 {
 		c.extendDeadlines()
 	}
-	c.deadline.parent = c.r.Context()
-	c.deadline.at = c.start.Add(c.api.cfg.RequestTimeout + c.route.patience)
-	c.ctx = &c.deadline
-	defer c.deadline.end()
+	ctx, cancel := context.WithDeadline(c.r.Context(), c.start.Add(c.shared.requestTimeout+c.route.extraTime))
+	defer cancel()
+	c.ctx = ctx
 	return c.route.handle(c)
 }
 
@@ -76,7 +110,7 @@ func (c *call) run() (err error) {
 // that cannot (in tests) has none.
 func (c *call) extendDeadlines() {
 	ctl := http.NewResponseController(c.w)
-	until := time.Now().Add(2*c.api.cfg.RequestTimeout + c.route.patience)
+	until := time.Now().Add(2*c.shared.requestTimeout + c.route.extraTime)
 	_ = ctl.SetWriteDeadline(until)
 	_ = ctl.SetReadDeadline(until)
 }
@@ -101,18 +135,18 @@ func (c *call) finish() {
 		if c.status != 0 {
 			panic(http.ErrAbortHandler) // part of an answer is out: end the connection
 		}
-		c.status = writeProblem(c.w, refuse(codeInternal, "")).status
+		c.status = writeProblem(c.w, reject(codeInternal, "")).status
 	}
 	c.report()
 }
 
 func (c *call) report() {
-	c.api.cfg.OnRequest(c.route.path, methodLabel(c.r.Method), c.status, time.Since(c.start))
+	c.shared.onRequest(c.route.path, methodLabel(c.r.Method), c.status, time.Since(c.start))
 }
 
 func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("method", c.r.Method), slog.String("path", c.r.URL.EscapedPath())}, attrs...)
-	c.api.cfg.Logger.LogAttrs(context.WithoutCancel(c.r.Context()), level, msg, attrs...)
+	c.shared.logger.LogAttrs(context.WithoutCancel(c.r.Context()), level, msg, attrs...)
 }
 
 // methodLabel keeps the methods that a metric counts few.
@@ -125,6 +159,14 @@ func methodLabel(m string) string {
 	return "OTHER"
 }
 
+// pathValue is the decoded segment that stands for {name} in the route's path.
+func (c *call) pathValue(name string) string { return c.route.value(&c.path, name) }
+
+const (
+	typeJSON       = "application/json"
+	typeMergePatch = "application/merge-patch+json" // RFC 7396
+)
+
 // send answers with a body. The headers that are not about the body are set before.
 func (c *call) send(status int, contentType string, body []byte) {
 	h := c.w.Header()
@@ -136,10 +178,13 @@ func (c *call) send(status int, contentType string, body []byte) {
 	_, _ = c.w.Write(body) // a client that is gone misses nothing
 }
 
-const (
-	typeJSON       = "application/json"
-	typeMergePatch = "application/merge-patch+json" // RFC 7396
-)
+// sendAppended answers 200 with the JSON that body appends, from a buffer that is used again.
+func (c *call) sendAppended(body func([]byte) []byte) {
+	buf := c.shared.buffer()
+	*buf = append(body((*buf)[:0]), '\n')
+	c.send(http.StatusOK, typeJSON, *buf)
+	c.shared.release(buf)
+}
 
 // sendJSON answers with v. Nothing may keep it: it is the state of this moment.
 func (c *call) sendJSON(status int, v any) error {
@@ -150,4 +195,26 @@ func (c *call) sendJSON(status int, v any) error {
 	c.w.Header().Set("Cache-Control", "private, no-cache")
 	c.send(status, typeJSON, body)
 	return nil
+}
+
+// sendNothing answers without a body.
+func (c *call) sendNothing(status int) {
+	c.status = status
+	c.w.WriteHeader(status)
+}
+
+// buffer takes an empty buffer, to be released.
+func (s *shared) buffer() *[]byte {
+	if buf, ok := s.buffers.Get().(*[]byte); ok {
+		return buf
+	}
+	buf := make([]byte, 0, 4<<10)
+	return &buf
+}
+
+// release gives a buffer back unless it has grown beyond what a usual request needs.
+func (s *shared) release(buf *[]byte) {
+	if cap(*buf) <= 256<<10 {
+		s.buffers.Put(buf)
+	}
 }

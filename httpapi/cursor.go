@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"leaderboard"
@@ -13,10 +14,19 @@ import (
 // A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
 // list that the cursor is of, so that one of another board, or a damaged one, is refused instead of answered with
 // something that looks right. It is no secret: whoever forges one only chooses where to continue.
+// A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
+// list that the cursor is of, so that one of another board, or a damaged one, is refused instead of answered with
+// something that looks right. It is no secret: whoever forges one only chooses where to continue.
 const (
 	cursorVersion = 1
 	cursorHead    = 5
 	maxCursor     = 256 // characters
+)
+
+// Bounds of the lists of boards, periods, members and runs.
+const (
+	defaultList = 100
+	maxList     = 1000
 )
 
 // list is the list that a cursor belongs to.
@@ -43,6 +53,8 @@ func (l list) appendCursor(b []byte, after string) []byte {
 
 func (l list) cursor(after string) string { return string(l.appendCursor(nil, after)) }
 
+func (l list) cursorID(id int64) string { return l.cursor(strconv.FormatInt(id, 10)) }
+
 // after takes a cursor of l apart.
 func (l list) after(cursor string) (string, bool) {
 	if len(cursor) > maxCursor {
@@ -54,6 +66,16 @@ func (l list) after(cursor string) (string, bool) {
 	}
 	after := string(raw[cursorHead:])
 	return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)
+}
+
+// afterID takes a cursor of a list that continues after ids apart.
+func (l list) afterID(cursor string) (int64, bool) {
+	s, ok := l.after(cursor)
+	if !ok {
+		return 0, false
+	}
+	id, ok := parseInteger(s)
+	return id, ok && id > 0
 }
 
 // entriesOf is the list of a period's entries; it continues after sort keys.
@@ -74,14 +96,36 @@ func isKey(key string) bool {
 	return created >= leaderboard.MinTime && created <= leaderboard.MaxTime
 }
 
-// afterID takes a cursor of a list that continues after ids apart.
-func (l list) afterID(cursor string) (int64, bool) {
-	s, ok := l.after(cursor)
-	if !ok {
-		return 0, false
+// combinedEntries is the list of the entries of any boards with the order of these rules: a place in it stays one when
+// boards come and go.
+func combinedEntries(rules *leaderboard.Rules) list {
+	of := list{name: "rankings"}
+	if rules.Order == leaderboard.OrderAsc {
+		of.id |= 1
 	}
-	id, ok := parseInteger(s)
-	return id, ok && id > 0
+	if rules.Tiebreak.Order == leaderboard.OrderAsc {
+		of.id |= 2
+	}
+	return of
 }
 
-func (l list) cursorID(id int64) string { return l.cursor(strconv.FormatInt(id, 10)) }
+// place is what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board, which has
+// no zero byte.
+func place(key, board string) string { return key + "\x00" + board }
+
+func (l list) afterPlace(cursor string) (key, board string, ok bool) {
+	s, ok := l.after(cursor)
+	if !ok {
+		return "", "", false
+	}
+	at := strings.LastIndexByte(s, 0)
+	if at < 0 {
+		return "", "", false
+	}
+	key, board = s[:at], s[at+1:]
+	return key, board, isKey(key) && leaderboard.CheckBoardName(board) == nil
+}
+
+func badCursor() inputError {
+	return inputError{Parameter: "cursor", Detail: "is not a cursor of this list"}
+}

@@ -27,7 +27,7 @@ func FuzzSubmit(f *testing.F) {
 	f.Add([]byte(`{"entries":[{"member":"m","score":1,"fields":{"level":7,"":-1,"~/":9223372036854775807}}]}`))
 	e := newEnv(f)
 	w := &recordingWriter{}
-	e.api.cfg.Writer = w
+	e.api.handlers.scores.writer = w
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w.entries = nil
 		r := httptest.NewRequest(http.MethodPost, "/v1/boards/b/scores", bytes.NewReader(body))
@@ -122,7 +122,7 @@ func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"", "limit=1", "limit=1&offset=2", "limit=%31", "limit=1&limit=2", "limit=1;offset=2", "&&limit=1&", "limit", "=", "mode=a+b", "cursor=%ff"} {
 		f.Add(s)
 	}
-	allowed := withCommon("limit", "offset", "cursor")
+	allowed := common("limit", "offset", "cursor")
 	f.Fuzz(func(t *testing.T, raw string) {
 		var q query
 		if q.parse(raw, allowed) != nil {

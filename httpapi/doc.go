@@ -1,12 +1,22 @@
 // Package httpapi is the HTTP face of the service: routes, authentication, decoding and checking of input, encoding of
-// answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters; everything it says
-// comes through the small interfaces of Config.
+// answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages;
+// everything it says comes through the small interfaces that stand beside the handlers that use them.
 //
-// The contract is openapi.yaml, embedded here, served at /openapi.json and readable at /docs. The tests hold every
-// request and response against it.
+// The contract is openapi.yaml. What is served of it, /openapi.json and /docs, is made by make docs. The tests hold every
+// request and answer against it.
 //
-//	routes.go   the table: method, path, access, query parameters, handler
-//	call.go     one request: access, bounds, deadline, recovery, sending
-//	problem.go  the only place where an error becomes a response
-//	encode.go   the append encoder of the answers that are served most
+// The files read in layers; each uses only those above it.
+//
+//	problems.go, problem.go            the table of problems; the only place where an error becomes an answer
+//	auth.go, router.go, query.go       keys and scopes, patterns of paths, query strings
+//	encode.go, cursor.go, etag.go      JSON by appending, where a list continues, the name of an answer's state
+//	call.go                            one request: access, bounds, deadline, recovery, sending
+//	params.go, body.go                 what a request says, checked
+//	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer's frame
+//	page.go, ranks.go, friends.go      reading one board
+//	selection.go, rankings.go          reading several boards as one
+//	scores.go, boards.go, members.go, hidden.go, runs.go, export.go, health.go, docs.go
+//	                                   the other handlers
+//	config.go, routes.go, api.go       what an API needs, the table of routes, serving
+//	server.go                          net/http around it
 package httpapi

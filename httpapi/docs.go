@@ -52,7 +52,7 @@ func problemPage(c *call) error {
 			return nil
 		}
 	}
-	return refuse(codeNotFound, "No problem has this code.")
+	return reject(codeNotFound, "No problem has this code.")
 }
 
 func renderProblem(k *kind) ([]byte, error) {

@@ -52,7 +52,7 @@ func TestDocs(t *testing.T) {
 	e := newEnv(t)
 	r := e.get(noKey, "/docs").want(200)
 	page := string(r.body)
-	for _, rt := range routes(true) {
+	for _, rt := range (&handlers{}).routes(true) {
 		if !strings.Contains(page, "<code>"+rt.path+"</code>") {
 			t.Errorf("%s is missing", rt.path)
 		}

@@ -69,7 +69,7 @@ func TestAppendEntries(t *testing.T) {
 		if err := json.Unmarshal(text, &a); err != nil {
 			t.Fatal(err)
 		}
-		got := "{" + string(appendEntries(nil, &leaderboard.Tiebreak{}, in, &beside{})) + "}"
+		got := "{" + string(appendEntries(nil, &leaderboard.Tiebreak{}, in, &shownProfiles{})) + "}"
 		if err := json.Unmarshal([]byte(got), &b); err != nil {
 			t.Fatalf("%s: %s", err, got)
 		}
@@ -85,12 +85,25 @@ func TestAppendEntries(t *testing.T) {
 	})
 }
 
-// The entries of a shared page are encoded once, and so is where it continues.
-func TestMemo(t *testing.T) {
+// TestEncodings encodes a shared answer once, other ones beside it, and all of them again once they are many.
+func TestEncodings(t *testing.T) {
+	var h reader
 	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Rank: 1, Entry: leaderboard.Entry{Member: "a"}}}}
-	first := string(appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &beside{}))
+	encode := func(page *leaderboard.Page) string {
+		return string(h.appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &shownProfiles{}))
+	}
+	first := encode(page)
 	page.Entries[0].Member, page.Next = "b", ""
-	if second := string(appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &beside{})); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
+	if second := encode(page); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
 		t.Errorf("got %s, then %s", first, second)
+	}
+	if other := encode(&leaderboard.Page{Entries: page.Entries}); !strings.Contains(other, `"b"`) {
+		t.Errorf("another page is %s", other)
+	}
+	for i := range 3 {
+		h.encoded.get(&leaderboard.Distribution{}, func() []byte { return make([]byte, maxEncoded/2) })
+		if again := strings.Contains(encode(page), `"b"`); again != (i > 0) {
+			t.Errorf("encoded again after %d large answers: %t", i+1, again)
+		}
 	}
 }

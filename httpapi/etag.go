@@ -7,47 +7,48 @@ import (
 	"leaderboard"
 )
 
-// tag gathers what a representation is made of into a strong ETag: the state of the period and the question, in
-// normal form, but not where the answer came from. FNV-1a, the same on every server.
-type tag uint64
+// etagHash is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not of
+// where the answer came from. FNV-1a, the same on every server.
+type etagHash uint64
 
-// tagFormat changes with the form of the answers.
-const tagFormat = 1
+// answerFormat changes with the form of the answers.
+const answerFormat = 1
 
-// emptyTag is where the hash begins.
-const emptyTag = tag(14695981039346656037)
-
-func newTag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) tag {
-	t := emptyTag.int(tagFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+// newETag begins the hash of an answer of a route.
+func newETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) etagHash {
+	h := emptyETag.int(answerFormat).int(ref.ID).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
 	if len(ref.Rules.Tiebreak.Fields) > 0 { // while a board has no entries they may change
-		t = t.text(ref.Rules.Tiebreak.Layout())
+		h = h.text(ref.Rules.Tiebreak.Layout())
 	}
-	return t
+	return h
 }
 
-func (t tag) int(v int64) tag {
+// emptyETag is where the hash begins.
+const emptyETag = etagHash(14695981039346656037)
+
+func (h etagHash) int(v int64) etagHash {
 	for range 8 {
-		t = (t ^ tag(v&0xff)) * 1099511628211
+		h = (h ^ etagHash(v&0xff)) * 1099511628211
 		v >>= 8
 	}
-	return t
+	return h
 }
 
-func (t tag) text(s string) tag {
-	t = t.int(int64(len(s)))
+func (h etagHash) text(s string) etagHash {
+	h = h.int(int64(len(s)))
 	for i := range len(s) {
-		t = (t ^ tag(s[i])) * 1099511628211
+		h = (h ^ etagHash(s[i])) * 1099511628211
 	}
-	return t
+	return h
 }
 
 // etag is the header's value: the seq, for people, and the hash.
-func (t tag) etag(seq int64) string {
+func (h etagHash) etag(seq int64) string {
 	b := make([]byte, 0, 40)
 	b = append(b, '"')
 	b = strconv.AppendInt(b, seq, 10)
 	b = append(b, '-')
-	b = strconv.AppendUint(b, uint64(t), 16)
+	b = strconv.AppendUint(b, uint64(h), 16)
 	return string(append(b, '"'))
 }
 

@@ -1,65 +1,72 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"leaderboard"
 )
 
-// exportLimit bounds one export: all the while it reads an old state, which MySQL must keep.
-const exportLimit = time.Hour
+// maxExport bounds one export: all the while it reads an old state, which MySQL must keep.
+const maxExport = time.Hour
 
-// errHeadersOnly ends the export that answers a HEAD.
-var errHeadersOnly = errors.New("headers only")
+// exportHandlers serve exports.
+type exportHandlers struct {
+	resolver
+	read    func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
+	stall   time.Duration // Config.ExportStall
+	permits permits
+}
 
-// exporting are the exports under way; another one does not wait.
-type exporting chan struct{}
+// permits bound the exports under way; another one does not wait.
+type permits chan struct{}
 
-func (e exporting) enter() error {
+func (p permits) acquire() error {
 	select {
-	case e <- struct{}{}:
+	case p <- struct{}{}:
 		return nil
 	default:
-		return refuse(codeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(cap(e))+".")
+		return reject(codeOverloaded, "As many exports are under way as the server makes at the same time: "+strconv.Itoa(cap(p))+".")
 	}
 }
 
-func (e exporting) leave() { <-e }
+func (p permits) release() { <-p }
 
 // export answers GET …/export: all entries of a period in one state, best first. They are sent as they are read, so an
 // error in the middle can only be told by breaking the connection off: a body that came to its end is whole.
-func export(c *call) error {
+func (h *exportHandlers) export(c *call) error {
 	format := c.text("format")
 	if format == "" {
 		format = formatCSV
 	}
 	if format != formatCSV && format != formatJSONL {
-		c.reject("format", "want csv or jsonl")
+		c.badParam("format", "want csv or jsonl")
 	}
 	window, period := c.window(), c.text("period")
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	c.seen = seen{}
-	ref, _, err := c.resolve(window, period)
+	c.resolved = resolved{}
+	ref, _, err := h.resolve(c, window, period)
 	if err != nil {
 		return err
 	}
-	c.seen.period = ref.ID
-	if err := c.api.exports.enter(); err != nil {
+	c.resolved.periodID = ref.ID
+	if err := h.permits.acquire(); err != nil {
 		return err
 	}
-	defer c.api.exports.leave()
-	out := exportWriter{call: c, ref: &ref, format: format, row: exportRow{tiebreak: &ref.Rules.Tiebreak}}
+	defer h.permits.release()
+	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak}}
 	if ref.Quiet() {
 		err = out.begin(quietState(&ref))
 	} else {
-		err = c.api.cfg.Export(c.ctx, ref, out.begin, out.entries)
+		err = h.read(c.ctx, ref, out.begin, out.entries)
 	}
 	switch {
 	case errors.Is(err, errHeadersOnly):
@@ -83,6 +90,9 @@ func (c *call) breakOff(err error) {
 	panic(http.ErrAbortHandler)
 }
 
+// errHeadersOnly ends the export that answers a HEAD.
+var errHeadersOnly = errors.New("headers only")
+
 // errClientGone: the client does not take what is sent to it.
 var errClientGone = errors.New("the client is gone, or too slow")
 
@@ -91,6 +101,7 @@ type exportWriter struct {
 	call   *call
 	ref    *leaderboard.PeriodRef
 	format string
+	stall  time.Duration // in which the client must take a part
 	row    exportRow
 	buf    []byte
 }
@@ -134,7 +145,7 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 // send writes b; the client has a while to take it.
 func (w *exportWriter) send(b []byte) error {
 	ctl := http.NewResponseController(w.call.w)
-	_ = ctl.SetWriteDeadline(time.Now().Add(w.call.api.cfg.ExportStall)) // a connection that cannot (in tests) has none
+	_ = ctl.SetWriteDeadline(time.Now().Add(w.stall)) // a connection that cannot (in tests) has none
 	if _, err := w.call.w.Write(b); err != nil {
 		return errors.Join(errClientGone, err)
 	}
@@ -148,4 +159,82 @@ func (w *exportWriter) send(b []byte) error {
 // so may a board, so nothing needs to be quoted.
 func exportName(ref *leaderboard.PeriodRef) string {
 	return strings.Join([]string{ref.Board, string(ref.Window), ref.Name}, "_")
+}
+
+// The forms of an export.
+const (
+	formatCSV   = "csv"
+	formatJSONL = "jsonl"
+
+	csvHead = "strict_rank,tied_rank,member,score,tiebreak,created_time"
+)
+
+func exportType(format string) string {
+	if format == formatCSV {
+		return "text/csv; charset=utf-8; header=present"
+	}
+	return "application/jsonl"
+}
+
+// exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
+type exportRow struct {
+	tiebreak     *leaderboard.Tiebreak // of the board
+	strict, tied int64
+	entry        leaderboard.Entry
+}
+
+// appendHead appends the names of the columns: one per tiebreak field behind the others.
+func (r *exportRow) appendHead(b []byte) []byte {
+	b = append(b, csvHead...)
+	for i := range r.tiebreak.Fields {
+		b = append(append(b, ",fields."...), r.tiebreak.Fields[i].Name...)
+	}
+	return append(b, '\n')
+}
+
+func (r *exportRow) next(e *leaderboard.Entry) {
+	r.strict++
+	if r.strict == 1 || e.Score != r.entry.Score || e.Tiebreak != r.entry.Tiebreak {
+		r.tied = r.strict
+	}
+	r.entry = *e
+}
+
+// appendCSV appends a record of RFC 4180 that ends in a line feed.
+func (r *exportRow) appendCSV(b []byte) []byte {
+	b = append(strconv.AppendInt(b, r.strict, 10), ',')
+	b = append(strconv.AppendInt(b, r.tied, 10), ',')
+	b = append(appendCSVField(b, r.entry.Member), ',')
+	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')
+	b = append(strconv.AppendInt(b, r.entry.Tiebreak, 10), ',')
+	b = r.entry.CreatedTime.AppendTo(b)
+	for _, f := range r.tiebreak.Unpack(r.entry.Tiebreak) {
+		b = strconv.AppendInt(append(b, ','), f.Value, 10)
+	}
+	return append(b, '\n')
+}
+
+// appendCSVField quotes what has a meaning in CSV, or is likely to be lost on the way: control characters, spaces at
+// the ends, invisible characters.
+func appendCSVField(b []byte, s string) []byte {
+	odd := func(r rune) bool { return r == '"' || r == ',' || !unicode.IsPrint(r) }
+	if s != "" && s[0] != ' ' && s[len(s)-1] != ' ' && !strings.ContainsFunc(s, odd) {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for i := range len(s) {
+		if s[i] == '"' {
+			b = append(b, '"')
+		}
+		b = append(b, s[i])
+	}
+	return append(b, '"')
+}
+
+// appendJSON appends the entry as an object on a line of its own.
+func (r *exportRow) appendJSON(b []byte) []byte {
+	b = strconv.AppendInt(append(b, `{"strict_rank":`...), r.strict, 10)
+	b = strconv.AppendInt(append(b, `,"tied_rank":`...), r.tied, 10)
+	b = appendEntry(append(b, ','), r.tiebreak, &r.entry)
+	return append(b, "}\n"...)
 }

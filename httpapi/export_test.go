@@ -198,12 +198,12 @@ func TestExportsAreBounded(t *testing.T) {
 	}
 	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, codeOverloaded)
 	_ = second.Body.Close() // the client goes
-	eventually(t, "the export has ended", func() bool { return len(e.api.exports) == 1 })
+	eventually(t, "the export has ended", func() bool { return len(e.api.handlers.exports.permits) == 1 })
 	close(e.fake.exportGate)
 	if _, err := io.ReadAll(first.Body); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the other one has ended", func() bool { return len(e.api.exports) == 0 })
+	eventually(t, "the other one has ended", func() bool { return len(e.api.handlers.exports.permits) == 0 })
 }
 
 // A client that takes nothing holds no snapshot for long.

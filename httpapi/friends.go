@@ -1,11 +1,33 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
 	"leaderboard"
 )
+
+// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and may
+// be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
+type Friends interface {
+	// PutFriends makes a list the one given, durably, and returns its length; AddFriends adds to it, all or nothing.
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	// RemoveFriend takes a friend off the list; it may be none.
+	RemoveFriend(ctx context.Context, member, friend string) error
+	// Friends lists up to limit friends behind after, in the order of their bytes, as they are now.
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	// FriendsOf are all friends of a member in the order of their bytes. The list may be a second old unless it was
+	// changed here. With an error it is the one at hand, however old. Nobody writes to it.
+	FriendsOf(ctx context.Context, member string) ([]string, error)
+}
+
+// friendHandlers serve lists of friends, and boards among friends.
+type friendHandlers struct {
+	reader  *reader
+	friends Friends
+}
 
 // friendsBody is the body of PUT and POST /v1/members/{member}/friends.
 type friendsBody struct {
@@ -37,51 +59,50 @@ func (c *call) friendsGiven() (member string, friends []string, err error) {
 	return member, body.Members, nil
 }
 
-// putFriends answers PUT /v1/members/{member}/friends: the list is the one given.
-func putFriends(c *call) error {
+// put answers PUT /v1/members/{member}/friends: the list is the one given.
+func (h *friendHandlers) put(c *call) error {
 	member, friends, err := c.friendsGiven()
 	if err != nil {
 		return err
 	}
-	total, err := c.api.cfg.Friends.PutFriends(c.ctx, member, friends)
+	total, err := h.friends.PutFriends(c.ctx, member, friends)
 	if err != nil {
 		return writeError(err)
 	}
 	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
 }
 
-// addFriends answers POST /v1/members/{member}/friends: those given are added, all of them or none.
-func addFriends(c *call) error {
+// add answers POST /v1/members/{member}/friends: those given are added, all of them or none.
+func (h *friendHandlers) add(c *call) error {
 	member, friends, err := c.friendsGiven()
 	if err != nil {
 		return err
 	}
-	total, err := c.api.cfg.Friends.AddFriends(c.ctx, member, friends)
+	total, err := h.friends.AddFriends(c.ctx, member, friends)
 	if err != nil {
 		return writeError(err)
 	}
 	return c.sendJSON(http.StatusOK, friendsJSON{member, total})
 }
 
-// removeFriend answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
-func removeFriend(c *call) error {
+// remove answers DELETE /v1/members/{member}/friends/{friend}, in the same way when it was none.
+func (h *friendHandlers) remove(c *call) error {
 	member, friend := c.member(), c.pathValue("friend")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(friend)); broken != nil {
-		c.reject("friend", broken.Detail)
+		c.badParam("friend", broken.Detail)
 	}
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if err := c.api.cfg.Friends.RemoveFriend(c.ctx, member, friend); err != nil {
+	if err := h.friends.RemoveFriend(c.ctx, member, friend); err != nil {
 		return writeError(err)
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(http.StatusNoContent)
+	c.sendNothing(http.StatusNoContent)
 	return nil
 }
 
-// listFriends answers GET /v1/members/{member}/friends: in the byte order of their ids.
-func listFriends(c *call) error {
+// list answers GET /v1/members/{member}/friends: in the byte order of their ids.
+func (h *friendHandlers) list(c *call) error {
 	member := c.member()
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	cursor := c.text("cursor")
@@ -96,7 +117,7 @@ func listFriends(c *call) error {
 			return malformed(badCursor())
 		}
 	}
-	friends, err := c.api.cfg.Friends.Friends(c.ctx, member, after, limit+1)
+	friends, err := h.friends.Friends(c.ctx, member, after, limit+1)
 	if err != nil {
 		return err
 	}
@@ -112,53 +133,53 @@ func listFriends(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// boardFriends answers GET …/members/{member}/friends: the member's friends and the member, best first.
-func boardFriends(c *call) error {
+// onBoard answers GET …/members/{member}/friends: the member's friends and the member, best first.
+func (h *friendHandlers) onBoard(c *call) error {
 	member := c.member()
 	limit := c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
 	offset := c.integer("offset", 0, 0, maxInt64)
-	v, err := c.view()
+	on, err := h.reader.target(c)
 	if err != nil {
 		return err
 	}
-	v.private = true // it tells who is whose friend, on public boards too
-	friends, missed := c.api.cfg.Friends.FriendsOf(c.ctx, member)
+	on.private = true // it tells who is whose friend, on public boards too
+	friends, missed := h.friends.FriendsOf(c.ctx, member)
 	if missed != nil && len(friends) == 0 {
 		return missed
 	}
-	q := leaderboard.MembersQuery{Query: v.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
+	q := leaderboard.MembersQuery{Query: on.query, Limit: int(limit), Offset: int(min(offset, leaderboard.MaxMembers)), Self: member}
 	q.Members = append(append(make([]string, 0, len(friends)+1), friends...), member)
-	s, err := c.rankings(&v).Members(c.ctx, v.ref, q)
+	s, err := rankingsOf(h.reader.rankings, &on.ref).Members(c.ctx, on.ref, q)
 	if err != nil {
 		return err
 	}
 	st := s.State
 	st.Stale = st.Stale || missed != nil // the list is the one at hand
 	n := len(s.Entries)
-	shown := c.profiles(v.profiles, &st, n+1, func(i int) string {
+	shown := h.reader.of(c, on.profiles, &st, n+1, func(i int) string {
 		if i == n {
 			return member
 		}
 		return s.Entries[i].Member
 	})
-	t := c.tag(&v, &st).text(member).int(limit).int(offset)
+	t := c.etag(&on, &st).text(member).int(limit).int(offset)
 	for _, f := range friends {
 		t = t.text(f)
 	}
-	return c.answer(&v, &st, shown.mark(t), func(b []byte) []byte {
+	return c.answer(&on, &st, shown.addTo(t), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
 		b = strconv.AppendInt(append(b, `,"ranked":`...), int64(s.Ranked), 10)
-		b = appendSelf(append(b, `,"self":`...), &v, s, &shown)
-		return appendPositioned(append(b, ','), &v, s, &shown)
+		b = appendSelf(append(b, `,"self":`...), &on, s, &shown)
+		return appendPositioned(append(b, ','), &on, s, &shown)
 	})
 }
 
 // appendSelf appends the standing of the member itself, null without one.
-func appendSelf(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
+func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
 	if s.Self == nil {
 		return append(b, "null"...)
 	}
-	b = appendRanked(append(b, '{'), &v.ref.Rules.Tiebreak, &s.Self.Ranked)
+	b = appendRanked(append(b, '{'), &on.ref.Rules.Tiebreak, &s.Self.Ranked)
 	b = strconv.AppendInt(append(b, `,"position":`...), s.Self.Position, 10)
 	b = appendPercentile(append(b, ','), s.Self.Tied, s.Total)
 	return append(shown.appendTo(b, len(s.Entries)), '}')

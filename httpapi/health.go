@@ -4,8 +4,16 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
+
+// healthHandlers serve what the operator's programs ask for.
+type healthHandlers struct {
+	check    func(context.Context) map[string]error // Config.Health
+	metrics  http.Handler
+	draining atomic.Bool
+}
 
 // livez answers 200 while the process serves.
 func livez(c *call) error {
@@ -19,11 +27,11 @@ type health struct {
 
 // readyz answers whether requests should be sent here, with a reason per dependency. Without Redis reads and writes go
 // on, so that alone is "degraded"; without anything else the service is not ready.
-func readyz(c *call) error {
+func (h *healthHandlers) readyz(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, 2*time.Second)
 	defer cancel()
 	out := health{Status: "ok", Checks: map[string]string{}}
-	for name, err := range c.api.cfg.Health(ctx) {
+	for name, err := range h.check(ctx) {
 		out.Checks[name] = healthReason(err)
 		switch {
 		case err == nil:
@@ -33,7 +41,7 @@ func readyz(c *call) error {
 			out.Status = "degraded"
 		}
 	}
-	if c.api.draining.Load() {
+	if h.draining.Load() {
 		out.Status = "draining"
 	}
 	status := http.StatusOK
@@ -42,6 +50,11 @@ func readyz(c *call) error {
 	}
 	return c.sendJSON(status, out)
 }
+
+// Reason is an error of a dependency whose text is fit to be shown by /readyz.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
 
 func healthReason(err error) string {
 	var shown Reason
@@ -56,8 +69,8 @@ func healthReason(err error) string {
 }
 
 // metricsPage hands over to the metrics handler.
-func metricsPage(c *call) error {
+func (h *healthHandlers) metricsPage(c *call) error {
 	c.status = http.StatusOK
-	c.api.cfg.Metrics.ServeHTTP(c.w, c.r)
+	h.metrics.ServeHTTP(c.w, c.r)
 	return nil
 }

@@ -28,6 +28,9 @@ type Hidings interface {
 	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 }
 
+// hiddenHandlers hide members and show them again.
+type hiddenHandlers struct{ hidings Hidings }
+
 // hidingJSON is a hiding as it is shown; without a board it is one everywhere.
 type hidingJSON struct {
 	Member   string             `json:"member"`
@@ -55,7 +58,7 @@ func (c *call) hideRequest() (leaderboard.HideRequest, error) {
 }
 
 // hide answers PUT …/members/{member}/hidden and PUT /v1/members/{member}/hidden.
-func hide(c *call) error {
+func (h *hiddenHandlers) hide(c *call) error {
 	r, err := c.hideRequest()
 	if err != nil {
 		return err
@@ -64,19 +67,19 @@ func hide(c *call) error {
 		Reason string `json:"reason"`
 		Actor  string `json:"actor"`
 	}
-	if err := c.decode(&body, false, &hollow{value: []string{"actor"}}); err != nil {
+	if err := c.decode(&body, false, &emptiness{nonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, string(c.scope))
-	h, err := c.api.cfg.Hidings.Hide(c.ctx, r)
+	hide, err := h.hidings.Hide(c.ctx, r)
 	if err != nil {
 		return writeError(err)
 	}
-	return c.sendJSON(http.StatusOK, showHiding(&h))
+	return c.sendJSON(http.StatusOK, showHiding(&hide))
 }
 
 // restore answers DELETE of the same paths.
-func restore(c *call) error {
+func (h *hiddenHandlers) restore(c *call) error {
 	reason, actor := c.text("reason"), c.text("actor")
 	r, err := c.hideRequest()
 	if err != nil {
@@ -88,27 +91,17 @@ func restore(c *call) error {
 		for i, f := range broken.Fields {
 			bad[i] = inputError{Parameter: strings.TrimPrefix(f.Pointer, "/"), Detail: f.Detail}
 		}
-		return refuse(broken.Code, broken.Detail, bad...)
+		return reject(broken.Code, broken.Detail, bad...)
 	}
-	if err := c.api.cfg.Hidings.Restore(c.ctx, r); err != nil {
+	if err := h.hidings.Restore(c.ctx, r); err != nil {
 		return writeError(err)
 	}
-	c.status = http.StatusNoContent
-	c.w.WriteHeader(http.StatusNoContent)
+	c.sendNothing(http.StatusNoContent)
 	return nil
 }
 
-// optionalMember is the parameter member, "" when it is not given.
-func (c *call) optionalMember() string {
-	id := c.text("member")
-	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); id != "" && broken != nil {
-		c.reject("member", broken.Detail)
-	}
-	return id
-}
-
-// listHidden answers GET /v1/hidden: who is hidden everywhere, then by board.
-func listHidden(c *call) error {
+// list answers GET /v1/hidden: who is hidden everywhere, then by board.
+func (h *hiddenHandlers) list(c *call) error {
 	q := leaderboard.HidingsQuery{Board: c.text("board"), Member: c.optionalMember()}
 	q.Limit = int(c.integer("limit", defaultList, 1, maxList))
 	of := list{name: "hidden " + q.Board}
@@ -128,7 +121,7 @@ func listHidden(c *call) error {
 	}
 	limit := q.Limit
 	q.Limit++
-	hidings, err := c.api.cfg.Hidings.Hidden(c.ctx, q)
+	hidings, err := h.hidings.Hidden(c.ctx, q)
 	if err != nil {
 		return err
 	}
@@ -153,8 +146,8 @@ func positive(s string, ok bool) (int64, bool) {
 	return n, ok && isNumber && n >= 0
 }
 
-// listHiddenLog answers GET /v1/hidden/log: newest first.
-func listHiddenLog(c *call) error {
+// listLog answers GET /v1/hidden/log: newest first.
+func (h *hiddenHandlers) listLog(c *call) error {
 	member := c.optionalMember()
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	of := list{name: "hidden log"}
@@ -168,7 +161,7 @@ func listHiddenLog(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	records, err := c.api.cfg.Hidings.HiddenLog(c.ctx, member, before, limit+1)
+	records, err := h.hidings.HiddenLog(c.ctx, member, before, limit+1)
 	if err != nil {
 		return err
 	}
@@ -194,16 +187,12 @@ func listHiddenLog(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on the board of the path.
-func (c *call) whyAbsent(member string, err error) error {
-	return c.whyAbsentFrom([]string{c.pathValue("board")}, member, err)
-}
-
 // maxToldHidings bounds the hidings of one member that are looked through for those of some boards.
 const maxToldHidings = 200
 
-// whyAbsentFrom does so for several boards.
-func (c *call) whyAbsentFrom(boards []string, member string, err error) error {
+// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is that the
+// member is not ranked.
+func whyAbsent(c *call, all Hidings, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
 		return err
 	}
@@ -211,7 +200,7 @@ func (c *call) whyAbsentFrom(boards []string, member string, err error) error {
 	if len(boards) == 1 {
 		q.Board = boards[0]
 	}
-	hidings, listErr := c.api.cfg.Hidings.Hidden(c.ctx, q)
+	hidings, listErr := all.Hidden(c.ctx, q)
 	if listErr != nil {
 		return err // that the member is not ranked is true in any case
 	}
@@ -232,5 +221,5 @@ func (c *call) whyAbsentFrom(boards []string, member string, err error) error {
 	if len(told) == 0 {
 		return err
 	}
-	return refuse(codeMemberHidden, strings.Join(told, " "))
+	return reject(codeMemberHidden, strings.Join(told, " "))
 }

@@ -3,8 +3,10 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,37 +21,61 @@ type inputError struct {
 	Detail    string `json:"detail"`
 }
 
-// refusal is a problem that this package found by itself.
-type refusal struct {
+// rejection is a problem that this package found by itself.
+type rejection struct {
 	code   string
 	detail string // "" for that of the kind
 	errors []inputError
 }
 
-func (r *refusal) Error() string { return r.code + ": " + r.detail }
+func (r *rejection) Error() string { return r.code + ": " + r.detail }
 
-func refuse(code, detail string, errs ...inputError) error {
-	return &refusal{code: code, detail: detail, errors: errs}
+// reject makes an error of a code of the table and its own detail, "" for that of the table.
+func reject(code, detail string, errs ...inputError) error {
+	return &rejection{code: code, detail: detail, errors: errs}
 }
 
-func malformed(errs ...inputError) error { return refuse(codeMalformed, "", errs...) }
-
-// problem is the body of application/problem+json (RFC 9457).
-type problem struct {
-	Type   string       `json:"type"`
-	Title  string       `json:"title"`
-	Status int          `json:"status"`
-	Detail string       `json:"detail"`
-	Errors []inputError `json:"errors,omitempty"`
+// isRejection says whether this package found the error by itself.
+func isRejection(err error) bool {
+	var own *rejection
+	return errors.As(err, &own)
 }
 
-func (k *kind) typ() string { return "/problems/" + k.code }
+// malformed makes the error of a request that is not of the documented form.
+func malformed(errs ...inputError) error { return reject(codeMalformed, "", errs...) }
 
+// badFields collects what is wrong with a body, up to a bound.
+type badFields []inputError
+
+func (bad *badFields) add(pointer, detail string) {
+	if len(*bad) < 20 {
+		*bad = append(*bad, inputError{Pointer: pointer, Detail: detail})
+	}
+}
+
+func (bad badFields) err() error {
+	if len(bad) == 0 {
+		return nil
+	}
+	return malformed(bad...)
+}
+
+// clip bounds what is repeated of the input.
+func clip(s string) string {
+	const most = 200
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
+// an error that is not made for clients never leaves the process.
 // classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
 // an error that is not made for clients never leaves the process.
 func classify(err error) (*kind, string, []inputError) {
 	var (
-		own    *refusal
+		own    *rejection
 		rule   *leaderboard.RuleError
 		toobig *http.MaxBytesError
 
@@ -89,6 +115,15 @@ func fieldErrors(fields []leaderboard.FieldError) []inputError {
 	return out
 }
 
+// problem is the body of application/problem+json (RFC 9457).
+type problem struct {
+	Type   string       `json:"type"`
+	Title  string       `json:"title"`
+	Status int          `json:"status"`
+	Detail string       `json:"detail"`
+	Errors []inputError `json:"errors,omitempty"`
+}
+
 // writeProblem is the one way to answer with an error. It returns the row that it answered with.
 func writeProblem(w http.ResponseWriter, err error) *kind {
 	k, detail, errs := classify(err)
@@ -113,4 +148,12 @@ func writeProblem(w http.ResponseWriter, err error) *kind {
 	w.WriteHeader(k.status)
 	_, _ = w.Write(body) // a client that is gone misses nothing
 	return k
+}
+
+// writeError turns the end of the caller's patience into what it means for a write: the batch goes on without it.
+func writeError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+		return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)
+	}
+	return err
 }

@@ -140,7 +140,7 @@ func TestMaxConcurrent(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.MaxConcurrent = 1 })
 	e.board("b", leaderboard.Rules{})
 	w := gateWriter{entered: make(chan struct{}), gate: make(chan struct{})}
-	e.api.cfg.Writer = w
+	e.api.handlers.scores.writer = w
 	done := make(chan reply, 1)
 	go func() {
 		defer close(done) // also when the answer is not as documented, which ends this goroutine

@@ -6,15 +6,15 @@ import (
 	"leaderboard"
 )
 
-// A quiet period is over and nobody played in it. MySQL has no row of it, so whoever asks is answered here: a page
-// without entries, not a period that is not found.
+// A quiet period is over and nobody played in it. MySQL has no row of it, so queries about it are answered here: with a
+// page without entries, not with a period that is not found.
 
-// rankings answers questions about the period of a view.
-func (c *call) rankings(v *view) leaderboard.Rankings {
-	if v.ref.Quiet() {
+// rankingsOf is where queries about a period are answered.
+func rankingsOf(rankings leaderboard.Rankings, ref *leaderboard.PeriodRef) leaderboard.Rankings {
+	if ref.Quiet() {
 		return quietRankings{}
 	}
-	return c.api.cfg.Rankings
+	return rankings
 }
 
 // quietState is the state of a quiet period, which it has had since it ended.
@@ -60,14 +60,11 @@ func (r quietRankings) Distribution(_ context.Context, p leaderboard.PeriodRef, 
 	return &leaderboard.Distribution{State: st}, err
 }
 
-// merged answers questions about several periods, some of which may be quiet.
-func (c *call) merged() leaderboard.MergedRankings { return mergedRankings{c.api.cfg.Merged} }
-
-// mergedRankings asks about the periods that are not quiet, and adds the states of the others.
-type mergedRankings struct{ of leaderboard.MergedRankings }
+// combinedRankings asks about the periods that are not quiet, and adds the states of the others.
+type combinedRankings struct{ of leaderboard.MergedRankings }
 
 // MergedPage is that of the periods with entries.
-func (m mergedRankings) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+func (m combinedRankings) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {
 	case err != nil:
@@ -89,7 +86,7 @@ func (m mergedRankings) MergedPage(ctx context.Context, periods []leaderboard.Pe
 }
 
 // MergedMember is that of the periods with entries.
-func (m mergedRankings) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+func (m combinedRankings) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {
 	case err != nil:

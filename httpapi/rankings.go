@@ -1,194 +1,130 @@
 package httpapi
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"leaderboard"
 )
 
-// selected is what a request about several boards looks at: one period of each.
-type selected struct {
-	view   // private and final as for one board, the mode in query
-	refs   []leaderboard.PeriodRef
-	absent []string // boards that have no such window or period
-
-	minSeqs map[string]int64 // by board, nil when any state will do
+// combinedReader serves the reading of several boards ranked as one.
+type combinedReader struct {
+	resolver
+	profileLookup
+	rankings combinedRankings
+	hidings  Hidings
 }
 
-// boards are the names of the boards.
-func (s *selected) boards() []string {
-	names := make([]string, len(s.refs))
-	for i := range s.refs {
-		names[i] = s.refs[i].Board
-	}
-	return names
-}
-
-// selected resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
-// named is refused, one among those with the labels is passed over. It tells of everything that was wrong with the
-// parameters so far.
-func (c *call) selected() (selected, error) {
-	boards, labels := c.text("boards"), c.labels()
-	if c.query.has("boards") == c.query.has("labels") {
-		c.reject("boards", "want the names of boards in boards, or what they are about in labels, and not both")
-	}
-	window, period := c.window(), c.text("period")
-	mode := c.mode()
-	s := selected{view: view{profiles: c.boolean("profiles")}}
-	names := c.boardNames(boards)
-	s.minSeqs = c.minSeqs()
-	if err := c.badInput(); err != nil {
-		return s, err
-	}
-	named := names != nil
-	if !named {
-		var err error
-		if names, err = c.api.cfg.Catalog.Labelled(c.ctx, labels); err != nil {
-			return s, err
-		}
-	}
-	var why error // the first board is absent
-	for _, name := range names {
-		ref, board, err := c.resolveOn(name, window, period)
-		switch {
-		case err == nil:
-			s.refs = append(s.refs, ref)
-			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
-		case errors.Is(err, leaderboard.ErrPeriodNotFound):
-			if s.absent = append(s.absent, name); why == nil {
-				why = err
+// top answers GET /v1/rankings/top.
+func (h *combinedReader) top(c *call) error {
+	limit, offset, cursor := c.pageParams()
+	return h.retrySelection(c, func(s *selection) error {
+		q := leaderboard.MergedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
+		of := combinedEntries(s.refs[0].Rules)
+		if cursor != "" {
+			var ok bool
+			if q.After, q.AfterBoard, ok = of.afterPlace(cursor); !ok {
+				return malformed(badCursor())
 			}
-		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
-			return s, refuse("board-not-found", "No board is called "+name+".")
-		case named, !isRefusal(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
-			return s, err
 		}
-	}
-	if len(s.refs) == 0 && why != nil {
-		return s, why
-	}
-	if len(s.refs) == 0 {
-		return s, refuse("board-not-found", "No board has these labels.")
-	}
-	for name := range s.minSeqs {
-		if !slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
-			return s, malformed(inputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
-		}
-	}
-	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
-	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
-	s.final = named && len(s.absent) == 0 && !s.profiles &&
-		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || ref.Quiet() || period != ref.Name })
-	return s, nil
-}
-
-func isRefusal(err error) bool {
-	var own *refusal
-	return errors.As(err, &own)
-}
-
-// boardNames takes a list of names apart, nil when there is none.
-func (c *call) boardNames(list string) []string {
-	if list == "" {
-		return nil
-	}
-	names := strings.Split(list, ",")
-	slices.Sort(names)
-	valid := len(names) <= leaderboard.MaxMerged && len(slices.Compact(slices.Clone(names))) == len(names)
-	for _, name := range names {
-		valid = valid && leaderboard.CheckBoardName(name) == nil
-	}
-	if !valid {
-		c.reject("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxMerged))
-	}
-	return names
-}
-
-// minSeqs are the least states asked for: pairs of board and seq.
-func (c *call) minSeqs() map[string]int64 {
-	list := c.text("min_seq")
-	if list == "" {
-		return nil
-	}
-	seqs := map[string]int64{}
-	for pair := range strings.SplitSeq(list, ",") {
-		name, text, _ := strings.Cut(pair, ":")
-		seq, ok := parseInteger(text)
-		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
-			c.reject("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
-			return nil
-		}
-		seqs[name] = seq
-	}
-	return seqs
-}
-
-// reached says whether states are as new as was asked for.
-func (s *selected) reached(states []leaderboard.State) bool {
-	for i := range states {
-		if states[i].Seq < s.minSeqs[s.refs[i].Board] {
-			return false
-		}
-	}
-	return true
-}
-
-// commonMode is the mode of the boards when they have the same, strict otherwise.
-func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
-	for i := range refs {
-		if refs[i].Rules.Mode != refs[0].Rules.Mode {
-			return leaderboard.ModeStrict
-		}
-	}
-	return refs[0].Rules.Mode
-}
-
-// merging answers a question about several boards. What the catalog knows by heart may be out of date, see reading; then
-// all boards are looked up anew and the question is put once more.
-func (c *call) merging(answer func(*selected) error) error {
-	s, err := c.selected()
-	if err != nil {
-		return err
-	}
-	err = answer(&s)
-	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
-		return err
-	}
-	for i := range s.refs {
-		if renewErr := c.api.cfg.Catalog.Renew(c.ctx, s.refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
+		page, err := h.page(c, s, q)
+		if err != nil {
 			return err
 		}
-	}
-	if s, err = c.selected(); err != nil {
-		return err
-	}
-	return answer(&s)
-}
-
-// state is that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
-func (s *selected) state(states []leaderboard.State) leaderboard.State {
-	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
-	slowest := map[leaderboard.Source]int{leaderboard.SourceLocal: 0, leaderboard.SourceRedis: 1, leaderboard.SourceMySQL: 2}
-	for i := range states {
-		st := &states[i]
-		all.Seq += st.Seq
-		all.Stale = all.Stale || st.Stale
-		if slowest[st.Source] > slowest[all.Source] {
-			all.Source = st.Source
+		a := pageAnswer(page)
+		a.etag = s.etag(c.route.path, page.States).int(limit).int(offset).text(q.After).text(q.AfterBoard)
+		a.trailer = func(b []byte) []byte {
+			if page.Next == "" {
+				return b
+			}
+			return append(of.appendCursor(append(b, `,"next_cursor":"`...), place(page.Next, page.NextBoard)), '"')
 		}
-		s.final = s.final && st.Seq >= s.refs[i].LastSeq // what is for good is the last state
-	}
-	return all
+		return h.send(c, s, a)
+	})
 }
 
-// tagOf begins the identity of an answer about several boards.
-func (c *call) tagOf(s *selected, states []leaderboard.State) tag {
-	t := emptyTag.int(tagFormat).text(c.route.path).text(string(s.query.Mode)).text(strings.Join(s.absent, ","))
+// member answers GET /v1/rankings/members/{member}: all entries of the member.
+func (h *combinedReader) member(c *call) error {
+	member := c.member()
+	return h.retrySelection(c, func(s *selection) error {
+		q := leaderboard.MergedMemberQuery{Mode: s.query.Mode, Member: member}
+		found, err := h.rankings.MergedMember(c.ctx, s.refs, q)
+		if err == nil && !s.reached(found.States) {
+			q.Fresh = true
+			if found, err = h.rankings.MergedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
+				err = leaderboard.ErrSeqAhead
+			}
+		}
+		if err == nil && len(found.Entries) == 0 {
+			err = leaderboard.ErrNotRanked
+		}
+		if err != nil {
+			return whyAbsent(c, h.hidings, s.boards(), member, err)
+		}
+		total := leaderboard.Total(found.States)
+		return h.send(c, s, combinedAnswer{
+			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).text(member),
+			entry: func(i int) *leaderboard.MergedRanked { return &found.Entries[i].MergedRanked },
+			more: func(b []byte, i int) []byte {
+				b = append(b, `,"percentile":`...)
+				return strconv.AppendFloat(b, leaderboard.Percentile(found.Entries[i].Tied, total), 'f', -1, 64)
+			},
+		})
+	})
+}
+
+// around answers GET /v1/rankings/members/{member}/around: the slice around the member's best entry.
+func (h *combinedReader) around(c *call) error {
+	member := c.member()
+	before, after := c.aroundParams()
+	return h.retrySelection(c, func(s *selection) error {
+		page, err := h.page(c, s, leaderboard.MergedQuery{
+			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
+		})
+		if err != nil {
+			return whyAbsent(c, h.hidings, s.boards(), member, err)
+		}
+		a := pageAnswer(page)
+		a.etag = s.etag(c.route.path, page.States).text(member).int(before).int(after)
+		return h.send(c, s, a)
+	})
+}
+
+// page asks for a page, once more and past all copies when the states asked for are not reached.
+func (h *combinedReader) page(c *call, s *selection, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+	page, err := h.rankings.MergedPage(c.ctx, s.refs, q)
+	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.minSeqs != nil // perhaps not in a copy
+	if err == nil && s.reached(page.States) || err != nil && !notRanked {
+		return page, err
+	}
+	q.Fresh = true
+	if page, err = h.rankings.MergedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
+		err = leaderboard.ErrSeqAhead
+	}
+	return page, err
+}
+
+func pageAnswer(page *leaderboard.MergedPage) combinedAnswer {
+	return combinedAnswer{
+		states: page.States, n: len(page.Entries),
+		entry: func(i int) *leaderboard.MergedRanked { return &page.Entries[i] },
+	}
+}
+
+// combinedAnswer is what the answers about several boards have in common; shown is by the index of the entry.
+type combinedAnswer struct {
+	states  []leaderboard.State
+	n       int
+	entry   func(i int) *leaderboard.MergedRanked
+	etag    etagHash
+	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
+	trailer func(b []byte) []byte        // of the whole; may be nil
+}
+
+// etag begins the ETag of an answer about several boards.
+func (s *selection) etag(route string, states []leaderboard.State) etagHash {
+	t := emptyETag.int(answerFormat).text(route).text(string(s.query.Mode)).text(strings.Join(s.absent, ","))
 	if tie := &s.refs[0].Rules.Tiebreak; len(tie.Fields) > 0 {
 		t = t.text(tie.Layout())
 	}
@@ -198,20 +134,10 @@ func (c *call) tagOf(s *selected, states []leaderboard.State) tag {
 	return t
 }
 
-// mergedAnswer is what the answers about several boards have in common; shown is by the index of the entry.
-type mergedAnswer struct {
-	states  []leaderboard.State
-	n       int
-	entry   func(i int) *leaderboard.MergedRanked
-	tag     tag
-	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
-	trailer func(b []byte) []byte        // of the whole; may be nil
-}
-
-func (c *call) sendMerged(s *selected, a mergedAnswer) error {
+func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 	st := s.state(a.states)
-	shown := c.profiles(s.profiles, &st, a.n, func(i int) string { return a.entry(i).Member })
-	return c.respond(&s.view, &st, shown.mark(a.tag), func(b []byte) []byte {
+	shown := h.of(c, s.profiles, &st, a.n, func(i int) string { return a.entry(i).Member })
+	return c.respond(&s.target, &st, shown.addTo(a.etag), func(b []byte) []byte {
 		b = s.appendBoards(b, a.states, &st)
 		b = append(b, `,"entries":[`...)
 		for i := range a.n {
@@ -235,7 +161,7 @@ func (c *call) sendMerged(s *selected, a mergedAnswer) error {
 }
 
 // appendBoards opens an answer: the state of each board's period, and what is said of all together.
-func (s *selected) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
+func (s *selection) appendBoards(b []byte, states []leaderboard.State, all *leaderboard.State) []byte {
 	b = append(b, `{"boards":[`...)
 	for i := range s.refs {
 		ref, st := &s.refs[i], &states[i]

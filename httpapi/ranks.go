@@ -7,8 +7,31 @@ import (
 	"leaderboard"
 )
 
+// member answers GET …/members/{member}: one entry with rank and percentile.
+func (h *reader) member(c *call) error {
+	id := c.member()
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{id}})
+	if err != nil {
+		return err
+	}
+	if len(s.Entries) == 0 {
+		return whyAbsent(c, h.hidings, []string{on.ref.Board}, id, leaderboard.ErrNotRanked)
+	}
+	place := &s.Entries[0]
+	st := s.State
+	shown := h.of(c, on.profiles, &st, 1, func(int) string { return id })
+	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).text(id)), func(b []byte) []byte {
+		b = appendRanked(b, &on.ref.Rules.Tiebreak, &place.Ranked)
+		return shown.appendTo(appendPercentile(append(b, ','), place.Tied, s.Total), 0)
+	})
+}
+
 // ranks answers POST …/ranks: the places of given members, best first.
-func ranks(c *call) error {
+func (h *reader) ranks(c *call) error {
 	var body struct {
 		Members []string `json:"members"`
 	}
@@ -18,27 +41,24 @@ func ranks(c *call) error {
 	if err := checkMembers(body.Members); err != nil {
 		return err
 	}
-	return reading(func(c *call) error { return sendRanks(c, body.Members) })(c)
+	return h.retryOutdated(func(c *call) error { return h.sendRanks(c, body.Members) })(c)
 }
 
-func sendRanks(c *call, members []string) error {
-	v, err := c.view()
+func (h *reader) sendRanks(c *call, members []string) error {
+	on, err := h.target(c)
 	if err != nil {
 		return err
 	}
-	s, err := c.rankings(&v).Members(c.ctx, v.ref, leaderboard.MembersQuery{Query: v.query, Members: members})
+	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: members})
 	if err != nil {
 		return err
 	}
 	c.w.Header()["Cache-Control"] = []string{"no-store"}
-	buf := c.api.buffers.Get().(*[]byte)
 	st := s.State
-	shown := c.profiles(v.profiles, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
-	b := appendStandings(appendCommon((*buf)[:0], &v, &st), &v, s, &shown)
-	b = append(b, '}', '\n')
-	c.send(200, typeJSON, b)
-	*buf = b
-	c.api.release(buf)
+	shown := h.of(c, on.profiles, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
+	c.sendAppended(func(b []byte) []byte {
+		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
+	})
 	return nil
 }
 
@@ -64,8 +84,8 @@ func checkMembers(members []string) error {
 }
 
 // appendStandings appends entries, each with its position among the given ones, and not_ranked.
-func appendStandings(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
-	b = append(appendPositioned(b, v, s, shown), `,"not_ranked":[`...)
+func appendStandings(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
+	b = append(appendPositioned(b, on, s, shown), `,"not_ranked":[`...)
 	for i, m := range s.NotRanked {
 		if i > 0 {
 			b = append(b, ',')
@@ -75,33 +95,64 @@ func appendStandings(b []byte, v *view, s *leaderboard.Standings, shown *beside)
 	return append(b, ']')
 }
 
-// appendPositioned appends entries, each with its position.
-func appendPositioned(b []byte, v *view, s *leaderboard.Standings, shown *beside) []byte {
-	tie := &v.ref.Rules.Tiebreak
-	b = append(b, `"entries":[`...)
-	for i := range s.Entries {
-		e := &s.Entries[i]
+// scoreRank answers GET …/scores/{score}/rank: the rank that a score would have now.
+func (h *reader) scoreRank(c *call) error {
+	score, ok := parseInteger(c.pathValue("score"))
+	if !ok {
+		c.badParam("score", "want a whole number from -9223372036854775808 to 9223372036854775807")
+	}
+	var given *int64
+	if c.query.has("tiebreak") {
+		tiebreak := c.integer("tiebreak", 0, -maxInt64-1, maxInt64)
+		given = &tiebreak
+	}
+	fields := c.fields()
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	tie := &on.ref.Rules.Tiebreak
+	tiebreak, err := tie.Resolve(given, fields, nil)
+	if broken := leaderboard.AsRule(err); broken != nil {
+		return reject(broken.Code, broken.Detail)
+	}
+	s, err := rankingsOf(h.rankings, &on.ref).ScoreRank(c.ctx, on.ref, leaderboard.ScoreQuery{MinSeq: on.query.MinSeq, Score: score, Tiebreak: tiebreak})
+	if err != nil {
+		return err
+	}
+	return c.answer(&on, &s.State, c.etag(&on, &s.State).int(score).int(tiebreak), func(b []byte) []byte {
+		b = strconv.AppendInt(append(b, `"score":`...), score, 10)
+		b = appendTiebreak(append(b, ','), tie, tiebreak)
+		b = strconv.AppendInt(append(b, `,"strict_rank":`...), s.Strict, 10)
+		return strconv.AppendInt(append(b, `,"tied_rank":`...), s.Tied, 10)
+	})
+}
+
+// distribution answers GET …/distribution: the histogram of the scores.
+func (h *reader) distribution(c *call) error {
+	buckets := c.integer("buckets", leaderboard.DefaultBuckets, 1, leaderboard.MaxBuckets)
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	d, err := rankingsOf(h.rankings, &on.ref).Distribution(c.ctx, on.ref, leaderboard.DistributionQuery{MinSeq: on.query.MinSeq, Buckets: int(buckets)})
+	if err != nil {
+		return err
+	}
+	return c.answer(&on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte {
+		return append(b, h.encoded.get(d, func() []byte { return appendBuckets(nil, d.Buckets) })...)
+	})
+}
+
+func appendBuckets(b []byte, buckets []leaderboard.Bucket) []byte {
+	b = append(b, `"buckets":[`...)
+	for i, bucket := range buckets {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendRanked(append(b, '{'), tie, &e.Ranked)
-		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), e.Position, 10), i), '}')
+		b = strconv.AppendInt(append(b, `{"from":`...), bucket.From, 10)
+		b = strconv.AppendInt(append(b, `,"to":`...), bucket.To, 10)
+		b = append(strconv.AppendInt(append(b, `,"count":`...), bucket.Count, 10), '}')
 	}
 	return append(b, ']')
-}
-
-// badFields gathers what is wrong with a body, up to a bound.
-type badFields []inputError
-
-func (bad *badFields) add(pointer, detail string) {
-	if len(*bad) < 20 {
-		*bad = append(*bad, inputError{Pointer: pointer, Detail: detail})
-	}
-}
-
-func (bad badFields) err() error {
-	if len(bad) == 0 {
-		return nil
-	}
-	return malformed(bad...)
 }

@@ -9,23 +9,45 @@ import (
 // maxSegments is the greatest number of segments that the path of a route has.
 const maxSegments = 6
 
-// router finds the route of a path in the table. http.ServeMux does nearly the same, but it redirects unclean paths to
-// other resources, answers errors in its own words, and takes an encoded "/" that is a whole segment, which a member
-// id may be, for the end of the path.
-type router struct {
-	byLength [maxSegments + 1][]*route
+// pattern says which requests a route takes.
+type pattern struct {
+	method   string   // GET includes HEAD
+	path     string   // as in the document
+	segments []string // of path; {name} stands for any one
 }
 
-func newRouter(table []route) *router {
-	var t router
-	for i := range table {
-		rt := &table[i]
-		if rt.path != "/" {
-			rt.segments = strings.Split(rt.path[1:], "/")
-		}
-		t.byLength[len(rt.segments)] = append(t.byLength[len(rt.segments)], rt)
+func newPattern(method, path string) pattern {
+	p := pattern{method: method, path: path}
+	if path != "/" {
+		p.segments = strings.Split(path[1:], "/")
 	}
-	return &t
+	return p
+}
+
+func get(path string) pattern    { return newPattern(http.MethodGet, path) }
+func put(path string) pattern    { return newPattern(http.MethodPut, path) }
+func post(path string) pattern   { return newPattern(http.MethodPost, path) }
+func patch(path string) pattern  { return newPattern(http.MethodPatch, path) }
+func remove(path string) pattern { return newPattern(http.MethodDelete, path) }
+
+// matches says whether a path is of this form, which has as many segments.
+func (p *pattern) matches(s *segments) bool {
+	for i, want := range p.segments {
+		if want[0] != '{' && want != s.part[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// value is the decoded segment that stands for {name}.
+func (p *pattern) value(s *segments, name string) string {
+	for i, seg := range p.segments {
+		if len(seg) == len(name)+2 && seg[0] == '{' && seg[1:len(seg)-1] == name {
+			return s.part[i]
+		}
+	}
+	return ""
 }
 
 // segments are the parts of a path, percent-decoded.
@@ -63,44 +85,41 @@ func (s *segments) split(path string) (ok bool) {
 	return s.n > 0
 }
 
-// find gives the route of a method and path, or the methods that the path has, nothing when it has none.
-func (t *router) find(method string, s *segments) (*route, string) {
+// router finds the row of a path in a table of patterns. http.ServeMux does nearly the same, but it redirects unclean
+// paths to other resources, answers errors in its own words, and takes an encoded "/" that is a whole segment, which a
+// member id may be, for the end of the path.
+type router struct {
+	byLength [maxSegments + 1][]numbered
+}
+
+type numbered struct {
+	*pattern
+	row int
+}
+
+// add gives the router the next row of the table.
+func (t *router) add(p *pattern, row int) {
+	t.byLength[len(p.segments)] = append(t.byLength[len(p.segments)], numbered{p, row})
+}
+
+// find returns the row for a method and path. Without one it is -1, with the methods that the path has, if any.
+func (t *router) find(method string, s *segments) (row int, allow string) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	allow := ""
-	for _, rt := range t.byLength[s.n] {
-		if !rt.matches(s) {
+	for _, p := range t.byLength[s.n] {
+		if !p.matches(s) {
 			continue
 		}
-		if rt.method == method {
-			return rt, ""
+		if p.method == method {
+			return p.row, ""
 		}
 		if allow != "" {
 			allow += ", "
 		}
-		if allow += rt.method; rt.method == http.MethodGet {
+		if allow += p.method; p.method == http.MethodGet {
 			allow += ", " + http.MethodHead
 		}
 	}
-	return nil, allow
-}
-
-func (rt *route) matches(s *segments) bool {
-	for i, want := range rt.segments {
-		if want[0] != '{' && want != s.part[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// pathValue is the decoded segment that stands for {name} in the route's path.
-func (c *call) pathValue(name string) string {
-	for i, seg := range c.route.segments {
-		if len(seg) == len(name)+2 && seg[0] == '{' && seg[1:len(seg)-1] == name {
-			return c.path.part[i]
-		}
-	}
-	return ""
+	return -1, allow
 }

@@ -10,6 +10,35 @@ import (
 	"leaderboard"
 )
 
+// Rebuilds starts runs and remembers them.
+type Rebuilds interface {
+	// Start begins a run, or joins one that is asked for already, and returns at once with its id. kind is RunKindFull,
+	// RunKindIncremental, or for derived boards RunKindRecompute. wait blocks until the
+	// run is finished or its ctx ends; the run goes on without a waiter.
+	Start(ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason,
+		actor string) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error)
+	// Run finds one run; ErrRunNotFound.
+	Run(ctx context.Context, id int64) (leaderboard.Run, error)
+	// Runs lists runs newest first: of one board (0: all), with an id below before (0: all).
+	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+// Derived knows how derived boards stand to their sources. Errors: ErrBoardNotFound, ErrNotDerived, ErrUnavailable.
+type Derived interface {
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	// VerifySources compares the entries with those that the sources make, at one state.
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+}
+
+// runHandlers serve runs, verifications, and how derived boards stand to their sources.
+type runHandlers struct {
+	resolver
+	boards   Boards
+	rebuilds Rebuilds
+	derived  Derived
+	compare  func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) // Config.Verify
+}
+
 // maxWait bounds ?wait= of a rebuild.
 const maxWait = 5 * time.Minute
 
@@ -40,13 +69,13 @@ func showRun(r *leaderboard.Run) runJSON {
 }
 
 // rebuild answers POST …/rebuild: 202 with the run under way, or with ?wait= 200 with the finished one.
-func rebuild(c *call) error {
+func (h *runHandlers) rebuild(c *call) error {
 	var body struct {
 		Kind   string `json:"kind"`
 		Window string `json:"window"`
 		Period string `json:"period"`
 	}
-	if err := c.decode(&body, true, &hollow{value: []string{"kind", "window", "period"}}); err != nil {
+	if err := c.decode(&body, true, &emptiness{nonEmpty: []string{"kind", "window", "period"}}); err != nil {
 		return err
 	}
 	kind := leaderboard.RunKind(body.Kind)
@@ -64,7 +93,7 @@ func rebuild(c *call) error {
 	if detail := unknownWindow(body.Window); detail != "" {
 		return malformed(inputError{Pointer: "/window", Detail: detail})
 	}
-	ref, err := c.resolveSeen(body.Window, body.Period)
+	ref, err := h.resolvePlayed(c, body.Window, body.Period)
 	if unnamed, ok := errors.AsType[*leaderboard.PeriodError](err); ok && unnamed.Malformed {
 		return malformed(inputError{Pointer: "/period", Detail: unnamed.Detail})
 	}
@@ -74,7 +103,7 @@ func rebuild(c *call) error {
 	if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 		return leaderboard.ErrNotDerived
 	}
-	run, finished, err := c.api.cfg.Rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, string(c.scope))
+	run, finished, err := h.rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, string(c.scope))
 	if err != nil {
 		return err
 	}
@@ -101,26 +130,26 @@ func (c *call) wait() (time.Duration, error) {
 	}
 	wait, err := time.ParseDuration(text)
 	if err != nil || wait < 0 || wait > maxWait {
-		c.reject("wait", "want a duration from 0s to "+maxWait.String()+", such as 30s")
+		c.badParam("wait", "want a duration from 0s to "+maxWait.String()+", such as 30s")
 	}
 	return wait, c.badInput()
 }
 
-// getRun answers GET /v1/runs/{id}.
-func getRun(c *call) error {
+// get answers GET /v1/runs/{id}.
+func (h *runHandlers) get(c *call) error {
 	id, ok := parseInteger(c.pathValue("id"))
 	if !ok || id < 1 {
 		return leaderboard.ErrRunNotFound
 	}
-	run, err := c.api.cfg.Rebuilds.Run(c.ctx, id)
+	run, err := h.rebuilds.Run(c.ctx, id)
 	if err != nil {
 		return err
 	}
 	return c.sendJSON(http.StatusOK, showRun(&run))
 }
 
-// listRuns answers GET /v1/runs: newest first, of all boards or of one.
-func listRuns(c *call) error {
+// list answers GET /v1/runs: newest first, of all boards or of one.
+func (h *runHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	name, cursor := c.text("board"), c.text("cursor")
 	if err := c.badInput(); err != nil {
@@ -131,7 +160,7 @@ func listRuns(c *call) error {
 		if leaderboard.CheckBoardName(name) != nil {
 			return leaderboard.ErrBoardNotFound
 		}
-		b, err := c.api.cfg.Boards.Board(c.ctx, name)
+		b, err := h.boards.Board(c.ctx, name)
 		if err != nil {
 			return err
 		}
@@ -145,7 +174,7 @@ func listRuns(c *call) error {
 			return malformed(badCursor())
 		}
 	}
-	runs, err := c.api.cfg.Rebuilds.Runs(c.ctx, boardID, before, limit+1)
+	runs, err := h.rebuilds.Runs(c.ctx, boardID, before, limit+1)
 	if err != nil {
 		return err
 	}
@@ -188,23 +217,23 @@ type differenceJSON struct {
 const maxVerifyWait = 5 * time.Minute
 
 // verify answers GET …/verify: copy against truth at one seq, or a derived board against its sources.
-func verify(c *call) error {
+func (h *runHandlers) verify(c *call) error {
 	window, period, against := c.window(), c.text("period"), c.text("against")
 	if against != "" && against != "copy" && against != "sources" {
-		c.reject("against", "want copy or sources")
+		c.badParam("against", "want copy or sources")
 	}
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	ref, err := c.resolveSeen(window, period)
+	ref, err := h.resolvePlayed(c, window, period)
 	if err != nil {
 		return err
 	}
 	var v leaderboard.Verification
 	if against == "sources" {
-		v, err = c.api.cfg.Derived.VerifySources(c.ctx, ref.Board)
+		v, err = h.derived.VerifySources(c.ctx, ref.Board)
 	} else {
-		v, err = c.api.cfg.Verify(c.ctx, ref)
+		v, err = h.compare(c.ctx, ref)
 	}
 	if err != nil {
 		return err
@@ -218,6 +247,42 @@ func verify(c *call) error {
 	}{Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail}
 	if d := v.Difference; d != nil {
 		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Database)}
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// sourceJSON is a source of a derived board as it is shown.
+type sourceJSON struct {
+	Board   string             `json:"board"`
+	Window  leaderboard.Window `json:"window"`
+	Period  string             `json:"period"`
+	Weight  int64              `json:"weight"`
+	Seq     int64              `json:"seq"`
+	LastSeq int64              `json:"last_seq"`
+
+	Condition leaderboard.SourceCondition `json:"state"`
+}
+
+// sources answers GET …/sources: which states of its sources a derived board reflects.
+func (h *runHandlers) sources(c *call) error {
+	ref, _, err := h.resolve(c, "", "")
+	if err != nil {
+		return err
+	}
+	d, err := h.derived.Derivation(c.ctx, ref.Board)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Board   string                      `json:"board"`
+		Seq     int64                       `json:"seq"`
+		AsOf    leaderboard.Micros          `json:"as_of"`
+		State   leaderboard.DerivationState `json:"state"`
+		Lag     int64                       `json:"lag"`
+		Sources []sourceJSON                `json:"sources"`
+	}{d.Board, d.Seq, d.AsOf, d.State, d.Lag, []sourceJSON{}}
+	for _, s := range d.Sources {
+		out.Sources = append(out.Sources, sourceJSON(s))
 	}
 	return c.sendJSON(http.StatusOK, out)
 }

@@ -1,30 +1,96 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
 )
 
-// acrossBody is the body of POST /v1/scores.
-type acrossBody struct {
-	Entries []acrossEntry `json:"entries"`
+// Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
+type Writer interface {
+	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
+	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
+	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// exist is rejected like one that breaks a rule, and so is one of a derived board.
+	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
+	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
+	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
+	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
+	// Reopen is Remove for a period that may be closed, which is recorded with the actor.
+	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 }
 
-type acrossEntry struct {
-	Board       *string `json:"board"`
-	submitEntry         // inlined
+// scoreHandlers serve submissions and removals of entries.
+type scoreHandlers struct {
+	resolver
+	writer Writer
 }
 
-// submitAcross answers POST /v1/scores after the commit: all boards have it, or none.
-func submitAcross(c *call) error {
+// submitBody is the body of POST …/scores. Members that have to be there are pointers, so that left out is not zero.
+type submitBody struct {
+	Entries []submitEntry `json:"entries"`
+}
+
+type submitEntry struct {
+	Member      *string             `json:"member"`
+	Score       *int64              `json:"score"`
+	Tiebreak    *int64              `json:"tiebreak"`
+	Fields      map[string]*int64   `json:"fields"`
+	CreatedTime *leaderboard.Micros `json:"created_time"`
+}
+
+// submit answers POST …/scores after the commit.
+func (h *scoreHandlers) submit(c *call) error {
 	key, err := idempotencyKey(c.r.Header)
 	if err != nil {
 		return err
 	}
-	var body acrossBody
+	var body submitBody
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	entries, err := c.submissions(body.Entries)
+	if err != nil {
+		return err
+	}
+	board, err := c.boardName()
+	if err != nil {
+		return err
+	}
+	receipt, err := h.writer.Submit(c.ctx, board, key, entries)
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendReceipt(func(b []byte) []byte {
+		b = appendResults(b, receipt.Results)
+		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
+	})
+}
+
+// boardsBody is the body of POST /v1/scores.
+type boardsBody struct {
+	Entries []boardEntry `json:"entries"`
+}
+
+type boardEntry struct {
+	Board       *string `json:"board"`
+	submitEntry         // inlined
+}
+
+// submitToBoards answers POST /v1/scores after the commit: all boards have it, or none.
+func (h *scoreHandlers) submitToBoards(c *call) error {
+	key, err := idempotencyKey(c.r.Header)
+	if err != nil {
+		return err
+	}
+	var body boardsBody
 	if err := c.decode(&body, false, nil); err != nil {
 		return err
 	}
@@ -32,16 +98,66 @@ func submitAcross(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := c.api.cfg.Writer.SubmitAcross(c.ctx, key, entries)
+	receipt, err := h.writer.SubmitAcross(c.ctx, key, entries)
 	if err != nil {
 		return writeError(err)
 	}
-	return c.sendReceipt(func(b []byte) []byte { return appendAcross(b, &receipt) })
+	return c.sendReceipt(func(b []byte) []byte { return appendBoardsReceipt(b, &receipt) })
+}
+
+// submissions checks the envelope: the number of entries and what each must have. The rules are the writer's.
+func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
+	if len(in) == 0 || len(in) > leaderboard.MaxLimit {
+		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want 1 to %d entries", leaderboard.MaxLimit)})
+	}
+	var bad badFields
+	out := make([]leaderboard.Submission, len(in))
+	for i := range in {
+		e := &in[i]
+		if e.Member == nil {
+			bad.add(fmt.Sprintf("/entries/%d/member", i), "is required")
+		} else {
+			out[i].Member = *e.Member
+		}
+		if e.Score == nil {
+			bad.add(fmt.Sprintf("/entries/%d/score", i), "is required")
+		} else {
+			out[i].Score = *e.Score
+		}
+		out[i].Tiebreak, out[i].CreatedTime = e.Tiebreak, e.CreatedTime
+		out[i].Fields = fieldValues(e.Fields, &bad, i)
+	}
+	if err := bad.err(); err != nil {
+		return nil, err
+	}
+	for i := range in {
+		if in[i].CreatedTime != nil && c.scope.level() < ScopeAdmin.level() {
+			return nil, reject(codeForbidden, "created_time is for imports and corrections: it needs a key with scope admin.",
+				inputError{Pointer: fmt.Sprintf("/entries/%d/created_time", i), Detail: "needs scope admin"})
+		}
+	}
+	return out, nil
+}
+
+// fieldValues are the fields of entry i of a body; nil when it has none. null is no value.
+func fieldValues(in map[string]*int64, bad *badFields, i int) map[string]int64 {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]int64, len(in))
+	for name, v := range in {
+		if v == nil {
+			bad.add(clip(fmt.Sprintf("/entries/%d/fields%s", i, jsontext.Pointer("").AppendToken(name))), "want a JSON integer, not null")
+			continue
+		}
+		out[name] = *v
+	}
+	return out
 }
 
 // boardSubmissions is submissions for entries that name their boards. A board that does not exist, whatever it is called,
 // is the writer's to reject.
-func (c *call) boardSubmissions(in []acrossEntry) ([]leaderboard.BoardSubmission, error) {
+func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {
 		inner[i] = in[i].submitEntry
@@ -69,7 +185,53 @@ func (c *call) boardSubmissions(in []acrossEntry) ([]leaderboard.BoardSubmission
 	return out, nil
 }
 
-func appendAcross(b []byte, r *leaderboard.AcrossReceipt) []byte {
+// remove answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
+func (h *scoreHandlers) remove(c *call) error {
+	id := c.member()
+	window, period, reopen := c.window(), c.text("period"), c.boolean("reopen")
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	board, err := c.boardName()
+	if err != nil {
+		return err
+	}
+	if _, b, err := h.resolve(c, "", ""); err == nil && b.Rules.Derive != nil {
+		return reject(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
+	}
+	var periodID int64
+	if window != "" || period != "" {
+		ref, _, err := h.resolve(c, window, period)
+		if err != nil {
+			return err
+		}
+		if periodID = ref.ID; ref.Quiet() {
+			return leaderboard.ErrNotRanked
+		}
+	}
+	var receipt leaderboard.Receipt
+	if reopen {
+		receipt, err = h.writer.Reopen(c.ctx, board, periodID, id, string(c.scope))
+	} else {
+		receipt, err = h.writer.Remove(c.ctx, board, periodID, id)
+	}
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendReceipt(func(b []byte) []byte {
+		b = appendString(append(b, `"member":`...), id)
+		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
+	})
+}
+
+// sendReceipt answers a write with an object of what body appends.
+func (c *call) sendReceipt(body func([]byte) []byte) error {
+	c.w.Header()["Cache-Control"] = []string{"no-store"}
+	c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), '}') })
+	return nil
+}
+
+func appendBoardsReceipt(b []byte, r *leaderboard.AcrossReceipt) []byte {
 	b = append(b, `"results":[`...)
 	for i := range r.Results {
 		if i > 0 {
@@ -86,6 +248,58 @@ func appendAcross(b []byte, r *leaderboard.AcrossReceipt) []byte {
 		seqs := r.Boards[name]
 		b = append(appendString(b, name), `:{`...)
 		b = append(appendSeqs(b, seqs.Seq, seqs.Seqs), '}')
+	}
+	return append(b, '}')
+}
+
+func appendResults(b []byte, results []leaderboard.Result) []byte {
+	b = append(b, `"results":[`...)
+	for i := range results {
+		r := &results[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendResult(append(b, '{'), r), '}')
+	}
+	return append(b, ']')
+}
+
+// appendResult appends the members of a result's object, without the braces.
+func appendResult(b []byte, r *leaderboard.Result) []byte {
+	b = appendString(append(b, `"member":`...), r.Member)
+	b = appendString(append(b, `,"status":`...), string(r.Status))
+	b = appendOptInt(append(b, `,"score":`...), r.Score)
+	b = appendOptInt(append(b, `,"previous_score":`...), r.Previous)
+	b = appendOptTime(append(b, `,"created_time":`...), r.CreatedTime)
+	if r.Rule != nil {
+		b = appendRule(append(b, `,"error":`...), r.Rule)
+	}
+	return b
+}
+
+// appendRule appends the problem of one rejected entry.
+func appendRule(b []byte, rule *leaderboard.RuleError) []byte {
+	k := kindOf(rule.Code)
+	b = appendString(append(b, `{"type":`...), k.typ())
+	b = appendString(append(b, `,"title":`...), k.title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(k.status), 10)
+	b = appendString(append(b, `,"detail":`...), rule.Detail)
+	return append(b, '}')
+}
+
+// appendSeqs appends seq, and seqs when the board has several windows.
+func appendSeqs(b []byte, seq int64, seqs map[leaderboard.Window]int64) []byte {
+	b = strconv.AppendInt(append(b, `"seq":`...), seq, 10)
+	if len(seqs) < 2 {
+		return b
+	}
+	b = append(b, `,"seqs":{`...)
+	for i, w := range slices.Sorted(maps.Keys(seqs)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, string(w)), ':')
+		b = strconv.AppendInt(b, seqs[w], 10)
 	}
 	return append(b, '}')
 }

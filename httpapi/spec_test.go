@@ -32,7 +32,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 			documented = append(documented, method+" "+path)
 		}
 	}
-	for _, rt := range routes(true) {
+	for _, rt := range (&handlers{}).routes(true) {
 		routed = append(routed, rt.method+" "+rt.path)
 	}
 	slices.Sort(documented)
@@ -45,7 +45,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 // The parameters that a route takes are those that the document lists.
 func TestDocumentHasTheParameters(t *testing.T) {
 	doc, _ := document()
-	for _, rt := range routes(true) {
+	for _, rt := range (&handlers{}).routes(true) {
 		item := doc.Paths.Value(rt.path)
 		var documented []string
 		for _, p := range append(slices.Clone(item.Parameters), item.GetOperation(rt.method).Parameters...) {
@@ -67,7 +67,7 @@ func TestDocumentHasTheParameters(t *testing.T) {
 // What the document says about keys is what the table of routes demands.
 func TestDocumentHasTheAccess(t *testing.T) {
 	doc, _ := document()
-	for _, rt := range routes(true) {
+	for _, rt := range (&handlers{}).routes(true) {
 		op := doc.Paths.Value(rt.path).GetOperation(rt.method)
 		var says string
 		switch {

@@ -97,7 +97,7 @@ func TestIdempotencyKey(t *testing.T) {
 func TestSeqsOfWindows(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
-	e.api.cfg.Writer = fixedWriter{leaderboard.Receipt{Seq: 9, Seqs: map[leaderboard.Window]int64{"week": 3, "all_time": 9}}}
+	e.api.handlers.scores.writer = fixedWriter{leaderboard.Receipt{Seq: 9, Seqs: map[leaderboard.Window]int64{"week": 3, "all_time": 9}}}
 	if got := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).want(200); !strings.Contains(string(got.body), `"seq":9,"seqs":{"all_time":9,"week":3}`) {
 		t.Errorf("got %s", got.body)
 	}
@@ -145,7 +145,7 @@ func TestRemove(t *testing.T) {
 func TestImpatientWrite(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.RequestTimeout = 10 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
-	e.api.cfg.Writer = stuckWriter{}
+	e.api.handlers.scores.writer = stuckWriter{}
 	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
 	e.post(writeKey, "/v1/scores", `{"entries":[{"board":"b","member":"m","score":5}]}`).wantProblem(503, "outcome-unknown")
 	e.delete(adminKey, "/v1/boards/b/members/m").wantProblem(503, "outcome-unknown")

@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"leaderboard"
+)
+
+// etag begins the ETag of an answer of this route; the route's own parameters are added to it.
+func (c *call) etag(on *target, st *leaderboard.State) etagHash {
+	return newETag(&on.ref, st, c.route.path, on.query.Mode)
+}
+
+// answer sends a reading answer: the common members, then what body appends.
+func (c *call) answer(on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
+	return c.respond(on, st, etag, func(b []byte) []byte { return body(appendCommon(b, on, st)) })
+}
+
+// respond sends what body appends, without the brace at the end. A client that has this state of it already is told so,
+// unless the answer is stale: that has to be seen.
+func (c *call) respond(on *target, st *leaderboard.State, hash etagHash, body func([]byte) []byte) error {
+	etag := hash.etag(st.Seq)
+	h := c.w.Header()
+	values := [...]string{etag, cacheControl(on, st)}
+	h["Etag"] = values[0:1:1]
+	h["Cache-Control"] = values[1:2:2]
+	if match := c.r.Header["If-None-Match"]; match != nil && !st.Stale && noneMatch(match, etag) {
+		c.sendNothing(http.StatusNotModified)
+		return nil
+	}
+	c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
+	return nil
+}
+
+// cacheControl lets caches keep an answer only to ask whether it still holds, unless it holds for good.
+func cacheControl(on *target, st *leaderboard.State) string {
+	switch {
+	case st.Stale:
+		return "no-store"
+	case on.private:
+		return "private, no-cache"
+	case on.final:
+		return "public, max-age=31536000, immutable"
+	default:
+		return "public, no-cache"
+	}
+}
+
+// appendCommon opens an answer with the members that all reading answers share; a comma follows them.
+func appendCommon(b []byte, on *target, st *leaderboard.State) []byte {
+	b = appendString(append(b, `{"board":`...), on.ref.Board)
+	b = appendString(append(b, `,"window":`...), string(on.ref.Window))
+	b = appendString(append(b, `,"period":`...), on.ref.Name)
+	b = appendString(append(b, `,"mode":`...), string(on.query.Mode))
+	b = strconv.AppendInt(append(b, `,"total":`...), st.Total, 10)
+	b = strconv.AppendInt(append(b, `,"seq":`...), st.Seq, 10)
+	b = appendTime(append(b, `,"as_of":`...), st.AsOf)
+	b = appendString(append(b, `,"source":`...), string(st.Source))
+	b = strconv.AppendBool(append(b, `,"stale":`...), st.Stale)
+	return append(b, ',')
+}
+
+// appendEntries appends the member entries of a page's answer.
+func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
+	b = append(b, `"entries":[`...)
+	for i := range entries {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
+	}
+	return append(b, ']')
+}
+
+// appendPositioned appends the member entries of an answer about given members, each with its position.
+func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
+	tie := &on.ref.Rules.Tiebreak
+	b = append(b, `"entries":[`...)
+	for i := range s.Entries {
+		e := &s.Entries[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendRanked(append(b, '{'), tie, &e.Ranked)
+		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), e.Position, 10), i), '}')
+	}
+	return append(b, ']')
+}
+
+// profileLookup finds what is shown of members beside their entries.
+type profileLookup struct{ profiles Profiles }
+
+// shownProfiles are the profiles that an answer shows beside its entries. The zero value is none.
+type shownProfiles struct {
+	asked    bool
+	profiles []*leaderboard.Profile // by the index of the entry, nil for a member without one
+}
+
+// of finds the profiles of an answer's members, in one query, when the request has ?profiles=true. When they cannot be
+// looked up, those cached are shown and the state is marked stale: there may be something newer.
+func (l profileLookup) of(c *call, asked bool, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
+	if !asked {
+		return shownProfiles{}
+	}
+	members := make([]string, n)
+	for i := range members {
+		members[i] = member(i)
+	}
+	profiles, err := l.profiles.ProfilesOf(c.ctx, members)
+	if err != nil {
+		st.Stale = true
+	}
+	return shownProfiles{asked: true, profiles: profiles}
+}
+
+// ofEntries is of for a run of entries.
+func (l profileLookup) ofEntries(c *call, asked bool, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
+	return l.of(c, asked, st, len(entries), func(i int) string { return entries[i].Member })
+}
+
+// addTo adds what is shown to an answer's ETag: a profile can change when the entries do not.
+func (s *shownProfiles) addTo(etag etagHash) etagHash {
+	if !s.asked {
+		return etag
+	}
+	etag = etag.text("profiles")
+	for _, p := range s.profiles {
+		if p == nil {
+			etag = etag.int(0)
+		} else {
+			etag = etag.int(1).text(p.DisplayName).text(p.AvatarURL).text(string(p.Attributes))
+		}
+	}
+	return etag
+}
+
+// appendTo appends the member profile to the object of entry i, when it has one.
+func (s *shownProfiles) appendTo(b []byte, i int) []byte {
+	if !s.asked || s.profiles[i] == nil {
+		return b
+	}
+	p := s.profiles[i]
+	b = appendString(append(b, `,"profile":{"display_name":`...), p.DisplayName)
+	b = appendString(append(b, `,"avatar_url":`...), p.AvatarURL)
+	b = append(append(b, `,"attributes":`...), p.Attributes...)
+	return append(b, '}')
+}

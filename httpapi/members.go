@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends and
+// may be called concurrently.
+type Profiles interface {
+	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
+	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
+	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
+	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	// Profile is the profile of a member as it is now; ErrProfileNotFound.
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
+	// except for what was put here. With an error they are those at hand, however old.
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+}
+
+// Eraser removes members from everywhere.
+type Eraser interface {
+	// Forget removes all that is known of a member, and records who asked. It works until it is done or ctx ends, which is
+	// no error; what is left is then done without it, and the same call again goes on and tells how far it is. Errors:
+	// ErrOverloaded, ErrUnavailable.
+	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
+}
+
+// memberHandlers serve what is known of members: their profiles, and the erasure of all of it.
+type memberHandlers struct {
+	profiles Profiles
+	eraser   Eraser
+}
+
+// profileBody is the body of PUT /v1/members/{member}; what is left out is empty.
+type profileBody struct {
+	DisplayName string         `json:"display_name"`
+	AvatarURL   string         `json:"avatar_url"`
+	Attributes  jsontext.Value `json:"attributes"`
+}
+
+// profileJSON is a profile as it is shown.
+type profileJSON struct {
+	Member      string             `json:"member"`
+	DisplayName string             `json:"display_name"`
+	AvatarURL   string             `json:"avatar_url"`
+	Attributes  jsontext.Value     `json:"attributes"`
+	UpdatedTime leaderboard.Micros `json:"updated_time"`
+}
+
+func showProfile(p *leaderboard.Profile) profileJSON {
+	return profileJSON{p.Member, p.DisplayName, p.AvatarURL, jsontext.Value(p.Attributes), p.UpdatedTime}
+}
+
+// get answers GET /v1/members/{member}.
+func (h *memberHandlers) get(c *call) error {
+	id := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	p, err := h.profiles.Profile(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(http.StatusOK, showProfile(&p))
+}
+
+// put answers PUT /v1/members/{member}: 201 when the member had no profile.
+func (h *memberHandlers) put(c *call) error {
+	p := leaderboard.Profile{Member: c.member()}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body profileBody
+	if err := c.decode(&body, false, &emptiness{opaque: "attributes"}); err != nil {
+		return err
+	}
+	p.DisplayName, p.AvatarURL = body.DisplayName, body.AvatarURL
+	var err error
+	if p.Attributes, err = leaderboard.ParseAttributes(body.Attributes); err != nil {
+		return err
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	p, created, err := h.profiles.PutProfile(c.ctx, p)
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendProfile(&p, created)
+}
+
+// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is empty.
+type profilePatch struct {
+	DisplayName patchedText    `json:"display_name"`
+	AvatarURL   patchedText    `json:"avatar_url"`
+	Attributes  jsontext.Value `json:"attributes"`
+}
+
+// patchedText is a string in a merge patch, nil when it is not given.
+type patchedText struct{ given *string }
+
+// UnmarshalJSONFrom reads a string or null.
+func (p *patchedText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	p.given = new(string)
+	if dec.PeekKind() == 'n' {
+		return dec.SkipValue()
+	}
+	return json.UnmarshalDecode(dec, p.given)
+}
+
+// patch answers PATCH /v1/members/{member}: 201 when the member had no profile.
+func (h *memberHandlers) patch(c *call) error {
+	id := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	var body profilePatch
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	p, created, err := h.profiles.PatchProfile(c.ctx, id, leaderboard.ProfilePatch{
+		DisplayName: body.DisplayName.given, AvatarURL: body.AvatarURL.given, Attributes: body.Attributes,
+	})
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendProfile(&p, created)
+}
+
+func (c *call) sendProfile(p *leaderboard.Profile, created bool) error {
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return c.sendJSON(status, showProfile(p))
+}
+
+// erasureJSON is a forgetting that is not done yet.
+type erasureJSON struct {
+	Member  string `json:"member"`
+	State   string `json:"state"`
+	Entries int64  `json:"entries"`
+}
+
+// erase answers DELETE /v1/members/{member}: 204 when nothing of the member is left, 202 when the work is larger
+// than a request has time for; it goes on without the request.
+func (h *memberHandlers) erase(c *call) error {
+	id := c.member()
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	// The rest of the time is for the answer.
+	ctx, cancel := context.WithTimeout(c.ctx, c.shared.requestTimeout*4/5)
+	defer cancel()
+	f, err := h.eraser.Forget(ctx, id, string(c.scope))
+	if err != nil {
+		return err
+	}
+	if !f.Done {
+		return c.sendJSON(http.StatusAccepted, erasureJSON{id, "running", f.Entries})
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+
+	"leaderboard"
+)
+
+// Catalog finds the period that a request is about.
+// Catalog finds the period that a request is about.
+type Catalog interface {
+	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
+	// It is called for every request, so it should answer from memory. Errors: ErrBoardNotFound, ErrPeriodNotFound
+	// (also for a window that the board does not have), ErrUnavailable.
+	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
+	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound, ErrUnavailable.
+	Renew(ctx context.Context, board string) error
+	// Labelled are the names of the boards that have all labels, private ones included, in the order of their bytes.
+	// Errors: ErrUnavailable, a *leaderboard.RuleError when they are too many.
+	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
+}
+
+// resolver finds the board and the period that a request is about, and lets only those see them who may.
+type resolver struct{ catalog Catalog }
+
+// resolve finds the period that the path and the two parameters name and checks that the caller may see its board.
+func (r resolver) resolve(c *call, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+	return r.resolveOn(c, c.pathValue("board"), window, period)
+}
+
+// resolveOn does so for any board.
+func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error) {
+	if leaderboard.CheckBoardName(name) != nil {
+		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
+	}
+	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && window+period != "" {
+		// Whoever may not see the board is told so, not which periods it lacks.
+		if _, b, err := r.catalog.Resolve(c.ctx, name, "", ""); err == nil {
+			if err := c.mayRead(&b); err != nil {
+				return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+			}
+		}
+	}
+	if err == nil {
+		err = c.mayRead(&board)
+	}
+	return ref, board, err
+}
+
+// resolvePlayed is resolve for what works on entries: somebody has played in the period.
+func (r resolver) resolvePlayed(c *call, window, period string) (leaderboard.PeriodRef, error) {
+	ref, _, err := r.resolve(c, window, period)
+	if err == nil && ref.Quiet() {
+		err = &leaderboard.PeriodError{Detail: "Nobody has played in " + ref.Name + ", so there is nothing to do."}
+	}
+	return ref, err
+}
+
+// mayRead lets anyone read a public board and holders of a key all others.
+// mayRead lets anyone read a public board and holders of a key all others.
+func (c *call) mayRead(b *leaderboard.Board) error {
+	if b.Rules.Visibility == leaderboard.VisibilityPublic {
+		return nil
+	}
+	return allow(c.scope, ScopeRead)
+}
+
+// target is what a reading request looks at: a period and the common parameters.
+type target struct {
+	ref     leaderboard.PeriodRef
+	query   leaderboard.Query
+	private bool
+	// final: the period is closed and was asked for by its own name, so the same query has this answer for good.
+	final bool
+	// profiles: they are shown beside the entries, and change when the entries do not.
+	profiles bool
+}
+
+// target resolves the board of the path with the common parameters. It tells of everything that was wrong with the
+// parameters so far.
+func (r resolver) target(c *call) (target, error) {
+	window, period := c.window(), c.text("period")
+	mode := c.mode()
+	minSeq, profiles := c.integer("min_seq", 0, 0, maxInt64), c.boolean("profiles")
+	if err := c.badInput(); err != nil {
+		return target{}, err
+	}
+	c.resolved = resolved{minSeq: minSeq}
+	ref, board, err := r.resolve(c, window, period)
+	if err != nil {
+		return target{}, err
+	}
+	c.resolved.periodID = ref.ID
+	if mode == "" {
+		mode = ref.Rules.Mode
+	}
+	private := board.Rules.Visibility != leaderboard.VisibilityPublic
+	on := target{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
+	if ref.Closed {
+		on.final = period == ref.Name && !profiles && !ref.Quiet()
+		on.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
+	}
+	return on, nil
+}
+
+// retryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory for
+// a moment. When another server has deleted the board and created it again, or changed its windows, the period that it
+// names lacks what the caller has seen already: that is not the caller's error.
+func (r resolver) retryOutdated(handle func(*call) error) func(*call) error {
+	return func(c *call) error {
+		err := handle(c)
+		if err != nil && r.outdated(c, err) {
+			return handle(c)
+		}
+		return err
+	}
+}
+
+// outdated renews the catalog's memory of the board when an error may come from it, and reports whether it has changed. A
+// period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names that no
+// period can have are not to reach MySQL.
+func (r resolver) outdated(c *call, err error) bool {
+	ahead, lost := errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, leaderboard.ErrPeriodNotFound)
+	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {
+		return false
+	}
+	switch err := r.catalog.Renew(c.ctx, c.pathValue("board")); {
+	case errors.Is(err, leaderboard.ErrBoardNotFound):
+		return true
+	case err != nil:
+		return false
+	}
+	ref, _, err := r.resolve(c, c.text("window"), c.text("period"))
+	return err != nil || ref.ID != c.resolved.periodID
+}

@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"leaderboard"
+)
+
+// selection is what a request about several boards looks at: one period of each.
+type selection struct {
+	target // ref is none; private and final as for one board, the mode in query
+	refs   []leaderboard.PeriodRef
+	absent []string // boards that have no such window or period
+
+	minSeqs map[string]int64 // by board, nil when any state will do
+}
+
+// boards are the names of the boards.
+func (s *selection) boards() []string {
+	names := make([]string, len(s.refs))
+	for i := range s.refs {
+		names[i] = s.refs[i].Board
+	}
+	return names
+}
+
+// selection resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
+// named is refused, one among those with the labels is passed over. It tells of everything that was wrong with the
+// parameters so far.
+func (r resolver) selection(c *call) (selection, error) {
+	boards, labels := c.text("boards"), c.labels()
+	if c.query.has("boards") == c.query.has("labels") {
+		c.badParam("boards", "want the names of boards in boards, or what they are about in labels, and not both")
+	}
+	window, period := c.window(), c.text("period")
+	mode := c.mode()
+	s := selection{target: target{profiles: c.boolean("profiles")}}
+	names := c.boardNames(boards)
+	s.minSeqs = c.minSeqs()
+	if err := c.badInput(); err != nil {
+		return s, err
+	}
+	named := names != nil
+	if !named {
+		var err error
+		if names, err = r.catalog.Labelled(c.ctx, labels); err != nil {
+			return s, err
+		}
+	}
+	var why error // the first board is absent
+	for _, name := range names {
+		ref, board, err := r.resolveOn(c, name, window, period)
+		switch {
+		case err == nil:
+			s.refs = append(s.refs, ref)
+			s.private = s.private || board.Rules.Visibility != leaderboard.VisibilityPublic
+		case errors.Is(err, leaderboard.ErrPeriodNotFound):
+			if s.absent = append(s.absent, name); why == nil {
+				why = err
+			}
+		case named && errors.Is(err, leaderboard.ErrBoardNotFound):
+			return s, reject("board-not-found", "No board is called "+name+".")
+		case named, !isRejection(err) && !errors.Is(err, leaderboard.ErrBoardNotFound):
+			return s, err
+		}
+	}
+	if len(s.refs) == 0 && why != nil {
+		return s, why
+	}
+	if len(s.refs) == 0 {
+		return s, reject("board-not-found", "No board has these labels.")
+	}
+	for name := range s.minSeqs {
+		if !slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return ref.Board == name }) {
+			return s, malformed(inputError{Parameter: "min_seq", Detail: "board " + name + " is not one of those asked about"})
+		}
+	}
+	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
+	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
+	s.final = named && len(s.absent) == 0 && !s.profiles &&
+		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || ref.Quiet() || period != ref.Name })
+	return s, nil
+}
+
+// boardNames takes a list of names apart, nil when there is none.
+func (c *call) boardNames(list string) []string {
+	if list == "" {
+		return nil
+	}
+	names := strings.Split(list, ",")
+	slices.Sort(names)
+	valid := len(names) <= leaderboard.MaxMerged && len(slices.Compact(slices.Clone(names))) == len(names)
+	for _, name := range names {
+		valid = valid && leaderboard.CheckBoardName(name) == nil
+	}
+	if !valid {
+		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxMerged))
+	}
+	return names
+}
+
+// minSeqs are the least states asked for: pairs of board and seq.
+func (c *call) minSeqs() map[string]int64 {
+	list := c.text("min_seq")
+	if list == "" {
+		return nil
+	}
+	seqs := map[string]int64{}
+	for pair := range strings.SplitSeq(list, ",") {
+		name, text, _ := strings.Cut(pair, ":")
+		seq, ok := parseInteger(text)
+		if _, twice := seqs[name]; !ok || seq < 0 || twice || leaderboard.CheckBoardName(name) != nil {
+			c.badParam("min_seq", "want board:seq pairs separated by commas, such as moba:5,card:7, no board twice")
+			return nil
+		}
+		seqs[name] = seq
+	}
+	return seqs
+}
+
+// commonMode is the mode of the boards when they have the same, strict otherwise.
+func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
+	for i := range refs {
+		if refs[i].Rules.Mode != refs[0].Rules.Mode {
+			return leaderboard.ModeStrict
+		}
+	}
+	return refs[0].Rules.Mode
+}
+
+// reached says whether states are as new as was asked for.
+func (s *selection) reached(states []leaderboard.State) bool {
+	for i := range states {
+		if states[i].Seq < s.minSeqs[s.refs[i].Board] {
+			return false
+		}
+	}
+	return true
+}
+
+// state is that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
+func (s *selection) state(states []leaderboard.State) leaderboard.State {
+	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
+	slowest := map[leaderboard.Source]int{leaderboard.SourceLocal: 0, leaderboard.SourceRedis: 1, leaderboard.SourceMySQL: 2}
+	for i := range states {
+		st := &states[i]
+		all.Seq += st.Seq
+		all.Stale = all.Stale || st.Stale
+		if slowest[st.Source] > slowest[all.Source] {
+			all.Source = st.Source
+		}
+		s.final = s.final && st.Seq >= s.refs[i].LastSeq // what is for good is the last state
+	}
+	return all
+}
+
+// retryOutdated answers a question about several boards. What the catalog knows by heart may be out of date, see reading; then
+// all boards are looked up anew and the question is put once more.
+func (r resolver) retrySelection(c *call, answer func(*selection) error) error {
+	s, err := r.selection(c)
+	if err != nil {
+		return err
+	}
+	err = answer(&s)
+	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
+		return err
+	}
+	for i := range s.refs {
+		if renewErr := r.catalog.Renew(c.ctx, s.refs[i].Board); renewErr != nil && !errors.Is(renewErr, leaderboard.ErrBoardNotFound) {
+			return err
+		}
+	}
+	if s, err = r.selection(c); err != nil {
+		return err
+	}
+	return answer(&s)
+}
