@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 const (
@@ -15,12 +18,6 @@ const (
 	acrossClients = 48
 	acrossMembers = 8
 )
-
-// boardSubmission is one entry of POST /v1/scores.
-type boardSubmission struct {
-	Board string `json:"board"`
-	submission
-}
 
 // additions is a load on the boards left and right: every third addition is to the left one alone, the others are to
 // both in one request, in either order. Each is repeated under its key until it is acknowledged.
@@ -31,18 +28,20 @@ type additions struct {
 	kills    chan int64 // is told of every acknowledgement, by number
 }
 
-func (ad *additions) submission(i int) submission {
-	return submission{fmt.Sprintf("m%d", i%acrossMembers), int64(1 + i%97)}
+func (ad *additions) submission(i int) leaderboard.Submission {
+	return scored(fmt.Sprintf("m%d", i%acrossMembers), int64(1+i%97))
 }
 
-func (ad *additions) ask(ctx context.Context, i int) (answer, error) {
+func (ad *additions) ask(ctx context.Context, i int) ([]client.Result, error) {
 	sub, key := ad.submission(i), fmt.Sprintf("key-%d", i)
 	if i%3 == 0 {
-		return ad.server.Load().submit(ctx, "left", key, sub)
+		r, err := ad.server.Load().submit(ctx, "left", key, sub)
+		return r.Results, err
 	}
 	boards := [2]string{"left", "right"}
-	entries := []boardSubmission{{boards[i%2], sub}, {boards[1-i%2], sub}}
-	return ad.server.Load().call(ctx, http.MethodPost, "/v1/scores", map[string]any{"entries": entries}, "Idempotency-Key", key)
+	entries := []leaderboard.BoardSubmission{{Board: boards[i%2], Submission: sub}, {Board: boards[1-i%2], Submission: sub}}
+	r, err := ad.server.Load().SubmitAcross(ctx, entries, client.SubmitOptions{IdempotencyKey: key})
+	return r.Results, err
 }
 
 // send repeats addition i until it is acknowledged.
@@ -50,22 +49,18 @@ func (ad *additions) send(ctx context.Context, i int) error {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()
 	for {
-		a, err := ad.ask(ctx, i)
-		switch {
-		case err == nil && a.status == http.StatusOK:
-			var r receipt
-			if err := a.decode(&r); err != nil {
-				return err
-			}
-			for _, res := range r.Results {
-				if res.Status != "applied" {
-					return fmt.Errorf("addition %d: %s", i, a.body)
+		results, err := ad.ask(ctx, i)
+		switch s := status(err); {
+		case err == nil:
+			for _, r := range results {
+				if r.Status != "applied" {
+					return fmt.Errorf("addition %d: %+v", i, results)
 				}
 			}
 			ad.kills <- ad.acked.Add(1)
 			return nil
-		case err == nil && a.status != http.StatusServiceUnavailable:
-			return fmt.Errorf("addition %d: status %d: %s", i, a.status, a.body)
+		case s != 0 && s != http.StatusServiceUnavailable:
+			return fmt.Errorf("addition %d: %w", i, err)
 		}
 		ad.repeated.Add(1)
 		select {
@@ -83,7 +78,7 @@ func TestKill9AcrossBoards(t *testing.T) {
 	ad := &additions{kills: make(chan int64, acrossCount)}
 	ad.server.Store(w.serve(t, "server 0"))
 	for _, b := range []string{"right", "left"} { // ids in another order than names
-		ad.server.Load().putBoard(t, b, map[string]any{"policy": "sum"})
+		ad.server.Load().putBoard(t, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"leaderboard"
 )
 
 // temporaryTTL is how long the temporary keys of a dead builder live at most (the default of topn.Options).
@@ -42,7 +44,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	s := w.serve(t, "server")
 	cases, rankings := deathCases(), map[string]ranking{}
 	for _, c := range cases {
-		rankings[c.board()] = s.fill(t, c.board(), 2500, map[string]any{"top_n": 2000})
+		rankings[c.board()] = s.fill(t, c.board(), 2500, leaderboard.Rules{TopN: 2000})
 		if c.inPlace {
 			s.mustRebuild(t, c.board())
 		}

@@ -3,11 +3,15 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 // builderTerm is the term of the lease of a build (the default of refresher.Config).
@@ -20,17 +24,17 @@ func (w *world) builder(t *testing.T, board, fault string) *process {
 }
 
 // outcome is the run of a builder that has ended.
-func (p *process) outcome(t *testing.T) run {
+func (p *process) outcome(t *testing.T) client.Run {
 	t.Helper()
 	p.awaitExit(t)
-	var runs []run
+	var runs []client.Run
 	if err := json.Unmarshal([]byte(p.out.awaitEnd(t)), &runs); err != nil || len(runs) != 1 {
 		t.Fatalf("%s: want one run, not %s (%v)", p.name, p.out.text(), err)
 	}
 	return runs[0]
 }
 
-// pausedBuilder is a board with a copy in place, and a builder stopped at a point behind its snapshot.
+// pausedBuilder is a board with a copy in place, and a builder stopped at a point after its snapshot.
 type pausedBuilder struct {
 	*world
 	server  *server
@@ -42,7 +46,7 @@ type pausedBuilder struct {
 func (w *world) pauseBuilder(t *testing.T, s *server, board, point string) *pausedBuilder {
 	t.Helper()
 	p := &pausedBuilder{world: w, server: s, board: board}
-	s.fill(t, board, 2500, map[string]any{"top_n": 2000})
+	s.fill(t, board, 2500, leaderboard.Rules{TopN: 2000})
 	s.mustRebuild(t, board)
 	p.period = w.periodOf(t, board)
 	p.builder = w.builder(t, board, "stop:"+point)
@@ -53,7 +57,7 @@ func (w *world) pauseBuilder(t *testing.T, s *server, board, point string) *paus
 // write moves the top of the board on and waits until the copy has it.
 func (p *pausedBuilder) write(t *testing.T, score int64) {
 	t.Helper()
-	r := p.server.mustSubmit(t, p.board, submission{"new", score}, submission{"m00000", score + 1})
+	r := p.server.mustSubmit(t, p.board, scored("new", score), scored("m00000", score+1))
 	eventually(t, "the copy has the write", func() error {
 		seq, err := p.copySeq(t.Context(), p.period)
 		if err == nil && seq != strconv.FormatInt(r.Seq, 10) {
@@ -70,15 +74,14 @@ func (p *pausedBuilder) checkCopy(t *testing.T, score int64) {
 	if err != nil || v.Checked < 2000 {
 		t.Errorf("the copy: %+v, %v", v, err)
 	}
-	var top page
-	if err := p.server.get(t.Context(), "/v1/boards/"+p.board+"/top?limit=2", &top); err != nil || len(top.Entries) != 2 ||
-		top.Entries[0] != (entry{1, "m00000", score + 1}) || top.Entries[1] != (entry{2, "new", score}) {
+	top, err := p.server.top(t.Context(), p.board, 0, 2)
+	if err != nil || !slices.Equal(entriesOf(top.Entries), []entry{{1, "m00000", score + 1}, {2, "new", score}}) {
 		t.Errorf("top is %+v, %v", top, err)
 	}
 }
 
 // resume lets the builder go on and returns how it ended. The copy in place must not go back meanwhile.
-func (p *pausedBuilder) resume(t *testing.T) run {
+func (p *pausedBuilder) resume(t *testing.T) client.Run {
 	t.Helper()
 	text, err := p.copySeq(t.Context(), p.period)
 	if err != nil {

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 // TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
@@ -25,16 +28,17 @@ func TestCommitReplyLost(t *testing.T) {
 			p, dsn := newProxy(t, w.dsn)
 			through := &world{dsn: dsn} // no Redis: nothing but writes goes to MySQL
 			s := through.serve(t, "server")
-			s.putBoard(t, "sums", map[string]any{"policy": "sum"})
-			s.mustSubmit(t, "sums", submission{"a", 100})
+			s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+			s.mustSubmit(t, "sums", scored("a", 100))
 
 			p.add(t, c.toxic)
-			a, err := s.submit(t.Context(), "sums", "key-1", submission{"a", 5})
-			if err != nil {
+			_, err := s.submit(t.Context(), "sums", "key-1", scored("a", 5))
+			problem, ok := errors.AsType[*client.Problem](err)
+			if !ok {
 				t.Fatal(err)
 			}
-			if a.status != http.StatusServiceUnavailable || a.problem() != "/problems/outcome-unknown" || a.header.Get("Retry-After") == "" {
-				t.Errorf("answer %d %s, Retry-After %q; want 503 outcome-unknown with Retry-After", a.status, a.body, a.header.Get("Retry-After"))
+			if problem.Status != http.StatusServiceUnavailable || problem.Type != "/problems/outcome-unknown" || problem.RetryAfter == 0 {
+				t.Errorf("answer %+v; want 503 outcome-unknown with Retry-After", problem)
 			}
 			want := int64(100)
 			if c.committed {
@@ -46,7 +50,7 @@ func TestCommitReplyLost(t *testing.T) {
 			p.heal(t)
 
 			for range 3 {
-				checkOnce(t, s, "sums", "key-1", submission{"a", 5}, 2, 100, 105)
+				checkOnce(t, s, "sums", "key-1", scored("a", 5), 2, 100, 105)
 			}
 			if got := w.scores(t, "sums")["a"]; got != 105 {
 				t.Errorf("the score in MySQL is %d, want 105", got)
@@ -61,15 +65,15 @@ func TestKill9BetweenCommitAndAnswer(t *testing.T) {
 	w := newWorld(t)
 	p, dsn := newProxy(t, w.dsn)
 	s := (&world{dsn: dsn}).serve(t, "server")
-	s.putBoard(t, "sums", map[string]any{"policy": "sum"})
-	s.mustSubmit(t, "sums", submission{"a", 100})
+	s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	s.mustSubmit(t, "sums", scored("a", 100))
 
 	p.add(t, withheldReply)
 	failed := make(chan error, 1)
 	go func() {
-		a, err := s.submit(t.Context(), "sums", "key-1", submission{"a", 5})
-		if err == nil {
-			err = fmt.Errorf("%w: %d %s", errAnswered, a.status, a.body)
+		r, err := s.submit(t.Context(), "sums", "key-1", scored("a", 5))
+		if status(err) != 0 {
+			err = fmt.Errorf("%w: %+v, %w", errAnswered, r, err)
 		}
 		failed <- err
 	}()
@@ -85,7 +89,7 @@ func TestKill9BetweenCommitAndAnswer(t *testing.T) {
 	}
 
 	s = w.serve(t, "next server")
-	checkOnce(t, s, "sums", "key-1", submission{"a", 5}, 2, 100, 105)
+	checkOnce(t, s, "sums", "key-1", scored("a", 5), 2, 100, 105)
 	if got := w.scores(t, "sums")["a"]; got != 105 {
 		t.Errorf("the score in MySQL is %d, want 105", got)
 	}
@@ -94,20 +98,16 @@ func TestKill9BetweenCommitAndAnswer(t *testing.T) {
 var errAnswered = errors.New("there is an answer")
 
 // checkOnce repeats a submission and compares its receipt with the one true result.
-func checkOnce(t *testing.T, s *server, board, key string, sub submission, seq, before, after int64) {
+func checkOnce(t *testing.T, s *server, board, key string, sub leaderboard.Submission, seq, before, after int64) {
 	t.Helper()
-	a, err := s.submit(t.Context(), board, key, sub)
-	var r receipt
-	if err == nil {
-		err = a.decode(&r)
-	}
+	r, err := s.submit(t.Context(), board, key, sub)
 	if err != nil {
 		t.Fatalf("repeating the request: %s", err)
 	}
-	ok := r.Seq == seq && slices.EqualFunc(r.Results, []submission{sub}, func(r result, s submission) bool {
-		return r.Member == s.Member && r.Status == "applied" && r.Score == after && r.Previous != nil && *r.Previous == before
+	ok := r.Seq == seq && slices.EqualFunc(r.Results, []leaderboard.Submission{sub}, func(r client.Result, s leaderboard.Submission) bool {
+		return r.Member == s.Member && r.Status == "applied" && r.Score != nil && *r.Score == after && r.PreviousScore != nil && *r.PreviousScore == before
 	})
 	if !ok {
-		t.Errorf("repeating the request: %s, want seq %d, score %d after %d", a.body, seq, after, before)
+		t.Errorf("repeating the request: %+v, want seq %d, score %d after %d", r, seq, after, before)
 	}
 }

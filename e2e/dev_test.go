@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,12 +46,12 @@ func processState(pid int) (state string, parent int) {
 }
 
 // dev starts `leaderboard dev` on a folder and waits until it is up.
-func dev(t *testing.T, dir string) (*process, *client) {
+func dev(t *testing.T, dir string) (*process, *api) {
 	t.Helper()
 	p := start(t, "dev", []string{"LEADERBOARD_KEYS=admin:" + adminKey}, "dev", "--dir", dir, "--listen", "127.0.0.1:0", "--members", "200", "--log", "json")
 	url := p.err.awaitLog(t, "serving", "addr")
 	p.out.awaitLine(t, "the welcome", func(line string) bool { return strings.Contains(line, url) }, false)
-	return p, newClient(t, url)
+	return p, newAPI(t, url)
 }
 
 // TestChildrenDieWithDev kills `leaderboard dev` with -9: its MySQL and its Redis end with it. What was acknowledged
@@ -62,7 +63,7 @@ func TestChildrenDieWithDev(t *testing.T) {
 	if len(servers) != 2 {
 		t.Fatalf("dev has the children %v, want its MySQL and its Redis", servers)
 	}
-	r := c.mustSubmit(t, "demo", submission{"you", 1_000_000})
+	r := c.mustSubmit(t, "demo", scored("you", 1_000_000))
 	defer func() {
 		for _, pid := range servers {
 			if t.Failed() { // they may have outlived dev
@@ -81,9 +82,8 @@ func TestChildrenDieWithDev(t *testing.T) {
 	}
 
 	p, c = dev(t, dir)
-	var top page
-	if err := c.get(t.Context(), "/v1/boards/demo/top?limit=1", &top); err != nil || top.Seq != r.Seq || len(top.Entries) != 1 ||
-		top.Entries[0] != (entry{1, "you", 1_000_000}) {
+	top, err := c.top(t.Context(), "demo", 0, 1)
+	if err != nil || top.Seq != r.Seq || !slices.Equal(entriesOf(top.Entries), []entry{{1, "you", 1_000_000}}) {
 		t.Errorf("after the next start the top is %+v, %v, want the write of seq %d", top, err, r.Seq)
 	}
 	servers = children(t, p.pid)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"leaderboard"
 )
 
 // importJob is a file of amounts to add, with lines that are refused, and what has to come of it.
@@ -82,7 +84,7 @@ func serveSums(t *testing.T, w *world, name string) *server {
 	t.Helper()
 	s := w.serve(t, name)
 	if name == "server 0" {
-		s.putBoard(t, "sums", map[string]any{"policy": "sum", "limits": map[string]any{"max_delta": 100}})
+		s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum, Limits: leaderboard.Limits{MaxDelta: new(int64(100))}})
 	}
 	return s
 }

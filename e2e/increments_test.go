@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 const (
@@ -22,7 +25,7 @@ type increments struct {
 	server atomic.Pointer[server] // who to ask now
 
 	mu       sync.Mutex
-	receipts []receipt // by increment, as acknowledged
+	receipts []client.Receipt // by increment, as acknowledged
 	acked    int
 	repeated int           // requests that got no answer, or one that leaves the outcome open
 	milepost int           // progress is closed when so many are acknowledged
@@ -30,8 +33,8 @@ type increments struct {
 	failed   []error
 }
 
-func (in *increments) submission(i int) submission {
-	return submission{fmt.Sprintf("m%02d", i%incrementMembers), int64(1 + i%97)}
+func (in *increments) submission(i int) leaderboard.Submission {
+	return scored(fmt.Sprintf("m%02d", i%incrementMembers), int64(1+i%97))
 }
 
 // send repeats increment i until it is acknowledged.
@@ -39,18 +42,12 @@ func (in *increments) send(ctx context.Context, i int) {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()
 	for ctx.Err() == nil {
-		a, err := in.server.Load().submit(ctx, "sums", fmt.Sprintf("key-%d", i), in.submission(i))
-		if err == nil && a.status == http.StatusOK {
-			var r receipt
-			err := a.decode(&r)
-			if err == nil && len(r.Results) != 1 {
-				err = fmt.Errorf("increment %d: %s", i, a.body)
-			}
-			in.acknowledge(i, r, err)
-			return
+		r, err := in.server.Load().submit(ctx, "sums", fmt.Sprintf("key-%d", i), in.submission(i))
+		if err == nil && len(r.Results) != 1 {
+			err = fmt.Errorf("increment %d: %+v", i, r)
 		}
-		if err == nil && a.status != http.StatusServiceUnavailable {
-			in.acknowledge(i, receipt{}, fmt.Errorf("increment %d: status %d: %s", i, a.status, a.body))
+		if s := status(err); err == nil || s != 0 && s != http.StatusServiceUnavailable {
+			in.acknowledge(i, r, err)
 			return
 		}
 		in.mu.Lock()
@@ -60,7 +57,7 @@ func (in *increments) send(ctx context.Context, i int) {
 	}
 }
 
-func (in *increments) acknowledge(i int, r receipt, err error) {
+func (in *increments) acknowledge(i int, r client.Receipt, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.receipts[i] = r
@@ -89,9 +86,9 @@ func (in *increments) awaitAcked(t *testing.T, n int) {
 // counted exactly once: the clients repeat them under the same keys, at the server that comes next.
 func TestKill9DuringIncrements(t *testing.T) {
 	w := newWorld(t)
-	in := &increments{receipts: make([]receipt, incrementCount)}
+	in := &increments{receipts: make([]client.Receipt, incrementCount)}
 	in.server.Store(w.serve(t, "server 0"))
-	in.server.Load().putBoard(t, "sums", map[string]any{"policy": "sum"})
+	in.server.Load().putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
 
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -155,10 +152,10 @@ func (in *increments) checkReceipts(t *testing.T) {
 		}
 		seen[r.Seq] = i
 		sub, before := in.submission(i), int64(0)
-		if r.Results[0].Previous != nil {
-			before = *r.Results[0].Previous
+		if r.Results[0].PreviousScore != nil {
+			before = *r.Results[0].PreviousScore
 		}
-		if r.Results[0].Status != "applied" || r.Results[0].Score != before+sub.Score {
+		if r.Results[0].Status != "applied" || r.Results[0].Score == nil || *r.Results[0].Score != before+sub.Score {
 			t.Fatalf("increment %d: %+v does not add %d to %d", i, r.Results[0], sub.Score, before)
 		}
 	}

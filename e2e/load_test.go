@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"leaderboard/client"
 )
 
 // readers ask for pages of a board that nobody writes to, and compare every answer with the ranking. A failed or wrong
@@ -40,7 +42,7 @@ func read(t *testing.T, n int, pace time.Duration, board string, want ranking, s
 				if random.IntN(2) == 0 {
 					offset = random.IntN(min(50, len(want)))
 				}
-				p, err := readTop(ctx, s.client, board, want, offset, limit)
+				p, err := readTop(ctx, s.api, board, want, offset, limit)
 				if ctx.Err() != nil {
 					return
 				}
@@ -52,20 +54,19 @@ func read(t *testing.T, n int, pace time.Duration, board string, want ranking, s
 	return r
 }
 
-func readTop(ctx context.Context, c *client, board string, want ranking, offset, limit int) (page, error) {
-	var p page
-	err := c.get(ctx, fmt.Sprintf("/v1/boards/%s/top?offset=%d&limit=%d", board, offset, limit), &p)
+func readTop(ctx context.Context, a *api, board string, want ranking, offset, limit int) (client.Page, error) {
+	p, err := a.top(ctx, board, offset, limit)
 	if err == nil {
 		err = want.checkTop(p, offset, limit)
 	}
 	return p, err
 }
 
-func (r *readers) note(p page, err error) {
+func (r *readers) note(p client.Page, err error) {
 	r.asked.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.from[p.Source]++
+	r.from[string(p.Source)]++
 	if err != nil && len(r.wrong) < 5 {
 		r.wrong = append(r.wrong, err)
 	}

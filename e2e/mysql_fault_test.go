@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"testing"
 
+	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/testenv"
 )
 
@@ -21,11 +23,11 @@ func TestMySQLDown(t *testing.T) {
 			}
 			w := worldOn(t, databaseOn(t, mysql), redisURL)
 			s := w.serve(t, "server")
-			want := s.fill(t, "demo", 500, nil)
+			want := s.fill(t, "demo", 500, leaderboard.Rules{})
 			if withRedis {
 				s.mustRebuild(t, "demo")
 			}
-			if _, err := readTop(t.Context(), s.client, "demo", want, 0, 10); err != nil {
+			if _, err := readTop(t.Context(), s.api, "demo", want, 0, 10); err != nil {
 				t.Fatal(err)
 			}
 
@@ -39,16 +41,12 @@ func TestMySQLDown(t *testing.T) {
 			}
 			s.awaitReady(t)
 			eventually(t, "a write works", func() error {
-				a, err := s.submit(t.Context(), "demo", "after", submission{"m00000", 1_000_000})
-				if err == nil && a.status != http.StatusOK {
-					err = fmt.Errorf("status %d: %s", a.status, a.body)
-				}
+				_, err := s.submit(t.Context(), "demo", "after", scored("m00000", 1_000_000))
 				return err
 			})
 			eventually(t, "the page is new and no longer stale", func() error {
-				var p page
-				err := s.get(t.Context(), "/v1/boards/demo/top", &p)
-				if err == nil && (p.Stale || len(p.Entries) != 10 || p.Entries[0] != entry{1, "m00000", 1_000_000}) {
+				p, err := s.top(t.Context(), "demo", 0, 0)
+				if err == nil && (p.Stale || len(p.Entries) != 10 || entriesOf(p.Entries)[0] != entry{1, "m00000", 1_000_000}) {
 					err = fmt.Errorf("it is %+v", p)
 				}
 				return err
@@ -64,35 +62,35 @@ func TestMySQLDown(t *testing.T) {
 func checkWithoutMySQL(t *testing.T, s *server, want ranking) {
 	t.Helper()
 	eventually(t, "the page is marked stale", func() error {
-		p, err := readTop(t.Context(), s.client, "demo", want, 0, 10)
+		p, err := readTop(t.Context(), s.api, "demo", want, 0, 10)
 		if err != nil {
 			t.Errorf("the cached page: %s", err)
 		}
 		if !p.Stale {
-			return errors.New("it is not, from " + p.Source)
+			return fmt.Errorf("it is not, from %s", p.Source)
 		}
 		return nil
 	})
 	for i := range 20 {
-		p, err := readTop(t.Context(), s.client, "demo", want, 0, 10)
+		p, err := readTop(t.Context(), s.api, "demo", want, 0, 10)
 		if err != nil || !p.Stale {
 			t.Errorf("the cached page: stale %t, %v", p.Stale, err)
 		}
-		a, err := s.submit(t.Context(), "demo", fmt.Sprintf("lost-%d", i), submission{fmt.Sprintf("lost-%d", i), 5})
+		r, err := s.submit(t.Context(), "demo", fmt.Sprintf("lost-%d", i), scored(fmt.Sprintf("lost-%d", i), 5))
+		problem, ok := errors.AsType[*client.Problem](err)
 		switch {
-		case err != nil:
-			t.Errorf("write: %s", err)
-		case a.status != http.StatusServiceUnavailable, a.header.Get("Retry-After") == "":
-			t.Errorf("write: status %d, Retry-After %q: %s", a.status, a.header.Get("Retry-After"), a.body)
-		case a.problem() != "/problems/unavailable":
-			t.Errorf("write: %s, though nothing can have been sent", a.body)
+		case !ok:
+			t.Errorf("write: %+v, %v", r, err)
+		case problem.Status != http.StatusServiceUnavailable, problem.RetryAfter == 0:
+			t.Errorf("write: %+v, want 503 with Retry-After", problem)
+		case problem.Type != "/problems/unavailable":
+			t.Errorf("write: %+v, though nothing can have been sent", problem)
 		}
 	}
-	a, err := s.call(t.Context(), http.MethodGet, "/readyz", nil)
-	if err != nil || a.status != http.StatusServiceUnavailable {
-		t.Errorf("/readyz is %d %s, %v, want 503", a.status, a.body, err)
+	if h, err := s.Ready(t.Context()); status(err) != http.StatusServiceUnavailable {
+		t.Errorf("/readyz is %+v, %v, want 503", h, err)
 	}
-	if a, err := s.call(t.Context(), http.MethodGet, "/livez", nil); err != nil || a.status != http.StatusOK {
-		t.Errorf("/livez is %d %s, %v, want 200", a.status, a.body, err)
+	if h, err := s.Live(t.Context()); err != nil {
+		t.Errorf("/livez is %+v, %v, want 200", h, err)
 	}
 }

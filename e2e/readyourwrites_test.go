@@ -5,8 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 // TestTwoServersReadYourWrites: what one server has acknowledged, every other server knows at once when it is asked
@@ -14,10 +18,10 @@ import (
 func TestTwoServersReadYourWrites(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.serve(t, "server a"), w.serve(t, "server b")
-	a.fill(t, "race", 2000, map[string]any{"policy": "latest"})
+	a.fill(t, "race", 2000, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	const writers, rounds = 6, 60
 	var mu sync.Mutex
-	sources := map[string]int{}
+	sources := map[leaderboard.Source]int{}
 	var all sync.WaitGroup
 	errs := make([]error, writers)
 	for i := range writers {
@@ -26,7 +30,7 @@ func TestTwoServersReadYourWrites(t *testing.T) {
 			for round := range rounds {
 				// Ever better than all others in turn, so that the write moves the top.
 				score := int64(1_000_000 + round*writers + i)
-				source, err := writeAndRead(t.Context(), a.client, b.client, member, score)
+				source, err := writeAndRead(t.Context(), a.api, b.api, member, score)
 				if err != nil {
 					errs[i] = fmt.Errorf("%s, round %d: %w", member, round, err)
 					return
@@ -46,51 +50,56 @@ func TestTwoServersReadYourWrites(t *testing.T) {
 }
 
 // writeAndRead writes at one server and looks for the write at the other: in its top, its member, its neighbourhood.
-func writeAndRead(ctx context.Context, a, b *client, member string, score int64) (source string, err error) {
-	answered, err := a.submit(ctx, "race", "", submission{member, score})
-	var r receipt
-	if err == nil {
-		err = answered.decode(&r)
-	}
+func writeAndRead(ctx context.Context, a, b *api, member string, score int64) (source leaderboard.Source, err error) {
+	r, err := a.submit(ctx, "race", "", scored(member, score))
 	if err != nil {
 		return "", fmt.Errorf("write: %w", err)
 	}
-	for _, path := range []string{"top?limit=10", "members/" + member + "?mode=tied", "members/" + member + "/around?before=2&after=2"} {
-		var p page
-		if err := b.get(ctx, fmt.Sprintf("/v1/boards/race/%s&min_seq=%d", path, r.Seq), &p); err != nil {
-			return "", err
-		}
-		if p.Seq < r.Seq || p.Stale {
-			return "", fmt.Errorf("%s: seq %d (stale: %t), want at least %d", path, p.Seq, p.Stale, r.Seq)
-		}
-		if p.Entries == nil {
-			p.Entries = []entry{p.entry}
-		} else if source == "" {
-			source = p.Source
-		}
-		if !hasScore(p.Entries, member, score) {
-			return "", fmt.Errorf("%s at seq %d: %s has not %d in %v", path, p.Seq, member, score, p.Entries)
-		}
+	query := client.ReadQuery{MinSeq: r.Seq}
+	top, err := b.Top(ctx, "race", client.TopQuery{Limit: 10, ReadQuery: query})
+	if err == nil {
+		err = checkWritten(&top.State, top.Entries, r.Seq, member, score)
 	}
-	return source, nil
+	if err != nil {
+		return "", fmt.Errorf("top: %w", err)
+	}
+	around, err := b.Around(ctx, "race", member, 2, 2, query)
+	if err == nil {
+		err = checkWritten(&around.State, around.Entries, r.Seq, member, score)
+	}
+	if err != nil {
+		return "", fmt.Errorf("around: %w", err)
+	}
+	query.Mode = leaderboard.ModeTied
+	one, err := b.Member(ctx, "race", member, query)
+	if err == nil {
+		err = checkWritten(&one.State, []client.Entry{one.Entry}, r.Seq, member, score)
+	}
+	if err != nil {
+		return "", fmt.Errorf("member: %w", err)
+	}
+	return top.Source, nil
 }
 
-func hasScore(entries []entry, member string, score int64) bool {
-	for _, e := range entries {
-		if e.Member == member {
-			return e.Score == score
-		}
+// checkWritten looks for a write in an answer.
+func checkWritten(s *client.State, entries []client.Entry, seq int64, member string, score int64) error {
+	if s.Seq < seq || s.Stale {
+		return fmt.Errorf("seq %d (stale: %t), want at least %d", s.Seq, s.Stale, seq)
 	}
-	return false
+	i := slices.IndexFunc(entries, func(e client.Entry) bool { return e.Member == member })
+	if i < 0 || entries[i].Score != score {
+		return fmt.Errorf("at seq %d %s has not %d in %v", s.Seq, member, score, entriesOf(entries))
+	}
+	return nil
 }
 
 // TestMinSeqAhead: a seq that the period has not reached is no reason to answer with less.
 func TestMinSeqAhead(t *testing.T) {
 	w := newWorld(t)
 	s := w.serve(t, "server")
-	s.fill(t, "race", 10, nil)
-	a, err := s.call(t.Context(), http.MethodGet, "/v1/boards/race/top?min_seq=11", nil)
-	if err != nil || a.status != http.StatusConflict || a.problem() != "/problems/seq-ahead" {
-		t.Errorf("answer %d %s, %v, want 409 seq-ahead", a.status, a.body, err)
+	s.fill(t, "race", 10, leaderboard.Rules{})
+	p, err := s.Top(t.Context(), "race", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 11}})
+	if status(err) != http.StatusConflict || !errors.Is(err, leaderboard.ErrSeqAhead) {
+		t.Errorf("answer %+v, %v, want 409 seq-ahead", p, err)
 	}
 }

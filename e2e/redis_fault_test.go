@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/testenv"
 )
 
@@ -22,8 +24,8 @@ func TestRedisDown(t *testing.T) {
 	redis := testenv.PrivateRedis(t)
 	w := worldOn(t, testenv.MySQL(t), redis.URL)
 	s := w.serve(t, "server")
-	want := s.fill(t, "still", 3000, map[string]any{"top_n": 1000})
-	s.fill(t, "moving", 1000, map[string]any{"policy": "latest"})
+	want := s.fill(t, "still", 3000, leaderboard.Rules{TopN: 1000})
+	s.fill(t, "moving", 1000, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 	s.mustRebuild(t, "still")
 	s.mustRebuild(t, "moving")
 	readers := read(t, 8, time.Millisecond, "still", want, s)
@@ -34,9 +36,9 @@ func TestRedisDown(t *testing.T) {
 	}
 	writeAndReadAll(t, s, 30)
 	readers.awaitMore(t, 1000)
-	a, err := s.call(t.Context(), http.MethodGet, "/readyz", nil)
-	if err != nil || a.status != http.StatusOK || !jsonEqual(a.body, `{"status":"degraded","checks":{"mysql":"ok","redis":"unreachable"}}`) {
-		t.Errorf("/readyz without Redis is %d %s, %v", a.status, a.body, err)
+	ready, err := s.Do(t.Context(), client.Request{Method: http.MethodGet, Path: "/readyz"})
+	if err != nil || ready.Status != http.StatusOK || !jsonEqual(ready.Body, `{"status":"degraded","checks":{"mysql":"ok","redis":"unreachable"}}`) {
+		t.Errorf("/readyz without Redis is %+v, %v", ready, err)
 	}
 
 	if err := redis.Restart(t.Context()); err != nil {
@@ -44,8 +46,7 @@ func TestRedisDown(t *testing.T) {
 	}
 	for _, board := range []string{"still", "moving"} {
 		eventually(t, "the copy of "+board+" is back", func() error {
-			var p page
-			err := s.get(t.Context(), fmt.Sprintf("/v1/boards/%s/top?offset=%d", board, time.Now().UnixNano()%500), &p)
+			_, err := s.top(t.Context(), board, int(time.Now().UnixNano()%500), 0)
 			if err == nil {
 				_, err = s.verify(t.Context(), board)
 			}
@@ -66,10 +67,9 @@ func writeAndReadAll(t *testing.T, s *server, rounds int) {
 	t.Helper()
 	for i := range rounds {
 		score := time.Now().UnixMicro()
-		r := s.mustSubmit(t, "moving", submission{"writer", score})
-		var p page
-		if err := s.get(t.Context(), fmt.Sprintf("/v1/boards/moving/members/writer?min_seq=%d", r.Seq), &p); err != nil || p.Score != score {
-			t.Errorf("round %d: the member is %+v, %v, want score %d", i, p, err, score)
+		r := s.mustSubmit(t, "moving", scored("writer", score))
+		if m, err := s.Member(t.Context(), "moving", "writer", client.ReadQuery{MinSeq: r.Seq}); err != nil || m.Score != score {
+			t.Errorf("round %d: the member is %+v, %v, want score %d", i, m, err, score)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestRedisHung(t *testing.T) {
 	w := worldOn(t, testenv.MySQL(t), redis.URL)
 	hung := w.serve(t, "server")
 	plain := (&world{dsn: w.dsn}).serve(t, "server without Redis")
-	hung.fill(t, "demo", 3000, map[string]any{"top_n": 1000})
+	hung.fill(t, "demo", 3000, leaderboard.Rules{TopN: 1000})
 	hung.mustRebuild(t, "demo")
 	warm(t, []*server{hung, plain}, 64)
 
@@ -111,10 +111,9 @@ func awaitRedis(t *testing.T, s *server) {
 	offset := 0
 	eventually(t, "pages come from Redis again", func() error {
 		offset++ // another page each time, that the process does not keep
-		var p page
-		err := s.get(t.Context(), fmt.Sprintf("/v1/boards/demo/top?offset=%d&limit=7", offset%900), &p)
+		p, err := s.top(t.Context(), "demo", offset%900, 7)
 		if err == nil && p.Source != "redis" {
-			err = errors.New("this one comes from " + p.Source)
+			err = fmt.Errorf("this one comes from %s", p.Source)
 		}
 		return err
 	})
@@ -158,13 +157,13 @@ func mixedKinds() []string {
 }
 
 // mixed sends requests of every kind until ctx ends.
-func mixed(ctx context.Context, s *server, client int, to *timings) {
+func mixed(ctx context.Context, s *server, number int, to *timings) {
 	const board = "/v1/boards/demo"
 	pace := time.NewTicker(5 * time.Millisecond)
 	defer pace.Stop()
 	for i := 0; ctx.Err() == nil; i++ {
 		<-pace.C
-		n := (client*1000 + i*7) % 2900
+		n := (number*1000 + i*7) % 2900
 		member := fmt.Sprintf("m%05d", n)
 		to.get(ctx, s, "hot page", board+"/top")
 		to.get(ctx, s, "cold page", fmt.Sprintf("%s/top?offset=%d&limit=%d", board, n, 1+i%50))
@@ -172,10 +171,9 @@ func mixed(ctx context.Context, s *server, client int, to *timings) {
 		to.get(ctx, s, "around", board+"/members/"+member+"/around?before=3")
 		to.call(ctx, s, "ranks", http.MethodPost, board+"/ranks", map[string]any{"members": []string{member, "m00001"}})
 		to.get(ctx, s, "score", fmt.Sprintf("%s/scores/%d/rank", board, n))
-		writer := fmt.Sprintf("w%d", client)
-		a := to.call(ctx, s, "write", http.MethodPost, board+"/scores", map[string]any{"entries": []submission{{writer, int64(i)}}})
-		var r receipt
-		if a.decode(&r) == nil {
+		writer := fmt.Sprintf("w%d", number)
+		var r client.Receipt
+		if a := to.call(ctx, s, "write", http.MethodPost, board+"/scores", map[string]any{"entries": []map[string]any{{"member": writer, "score": i}}}); a != nil && a.Decode(&r) == nil {
 			to.get(ctx, s, "read back", fmt.Sprintf("%s/members/%s?min_seq=%d", board, writer, r.Seq))
 		}
 		if i%10 == 0 {
@@ -195,20 +193,20 @@ type timings struct {
 
 func newTimings() *timings { return &timings{took: map[string][]time.Duration{}} }
 
-func (m *timings) get(ctx context.Context, s *server, kind, path string) answer {
-	return m.call(ctx, s, kind, http.MethodGet, path, nil)
+func (m *timings) get(ctx context.Context, s *server, kind, path string) {
+	m.call(ctx, s, kind, http.MethodGet, path, nil)
 }
 
-func (m *timings) call(ctx context.Context, s *server, kind, method, path string, body any) answer {
-	a, err := s.call(context.WithoutCancel(ctx), method, path, body)
-	if err == nil && a.status >= 300 {
-		err = fmt.Errorf("%s %s: status %d: %s", method, path, a.status, a.body)
-	}
+// call makes a request and returns its answer, nil when it failed.
+func (m *timings) call(ctx context.Context, s *server, kind, method, path string, body any) *client.Answer {
+	start := time.Now()
+	a, err := s.Do(context.WithoutCancel(ctx), client.Request{Method: method, Path: path, Body: body})
+	took := time.Since(start)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.took[kind] = append(m.took[kind], a.took)
+	m.took[kind] = append(m.took[kind], took)
 	if err != nil && len(m.errs) < 5 {
-		m.errs = append(m.errs, err)
+		m.errs = append(m.errs, fmt.Errorf("%s %s: %w", method, path, err))
 	}
 	return a
 }

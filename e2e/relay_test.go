@@ -69,7 +69,7 @@ func (r *relay) answered(resp *http.Response) error {
 // hold waits until the connection is to break.
 func (r *relay) hold(req *http.Request) {
 	if req.Body != nil {
-		_, _ = io.Copy(io.Discard, req.Body) // a client that goes away is noticed behind the body
+		_, _ = io.Copy(io.Discard, req.Body) // a client that goes away is noticed after the body
 	}
 	r.held <- struct{}{}
 	select {

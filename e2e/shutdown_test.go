@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"leaderboard"
 )
 
 // writeLoad are writers that each go on to the next member as soon as the last is acknowledged, until the server is
@@ -29,17 +31,17 @@ type writeLoad struct {
 
 func (l *writeLoad) write(t *testing.T, client int) {
 	for i := 0; ; i++ {
-		sub := submission{fmt.Sprintf("c%d-%d", client, i), int64(i)}
+		sub := scored(fmt.Sprintf("c%d-%d", client, i), int64(i))
 		var sent atomic.Int64
 		trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Store(time.Now().UnixNano()) }}
-		a, err := l.server.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", sub)
+		_, err := l.server.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", sub)
 		l.mu.Lock()
 		term := l.term.Load()
 		switch {
-		case err == nil && a.status == http.StatusOK:
-			l.acked[sub.Member] = sub.Score
 		case err == nil:
-			l.wrong = append(l.wrong, fmt.Sprintf("%s: status %d: %s", sub.Member, a.status, a.body))
+			l.acked[sub.Member] = sub.Score
+		case status(err) != 0:
+			l.wrong = append(l.wrong, fmt.Sprintf("%s: %s", sub.Member, err))
 		case term == 0 || (sent.Load() != 0 && sent.Load() < term):
 			l.wrong = append(l.wrong, fmt.Sprintf("%s was sent before SIGTERM and has no answer: %s", sub.Member, err))
 		default:
@@ -62,7 +64,7 @@ func (l *writeLoad) count() int {
 func TestGracefulShutdown(t *testing.T) {
 	w := newWorld(t)
 	s := w.serve(t, "server", "--drain-delay", "5s") // in which somebody has to see that it drains
-	s.putBoard(t, "load", map[string]any{"top_n": 1000})
+	s.putBoard(t, "load", leaderboard.Rules{TopN: 1000})
 	s.mustRebuild(t, "load")
 	const clients = 32
 	warm(t, []*server{s}, clients)
@@ -79,19 +81,19 @@ func TestGracefulShutdown(t *testing.T) {
 	l.term.Store(time.Now().UnixNano())
 	s.signal(syscall.SIGTERM)
 	eventually(t, "/readyz says draining", func() error {
-		a, err := s.call(t.Context(), http.MethodGet, "/readyz", nil)
-		if err != nil {
+		h, err := s.Ready(t.Context())
+		switch status(err) {
+		case 0:
 			t.Fatalf("the server closed before /readyz said draining: %s", err)
+		case http.StatusServiceUnavailable:
+			return nil
 		}
-		if a.status != http.StatusServiceUnavailable {
-			return fmt.Errorf("status %d: %s", a.status, a.body)
-		}
-		return nil
+		return fmt.Errorf("it says %+v, %w", h, err)
 	})
-	status := s.awaitExit(t)
+	exit := s.awaitExit(t)
 	l.clients.Wait()
-	if !status.Exited() || status.ExitStatus() != 0 {
-		t.Errorf("exit status %d (signal %s), want 0", status.ExitStatus(), status.Signal())
+	if !exit.Exited() || exit.ExitStatus() != 0 {
+		t.Errorf("exit status %d (signal %s), want 0", exit.ExitStatus(), exit.Signal())
 	}
 	for _, wrong := range l.wrong[:min(3, len(l.wrong))] {
 		t.Error(wrong)
@@ -112,16 +114,16 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve(t, "server", "--drain-delay", "2s") // in which everything that was sent arrives
-	s.putBoard(t, "load", nil)
+	s.putBoard(t, "load", leaderboard.Rules{})
 	release := w.lockPeriods(t)
 	const requests = 40
 	var sent, done sync.WaitGroup
-	answers, errs := make([]answer, requests), make([]error, requests)
+	errs := make([]error, requests)
 	sent.Add(requests)
 	for i := range requests {
 		done.Go(func() {
 			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() }}
-			answers[i], errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", submission{fmt.Sprint(i), 1})
+			_, errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", scored(fmt.Sprint(i), 1))
 		})
 	}
 	sent.Wait()
@@ -136,8 +138,8 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	release()
 	done.Wait()
 	for i := range requests {
-		if errs[i] != nil || answers[i].status != http.StatusOK {
-			t.Errorf("request %d: %d %s, %v", i, answers[i].status, answers[i].body, errs[i])
+		if errs[i] != nil {
+			t.Errorf("request %d: %v", i, errs[i])
 		}
 	}
 	if status := s.awaitExit(t); status.ExitStatus() != 0 {
@@ -169,10 +171,10 @@ func (w *world) lockPeriods(t *testing.T) (release func()) {
 func (w *world) checkCopyIsCurrent(t *testing.T, board string) {
 	t.Helper()
 	seq, err := w.copySeq(t.Context(), w.periodOf(t, board))
-	var truth string
-	w.queryRow(t, "SELECT last_seq FROM periods", &truth)
-	if err != nil || seq != truth {
-		t.Errorf("the copy is at seq %q (%v), MySQL at %s", seq, err, truth)
+	var want string
+	w.queryRow(t, "SELECT last_seq FROM periods", &want)
+	if err != nil || seq != want {
+		t.Errorf("the copy is at seq %q (%v), MySQL at %s", seq, err, want)
 	}
 	p := start(t, "verify", w.environment(), "verify", "--board", board)
 	if status := p.awaitExit(t); status.ExitStatus() != 0 {

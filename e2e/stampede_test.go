@@ -3,12 +3,13 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptrace"
 	"sync"
 	"testing"
 	"time"
 
+	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/testenv"
 )
 
@@ -31,7 +32,7 @@ func newStampede(t *testing.T) *stampede {
 	}
 	for i := range stampedeBoards {
 		board := fmt.Sprintf("board-%d", i)
-		want := s.servers[0].fill(t, board, 3000, map[string]any{"top_n": 1000})
+		want := s.servers[0].fill(t, board, 3000, leaderboard.Rules{TopN: 1000})
 		s.boards = append(s.boards, board)
 		s.readers = append(s.readers, read(t, 8, 0, board, want, s.servers...))
 	}
@@ -135,12 +136,12 @@ func TestForcedRebuilds(t *testing.T) {
 	for i := range 3 {
 		s.servers = append(s.servers, w.serve(t, fmt.Sprintf("server %d", i)))
 	}
-	s.servers[0].fill(t, "demo", 3000, map[string]any{"top_n": 3000})
+	s.servers[0].fill(t, "demo", 3000, leaderboard.Rules{TopN: 3000})
 	const demands = 500
 	warm(t, s.servers, demands)
 
 	var sent burst
-	runs, errs := make([]run, demands), make([]error, demands)
+	runs, errs := make([]client.Run, demands), make([]error, demands)
 	var all sync.WaitGroup
 	for i := range demands {
 		all.Go(func() {
@@ -152,7 +153,7 @@ func TestForcedRebuilds(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	states, different := map[string]int{}, map[int64]bool{}
+	states, different := map[leaderboard.RunState]int{}, map[int64]bool{}
 	for _, r := range runs {
 		states[r.State]++
 		different[r.ID] = true
@@ -179,7 +180,7 @@ func warm(t *testing.T, servers []*server, n int) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			if _, err := servers[i%len(servers)].call(t.Context(), http.MethodGet, "/livez", nil); err != nil {
+			if _, err := servers[i%len(servers)].Live(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

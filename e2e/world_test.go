@@ -5,12 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
@@ -21,7 +22,7 @@ import (
 type world struct {
 	dsn      string
 	redisURL string        // "" for none
-	db       *sql.DB       // on dsn, for looking behind the servers' back
+	db       *sql.DB       // on dsn, for looking past the servers
 	redis    *redis.Client // on redisURL, nil for none
 }
 
@@ -67,14 +68,14 @@ func databaseOn(t *testing.T, s *devserver.Server) string {
 // server is a serving process and a client for it.
 type server struct {
 	*process
-	*client
+	*api
 }
 
 // serve starts a server on the world and waits until it is ready. args may override what is set here.
 func (w *world) serve(t *testing.T, name string, args ...string) *server {
 	t.Helper()
 	p := start(t, name, w.environment(), append([]string{"serve"}, args...)...)
-	s := &server{p, newClient(t, p.err.awaitLog(t, "serving", "addr"))}
+	s := &server{p, newAPI(t, p.err.awaitLog(t, "serving", "addr"))}
 	s.awaitReady(t)
 	return s
 }
@@ -90,23 +91,17 @@ func (w *world) environment() []string {
 func (s *server) awaitReady(t *testing.T) {
 	t.Helper()
 	eventually(t, s.name+" is ready", func() error {
-		a, err := s.call(t.Context(), http.MethodGet, "/readyz", nil)
-		if err == nil && a.status != http.StatusOK {
-			err = fmt.Errorf("status %d: %s", a.status, a.body)
-		}
+		_, err := s.Ready(t.Context())
 		return err
 	})
 }
 
-// putBoard creates a board, with default rules when they are nil.
-func (s *server) putBoard(t *testing.T, board string, rules map[string]any) {
+// putBoard creates a board.
+func (s *server) putBoard(t *testing.T, board string, rules leaderboard.Rules) {
 	t.Helper()
-	if rules == nil {
-		rules = map[string]any{}
-	}
-	a, err := s.call(t.Context(), http.MethodPut, "/v1/boards/"+board, rules)
-	if err == nil && a.status != http.StatusCreated {
-		err = fmt.Errorf("status %d: %s", a.status, a.body)
+	_, created, err := s.PutBoard(t.Context(), board, rules)
+	if err == nil && !created {
+		err = errors.New("it was there")
 	}
 	if err != nil {
 		t.Fatalf("create %s: %s", board, err)
@@ -114,15 +109,15 @@ func (s *server) putBoard(t *testing.T, board string, rules map[string]any) {
 }
 
 // fill creates a board with n members and returns its ranking: many ties, broken by the order of arrival.
-func (s *server) fill(t *testing.T, board string, n int, rules map[string]any) ranking {
+func (s *server) fill(t *testing.T, board string, n int, rules leaderboard.Rules) ranking {
 	t.Helper()
 	s.putBoard(t, board, rules)
 	var all ranking
 	for from := 0; from < n; from += 1000 {
-		var batch []submission
+		var batch []leaderboard.Submission
 		for i := from; i < min(from+1000, n); i++ {
 			member, score := fmt.Sprintf("m%05d", i), int64(i*7919%n/3)
-			batch = append(batch, submission{member, score})
+			batch = append(batch, scored(member, score))
 			all = append(all, entry{Member: member, Score: score})
 		}
 		s.mustSubmit(t, board, batch...)
@@ -138,13 +133,13 @@ func (s *server) fill(t *testing.T, board string, n int, rules map[string]any) r
 type ranking []entry
 
 // checkTop compares an answer of top?offset=&limit= with the ranking.
-func (r ranking) checkTop(p page, offset, limit int) error {
+func (r ranking) checkTop(p client.Page, offset, limit int) error {
 	want := r[min(offset, len(r)):min(offset+limit, len(r))]
 	if p.Total != int64(len(r)) {
 		return fmt.Errorf("total %d, want %d (seq %d from %s)", p.Total, len(r), p.Seq, p.Source)
 	}
-	if !slices.Equal(p.Entries, []entry(want)) {
-		return fmt.Errorf("%d entries from %d differ (seq %d from %s): %v, want %v", limit, offset, p.Seq, p.Source, p.Entries, want)
+	if got := entriesOf(p.Entries); !slices.Equal(got, []entry(want)) {
+		return fmt.Errorf("%d entries from %d differ (seq %d from %s): %v, want %v", limit, offset, p.Seq, p.Source, got, want)
 	}
 	return nil
 }
