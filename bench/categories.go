@@ -6,31 +6,33 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 const (
-	mergedRounds  = 5
-	mergedSeconds = 2
-	mergedPaths   = 50_000 // different questions of a kind
-	copyRows      = 50_000 // of one INSERT
-	indexWait     = 2 * time.Minute
+	combinedRounds  = 5
+	combinedSeconds = 2
+	combinedPaths   = 50_000 // different queries of a kind
+	copyRows        = 50_000 // of one INSERT
+	indexWait       = 2 * time.Minute
 )
 
-// mergedBoards are the boards beside the first one: its members with other scores.
-func mergedBoards() []string { return []string{"categories-2", "categories-3"} }
+// combinedBoards returns the boards beside the first one: its members with other scores.
+func combinedBoards() []string { return []string{"categories-2", "categories-3"} }
 
-// measureCategories holds questions about three boards against the same ones about one of them.
+// measureCategories holds queries of three boards against the same ones of one of them.
 func (w *world) measureCategories(ctx context.Context, rep *report, log io.Writer) error {
 	query := "?boards=" + benchBoard
-	for _, name := range mergedBoards() {
+	for _, name := range combinedBoards() {
 		if err := w.copyBoard(ctx, name, log); err != nil {
 			return err
 		}
 		query += "," + name
 	}
-	members, depths := make([][2]string, mergedPaths), make([][2]string, mergedPaths)
+	members, depths := make([][2]string, combinedPaths), make([][2]string, combinedPaths)
 	for i := range members {
 		member, offset := randomMember(w.members), rand.IntN(w.members)
 		members[i] = [2]string{"/v1/rankings/members/" + member + query, boardPath + "/members/" + member}
@@ -48,18 +50,18 @@ func (w *world) measureCategories(ctx context.Context, rep *report, log io.Write
 		{"page of 10 at a random depth", depths, 1},
 		{"page of 10 at a random depth, 16 connections", depths, 16},
 	} {
-		if err := w.measureMerged(rep, m.what, m.conns, m.paths); err != nil {
+		if err := w.measureCombined(rep, m.what, m.conns, m.paths); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// measureMerged asks both kinds of questions in turn and compares the times of the one in the middle.
-func (w *world) measureMerged(rep *report, what string, conns int, paths [][2]string) error {
+// measureCombined sends both kinds of queries in turn and compares the times of the one in the middle.
+func (w *world) measureCombined(rep *report, what string, conns int, paths [][2]string) error {
 	side := func(kind int) func() (float64, error) {
 		return func() (float64, error) {
-			r := load{addr: w.addr, conns: conns, length: w.seconds(mergedSeconds), request: func(_, _ int, buf []byte) []byte {
+			r := load{addr: w.addr, conns: conns, length: w.seconds(combinedSeconds), request: func(_, _ int, buf []byte) []byte {
 				return fmt.Appendf(buf, bareTemplate, paths[rand.IntN(len(paths))][kind])
 			}}.run()
 			if r.failed > 0 {
@@ -68,7 +70,7 @@ func (w *world) measureMerged(rep *report, what string, conns int, paths [][2]st
 			return ms(r.quantile(0.5)), nil
 		}
 	}
-	three, one, ratio, err := paired(mergedRounds, side(0), side(1))
+	three, one, ratio, err := paired(combinedRounds, side(0), side(1))
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func (w *world) measureMerged(rep *report, what string, conns int, paths [][2]st
 // copyBoard makes a board of the members of the first one, past the service, unless a run before did, and waits until it
 // has its index.
 func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error {
-	if err := w.call(ctx, http.MethodPut, "/v1/boards/"+name, `{"policy":"latest"}`, nil); err != nil {
+	if _, _, err := w.api.PutBoard(ctx, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		return err
 	}
 	const period = "SELECT p.id, p.entry_count FROM periods p JOIN boards b ON b.id = p.board_id WHERE b.name = ?"
@@ -90,7 +92,7 @@ func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error
 	if have != int64(w.members) {
 		bar := newProgress(log, "filling "+name, w.members)
 		for i := 0; i < w.members; i += copyRows {
-			end := "n" // behind all members
+			end := "n" // after all members
 			if i+copyRows < w.members {
 				end = string(appendMember(nil, i+copyRows))
 			}
@@ -103,8 +105,8 @@ func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error
 			bar.add(min(copyRows, w.members-i))
 		}
 		bar.end("ready")
-		const settle = "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at = NOW(6) WHERE id = ?"
-		if _, err := w.db.ExecContext(ctx, settle, w.members, w.members, to); err != nil {
+		const update = "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at = NOW(6) WHERE id = ?"
+		if _, err := w.db.ExecContext(ctx, update, w.members, w.members, to); err != nil {
 			return err
 		}
 	}
@@ -115,7 +117,7 @@ func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error
 func (w *world) awaitIndex(ctx context.Context, name string) error {
 	for start := time.Now(); time.Since(start) < indexWait; {
 		asked := time.Now()
-		err := w.call(ctx, http.MethodGet, fmt.Sprintf("/v1/boards/%s/top?offset=%d", name, w.members-1-rand.IntN(w.members/10)), "", nil)
+		_, err := w.api.Top(ctx, name, client.TopQuery{Offset: int64(w.members - 1 - rand.IntN(w.members/10))})
 		if err != nil {
 			return err
 		}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
 	"time"
 
 	"leaderboard"
@@ -41,8 +39,8 @@ func (w *world) measureDerived(ctx context.Context, rep *report, log io.Writer) 
 		return err
 	}
 	start := time.Now()
-	rule := fmt.Sprintf(`{"derive":{"last":"%dd","from":[{"board":"%s"}]}}`, derivedDays, derivedSource)
-	if err := w.call(ctx, http.MethodPut, derivedPath, rule, nil); err != nil {
+	rule := &leaderboard.Derive{Last: fmt.Sprintf("%dd", derivedDays), From: []leaderboard.DeriveFrom{{Board: derivedSource}}}
+	if _, _, err := w.api.PutBoard(ctx, derivedBoard, leaderboard.Rules{Derive: rule}); err != nil {
 		return err
 	}
 	if _, err := w.awaitFollowing(ctx, start); err != nil {
@@ -94,22 +92,11 @@ func (w *world) fillDays(ctx context.Context, log io.Writer) (*board, error) {
 	return b, b.closeStores()
 }
 
-// derivedState is what GET …/sources says of the board.
-type derivedState struct {
-	State string
-	Lag   int64
-}
-
-func (w *world) derivedState(ctx context.Context) (s derivedState, err error) {
-	err = w.call(ctx, http.MethodGet, derivedPath+"/sources", "", func(body []byte) error { return json.Unmarshal(body, &s) })
-	return s, err
-}
-
 // awaitFollowing waits until the board reflects all that its sources have, and returns how long it took since start and
 // what the greatest lag was.
 func (w *world) awaitFollowing(ctx context.Context, start time.Time) (lag int64, err error) {
 	for time.Since(start) < rollMaxWait {
-		s, err := w.derivedState(ctx)
+		s, err := w.api.Sources(ctx, derivedBoard)
 		if err != nil {
 			return 0, err
 		}
@@ -137,7 +124,7 @@ func (w *world) measureFollowing(ctx context.Context, rep *report) error {
 		for range batches {
 			<-tick.C
 			if err == nil {
-				err = w.call(ctx, http.MethodPost, "/v1/boards/"+derivedSource+"/scores", submitBody(derivedMembers, bulkRows), nil)
+				err = w.submit(ctx, derivedSource, randomEntries(derivedMembers, bulkRows))
 			}
 		}
 		took = time.Since(start)
@@ -152,7 +139,7 @@ func (w *world) measureFollowing(ctx context.Context, rep *report) error {
 			}
 			done = true
 		case <-time.After(100 * time.Millisecond):
-			s, err := w.derivedState(ctx)
+			s, err := w.api.Sources(ctx, derivedBoard)
 			if err != nil {
 				return err
 			}

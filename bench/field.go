@@ -77,14 +77,3 @@ func (w *world) measureCalm(ctx context.Context, rep *report, before usage) erro
 	})
 	return nil
 }
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
+
+	"leaderboard"
 )
 
 const (
@@ -16,37 +16,37 @@ const (
 	friendsConns  = 2 // what an answer costs, not how many fit
 	fewFriends    = 10
 	manyFriends   = 500
-	friendsBoard  = "/v1/boards/friends"
+	friendsBoard  = "friends"
 )
 
 // measureFriends holds a member's place among 500 friends against its place among 10: on a board that the copy in Redis
 // holds all of, then on one that it holds the best of, where MySQL has to be asked.
 func (w *world) measureFriends(ctx context.Context, rep *report, _ io.Writer) error {
-	if err := w.call(ctx, http.MethodPut, friendsBoard, `{"policy":"latest","top_n":100000}`, nil); err != nil {
+	if _, _, err := w.api.PutBoard(ctx, friendsBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest, TopN: 100_000}); err != nil {
 		return err
 	}
-	defer w.call(ctx, http.MethodDelete, friendsBoard, "", nil) //nolint:errcheck // the next run makes the same
-	if err := w.fillOverHTTP(ctx, "friends"); err != nil {
+	defer w.api.DeleteBoard(ctx, friendsBoard) //nolint:errcheck // the next run makes the same
+	if err := w.fillOverHTTP(ctx, friendsBoard); err != nil {
 		return err
 	}
 	for _, on := range []struct {
-		what, path string
-		members    int
+		what, board string
+		members     int
 	}{
 		{fmt.Sprintf("on a board of %s, from Redis", thousands(windowMembers)), friendsBoard, windowMembers},
-		{"on the large board, from MySQL", boardPath, w.members},
+		{"on the large board, from MySQL", benchBoard, w.members},
 	} {
 		asked := map[string]bool{} // each has one list
-		few, err := w.friendRequests(ctx, asked, on.path, on.members, fewFriends)
+		few, err := w.friendRequests(ctx, asked, on.board, on.members, fewFriends)
 		if err != nil {
 			return err
 		}
-		many, err := w.friendRequests(ctx, asked, on.path, on.members, manyFriends)
+		many, err := w.friendRequests(ctx, asked, on.board, on.members, manyFriends)
 		if err != nil {
 			return err
 		}
 		var a, b, ratio float64
-		err = w.whileWritten(ctx, on.path, on.members, func() (err error) {
+		err = w.whileWritten(ctx, on.board, on.members, func() (err error) {
 			a, b, ratio, err = paired(friendsRounds, w.asks(few), w.asks(many))
 			return err
 		})
@@ -62,7 +62,7 @@ func (w *world) measureFriends(ctx context.Context, rep *report, _ io.Writer) er
 }
 
 // friendRequests give members a list of n friends each and ask for their places among them.
-func (w *world) friendRequests(ctx context.Context, asked map[string]bool, path string, members, n int) ([][]byte, error) {
+func (w *world) friendRequests(ctx context.Context, asked map[string]bool, board string, members, n int) ([][]byte, error) {
 	var requests [][]byte
 	for len(requests) < friendsAsked {
 		member := randomMember(members)
@@ -71,24 +71,18 @@ func (w *world) friendRequests(ctx context.Context, asked map[string]bool, path 
 		}
 		asked[member] = true
 		friends := map[string]bool{}
-		var body struct {
-			Members []string `json:"members"`
-		}
+		var list []string
 		for len(friends) < n {
 			if f := randomMember(members); f != member && !friends[f] {
 				friends[f] = true
-				body.Members = append(body.Members, f)
+				list = append(list, f)
 			}
 		}
-		text, err := json.Marshal(body)
-		if err != nil {
+		if _, err := w.api.PutFriends(ctx, member, list); err != nil {
 			return nil, err
 		}
-		if err := w.call(ctx, http.MethodPut, "/v1/members/"+member+"/friends", string(text), nil); err != nil {
-			return nil, err
-		}
-		requests = append(requests, fmt.Appendf(nil, "GET %s/members/%s/friends HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n",
-			path, member, benchKey))
+		requests = append(requests, fmt.Appendf(nil, "GET /v1/boards/%s/members/%s/friends HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\n\r\n",
+			board, member, benchKey))
 	}
 	return requests, nil
 }

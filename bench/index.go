@@ -10,28 +10,10 @@ import (
 )
 
 const (
-	smallest    = 10_000
-	huge        = 10_000_000
-	bytesPerRow = 250       // of an entry in both of its indexes, with room for pages that are not full
-	leastPool   = 128 << 20 // bytes of the buffer pool
-	poolShare   = 3         // it gets a third of the memory at most
-	buildGoal   = 1.2       // seconds per million
-	fillGoal    = 40_000    // rows a second
-	largeFrom   = 1_000_000 // goals of building and filling hold from here on: before, their beginning and end weigh too much
+	buildGoal = 1.2       // seconds per million
+	fillGoal  = 40_000    // rows a second
+	largeFrom = 1_000_000 // goals of building and filling hold from here on: before, their beginning and end weigh too much
 )
-
-// indexSizes are the sizes of the boards: powers of ten up to members, members itself, and 10,000,000 if wanted.
-func indexSizes(members int, andHuge bool) []int {
-	var sizes []int
-	for n := smallest; n < members; n *= 10 {
-		sizes = append(sizes, n)
-	}
-	sizes = append(sizes, members)
-	if andHuge && members < huge {
-		sizes = append(sizes, huge)
-	}
-	return sizes
-}
 
 // measureIndex measures the store in this process, at several sizes.
 func (w *world) measureIndex(ctx context.Context, rep *report, log io.Writer) (err error) {
@@ -67,32 +49,6 @@ func indexParts(w *world) []func(context.Context, []*board, *report, io.Writer) 
 	}
 }
 
-// growPool makes MySQL's buffer pool large enough for the tables of a run, so that the figures show the work and not the
-// disk.
-func (w *world) growPool(ctx context.Context) error {
-	db, err := sql.Open("mysql", w.mysql.DSN+"?interpolateParams=true")
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	memory, err := machineMemory()
-	if err != nil {
-		return err
-	}
-	sizes := append(indexSizes(w.members, w.huge), w.members, w.members) // the board behind HTTP and its yardstick
-	_, err = db.ExecContext(ctx, "SET GLOBAL innodb_buffer_pool_size = ?", poolSize(sizes, memory))
-	return err
-}
-
-// poolSize is the buffer pool in bytes that boards of these sizes want on a machine with so many bytes.
-func poolSize(sizes []int, memory int64) int64 {
-	want := int64(leastPool)
-	for _, n := range sizes {
-		want += int64(n) * bytesPerRow
-	}
-	return max(leastPool, min(want, memory/poolShare))
-}
-
 // warm reads the table and its ordered index once.
 func (b *board) warm(ctx context.Context) error {
 	for _, key := range []string{"PRIMARY", orderKey} {
@@ -103,8 +59,6 @@ func (b *board) warm(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (b *board) size() string { return thousands(b.members) + " members" }
 
 func (w *world) measureFill(_ context.Context, boards []*board, rep *report, _ io.Writer) error {
 	for _, b := range boards {

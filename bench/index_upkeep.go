@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )
@@ -88,11 +87,7 @@ func (b *board) submits(ctx context.Context, s *store.Store, callers, n int, len
 	for range callers {
 		wg.Go(func() {
 			for time.Since(start) < length {
-				entries := make([]leaderboard.Submission, n)
-				for i := range entries {
-					entries[i] = leaderboard.Submission{Member: randomMember(b.members), Score: randomScore()}
-				}
-				if _, err := s.Submit(ctx, store.SubmitRequest{Board: benchBoard, Entries: entries}); err != nil {
+				if _, err := s.Submit(ctx, store.SubmitRequest{Board: benchBoard, Entries: randomEntries(b.members, n)}); err != nil {
 					first.CompareAndSwap(nil, &err)
 					return
 				}

@@ -15,7 +15,9 @@ import (
 )
 
 // load is one closed-loop load: conns connections to addr, each sending the next request as soon as the answer to the
-// last one is there. The client is as thin as it can be, because it shares the machine with what it measures.
+// last one is there. It writes bytes to a socket and looks at little of what comes back, because it
+// shares the machine with what it measures: through the public client, which the rest of the benchmark uses, the same load
+// came to 38 % of the reads (top 10) and to 88 % of the single submits of 32 connections on 2 cores.
 type load struct {
 	addr    string
 	conns   int
@@ -111,6 +113,9 @@ func (l load) connection(c int, stop *atomic.Bool) (latencies []time.Duration, f
 	}
 	return latencies, failed, failure
 }
+
+// bareTemplate is a GET of a path as a load sends it.
+const bareTemplate = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
 
 const contentLength = "Content-Length: "
 

@@ -17,17 +17,6 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// options are what the command line decides.
-type options struct {
-	program string  // the service's binary
-	dir     string  // of the servers' data
-	docs    string  // folder that the page is written to, "" for none
-	members int     // entries of the board
-	huge    bool    // a board of 10,000,000 too
-	pace    float64 // factor of how long is measured
-	only    []string
-}
-
 func run(args []string, out, log io.Writer) int {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(log)
@@ -79,11 +68,6 @@ func (o *options) check(only string) error {
 	return nil
 }
 
-// seconds is a length of time that is measured for, at the pace that was asked for.
-func (o *options) seconds(s float64) time.Duration {
-	return time.Duration(s * o.pace * float64(time.Second))
-}
-
 // step measures one section of the page.
 type step struct {
 	name string
@@ -91,7 +75,7 @@ type step struct {
 	run  func(*world, context.Context, *report, io.Writer) error
 }
 
-// steps are in the order in which they run: the index last, in this process, with the service stopped.
+// steps returns what is measured, in the order in which it runs, that of sectionNames: the index last, in this process, with the service stopped.
 func steps() []step {
 	return []step{
 		{"reads", true, (*world).measureReads},
@@ -106,21 +90,13 @@ func steps() []step {
 	}
 }
 
-func sectionNames() []string {
-	var names []string
-	for _, s := range steps() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 func measure(ctx context.Context, o options, out, log io.Writer) error {
 	w, err := newWorld(ctx, o, log)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	env, err := w.environment(ctx)
+	env, err := environmentOf(ctx, w.mysql, w.redis)
 	if err != nil {
 		return err
 	}

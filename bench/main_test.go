@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 func TestBadFlags(t *testing.T) {
@@ -79,13 +82,16 @@ func TestGrowthOf(t *testing.T) {
 }
 
 func TestTookOf(t *testing.T) {
-	took, err := tookOf([]byte(`{"state":"done","took":"12.5ms"}`))
+	took, err := tookOf(client.Run{State: leaderboard.RunStateDone, Took: "12.5ms"}, true)
 	if err != nil || took != 12500*time.Microsecond {
 		t.Errorf("got %v, %v", took, err)
 	}
-	for _, bad := range []string{`{"state":"failed","took":"1ms"}`, `{"state":"done","took":"soon"}`, `[`} {
-		if _, err := tookOf([]byte(bad)); err == nil {
-			t.Errorf("%s was understood", bad)
+	for _, bad := range []client.Run{{State: leaderboard.RunStateFailed, Took: "1ms"}, {State: leaderboard.RunStateDone, Took: "soon"}, {}} {
+		if _, err := tookOf(bad, true); err == nil {
+			t.Errorf("%+v was understood", bad)
 		}
+	}
+	if _, err := tookOf(client.Run{State: leaderboard.RunStateDone, Took: "1ms"}, false); err == nil {
+		t.Error("a run that goes on was understood")
 	}
 }

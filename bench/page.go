@@ -30,6 +30,11 @@ type section struct {
 	Points  []point     `json:"points,omitempty"` // of the plot, by members
 }
 
+// sectionNames returns the sections in the order in which they are measured.
+func sectionNames() []string {
+	return []string{"reads", "rebuild", "field", "writes", "windows", "friends", "categories", "derived", "index"}
+}
+
 // heading is what the page says about a section in words.
 type heading struct{ name, title, text string }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,13 @@ func TestPageRefusesBrokenResults(t *testing.T) {
 
 // TestEverySectionIsOnThePage: a step without a heading would be measured for nothing.
 func TestEverySectionIsOnThePage(t *testing.T) {
+	var measured []string
+	for _, s := range steps() {
+		measured = append(measured, s.name)
+	}
+	if !slices.Equal(measured, sectionNames()) {
+		t.Errorf("the sections are %v, measured are %v", sectionNames(), measured)
+	}
 	known := map[string]bool{}
 	for _, h := range headings() {
 		known[h.name] = true

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"leaderboard/client"
 )
 
 const (
@@ -17,17 +18,15 @@ const (
 	readRounds  = 3
 	// steadySubmits a second change the board while it is read.
 	steadySubmits = 50
-	boardPath     = "/v1/boards/" + benchBoard
-	bareTemplate  = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
 )
 
 // measureRead holds GETs of the paths against a bare net/http handler that returns the bytes of the first one.
 func (w *world) measureRead(ctx context.Context, rep *report, what, goal string, paths []string) error {
-	var body []byte
-	if err := w.call(ctx, http.MethodGet, paths[0], "", func(b []byte) error { body = b; return nil }); err != nil {
+	answer, err := w.api.Do(ctx, client.Request{Method: http.MethodGet, Path: paths[0]})
+	if err != nil {
 		return err
 	}
-	bareAddr, stop, err := startBare(ctx, w.dir, body)
+	bareAddr, stop, err := startBare(ctx, w.dir, answer.Body)
 	if err != nil {
 		return err
 	}
@@ -55,27 +54,21 @@ func (w *world) measureRead(ctx context.Context, rep *report, what, goal string,
 	return nil
 }
 
-// memberPaths are the paths of the best n members.
+// memberPaths returns the paths of the best n members.
 func (w *world) memberPaths(ctx context.Context, n int) ([]string, error) {
 	var paths []string
-	for offset := 0; offset < n; offset += 1000 {
-		var page struct {
-			Entries []struct {
-				Member string `json:"member"`
-			} `json:"entries"`
-		}
-		path := fmt.Sprintf("%s/top?limit=1000&offset=%d", boardPath, offset)
-		if err := w.call(ctx, http.MethodGet, path, "", func(b []byte) error { return json.Unmarshal(b, &page) }); err != nil {
+	for e, err := range w.api.Entries(ctx, benchBoard, client.TopQuery{Limit: 1000}) {
+		if err != nil {
 			return nil, err
 		}
-		for _, e := range page.Entries {
-			paths = append(paths, boardPath+"/members/"+e.Member)
+		if paths = append(paths, boardPath+"/members/"+e.Member); len(paths) == n {
+			break
 		}
 	}
 	return paths, nil
 }
 
-// anyMemberPaths are the paths of n members, each any of the board.
+// anyMemberPaths returns the paths of n members, each any of the board.
 func (w *world) anyMemberPaths(n int) []string {
 	paths := make([]string, n)
 	for i := range paths {
@@ -102,24 +95,24 @@ func (w *world) measureReads(ctx context.Context, rep *report, _ io.Writer) erro
 			return err
 		}
 	}
-	return w.whileWritten(ctx, boardPath, w.members, func() error {
+	return w.whileWritten(ctx, benchBoard, w.members, func() error {
 		return w.measureRead(ctx, rep, "the same of the top 10,000, while the board changes 50 times a second", "≥ 0.6", best)
 	})
 }
 
-// whileWritten runs fn while single submits to a board arrive at a steady rate, so that no answer can be kept for long. They go on
-// while the yardstick runs too: both sides pay for them.
-func (w *world) whileWritten(ctx context.Context, path string, members int, fn func() error) error {
+// whileWritten runs fn while single submits to a board arrive at a steady rate, so that no answer can be kept for long.
+// They go on while the yardstick runs too: both sides pay for them.
+func (w *world) whileWritten(ctx context.Context, board string, members int, fn func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
-	go func() { written <- w.submitSteadily(ctx, path, members) }()
+	go func() { written <- w.submitSteadily(ctx, board, members) }()
 	err := fn()
 	cancel()
 	return errors.Join(err, <-written)
 }
 
-func (w *world) submitSteadily(ctx context.Context, path string, members int) error {
+func (w *world) submitSteadily(ctx context.Context, board string, members int) error {
 	tick := time.NewTicker(time.Second / steadySubmits)
 	defer tick.Stop()
 	for {
@@ -128,8 +121,7 @@ func (w *world) submitSteadily(ctx context.Context, path string, members int) er
 			return nil
 		case <-tick.C:
 		}
-		body := fmt.Sprintf(`{"entries":[{"member":"%s","score":%d}]}`, randomMember(members), randomScore())
-		err := w.call(ctx, http.MethodPost, path+"/scores", body, nil)
+		err := w.submit(ctx, board, randomEntries(members, 1))
 		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("submit between reads: %w", err)
 		}

@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
+
+	"leaderboard"
+	"leaderboard/client"
 )
 
 const (
@@ -21,13 +22,12 @@ func (w *world) measureRebuild(ctx context.Context, rep *report, _ io.Writer) er
 		if err := wait(ctx, rebuildGap); err != nil {
 			return 0, err
 		}
-		var took float64
-		err := w.call(ctx, http.MethodPost, boardPath+"/rebuild?wait=1m", `{"kind":"full"}`, func(b []byte) error {
-			d, err := tookOf(b)
-			took = d.Seconds() * 1000
-			return err
-		})
-		return took, err
+		run, finished, err := w.api.Rebuild(ctx, benchBoard, client.RebuildOptions{Kind: leaderboard.RunKindFull, Wait: time.Minute})
+		if err != nil {
+			return 0, err
+		}
+		took, err := tookOf(run, finished)
+		return took.Seconds() * 1000, err
 	}
 	ours, theirs, ratio, err := paired(rebuildRounds, rebuild, func() (float64, error) { return w.selectTop(ctx) })
 	if err != nil {
@@ -60,16 +60,9 @@ func (w *world) selectTop(ctx context.Context) (float64, error) {
 	return float64(time.Since(start).Microseconds()) / 1000, rows.Err()
 }
 
-// tookOf reads the duration of a finished run.
-func tookOf(body []byte) (time.Duration, error) {
-	var run struct {
-		State string `json:"state"`
-		Took  string `json:"took"`
-	}
-	if err := json.Unmarshal(body, &run); err != nil {
-		return 0, err
-	}
-	if run.State != "done" {
+// tookOf returns the duration of a finished run.
+func tookOf(run client.Run, finished bool) (time.Duration, error) {
+	if !finished || run.State != leaderboard.RunStateDone {
 		return 0, fmt.Errorf("the run is %s", run.State)
 	}
 	return time.ParseDuration(run.Took)

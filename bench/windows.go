@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"strings"
+	"time"
+
+	"leaderboard"
 )
 
 const (
@@ -14,23 +15,34 @@ const (
 	windowFill    = 1000 // entries of one request
 )
 
-// windowBoards are the boards of the section: rules by name. Both keep the latest score, so that every row changes.
-func windowBoards() map[string]string {
-	return map[string]string{
-		"windows-one": `{"policy":"latest"}`,
-		"windows-eight": `{"policy":"latest","windows":["all_time","hour","day","week","month","quarter","year","season"],` +
-			`"seasons":[{"name":"ever","starts_at":"1970-01-02T00:00:00Z","ends_at":"9999-01-01T00:00:00Z"}]}`,
+// windowBoards returns the boards of the section: rules by name. Both keep the latest score, so that every row changes.
+func windowBoards() map[string]leaderboard.Rules {
+	ever := leaderboard.SeasonRule{Name: "ever", StartsAt: microsOf(1971), EndsAt: microsOf(9999)}
+	return map[string]leaderboard.Rules{
+		"windows-one": {Policy: leaderboard.PolicyLatest},
+		"windows-eight": {
+			Policy: leaderboard.PolicyLatest, Seasons: []leaderboard.SeasonRule{ever},
+			Windows: []leaderboard.Window{
+				leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek,
+				leaderboard.WindowMonth, leaderboard.WindowQuarter, leaderboard.WindowYear, leaderboard.WindowSeason,
+			},
+		},
 	}
+}
+
+// microsOf returns the beginning of a year.
+func microsOf(year int) leaderboard.Micros {
+	return leaderboard.MicrosOf(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
 // measureWindows holds submits to a board with all windows against those to a board with one. Both boards are made for
 // it and deleted afterwards: the periods of an earlier run may be over.
 func (w *world) measureWindows(ctx context.Context, rep *report, _ io.Writer) error {
 	for name, rules := range windowBoards() {
-		if err := w.call(ctx, http.MethodPut, "/v1/boards/"+name, rules, nil); err != nil {
+		if _, _, err := w.api.PutBoard(ctx, name, rules); err != nil {
 			return err
 		}
-		defer w.call(ctx, http.MethodDelete, "/v1/boards/"+name, "", nil) //nolint:errcheck // the next run makes the same
+		defer w.api.DeleteBoard(ctx, name) //nolint:errcheck // the next run makes the same
 		if err := w.fillOverHTTP(ctx, name); err != nil {
 			return err
 		}
@@ -59,16 +71,11 @@ func (w *world) measureWindows(ctx context.Context, rep *report, _ io.Writer) er
 // fillOverHTTP gives every member of a board its first score.
 func (w *world) fillOverHTTP(ctx context.Context, name string) error {
 	for from := 0; from < windowMembers; from += windowFill {
-		var body strings.Builder
-		body.WriteString(`{"entries":[`)
-		for i := range windowFill {
-			if i > 0 {
-				body.WriteByte(',')
-			}
-			fmt.Fprintf(&body, `{"member":"%s","score":%d}`, string(appendMember(nil, from+i)), randomScore())
+		entries := make([]leaderboard.Submission, windowFill)
+		for i := range entries {
+			entries[i] = leaderboard.Submission{Member: string(appendMember(nil, from+i)), Score: randomScore()}
 		}
-		body.WriteString(`]}`)
-		if err := w.call(ctx, http.MethodPost, "/v1/boards/"+name+"/scores", body.String(), nil); err != nil {
+		if err := w.submit(ctx, name, entries); err != nil {
 			return err
 		}
 	}

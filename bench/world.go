@@ -6,23 +6,21 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/devserver"
 )
 
 const (
-	benchBoard   = "bench"
 	benchKey     = "bench-admin-key"
 	httpDatabase = "leaderboard" // of the board that is measured over HTTP
-
-	minMembers = 10_000
-	maxMembers = 10_000_000 // the names of the members have seven digits
+	boardPath    = "/v1/boards/" + benchBoard
 )
 
 // world is what the measurements run against: both servers with their durable defaults and, while it is needed, the
@@ -34,6 +32,7 @@ type world struct {
 
 	// The rest is there between startService and stopService.
 	addr    string // of the service
+	api     *client.Client
 	server  *exec.Cmd
 	pid     int
 	db      *sql.DB // for the yardsticks
@@ -49,7 +48,7 @@ func newWorld(ctx context.Context, o options, log io.Writer) (*world, error) {
 		return nil, err
 	}
 	w.stops = append(w.stops, func() { _ = w.mysql.Stop(context.Background()) })
-	if err := w.growPool(ctx); err != nil {
+	if err := growPool(ctx, w.mysql, &w.options); err != nil {
 		w.close()
 		return nil, err
 	}
@@ -92,19 +91,16 @@ func (w *world) stopService() {
 	w.serving, w.server = nil, nil
 }
 
-// awaitReady asks until the service is.
+// awaitReady waits until the service is.
 func (w *world) awaitReady(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		err := w.call(ctx, http.MethodGet, "/readyz", "", nil)
-		if err == nil {
-			return nil
-		}
-		if wait(ctx, 50*time.Millisecond) != nil {
-			return fmt.Errorf("the service does not become ready: %w", err)
-		}
+	patient, err := client.New("http://"+w.addr, client.WithMaxWait(time.Minute))
+	if err != nil {
+		return err
 	}
+	if _, err := patient.Ready(ctx); err != nil {
+		return fmt.Errorf("the service does not become ready: %w", err)
+	}
+	return nil
 }
 
 // serve starts the service and waits for the line that names its address.
@@ -127,39 +123,21 @@ func (w *world) serve(dsn string) error {
 		if _, rest, ok := strings.Cut(lines.Text(), "addr=http://"); ok {
 			w.addr = strings.Fields(rest)[0]
 			go func() { _, _ = io.Copy(io.Discard, logs) }()
-			return nil
+			// Each request is sent once: an answer that is an error ends the measurement.
+			w.api, err = client.New("http://"+w.addr, client.WithKey(benchKey), client.WithTimeout(5*time.Minute), client.WithMaxWait(0))
+			return err
 		}
 		fmt.Fprintln(os.Stderr, lines.Text())
 	}
 	return fmt.Errorf("the service ended before it said its address")
 }
 
-// call makes one request and hands the body of a good answer to take.
-func (w *world) call(ctx context.Context, method, path, body string, take func([]byte) error) error {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+w.addr+path, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "Bearer "+benchKey)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= 300 {
-		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, answer)
-	}
-	if take != nil {
-		return take(answer)
-	}
-	return nil
+// submit submits entries to a board. It sends no Idempotency-Key, as the load generator does not.
+func (w *world) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
+	request := client.SubmitRequest(board, entries)
+	request.Header = nil
+	_, err := w.api.Do(ctx, request)
+	return err
 }
 
 // close ends everything that was started.
@@ -171,3 +149,15 @@ func (w *world) close() {
 }
 
 func defaultDir() string { return filepath.Join(".leaderboard", "bench") }
+
+// wait waits for d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
