@@ -21,7 +21,6 @@ const maxKnot = 5
 func knotExceptions() map[string]int {
 	return map[string]int{
 		"bench":              18,
-		"httpapi":            32,
 		"internal/devserver": 14,
 		"store":              22,
 		"store/storetest":    11,
