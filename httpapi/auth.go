@@ -92,7 +92,7 @@ func newKeyring(keys []Key) keyring {
 	return ring
 }
 
-// scope is what the request's key may do, "" without a key. A key that is not known is refused everywhere, so that a
+// scope returns what the request's key may do, "" without a key. An unknown key is rejected everywhere, so that a
 // mistyped one does not go unnoticed until the first private board.
 func (ring keyring) scope(h http.Header) (Scope, error) {
 	values := h["Authorization"]

@@ -13,8 +13,8 @@ func concrete(path string) string {
 	return strings.NewReplacer("{board}", "b", "{member}", "m", "{score}", "1", "{id}", "1", "{code}", "internal").Replace(path)
 }
 
-// Every route denies what its access says: without a key, with a key that is not known, with a lesser scope. The table
-// decides about each, so a route added without thought is closed.
+// TestEveryRouteDenies: every route denies what its access says: without a key, with a key that is not known, with a
+// lesser scope. The table decides about each, so a route added without thought is closed.
 func TestEveryRouteDenies(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})

@@ -19,7 +19,7 @@ type bad struct {
 	detail string // part of its detail
 }
 
-// Bad input of every kind gets a clear problem and changes nothing.
+// TestBadInput: bad input of every kind gets a clear problem and changes nothing.
 func TestBadInput(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{}, classic()...)
@@ -309,7 +309,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// Everything that is wrong with the parameters is told at once.
+// TestAllBadParametersAreTold: everything that is wrong with the parameters is told at once.
 func TestAllBadParametersAreTold(t *testing.T) {
 	e := newEnv(t)
 	p := e.get(noKey, "/v1/boards/b/top?limit=x&offset=-1&mode=y&min_seq=z").wantProblem(400, codeMalformed)
@@ -318,7 +318,7 @@ func TestAllBadParametersAreTold(t *testing.T) {
 	}
 }
 
-// No two routes take the same request.
+// TestRoutesDoNotOverlap: no two routes take the same request.
 func TestRoutesDoNotOverlap(t *testing.T) {
 	table := (&handlers{}).routes(true)
 	for i := range table {

@@ -18,7 +18,7 @@ type Boards interface {
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
-	// BoardsLabelled lists up to limit boards that have all labels, with names behind after, in the order of their bytes.
+	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 	// DeleteBoard removes a board with all its periods; the name is free when it returns. ErrBoardNotFound.
 	DeleteBoard(ctx context.Context, name string) error

@@ -135,7 +135,8 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 	}
 }
 
-// Many private boards do not make one request look at all of them, and do not end the list early.
+// TestBoardListBehindPrivateOnes: many private boards do not make one request look at all of them, and do not end the
+// list early.
 func TestBoardListBehindPrivateOnes(t *testing.T) {
 	e := newEnv(t)
 	for i := range 60 {

@@ -18,9 +18,9 @@ import (
 	"leaderboard"
 )
 
-// decode reads the body, one JSON value and nothing behind it, into dst. Unknown and repeated members, invalid UTF-8
-// and other cases of a member's name are refused. An empty body is an error unless optional. may is nil for a dst that
-// tells null from a value by itself.
+// decode reads the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
+// UTF-8, and names of members in another case. An empty body is an error unless optional. may is nil for a dst that tells
+// null from a value by itself.
 func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Options) error {
 	if n := c.r.ContentLength; n > c.shared.maxBody {
 		return &http.MaxBytesError{Limit: c.shared.maxBody}
@@ -53,7 +53,7 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	return nil
 }
 
-// emptiness says where a body may have null or "". Elsewhere they are refused: they are neither a value nor left out, and
+// emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out, and
 // what Go makes of them is zero.
 type emptiness struct {
 	nullable []string // names of members that may be null; no other value may
@@ -61,7 +61,7 @@ type emptiness struct {
 	opaque   string   // a member that holds what the client likes, checked by who takes it
 }
 
-// check reads a body that was decoded once.
+// check reads a body that was decoded already, and rejects null and "" where they may not be.
 func (may *emptiness) check(body []byte) error {
 	var bad badFields
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))

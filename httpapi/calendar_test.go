@@ -104,7 +104,7 @@ func TestListPeriodsOfWindows(t *testing.T) {
 	}
 }
 
-// The zone of periods that were used is settled.
+// TestTimeZoneConflict: the zone of periods that were used stays.
 func TestTimeZoneConflict(t *testing.T) {
 	e := daily(t)
 	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"UTC"}`).want(200)
@@ -112,7 +112,7 @@ func TestTimeZoneConflict(t *testing.T) {
 	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Asia/Tokyo"}`).wantProblem(409, "board-conflict")
 }
 
-// A member is removed from the current periods, or from the one that is named.
+// TestRemoveFromOnePeriod: a member is removed from the current periods, or from the one that is named.
 func TestRemoveFromOnePeriod(t *testing.T) {
 	e := daily(t)
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
@@ -125,7 +125,8 @@ func TestRemoveFromOnePeriod(t *testing.T) {
 	}
 }
 
-// Each reason for which there is no period has words of its own, and what is no name of one is malformed.
+// TestNoSuchPeriod: each reason for which there is no period has words of its own, and what is no name of one is
+// malformed.
 func TestNoSuchPeriod(t *testing.T) {
 	e := daily(t)
 	e.put(adminKey, "/v1/boards/cup", `{"windows":["season"],"seasons":[{"name":"S1","starts_at":"2026-12-01T00:00:00Z","ends_at":"2026-12-02T00:00:00Z"}]}`).want(201)
@@ -199,7 +200,7 @@ func pathOf(query string) string {
 	return "/v1/boards/" + query
 }
 
-// A period in which nobody played is an empty one, asked for as the previous one or by its name.
+// TestQuietPeriods: a period in which nobody played is an empty one, asked for as the previous one or by its name.
 func TestQuietPeriods(t *testing.T) {
 	e := daily(t)
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)
@@ -267,7 +268,8 @@ func TestQuietPeriods(t *testing.T) {
 	}
 }
 
-// What was given up does not pass for a quiet period, and a window that was taken away keeps its periods.
+// TestPeriodsThatAreGone: what was given up does not pass for a quiet period, and a window that was taken away keeps
+// its periods.
 func TestPeriodsThatAreGone(t *testing.T) {
 	e := daily(t)
 	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"a","score":5}]}`).want(200)

@@ -11,19 +11,19 @@ import (
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
 type Config struct {
-	Boards   Boards
-	Catalog  Catalog
-	Rankings leaderboard.Rankings
-	Combined leaderboard.MergedRankings
-	Writer   Writer
-	Periods  Periods
-	Profiles Profiles
-	Friends  Friends
-	Eraser   Eraser
-	Rebuilds Rebuilds
-	Hidings  Hidings
-	Derived  Derived
-	// Verify compares the copy of a period with the truth at one seq.
+	Boards        Boards
+	Catalog       Catalog
+	Rankings      leaderboard.Rankings
+	Combined      leaderboard.MergedRankings
+	Writer        Writer
+	Periods       Periods
+	Profiles      Profiles
+	Friends       Friends
+	Eraser        Eraser
+	Rebuilds      Rebuilds
+	HiddenMembers HiddenMembers
+	Derived       Derived
+	// Verify compares the Redis copy of a period with the database at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)
 	// Export reads all entries of a period in one state: begin gets the state first, then entries gets them in order,
 	// best first, in parts of at most 1,000. An error of either ends the export and is returned as it is; otherwise

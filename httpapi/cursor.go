@@ -12,10 +12,7 @@ import (
 )
 
 // A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
-// list that the cursor is of, so that one of another board, or a damaged one, is refused instead of answered with
-// something that looks right. It is no secret: whoever forges one only chooses where to continue.
-// A cursor is opaque to clients: base64url of a version byte, a check and what to continue after. The check covers the
-// list that the cursor is of, so that one of another board, or a damaged one, is refused instead of answered with
+// list that the cursor is of, so that one of another board, or a damaged one, is rejected instead of answered with
 // something that looks right. It is no secret: whoever forges one only chooses where to continue.
 const (
 	cursorVersion = 1
@@ -55,7 +52,7 @@ func (l list) cursor(after string) string { return string(l.appendCursor(nil, af
 
 func (l list) cursorID(id int64) string { return l.cursor(strconv.FormatInt(id, 10)) }
 
-// after takes a cursor of l apart.
+// after returns what a cursor of l continues after; false when it is none of l.
 func (l list) after(cursor string) (string, bool) {
 	if len(cursor) > maxCursor {
 		return "", false
@@ -68,7 +65,7 @@ func (l list) after(cursor string) (string, bool) {
 	return after, binary.BigEndian.Uint32(raw[1:cursorHead]) == l.check(after)
 }
 
-// afterID takes a cursor of a list that continues after ids apart.
+// afterID is after for a list that continues after ids.
 func (l list) afterID(cursor string) (int64, bool) {
 	s, ok := l.after(cursor)
 	if !ok {
@@ -81,8 +78,8 @@ func (l list) afterID(cursor string) (int64, bool) {
 // entriesOf is the list of a period's entries; it continues after sort keys.
 func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.ID} }
 
-// afterKey takes a cursor of a period's entries apart. What is in it has the form of a sort key (see package rank: score,
-// tiebreak and created_time in 24 bytes, then the member), whoever made it.
+// afterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see package
+// rank: score, tiebreak and created_time in 24 bytes, then the member), whoever made the cursor.
 func afterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
 	key, ok := entriesOf(ref).after(cursor)
 	return key, ok && isKey(key)

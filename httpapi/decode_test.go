@@ -15,7 +15,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// Whatever is sent to POST …/scores is refused as documented, or means exactly what encoding/json reads in it.
+// FuzzSubmit: whatever is sent to POST …/scores is refused as documented, or means exactly what encoding/json reads in
+// it.
 func FuzzSubmit(f *testing.F) {
 	for _, b := range badBodies() {
 		if len(b.ask.body) < 500 {
@@ -87,7 +88,7 @@ func (w *recordingWriter) Submit(_ context.Context, _, _ string, entries []leade
 	return leaderboard.Receipt{}, nil
 }
 
-// Rules are decoded without a failure that is not the sender's.
+// FuzzPutBoard: rules are decoded without a failure that is not the sender's.
 func FuzzPutBoard(f *testing.F) {
 	for _, b := range badBoards() {
 		f.Add([]byte(b.ask.body))
@@ -117,7 +118,7 @@ func FuzzPutBoard(f *testing.F) {
 	})
 }
 
-// A query that is let through has the meaning that net/url gives it.
+// FuzzQuery: a query that is let through has the meaning that net/url gives it.
 func FuzzQuery(f *testing.F) {
 	for _, s := range []string{"", "limit=1", "limit=1&offset=2", "limit=%31", "limit=1&limit=2", "limit=1;offset=2", "&&limit=1&", "limit", "=", "mode=a+b", "cursor=%ff"} {
 		f.Add(s)
@@ -140,7 +141,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// A cursor comes back as what it was made of, for its own list only; no other text is a cursor that could do harm.
+// FuzzCursor: a cursor comes back as what it was made of, for its own list only; no other text is a cursor that could
+// do harm.
 func FuzzCursor(f *testing.F) {
 	ref := &leaderboard.PeriodRef{ID: 7}
 	key := string(rank.Codec{}.Key(leaderboard.Entry{Member: "é", Score: -1, CreatedTime: leaderboard.MaxTime}))
@@ -167,7 +169,7 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// The check on cursors agrees with the sort key of package rank.
+// TestAfterKey: the check on cursors agrees with the sort key of package rank.
 func TestAfterKey(t *testing.T) {
 	ref := &leaderboard.PeriodRef{ID: 7}
 	entry := leaderboard.Entry{Member: strings.Repeat("m", leaderboard.MaxMember), Score: 5, Tiebreak: -5, CreatedTime: 1}

@@ -47,7 +47,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	}
 }
 
-// The page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
+// TestDocs: the page tells of every route, schema and problem, its links lead somewhere, and it needs no other host.
 func TestDocs(t *testing.T) {
 	e := newEnv(t)
 	r := e.get(noKey, "/docs").want(200)

@@ -38,7 +38,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// A page is encoded as encoding/json would.
+// TestAppendEntries: a page is encoded as encoding/json would.
 func TestAppendEntries(t *testing.T) {
 	type entry struct {
 		Rank        int64              `json:"rank"`

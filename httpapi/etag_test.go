@@ -40,7 +40,7 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// A tag names state and question: it survives another source and another spelling, and not a change.
+// TestETagIdentity: a tag names state and question: it survives another source and another spelling, and not a change.
 func TestETagIdentity(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)
@@ -62,7 +62,7 @@ func TestETagIdentity(t *testing.T) {
 	}
 }
 
-// A stale answer is not kept and always sent whole, so that its reader learns that it is stale.
+// TestStaleAnswers: a stale answer is not kept and always sent whole, so that its reader learns that it is stale.
 func TestStaleAnswers(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)

@@ -183,7 +183,7 @@ type exportRow struct {
 	entry        leaderboard.Entry
 }
 
-// appendHead appends the names of the columns: one per tiebreak field behind the others.
+// appendHead appends the names of the columns: one per tiebreak field after the others.
 func (r *exportRow) appendHead(b []byte) []byte {
 	b = append(b, csvHead...)
 	for i := range r.tiebreak.Fields {

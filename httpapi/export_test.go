@@ -53,7 +53,7 @@ func TestExportCSV(t *testing.T) {
 	}
 }
 
-// Fields of the tiebreak are shown unpacked, as their own columns.
+// TestExportFields: fields of the tiebreak are shown unpacked, as their own columns.
 func TestExportFields(t *testing.T) {
 	e := newEnv(t)
 	rules := leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 20}, {Name: "deaths", Bits: 4, Order: leaderboard.OrderAsc}}}}
@@ -71,7 +71,7 @@ func TestExportFields(t *testing.T) {
 	}
 }
 
-// What the lines say is what was stored, whatever the bytes of a member id are.
+// TestExportOddMembers: what the lines say is what was stored, whatever the bytes of a member id are.
 func TestExportOddMembers(t *testing.T) {
 	e := newEnv(t)
 	odd := []string{
@@ -120,7 +120,7 @@ func TestExportRefuses(t *testing.T) {
 	e.get(adminKey, "/v1/boards/demo/export").wantProblem(503, "unavailable")
 }
 
-// A closed period can be exported as it stayed.
+// TestExportOfASeason: a closed period can be exported as it stayed.
 func TestExportOfASeason(t *testing.T) {
 	e := newEnv(t)
 	const day = 24 * 3600 * 1_000_000
@@ -139,7 +139,7 @@ func TestExportOfASeason(t *testing.T) {
 	}
 }
 
-// An export that fails in the middle does not come to its end: the client hears of it.
+// TestExportBreaksOff: an export that fails in the middle does not come to its end: the client hears of it.
 func TestExportBreaksOff(t *testing.T) {
 	var status atomic.Int64
 	e := newEnv(t, func(c *Config) {
@@ -175,7 +175,7 @@ func TestExportBreaksOff(t *testing.T) {
 	}
 }
 
-// Exports are bounded, and end when their client goes.
+// TestExportsAreBounded: exports are bounded, and end when their client goes.
 func TestExportsAreBounded(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{}, classic()...)
@@ -206,7 +206,7 @@ func TestExportsAreBounded(t *testing.T) {
 	eventually(t, "the other one has ended", func() bool { return len(e.api.handlers.exports.permits) == 0 })
 }
 
-// A client that takes nothing holds no snapshot for long.
+// TestExportStalls: a client that takes nothing holds no snapshot for long.
 func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)
 	e := newEnv(t, func(c *Config) {

@@ -32,7 +32,7 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	slow     bool // a forgetting is not done within a request
+	slow     bool // an erasure is not done within a request
 	lookUps  int  // of profiles beside entries
 }
 

@@ -26,7 +26,8 @@ func newGame(t *testing.T) *env {
 	return e
 }
 
-// The entries are ordered field by field, and shown with their fields in declared order, by every route that shows entries.
+// TestFieldsAreShown: the entries are ordered field by field, and shown with their fields in declared order, by every
+// route that shows entries.
 func TestFieldsAreShown(t *testing.T) {
 	e := newGame(t)
 	entry := func(rank int, member string, tiebreak int64, fields string) string {
@@ -106,7 +107,7 @@ func TestScoreRankOfFields(t *testing.T) {
 	}
 }
 
-// While a board is empty its fields can change: an answer of before is not the answer of now.
+// TestFieldsAreInTheETag: while a board is empty its fields can change: an answer of before is not the answer of now.
 func TestFieldsAreInTheETag(t *testing.T) {
 	e := newEnv(t)
 	e.put(adminKey, "/v1/boards/b", gameRules).want(201)
@@ -126,7 +127,7 @@ func TestFieldsAreInTheETag(t *testing.T) {
 	}
 }
 
-// What is shown of a board can be set again, and its fields stay when it has entries.
+// TestFieldsStay: what is shown of a board can be set again, and its fields stay when it has entries.
 func TestFieldsStay(t *testing.T) {
 	e := newGame(t)
 	for _, rules := range []string{

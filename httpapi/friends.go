@@ -16,10 +16,10 @@ type Friends interface {
 	AddFriends(ctx context.Context, member string, friends []string) (int, error)
 	// RemoveFriend takes a friend off the list; it may be none.
 	RemoveFriend(ctx context.Context, member, friend string) error
-	// Friends lists up to limit friends behind after, in the order of their bytes, as they are now.
+	// Friends lists up to limit friends after the given one, in the order of their bytes, as they are now.
 	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
 	// FriendsOf are all friends of a member in the order of their bytes. The list may be a second old unless it was
-	// changed here. With an error it is the one at hand, however old. Nobody writes to it.
+	// changed here. With an error it is the cached one, however old. Nobody writes to it.
 	FriendsOf(ctx context.Context, member string) ([]string, error)
 }
 
@@ -154,7 +154,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 		return err
 	}
 	st := s.State
-	st.Stale = st.Stale || missed != nil // the list is the one at hand
+	st.Stale = st.Stale || missed != nil // the list is a cached one
 	n := len(s.Entries)
 	shown := h.reader.of(c, on.profiles, &st, n+1, func(i int) string {
 		if i == n {

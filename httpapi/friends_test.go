@@ -49,7 +49,7 @@ func TestFriendLists(t *testing.T) {
 	list()
 }
 
-func TestFriendListRefusals(t *testing.T) {
+func TestFriendListRejections(t *testing.T) {
 	e := newEnv(t)
 	const path = "/v1/members/u1/friends"
 	many := func(n int) string {
@@ -153,7 +153,7 @@ func TestBoardFriendsIdentityAndRights(t *testing.T) {
 	e.get(readKey, path+"?min_seq=9").wantProblem(409, "seq-ahead")
 	e.get(readKey, path+"?limit=1001").wantProblem(400, codeMalformed)
 	e.get(readKey, "/v1/boards/none/members/2/friends").wantProblem(404, "board-not-found")
-	// The list at hand is used, and said to be old, while the truth is away; without one there is no answer.
+	// The cached list is used, and said to be old, while the database is away; without one there is no answer.
 	e.fake.fail["FriendsOf"] = leaderboard.ErrUnavailable
 	if got := e.get(readKey, path).rows(); !got.Stale {
 		t.Error("an old list of friends passes for a new one")

@@ -38,7 +38,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
 		Boards: f, Catalog: f, Rankings: f, Combined: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
-		Hidings: f, Derived: f,
+		HiddenMembers: f, Derived: f,
 		Health:  func(context.Context) map[string]error { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []Key{{ScopeRead, readKey}, {ScopeWrite, writeKey}, {ScopeAdmin, adminKey}},

@@ -13,9 +13,9 @@ import (
 	"leaderboard"
 )
 
-// Hidings hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be called
+// HiddenMembers hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be called
 // concurrently.
-type Hidings interface {
+type HiddenMembers interface {
 	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
 	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
 	// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
@@ -29,10 +29,10 @@ type Hidings interface {
 }
 
 // hiddenHandlers hide members and show them again.
-type hiddenHandlers struct{ hidings Hidings }
+type hiddenHandlers struct{ hidden HiddenMembers }
 
-// hidingJSON is a hiding as it is shown; without a board it is one everywhere.
-type hidingJSON struct {
+// hiddenJSON is a hidden member as it is shown; without a board the hide is global.
+type hiddenJSON struct {
 	Member   string             `json:"member"`
 	Board    string             `json:"board,omitempty"`
 	Reason   string             `json:"reason"`
@@ -40,8 +40,8 @@ type hidingJSON struct {
 	HiddenAt leaderboard.Micros `json:"hidden_at"`
 }
 
-func showHiding(h *leaderboard.Hiding) hidingJSON {
-	return hidingJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
+func showHidden(h *leaderboard.Hiding) hiddenJSON {
+	return hiddenJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
 }
 
 // hideRequest is what the path and the parameters say; the member everywhere when the path has no board.
@@ -71,11 +71,11 @@ func (h *hiddenHandlers) hide(c *call) error {
 		return err
 	}
 	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, string(c.scope))
-	hide, err := h.hidings.Hide(c.ctx, r)
+	hide, err := h.hidden.Hide(c.ctx, r)
 	if err != nil {
 		return writeError(err)
 	}
-	return c.sendJSON(http.StatusOK, showHiding(&hide))
+	return c.sendJSON(http.StatusOK, showHidden(&hide))
 }
 
 // restore answers DELETE of the same paths.
@@ -93,7 +93,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 		}
 		return reject(broken.Code, broken.Detail, bad...)
 	}
-	if err := h.hidings.Restore(c.ctx, r); err != nil {
+	if err := h.hidden.Restore(c.ctx, r); err != nil {
 		return writeError(err)
 	}
 	c.sendNothing(http.StatusNoContent)
@@ -121,21 +121,21 @@ func (h *hiddenHandlers) list(c *call) error {
 	}
 	limit := q.Limit
 	q.Limit++
-	hidings, err := h.hidings.Hidden(c.ctx, q)
+	hidden, err := h.hidden.Hidden(c.ctx, q)
 	if err != nil {
 		return err
 	}
 	out := struct {
-		Hidden []hidingJSON `json:"hidden"`
+		Hidden []hiddenJSON `json:"hidden"`
 		Next   string       `json:"next_cursor,omitempty"`
-	}{Hidden: []hidingJSON{}}
-	for i := range hidings {
+	}{Hidden: []hiddenJSON{}}
+	for i := range hidden {
 		if i == limit {
-			last := &hidings[i-1]
+			last := &hidden[i-1]
 			out.Next = of.cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
 			break
 		}
-		out.Hidden = append(out.Hidden, showHiding(&hidings[i]))
+		out.Hidden = append(out.Hidden, showHidden(&hidden[i]))
 	}
 	return c.sendJSON(http.StatusOK, out)
 }
@@ -161,7 +161,7 @@ func (h *hiddenHandlers) listLog(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	records, err := h.hidings.HiddenLog(c.ctx, member, before, limit+1)
+	records, err := h.hidden.HiddenLog(c.ctx, member, before, limit+1)
 	if err != nil {
 		return err
 	}
@@ -187,26 +187,26 @@ func (h *hiddenHandlers) listLog(c *call) error {
 	return c.sendJSON(http.StatusOK, out)
 }
 
-// maxToldHidings bounds the hidings of one member that are looked through for those of some boards.
-const maxToldHidings = 200
+// maxToldHides bounds the hides of one member that are looked through for those of some boards.
+const maxToldHides = 200
 
 // whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is that the
 // member is not ranked.
-func whyAbsent(c *call, all Hidings, boards []string, member string, err error) error {
+func whyAbsent(c *call, all HiddenMembers, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
 		return err
 	}
-	q := leaderboard.HidingsQuery{Member: member, Limit: maxToldHidings}
+	q := leaderboard.HidingsQuery{Member: member, Limit: maxToldHides}
 	if len(boards) == 1 {
 		q.Board = boards[0]
 	}
-	hidings, listErr := all.Hidden(c.ctx, q)
+	hidden, listErr := all.Hidden(c.ctx, q)
 	if listErr != nil {
 		return err // that the member is not ranked is true in any case
 	}
 	var told []string
-	for i := range hidings {
-		h, where := &hidings[i], "everywhere"
+	for i := range hidden {
+		h, where := &hidden[i], "everywhere"
 		switch {
 		case h.Board == "":
 		case len(boards) == 1:

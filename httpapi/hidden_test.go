@@ -11,7 +11,7 @@ import (
 )
 
 type hiddenList struct {
-	Hidden []hidingJSON
+	Hidden []hiddenJSON
 	Next   string `json:"next_cursor"`
 }
 
@@ -28,7 +28,7 @@ const banM = "/v1/boards/demo/members/m/hidden"
 func TestHide(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9}, leaderboard.Submission{Member: "n", Score: 5})
-	var h hidingJSON
+	var h hiddenJSON
 	e.put(adminKey, banM, `{"reason":"aimbot"}`).want(200).decode(&h)
 	if h.Member != "m" || h.Board != "demo" || h.Reason != "aimbot" || h.Actor != "admin" || h.HiddenAt == 0 {
 		t.Errorf("hidden: %+v", h)
@@ -68,7 +68,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// To everybody but admins a hidden member looks like one without an entry, to the letter.
+// TestHiddenMemberIsNotRanked: to everybody but admins a hidden member looks like one without an entry, to the letter.
 func TestHiddenMemberIsNotRanked(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
@@ -192,7 +192,7 @@ func TestHideRefused(t *testing.T) {
 	}
 }
 
-// A closed period stays as it is unless the request is about those too.
+// TestHideReopen: a closed period stays as it is unless the request is about those too.
 func TestHideReopen(t *testing.T) {
 	e := past(t)
 	e.put(adminKey, "/v1/boards/daily/members/b/hidden", `{"reason":"bot"}`).want(200)

@@ -16,7 +16,7 @@ func past(t *testing.T) *env {
 	return e
 }
 
-// Only what cannot change, asked for by its own name, is given to caches for good.
+// TestHistoryIsImmutable: only what cannot change, asked for by its own name, is given to caches for good.
 func TestHistoryIsImmutable(t *testing.T) {
 	e := past(t)
 	const forever, ask = "public, max-age=31536000, immutable", "public, no-cache"
@@ -48,7 +48,7 @@ func TestHistoryIsImmutable(t *testing.T) {
 	}
 }
 
-// An answer about a closed period is never one from before its last change.
+// TestHistoryIsWhole: an answer about a closed period is never one from before its last change.
 func TestHistoryIsWhole(t *testing.T) {
 	e := past(t)
 	seen := int64(-1)
@@ -122,7 +122,7 @@ func TestKeepRule(t *testing.T) {
 	}
 }
 
-// Between its seasons a board shows the standings of the last one, and refuses submissions.
+// TestSeasons: between its seasons a board shows the standings of the last one, and refuses submissions.
 func TestSeasons(t *testing.T) {
 	e := newEnv(t)
 	e.now("2026-11-01T00:00:00Z")

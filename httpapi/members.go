@@ -21,7 +21,7 @@ type Profiles interface {
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
-	// except for what was put here. With an error they are those at hand, however old.
+	// except for what was put here. With an error they are those cached, however old.
 	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
@@ -143,7 +143,7 @@ func (c *call) sendProfile(p *leaderboard.Profile, created bool) error {
 	return c.sendJSON(status, showProfile(p))
 }
 
-// erasureJSON is a forgetting that is not done yet.
+// erasureJSON is an erasure that is not done yet.
 type erasureJSON struct {
 	Member  string `json:"member"`
 	State   string `json:"state"`

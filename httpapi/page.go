@@ -7,11 +7,11 @@ type reader struct {
 	resolver
 	profileLookup
 	rankings leaderboard.Rankings
-	hidings  Hidings
+	hidden   HiddenMembers
 	encoded  encodings
 }
 
-// top answers GET …/top: a page from the best entry, from an offset, or behind a cursor.
+// top answers GET …/top: a page from the best entry, from an offset, or after a cursor.
 func (h *reader) top(c *call) error {
 	limit, offset, cursor := c.pageParams()
 	on, err := h.target(c)
@@ -48,7 +48,7 @@ func (h *reader) around(c *call) error {
 		Query: on.query, Around: member, Before: int(before), Limit: int(before + 1 + after),
 	})
 	if err != nil {
-		return whyAbsent(c, h.hidings, []string{on.ref.Board}, member, err)
+		return whyAbsent(c, h.hidden, []string{on.ref.Board}, member, err)
 	}
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)

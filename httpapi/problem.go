@@ -71,8 +71,6 @@ func clip(s string) string {
 
 // classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
 // an error that is not made for clients never leaves the process.
-// classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
-// an error that is not made for clients never leaves the process.
 func classify(err error) (*kind, string, []inputError) {
 	var (
 		own    *rejection
@@ -150,7 +148,7 @@ func writeProblem(w http.ResponseWriter, err error) *kind {
 	return k
 }
 
-// writeError turns the end of the caller's patience into what it means for a write: the batch goes on without it.
+// writeError turns the end of the caller's wait into what it means for a write: the batch goes on without the caller.
 func writeError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
 		return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)

@@ -18,7 +18,7 @@ import (
 	"leaderboard"
 )
 
-// Each error has its status, bare and wrapped, and its text stays inside.
+// TestErrorsToStatuses: each error has its status, bare and wrapped, and its text stays inside.
 func TestErrorsToStatuses(t *testing.T) {
 	e := newEnv(t)
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestErrorsToStatuses(t *testing.T) {
 	}
 }
 
-// Every rule that an input can break has its row, and every row its page.
+// TestTableIsComplete: every rule that an input can break has its row, and every row its page.
 func TestTableIsComplete(t *testing.T) {
 	e := newEnv(t)
 	codes := ruleCodes(t)
@@ -106,7 +106,7 @@ func ruleCodes(t *testing.T) []string {
 	return codes
 }
 
-// A panic is a 500 without text, and logged with all of it.
+// TestPanic: a panic is a 500 without text, and logged with all of it.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	var status int
@@ -135,7 +135,7 @@ func TestInternalErrorIsLogged(t *testing.T) {
 	}
 }
 
-// What is more than MaxConcurrent is refused at once; health is still seen.
+// TestMaxConcurrent: what is more than MaxConcurrent is refused at once; health is still seen.
 func TestMaxConcurrent(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.MaxConcurrent = 1 })
 	e.board("b", leaderboard.Rules{})

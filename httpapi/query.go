@@ -17,7 +17,7 @@ type query struct {
 	items [maxParams]struct{ name, value string }
 }
 
-// parse reads a raw query. Parameters that the route does not have, or that are given twice, are refused: a mistyped
+// parse reads a raw query. Parameters that the route does not have, or that are given twice, are rejected: a mistyped
 // one must not be ignored.
 func (q *query) parse(raw string, allowed []string) error {
 	var bad []inputError

@@ -63,7 +63,7 @@ func (r quietRankings) Distribution(_ context.Context, p leaderboard.PeriodRef, 
 // combinedRankings asks about the periods that are not quiet, and adds the states of the others.
 type combinedRankings struct{ of leaderboard.MergedRankings }
 
-// MergedPage is that of the periods with entries.
+// MergedPage returns that of the periods with entries.
 func (m combinedRankings) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {
@@ -85,7 +85,7 @@ func (m combinedRankings) MergedPage(ctx context.Context, periods []leaderboard.
 	return &out, nil
 }
 
-// MergedMember is that of the periods with entries.
+// MergedMember returns that of the periods with entries.
 func (m combinedRankings) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {

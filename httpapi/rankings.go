@@ -13,7 +13,7 @@ type combinedReader struct {
 	resolver
 	profileLookup
 	rankings combinedRankings
-	hidings  Hidings
+	hidden   HiddenMembers
 }
 
 // top answers GET /v1/rankings/top.
@@ -60,7 +60,7 @@ func (h *combinedReader) member(c *call) error {
 			err = leaderboard.ErrNotRanked
 		}
 		if err != nil {
-			return whyAbsent(c, h.hidings, s.boards(), member, err)
+			return whyAbsent(c, h.hidden, s.boards(), member, err)
 		}
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
@@ -83,7 +83,7 @@ func (h *combinedReader) around(c *call) error {
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
-			return whyAbsent(c, h.hidings, s.boards(), member, err)
+			return whyAbsent(c, h.hidden, s.boards(), member, err)
 		}
 		a := pageAnswer(page)
 		a.etag = s.etag(c.route.path, page.States).text(member).int(before).int(after)

@@ -126,7 +126,7 @@ func TestMergedMember(t *testing.T) {
 	e.get(noKey, "/v1/rankings/members/cid/around?boards=card,moba").wantProblem(404, "not-ranked")
 }
 
-func TestMergedRefusals(t *testing.T) {
+func TestCombinedRejections(t *testing.T) {
 	e := games(t)
 	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	e.board("level", leaderboard.Rules{Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}})
@@ -230,8 +230,8 @@ func TestMergedClosed(t *testing.T) {
 	}
 }
 
-// TestMergedMoved: a board that was made anew elsewhere is found after one look.
-func TestMergedMoved(t *testing.T) {
+// TestCombinedOutdated: a board that was created again elsewhere is found after one look.
+func TestCombinedOutdated(t *testing.T) {
 	e := games(t)
 	ref, _, err := e.fake.Resolve(t.Context(), "moba", "", "")
 	if err != nil {
@@ -247,7 +247,7 @@ func TestMergedMoved(t *testing.T) {
 	}
 }
 
-// TestMergedMinSeq: what copies do not have yet is asked of the truth, and what that does not have either is said so.
+// TestMergedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said so.
 func TestMergedMinSeq(t *testing.T) {
 	e := games(t)
 	e.fake.behind = 1

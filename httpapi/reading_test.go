@@ -58,7 +58,8 @@ func TestTopPages(t *testing.T) {
 	}
 }
 
-// A walk by cursor sees every entry that was there all the time exactly once, whatever comes and goes.
+// TestCursorIsStableUnderWrites: a walk by cursor sees every entry that was there all the time exactly once, whatever
+// comes and goes.
 func TestCursorIsStableUnderWrites(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)
@@ -206,7 +207,7 @@ func TestDistributionAndPeriods(t *testing.T) {
 	}
 }
 
-// A period of a calendar has a start and an end, all_time has neither.
+// TestShowPeriod: a period of a calendar has a start and an end, all_time has neither.
 func TestShowPeriod(t *testing.T) {
 	p := showPeriod(&leaderboard.Period{Window: "day", StartsAt: 1, EndsAt: 2})
 	if p.StartsAt == nil || *p.StartsAt != 1 || p.EndsAt == nil || *p.EndsAt != 2 {
@@ -217,7 +218,7 @@ func TestShowPeriod(t *testing.T) {
 	}
 }
 
-// Every int64 arrives and leaves unchanged, and so does every member id.
+// TestExactValues: every int64 arrives and leaves unchanged, and so does every member id.
 func TestExactValues(t *testing.T) {
 	e := newEnv(t)
 	e.board("exact", leaderboard.Rules{Policy: leaderboard.PolicyLatest})

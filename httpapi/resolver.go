@@ -8,7 +8,6 @@ import (
 )
 
 // Catalog finds the period that a request is about.
-// Catalog finds the period that a request is about.
 type Catalog interface {
 	// Resolve takes a board's name, a window ("" for the board's first) and a period's name ("" for the current one).
 	// It is called for every request, so it should answer from memory. Errors: ErrBoardNotFound, ErrPeriodNotFound
@@ -36,7 +35,7 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 	}
 	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
 	if errors.Is(err, leaderboard.ErrPeriodNotFound) && window+period != "" {
-		// Whoever may not see the board is told so, not which periods it lacks.
+		// Who may not see the board is told so, not which periods it lacks.
 		if _, b, err := r.catalog.Resolve(c.ctx, name, "", ""); err == nil {
 			if err := c.mayRead(&b); err != nil {
 				return leaderboard.PeriodRef{}, leaderboard.Board{}, err
@@ -58,7 +57,6 @@ func (r resolver) resolvePlayed(c *call, window, period string) (leaderboard.Per
 	return ref, err
 }
 
-// mayRead lets anyone read a public board and holders of a key all others.
 // mayRead lets anyone read a public board and holders of a key all others.
 func (c *call) mayRead(b *leaderboard.Board) error {
 	if b.Rules.Visibility == leaderboard.VisibilityPublic {

@@ -21,9 +21,9 @@ func newHandlers(cfg *Config) *handlers {
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},
-		hidden:   hiddenHandlers{cfg.Hidings},
-		reader:   reader{resolver: find, profileLookup: profiles, rankings: cfg.Rankings, hidings: cfg.Hidings},
-		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.Hidings},
+		hidden:   hiddenHandlers{cfg.HiddenMembers},
+		reader:   reader{resolver: find, profileLookup: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
+		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.HiddenMembers},
 		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
 		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
 		members:  memberHandlers{cfg.Profiles, cfg.Eraser},

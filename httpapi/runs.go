@@ -216,7 +216,7 @@ type differenceJSON struct {
 // maxVerifyWait is how long a verification may take: of a derived board it reads all entries of all sources.
 const maxVerifyWait = 5 * time.Minute
 
-// verify answers GET …/verify: copy against truth at one seq, or a derived board against its sources.
+// verify answers GET …/verify: the Redis copy against the database at one seq, or a derived board against its sources.
 func (h *runHandlers) verify(c *call) error {
 	window, period, against := c.window(), c.text("period"), c.text("against")
 	if against != "" && against != "copy" && against != "sources" {

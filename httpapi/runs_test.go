@@ -80,7 +80,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A run that failed says so; that it cannot be started is a problem.
+// TestFailedRun: a run that failed says so; that it cannot be started is a problem.
 func TestFailedRun(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})

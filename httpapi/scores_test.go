@@ -10,7 +10,8 @@ import (
 	"leaderboard"
 )
 
-// One request for several boards: results in order, each by the rules of its board, and the state of every board.
+// TestSubmitAcross: one request for several boards: results in order, each by the rules of its board, and the state of
+// every board.
 func TestSubmitAcross(t *testing.T) {
 	e := newEnv(t)
 	limit := int64(10)
@@ -59,7 +60,7 @@ func TestSubmitAcrossKey(t *testing.T) {
 	e.do(one).want(200) // a key of its own
 }
 
-// Whatever is wrong with the envelope is refused as a whole, and says where.
+// TestSubmitAcrossBadInput: whatever is wrong with the envelope is refused as a whole, and says where.
 func TestSubmitAcrossBadInput(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})

@@ -29,7 +29,7 @@ func (s *selection) boards() []string {
 }
 
 // selection resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
-// named is refused, one among those with the labels is passed over. It tells of everything that was wrong with the
+// named is rejected, one among those with the labels is passed over. It tells of everything that was wrong with the
 // parameters so far.
 func (r resolver) selection(c *call) (selection, error) {
 	boards, labels := c.text("boards"), c.labels()
@@ -86,7 +86,7 @@ func (r resolver) selection(c *call) (selection, error) {
 	return s, nil
 }
 
-// boardNames takes a list of names apart, nil when there is none.
+// boardNames reads a list of names, nil when there is none.
 func (c *call) boardNames(list string) []string {
 	if list == "" {
 		return nil
@@ -158,8 +158,7 @@ func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	return all
 }
 
-// retryOutdated answers a question about several boards. What the catalog knows by heart may be out of date, see reading; then
-// all boards are looked up anew and the question is put once more.
+// retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see retryOutdated.
 func (r resolver) retrySelection(c *call, answer func(*selection) error) error {
 	s, err := r.selection(c)
 	if err != nil {

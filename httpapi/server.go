@@ -13,7 +13,7 @@ import (
 )
 
 // readTimeout is for the head of a request and for all of it. With one time for both the connection's deadline is set
-// once less for each request, which is dear.
+// once less for each request, which is expensive.
 const readTimeout = 15 * time.Second
 
 // Server is an http.Server for handler whose limits keep slow and greedy clients from holding it up. The caller
@@ -63,7 +63,7 @@ func (c problemConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unreadable takes an answer of net/http apart: "HTTP/1.1 400 Bad Request", the headers, "400 Bad Request: the reason".
+// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad Request: the reason".
 func unreadable(b []byte) (status int, text string, ok bool) {
 	const proto = "HTTP/1.1 "
 	if len(b) < len(proto) || string(b[:len(proto)]) != proto {

@@ -102,7 +102,7 @@ func (s *server) send(text string, half bool) reply {
 	return reply{s.t, res.StatusCode, res.Header, body}
 }
 
-// Members of every form work in a path, percent-encoded.
+// TestMembersInPaths: members of every form work in a path, percent-encoded.
 func TestMembersInPaths(t *testing.T) {
 	e := newEnv(t)
 	e.board("odd", leaderboard.Rules{})
@@ -150,7 +150,7 @@ func TestBodyLimits(t *testing.T) {
 	srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: small}).want(200)
 }
 
-// A client that does not send its body in time gets a problem, not silence.
+// TestSlowBody: a client that does not send its body in time gets a problem, not silence.
 func TestSlowBody(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
@@ -159,7 +159,7 @@ func TestSlowBody(t *testing.T) {
 	srv.raw(head+`{"entries":[`).wantProblem(408, codeSlowRequest)
 }
 
-// So does one that ends in the middle of its body.
+// TestCutOffBody: so does one that ends in the middle of its body.
 func TestCutOffBody(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
@@ -171,7 +171,8 @@ func TestCutOffBody(t *testing.T) {
 	}
 }
 
-// A panic behind the beginning of an answer ends the connection, so that nobody takes the part for the whole.
+// TestPanicBehindTheBeginning: a panic behind the beginning of an answer ends the connection, so that nobody takes the
+// part for the whole.
 func TestPanicBehindTheBeginning(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
 		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -191,7 +192,7 @@ func TestPanicBehindTheBeginning(t *testing.T) {
 	}
 }
 
-// Waiting for a rebuild outlasts the timeouts that are made for the other routes.
+// TestWaitOutlastsTimeouts: waiting for a rebuild outlasts the timeouts that are made for the other routes.
 func TestWaitOutlastsTimeouts(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
@@ -209,7 +210,7 @@ func TestWaitOutlastsTimeouts(t *testing.T) {
 	}
 }
 
-// Paths that the mux would redirect from are not there.
+// TestUncleanPaths: paths that the mux would redirect from are not there.
 func TestUncleanPaths(t *testing.T) {
 	e := newEnv(t)
 	e.board("top", leaderboard.Rules{})
@@ -221,7 +222,8 @@ func TestUncleanPaths(t *testing.T) {
 	}
 }
 
-// What net/http refuses before any handler is a problem all the same, and closes the connection.
+// TestUnreadableRequests: what net/http refuses before any handler is a problem all the same, and closes the
+// connection.
 func TestUnreadableRequests(t *testing.T) {
 	srv := newServer(t, newEnv(t))
 	const rest = " HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -257,7 +259,7 @@ func TestUnreadableRequests(t *testing.T) {
 	}
 }
 
-// Answers of handlers pass as they are, whatever they look like.
+// TestHandlersAnswersPass: answers of handlers pass as they are, whatever they look like.
 func TestHandlersAnswersPass(t *testing.T) {
 	text := "HTTP/1.1 400 Bad Request" + unreadableHeaders + "400 Bad Request"
 	for name, b := range map[string]string{
@@ -279,7 +281,7 @@ func TestServerLimits(t *testing.T) {
 	}
 }
 
-// A client that goes away ends the work for it.
+// TestClientGone: a client that goes away ends the work for it.
 func TestClientGone(t *testing.T) {
 	e := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 
 // What linters and generators of clients stumble over; make openapi runs them, this needs none of them.
 
-// Every operation has an id of its own, and the words that documents are made of.
+// TestOperationsAreNamed: every operation has an id of its own, and the words that documents are made of.
 func TestOperationsAreNamed(t *testing.T) {
 	doc, _ := document()
 	ids := map[string]string{}
@@ -38,7 +38,7 @@ func TestOperationsAreNamed(t *testing.T) {
 	}
 }
 
-// The table of problems and the types that the document lists are the same.
+// TestDocumentHasTheProblems: the table of problems and the types that the document lists are the same.
 func TestDocumentHasTheProblems(t *testing.T) {
 	doc, _ := document()
 	listed := map[string]bool{}
@@ -56,7 +56,7 @@ func TestDocumentHasTheProblems(t *testing.T) {
 	}
 }
 
-// The description of an answer names the problems of its status, and none of another one.
+// TestAnswersNameTheirProblems: the description of an answer names the problems of its status, and none of another one.
 func TestAnswersNameTheirProblems(t *testing.T) {
 	doc, _ := document()
 	word := regexp.MustCompile(`[A-Za-z]+(?:-[a-z]+)*`)

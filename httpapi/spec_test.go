@@ -23,7 +23,7 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// The routes of the mux and the operations of the document are the same set.
+// TestDocumentHasTheRoutes: the routes of the mux and the operations of the document are the same set.
 func TestDocumentHasTheRoutes(t *testing.T) {
 	doc, _ := document()
 	var documented, routed []string
@@ -42,7 +42,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 	}
 }
 
-// The parameters that a route takes are those that the document lists.
+// TestDocumentHasTheParameters: the parameters that a route takes are those that the document lists.
 func TestDocumentHasTheParameters(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
@@ -64,7 +64,7 @@ func TestDocumentHasTheParameters(t *testing.T) {
 	}
 }
 
-// What the document says about keys is what the table of routes demands.
+// TestDocumentHasTheAccess: what the document says about keys is what the table of routes demands.
 func TestDocumentHasTheAccess(t *testing.T) {
 	doc, _ := document()
 	for _, rt := range (&handlers{}).routes(true) {
@@ -90,7 +90,7 @@ func TestDocumentHasTheAccess(t *testing.T) {
 	}
 }
 
-// The JSON that is served says the same as the YAML that was written.
+// TestServedDocument: the JSON that is served says the same as the YAML that was written.
 func TestServedDocument(t *testing.T) {
 	e := newEnv(t)
 	var served, written any

@@ -93,7 +93,7 @@ func TestIdempotencyKey(t *testing.T) {
 	e.do(a).wantProblem(422, "idempotency-key-reused")
 }
 
-// With several windows the seq of each is told, that of the first also by itself.
+// TestSeqsOfWindows: with several windows the seq of each is told, that of the first also by itself.
 func TestSeqsOfWindows(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
@@ -141,7 +141,7 @@ func TestRemove(t *testing.T) {
 	e.delete(adminKey, "/v1/boards/none/members/3").wantProblem(404, "board-not-found")
 }
 
-// Whoever stops waiting for a write does not know its outcome.
+// TestImpatientWrite: whoever stops waiting for a write does not know its outcome.
 func TestImpatientWrite(t *testing.T) {
 	e := newEnv(t, func(c *Config) { c.RequestTimeout = 10 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
@@ -173,7 +173,7 @@ func (stuckWriter) Reopen(ctx context.Context, _ string, _ int64, _, _ string) (
 	return leaderboard.Receipt{}, fmt.Errorf("waiting: %w", ctx.Err())
 }
 
-// Content types that mean JSON in UTF-8 are taken.
+// TestContentTypes: content types that mean JSON in UTF-8 are taken.
 func TestContentTypes(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})

@@ -45,8 +45,8 @@ func (a *App) wireAPI() {
 		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Combined: cache.NewMerger(a.reader, a.store), Writer: writer{a.store}, Periods: a.store,
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
-		Hidings:   a.store,
-		OnRequest: a.onRequest, Logger: a.log,
+		HiddenMembers: a.store,
+		OnRequest:     a.onRequest, Logger: a.log,
 	}
 	if a.cfg.MySQLMaxConns < 8 {
 		cfg.MaxExports = 1 // each holds a connection of the readers for as long as it lasts

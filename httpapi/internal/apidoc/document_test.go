@@ -11,7 +11,7 @@ import (
 
 // What generators of clients stumble over; make openapi runs them, this needs none of them.
 
-// A generator makes one type of each component, whatever its kind.
+// TestComponentsHaveNamesOfTheirOwn: a generator makes one type of each component, whatever its kind.
 func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	root := documentNode(t)
 	seen := map[string]string{}
@@ -25,8 +25,8 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A type is one type, or one and null. Members of a body have no default: generators of types for responses take
-// a member with a default for one that is always there, and so would ask for it in requests.
+// TestSchemasSuitGenerators: a type is one type, or one and null. Members of a body have no default: generators of
+// types for responses take a member with a default for one that is always there, and so would ask for it in requests.
 func TestSchemasSuitGenerators(t *testing.T) {
 	root := documentNode(t)
 	schemas := at(root, "components", "schemas")

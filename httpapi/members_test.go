@@ -32,7 +32,7 @@ func TestProfile(t *testing.T) {
 	e.get(readKey, "/v1/members/a%2Fb%20").want(200)
 }
 
-// A merge patch changes what it names.
+// TestPatchProfile: a merge patch changes what it names.
 func TestPatchProfile(t *testing.T) {
 	e := newEnv(t)
 	patch := func(key, body string) reply {
@@ -78,7 +78,7 @@ func TestPatchProfile(t *testing.T) {
 	patch(readKey, `{}`).wantProblem(403, codeForbidden)
 }
 
-// The media type of merge patches goes with PATCH, and with nothing else.
+// TestMergePatchMediaType: the media type of merge patches goes with PATCH, and with nothing else.
 func TestMergePatchMediaType(t *testing.T) {
 	e := newEnv(t)
 	for media, status := range map[string]int{
@@ -99,7 +99,7 @@ func TestMergePatchMediaType(t *testing.T) {
 	}
 }
 
-func TestProfileRefusals(t *testing.T) {
+func TestProfileRejections(t *testing.T) {
 	e := newEnv(t)
 	many := make([]string, 21)
 	for i := range many {
@@ -137,7 +137,8 @@ func TestProfileRefusals(t *testing.T) {
 	e.get(readKey, "/v1/members/u1").wantProblem(404, "profile-not-found") // nothing was stored
 }
 
-// With profiles=true every reading answer shows them, looked up once, and is another answer than without.
+// TestProfilesBesideEntries: with profiles=true every reading answer shows them, looked up once, and is another answer
+// than without.
 func TestProfilesBesideEntries(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)
@@ -171,7 +172,7 @@ func TestProfilesBesideEntries(t *testing.T) {
 	}
 }
 
-// The ETag names the profiles too, and nothing with profiles is kept for good.
+// TestProfilesETag: the ETag names the profiles too, and nothing with profiles is kept for good.
 func TestProfilesETag(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}, leaderboard.Submission{Member: "4", Score: 1})
@@ -198,7 +199,7 @@ func TestProfilesETag(t *testing.T) {
 	}
 }
 
-// When profiles cannot be looked up the ranking is told all the same, marked stale.
+// TestProfilesAway: when profiles cannot be looked up the ranking is told all the same, marked stale.
 func TestProfilesAway(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)

@@ -14,7 +14,8 @@ import (
 	"leaderboard"
 )
 
-// Null and the empty string are taken where the document says so and nowhere else, at every place of every body.
+// TestNullAndEmpty: null and the empty string are taken where the document says so and nowhere else, at every place of
+// every body.
 func TestNullAndEmpty(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body string
@@ -39,12 +40,12 @@ func TestNullAndEmpty(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.body), &whole); err != nil {
 			t.Fatalf("%s: %s", c.body, err)
 		}
-		hollows := []any{nil, ""}
+		empties := []any{nil, ""}
 		if c.nullOnly {
-			hollows = hollows[:1]
+			empties = empties[:1]
 		}
 		variants := map[string]any{"": whole}
-		hollowed(whole, "", hollows, variants)
+		addEmptied(whole, "", empties, variants)
 		e := newEnv(t)
 		e.board("b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}, classic()...)
 		for i, at := range slices.Sorted(maps.Keys(variants)) {
@@ -68,18 +69,18 @@ func TestNullAndEmpty(t *testing.T) {
 	}
 }
 
-// hollowed adds to out, by its pointer and what is put there, each variant of whole that has a hollow value in one place.
-func hollowed(whole any, at string, hollows []any, out map[string]any) {
+// addEmptied adds to out, by its pointer and what is put there, each variant of whole with an empty value in one place.
+func addEmptied(whole any, at string, empties []any, out map[string]any) {
 	put := func(key string, set func(value any) any) {
-		for _, hollow := range hollows {
-			text, _ := json.Marshal(hollow) // null or ""
-			out[at+"/"+key+"="+string(text)] = set(hollow)
+		for _, empty := range empties {
+			text, _ := json.Marshal(empty) // null or ""
+			out[at+"/"+key+"="+string(text)] = set(empty)
 		}
 	}
 	// Variants of what is inside are put where it was.
 	inside := func(key string, value any, set func(value any) any) {
 		inner := map[string]any{}
-		hollowed(value, at+"/"+key, hollows, inner)
+		addEmptied(value, at+"/"+key, empties, inner)
 		for where, variant := range inner {
 			out[where] = set(variant)
 		}

@@ -17,8 +17,9 @@ func (e *env) outdate(name string) {
 	e.fake.outdated = map[string]leaderboard.PeriodRef{name: ref}
 }
 
-// Another server has deleted the board and made it anew: what the caller has seen of the new one is found.
-func TestReadsFollowABoardMadeAnew(t *testing.T) {
+// TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: what the caller has seen of
+// the new one is found.
+func TestReadsFollowABoardCreatedAgain(t *testing.T) {
 	for _, a := range []ask{
 		{method: "GET", path: "/v1/boards/classic/top?min_seq=1"},
 		{method: "GET", path: "/v1/boards/classic/top"}, // the old period is gone
@@ -43,7 +44,7 @@ func TestReadsFollowABoardMadeAnew(t *testing.T) {
 	}
 }
 
-// What is an error for good stays one, and costs at most one look-up.
+// TestReadsAheadAreLookedUpOnce: what is an error for good stays one, and costs at most one look-up.
 func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 	for path, want := range map[string]struct {
 		code    string
@@ -69,7 +70,7 @@ func TestReadsAheadAreLookedUpOnce(t *testing.T) {
 	}
 }
 
-// A board that another server has deleted, or that nobody can look up now.
+// TestReadsOfABoardThatIsGone: a board that another server has deleted, or that nobody can look up now.
 func TestReadsOfABoardThatIsGone(t *testing.T) {
 	e := newEnv(t)
 	e.board("classic", leaderboard.Rules{}, classic()...)
