@@ -40,7 +40,7 @@ type Lease interface {
 	Release(ctx context.Context) error
 }
 
-// Verification is the outcome of comparing a period's copy with the truth at one seq.
+// Verification is the outcome of comparing a period's copy with the database at one seq.
 type Verification struct {
 	Equal      bool
 	Seq        int64       // the state at which both were compared; MySQL's when there is no copy to compare

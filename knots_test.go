@@ -20,10 +20,7 @@ const maxKnot = 5
 // knotExceptions are the packages with a larger knot, and its size.
 func knotExceptions() map[string]int {
 	return map[string]int{
-		"bench":              18,
-		"internal/devserver": 14,
-		"store":              22,
-		"store/storetest":    11,
+		"store": 22,
 	}
 }
 

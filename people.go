@@ -235,8 +235,8 @@ func tooManyFriends(n int) *RuleError {
 	return &RuleError{Code: CodeTooManyFriends, Detail: fmt.Sprintf("a member has at most %d friends, these would be %d", MaxFriends, n)}
 }
 
-// Forgetting is how far the removal of a member from everywhere is.
-type Forgetting struct {
+// Erasure is the removal of a member from everywhere, and how far it is.
+type Erasure struct {
 	Member    string
 	Done      bool   // nothing is left but what ages out: the change log, the answers kept for idempotency keys
 	Entries   int64  // removed so far, in all periods of all boards

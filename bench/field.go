@@ -11,7 +11,7 @@ import (
 const (
 	fieldConns   = 64
 	fieldSeconds = 15
-	settle       = 20 // seconds
+	calmAfter    = 20 // seconds
 )
 
 // measureField is the requirement from the field: a mixed load (six tops, three ranks, one submit in ten), answered
@@ -43,13 +43,13 @@ func (w *world) measureField(ctx context.Context, rep *report, log io.Writer) er
 	return w.measureCalm(ctx, rep, before)
 }
 
-// measureCalm waits for the process to settle and reports memory and idle CPU.
+// measureCalm waits for the process to come to rest and reports memory and idle CPU.
 func (w *world) measureCalm(ctx context.Context, rep *report, before usage) error {
 	loaded, err := processUsage(w.pid)
 	if err != nil {
 		return err
 	}
-	pause := w.seconds(settle)
+	pause := w.seconds(calmAfter)
 	if err := wait(ctx, pause); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (w *world) measureCalm(ctx context.Context, rep *report, before usage) erro
 	if err != nil {
 		return err
 	}
-	window := w.seconds(settle / 4)
+	window := w.seconds(calmAfter / 4)
 	if err := wait(ctx, window); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// still is a truth that always answers the same, at seq 3.
+// still is a database that always answers the same, at seq 3.
 type still struct{ leaderboard.Rankings }
 
 func (still) state() leaderboard.State {

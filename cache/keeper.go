@@ -37,7 +37,7 @@ type keepRules struct {
 	fresh, grace, limit time.Duration
 	wait, retry         time.Duration
 	now                 func() time.Time
-	away                func() bool // the truth does not answer; may be nil
+	away                func() bool // the database does not answer; may be nil
 }
 
 // keepOps is what a keeper must know about its values.
@@ -243,7 +243,7 @@ func (h *held[V]) marked(ops keepOps[V]) V {
 	return h.stale
 }
 
-// isAnswer says whether an error tells the truth about what was asked for, so that no other layer is to be tried.
+// isAnswer says whether an error answers what was asked for, so that no other layer is to be tried.
 func isAnswer(err error) bool {
 	if isRule(err) {
 		return true

@@ -20,7 +20,7 @@ type KeptOptions struct {
 	Now     func() time.Time
 }
 
-// Kept keeps what the truth says of members (a profile, a list of friends), also that it says nothing, in the process.
+// Kept keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the process.
 // What is missing is looked up in one statement for all members of a question, together with whoever asks at the same
 // time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is at hand is told,
 // however old it is. All methods may be called concurrently.
@@ -31,15 +31,15 @@ type Kept[V any] struct {
 	timeout time.Duration
 	now     func() time.Time
 
-	values  *lru[string, keptValue[V]]
-	lookUps gatherer[struct{}, lookUp[V]]
-	truth   *topn.Breaker
+	values   *lru[string, keptValue[V]]
+	lookUps  gatherer[struct{}, lookUp[V]]
+	database *topn.Breaker
 }
 
 // keptValue is what is known of one member.
 type keptValue[V any] struct {
 	value V
-	at    time.Time // when the question was put to the truth
+	at    time.Time // when the question was put to the database
 	known bool      // false: it changed at that time, earlier answers are of no use
 }
 
@@ -62,8 +62,8 @@ const keptMaxWait = 100 * time.Millisecond
 // keptBytes is the size of what is kept of a member besides its value, roughly.
 const keptBytes = 200
 
-// Fetch asks the truth for the values of members; who has none is left out. old are the values at hand, whatever their
-// age, for a truth that can tell cheaply that one still holds.
+// Fetch asks the database for the values of members; who has none is left out. old are the values at hand, whatever their
+// age, for a database that can tell cheaply that one still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 
 // NewKept keeps what fetch says. size is that of a value in bytes, roughly.
@@ -78,11 +78,11 @@ func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
 	if k.now == nil {
 		k.now = time.Now
 	}
-	k.truth = topn.NewBreaker(k.now, func(bool) {})
+	k.database = topn.NewBreaker(k.now, func(bool) {})
 	return k
 }
 
-// Of are the values of members, in their order, the zero value for those that have none. When the truth does not answer
+// Of are the values of members, in their order, the zero value for those that have none. When the database does not answer
 // there is an error, and the values are those at hand, however old.
 func (k *Kept[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	out := make([]V, len(members))
@@ -116,7 +116,7 @@ func (k *Kept[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	}
 }
 
-// Forget makes the next question about a member go to the truth, and answers that are under way not be kept.
+// Forget makes the next question about a member go to the database, and answers that are under way not be kept.
 func (k *Kept[V]) Forget(member string) {
 	now := k.now()
 	k.values.update(member, keptBytes, func(keptValue[V], bool) keptValue[V] { return keptValue[V]{at: now} })
@@ -146,16 +146,16 @@ func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
 	}
 }
 
-// ask puts what the truth says of the members into values, where those at hand are, and keeps it.
+// ask puts what the database says of the members into values, where those at hand are, and keeps it.
 func (k *Kept[V]) ask(members []string, values map[string]V) error {
-	if !k.truth.Allow() {
+	if !k.database.Allow() {
 		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
 	}
 	start := k.now()
 	ctx, cancel := context.WithTimeout(context.Background(), k.timeout)
 	defer cancel()
 	found, err := k.fetch(ctx, members, values)
-	k.truth.Done(err == nil)
+	k.database.Done(err == nil)
 	if err != nil {
 		return err
 	}

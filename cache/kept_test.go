@@ -14,7 +14,7 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// book is a truth that says something of every member whose name does not begin with x.
+// book is a database that says something of every member whose name does not begin with x.
 type book struct {
 	mu      sync.Mutex
 	edition int
@@ -118,7 +118,7 @@ func TestKeptBurst(t *testing.T) {
 	})
 }
 
-// TestKeptAway: while the truth is away old values are told, with the error, and it is not asked all the time.
+// TestKeptAway: while the database is away old values are told, with the error, and it is not asked all the time.
 func TestKeptAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}

@@ -44,7 +44,7 @@ func (r *Reader) newBatches() {
 			fail: func(w wanted, err error) { w.land(nil, err) },
 		}
 	}
-	r.fromCopy, r.fromTruth = layer(r.placesInCopy), layer(r.placesInTruth)
+	r.fromCopy, r.fromDatabase = layer(r.placesInCopy), layer(r.placesInDatabase)
 }
 
 // lookUp asks Redis, then MySQL, together with whoever asks at the same time.
@@ -53,7 +53,7 @@ func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, lan
 	if r.copies != nil {
 		r.fromCopy.add(key, w)
 	} else {
-		r.fromTruth.add(key, w)
+		r.fromDatabase.add(key, w)
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
 		rest = r.askPlaces(key, batch)
 	}
 	for _, w := range rest {
-		r.fromTruth.add(key, w)
+		r.fromDatabase.add(key, w)
 	}
 }
 
@@ -109,8 +109,8 @@ func membersOf(batch []wanted) []string {
 	return all
 }
 
-// placesInTruth answers a batch from MySQL.
-func (r *Reader) placesInTruth(key placesKey, batch []wanted) {
+// placesInDatabase answers a batch from MySQL.
+func (r *Reader) placesInDatabase(key placesKey, batch []wanted) {
 	ctx, cancel := context.WithTimeout(context.Background(), r.opts.FlightTimeout)
 	defer cancel()
 	all := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: key.mode}, Members: membersOf(batch)}
@@ -119,12 +119,12 @@ func (r *Reader) placesInTruth(key placesKey, batch []wanted) {
 		all.Members = slices.Compact(all.Members)
 	}
 	s, err := fallback(ctx, r, func(ctx context.Context) (*leaderboard.Standings, error) {
-		return r.truth.Members(ctx, batch[0].ref, all)
+		return r.database.Members(ctx, batch[0].ref, all)
 	})
 	switch {
 	case err != nil && isRule(err) && len(batch) > 1: // the fault of some, not of all
 		for i := range batch {
-			r.placesInTruth(key, batch[i:i+1])
+			r.placesInDatabase(key, batch[i:i+1])
 		}
 	case err != nil:
 		for _, w := range batch {

@@ -72,9 +72,9 @@ func TestLookupsGoTogether(t *testing.T) {
 	b.build(t)
 	calls := &scriptCalls{hold: make(chan struct{})}
 	b.client.AddHook(calls)
-	s := &truth{World: b.world, hold: make(chan struct{})}
+	s := &database{World: b.world, hold: make(chan struct{})}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
-	r.fromCopy.maxWait, r.fromTruth.maxWait = time.Minute, time.Minute
+	r.fromCopy.maxWait, r.fromDatabase.maxWait = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
 		wg.Go(func() {
@@ -109,7 +109,7 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	b.world.Fill(10)
 	b.build(t)
 	b.world.Commit(cachetest.Put("new", 100)) // the copy stays at seq 10
-	s := &truth{World: b.world}
+	s := &database{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
 	var got [4]*leaderboard.Standings
 	var errs [4]error
@@ -130,7 +130,7 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	if got[0].Seq != 10 || got[0].Entries[0].Rank != 1 || fmt.Sprint(got[0].NotRanked) != "[nobody]" || got[3].Entries[0].Member != "m1" || got[3].Entries[1].Rank != 3 {
 		t.Errorf("from the copy: %+v, %+v", got[0], got[3])
 	}
-	r.placesInTruth(placesKey{}, rest)
+	r.placesInDatabase(placesKey{}, rest)
 	if errs[1] != nil || got[1].Seq != 11 || got[1].Entries[0].Rank != 2 {
 		t.Errorf("min_seq 11: %+v, %v", got[1], errs[1])
 	}
@@ -151,7 +151,7 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	calls := &scriptCalls{hold: make(chan struct{})}
 	client := openClient(t, address)
 	client.AddHook(calls)
-	s := &truth{World: w}
+	s := &database{World: w}
 	r := NewReader(topn.New(client, w, topn.Options{}), s, unhurried(ReaderOptions{}))
 	w.Commit(cachetest.Put("new", 100))
 	answer := make(chan *leaderboard.Standings, 1)
@@ -171,8 +171,8 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	}
 }
 
-// shallow is a truth that refuses the rank of one member, as the store does with dense ranks far down.
-type shallow struct{ *truth }
+// shallow is a database that refuses the rank of one member, as the store does with dense ranks far down.
+type shallow struct{ *database }
 
 func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	for _, m := range q.Members {
@@ -180,7 +180,7 @@ func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 			return nil, &leaderboard.RuleError{Code: leaderboard.CodeModeNotAvailable}
 		}
 	}
-	return s.truth.Members(ctx, p, q)
+	return s.database.Members(ctx, p, q)
 }
 
 // TestLookupsFailAlone: a question that breaks a rule fails alone; MySQL being away is everybody's.
@@ -188,7 +188,7 @@ func TestLookupsFailAlone(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	w.Fill(10)
-	r := NewReader(nil, shallow{&truth{World: w}}, ReaderOptions{})
+	r := NewReader(nil, shallow{&database{World: w}}, ReaderOptions{})
 	ask := func() map[string]error {
 		errs := map[string]error{}
 		var batch []wanted
@@ -200,7 +200,7 @@ func TestLookupsFailAlone(t *testing.T) {
 				}
 			}})
 		}
-		r.placesInTruth(placesKey{}, batch)
+		r.placesInDatabase(placesKey{}, batch)
 		return errs
 	}
 	if errs := ask(); errs["m1"] != nil || errs["m2"] != nil || !isRule(errs["m9"]) || len(errs) != 3 {
@@ -218,7 +218,7 @@ func TestLookupsAreExact(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})
 	b.world.Fill(60)
-	s := &truth{World: b.world}
+	s := &database{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
@@ -299,7 +299,7 @@ func TestManyMembersOutsideOfTheCopy(t *testing.T) {
 	}
 	calls.n.Store(0)
 	at := time.Now()
-	r := NewReader(b.copies, &truth{World: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
+	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
 	ask := func(n, step int) leaderboard.Source {
 		t.Helper()
 		at = at.Add(time.Millisecond) // nothing that the process keeps is fresh

@@ -14,10 +14,10 @@ import (
 // boards' tops, each from the nearest layer that has it; everything else is counted in MySQL, within the bound of the
 // Reader, and kept in the process as the Reader keeps its answers.
 type Merger struct {
-	reader  *Reader
-	truth   leaderboard.MergedRankings
-	pages   *keeper[mergedPageKey, *leaderboard.MergedPage]
-	members *keeper[mergedMemberKey, *leaderboard.MergedStandings]
+	reader   *Reader
+	database leaderboard.MergedRankings
+	pages    *keeper[mergedPageKey, *leaderboard.MergedPage]
+	members  *keeper[mergedMemberKey, *leaderboard.MergedStandings]
 }
 
 // The keys under which merged answers are kept. What is tied and what comes first follows from the codec, which all
@@ -38,12 +38,12 @@ type (
 // topsAtOnce bounds the tops that one question waits for side by side.
 const topsAtOnce = 8
 
-// NewMerger merges what reader answers, and asks truth where that does not reach.
-func NewMerger(reader *Reader, truth leaderboard.MergedRankings) *Merger {
+// NewMerger merges what reader answers, and asks database where that does not reach.
+func NewMerger(reader *Reader, database leaderboard.MergedRankings) *Merger {
 	o := reader.opts
 	rules := reader.pages.rules
 	return &Merger{
-		reader: reader, truth: truth,
+		reader: reader, database: database,
 		pages:   newKeeper[mergedPageKey](rules, mergedPageOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
 		members: newKeeper[mergedMemberKey](rules, mergedMemberOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
 	}
@@ -59,7 +59,7 @@ func (m *Merger) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef
 	}
 	key := mergedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
 	page, err := answer(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedPage, error) {
-		return m.truth.MergedPage(ctx, periods, q)
+		return m.database.MergedPage(ctx, periods, q)
 	})
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodR
 	}
 	key := mergedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
 	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedStandings, error) {
-		return m.truth.MergedMember(ctx, periods, q)
+		return m.database.MergedMember(ctx, periods, q)
 	})
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodR
 	return s, nil
 }
 
-// answer is what is kept, or what the truth says within the bound; a fresh answer always the latter.
+// answer is what is kept, or what the database says within the bound; a fresh answer always the latter.
 func answer[K comparable, V any](ctx context.Context, m *Merger, kept *keeper[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
 	if fresh {
 		return fallback(ctx, m.reader, ask)

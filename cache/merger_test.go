@@ -28,10 +28,10 @@ func TestMergerProperty(t *testing.T) {
 func merging(t *testing.T) (storetest.Subject, *Merger) {
 	t.Helper()
 	s := layered(t)
-	return s, NewMerger(s.Rankings.(*Reader), s.Truth)
+	return s, NewMerger(s.Rankings.(*Reader), s.Database)
 }
 
-// counted counts the questions that reach the truth, and can fail.
+// counted counts the questions that reach the database, and can fail.
 type counted struct {
 	leaderboard.Rankings
 	merged  leaderboard.MergedRankings
@@ -58,8 +58,8 @@ func (c *counted) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, q
 	return c.merged.MergedMember(ctx, p, q)
 }
 
-// TestMergerLayers: tops are merged in the process, the rest asks the truth once and is kept, and serves as the last
-// good answer while the truth is away.
+// TestMergerLayers: tops are merged in the process, the rest asks the database once and is kept, and serves as the last
+// good answer while the database is away.
 func TestMergerLayers(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel()
@@ -97,7 +97,7 @@ func TestMergerLayers(t *testing.T) {
 	}
 	deep := leaderboard.MergedQuery{Limit: 10, Offset: 991}
 	closed := append([]leaderboard.PeriodRef{}, refs...)
-	closed[1].Closed, closed[1].LastSeq = true, 1 // which the truth has not reached
+	closed[1].Closed, closed[1].LastSeq = true, 1 // which the database has not reached
 	for _, offset := range []int64{0, 2000} {
 		q := leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 5, Offset: offset}
 		if p, err := m.MergedPage(t.Context(), closed, q); !errors.Is(err, leaderboard.ErrSeqAhead) {

@@ -71,11 +71,11 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 // within a bound. It implements leaderboard.Rankings; answers are exact at the seq they report, and never older than
 // the MinSeq asked for. While nothing behind it answers, it serves its last good answer marked stale.
 type Reader struct {
-	copies *topn.Copies // nil: no Redis
-	truth  leaderboard.Rankings
-	opts   ReaderOptions
-	gate   *gate
-	redis  *topn.Breaker
+	copies   *topn.Copies // nil: no Redis
+	database leaderboard.Rankings
+	opts     ReaderOptions
+	gate     *gate
+	redis    *topn.Breaker
 
 	pages         *keeper[pageKey, *leaderboard.Page]
 	standings     *keeper[membersKey, *leaderboard.Standings]
@@ -84,14 +84,14 @@ type Reader struct {
 
 	outside *lru[int64, time.Time] // when the copy of a period did not hold all of many members
 
-	fromCopy, fromTruth *gatherer[placesKey, wanted] // what the standings are looked up with
+	fromCopy, fromDatabase *gatherer[placesKey, wanted] // what the standings are looked up with
 }
 
-// NewReader puts the layers in front of truth. copies may be nil.
-func NewReader(copies *topn.Copies, truth leaderboard.Rankings, opts ReaderOptions) *Reader {
+// NewReader puts the layers in front of database. copies may be nil.
+func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOptions) *Reader {
 	o := opts.withDefaults()
 	r := &Reader{
-		copies: copies, truth: truth, opts: o,
+		copies: copies, database: database, opts: o,
 		gate:  newGate(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
 		redis: topn.NewBreaker(o.Now, o.OnBreaker),
 	}
@@ -131,7 +131,7 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 		q.MinSeq = minSeq
 		return fetch(ctx, r, p,
 			func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) },
-			func(ctx context.Context) (*leaderboard.Page, error) { return r.truth.Page(ctx, p, q) })
+			func(ctx context.Context) (*leaderboard.Page, error) { return r.database.Page(ctx, p, q) })
 	})
 	if err != nil {
 		return nil, err
@@ -177,9 +177,9 @@ const (
 
 // narrow asks about some of many members, which no other question is like: it goes alone.
 func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	truth := func(ctx context.Context) (*leaderboard.Standings, error) { return r.truth.Members(ctx, p, q) }
+	database := func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) }
 	if at, ok := r.outside.get(p.ID); ok && len(q.Members) >= manyMembers && r.opts.Now().Sub(at) < outsidePause {
-		return fallback(ctx, r, truth)
+		return fallback(ctx, r, database)
 	}
 	return fetch(ctx, r, p, func(ctx context.Context) (*leaderboard.Standings, bool, error) {
 		s, short, err := r.copies.Members(ctx, p, q)
@@ -188,7 +188,7 @@ func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderbo
 			r.outside.update(p.ID, 1, func(time.Time, bool) time.Time { return now })
 		}
 		return s, short, err
-	}, truth)
+	}, database)
 }
 
 // ScoreRank implements leaderboard.Rankings.
@@ -198,7 +198,7 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 		q.MinSeq = minSeq
 		return fetch(ctx, r, p,
 			func(ctx context.Context) (*leaderboard.ScoreRank, bool, error) { return r.copies.ScoreRank(ctx, p, q) },
-			func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.truth.ScoreRank(ctx, p, q) })
+			func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.database.ScoreRank(ctx, p, q) })
 	})
 	if err != nil {
 		return nil, err
@@ -213,7 +213,9 @@ func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q le
 	key := distributionKeyOf(p, q)
 	d, err := r.distributions.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
 		q.MinSeq = minSeq
-		return fallback(ctx, r, func(ctx context.Context) (*leaderboard.Distribution, error) { return r.truth.Distribution(ctx, p, q) })
+		return fallback(ctx, r, func(ctx context.Context) (*leaderboard.Distribution, error) {
+			return r.database.Distribution(ctx, p, q)
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ const behindPause = 5 * time.Millisecond
 
 // fetch asks Redis, then MySQL.
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
-	fromCopy func(context.Context) (V, bool, error), fromTruth func(context.Context) (V, error),
+	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
 ) (V, error) {
 	if r.copies != nil && r.redis.Allow() {
 		v, err := askCopy(ctx, r, p, fromCopy)
@@ -23,7 +23,7 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
 			return v, err
 		}
 	}
-	return fallback(ctx, r, fromTruth)
+	return fallback(ctx, r, fromDatabase)
 }
 
 // askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
@@ -68,7 +68,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // fallback asks MySQL within the bound.
-func fallback[V any](ctx context.Context, r *Reader, fromTruth func(context.Context) (V, error)) (V, error) {
+func fallback[V any](ctx context.Context, r *Reader, fromDatabase func(context.Context) (V, error)) (V, error) {
 	leave, err := r.gate.enter(ctx)
 	if err != nil {
 		if errors.Is(err, leaderboard.ErrOverloaded) {
@@ -78,7 +78,7 @@ func fallback[V any](ctx context.Context, r *Reader, fromTruth func(context.Cont
 		return none, err
 	}
 	defer leave()
-	v, err := fromTruth(ctx)
+	v, err := fromDatabase(ctx)
 	if err != nil && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
 		err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 	}

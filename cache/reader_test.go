@@ -18,14 +18,14 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// truth answers from a world and counts who asks at the same time.
-type truth struct {
+// database answers from a world and counts who asks at the same time.
+type database struct {
 	*cachetest.World
 	asked, inside, most atomic.Int64
 	hold                chan struct{} // when set, answers wait for it
 }
 
-func (s *truth) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, error) {
+func (s *database) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, error) {
 	s.asked.Add(1)
 	now := s.inside.Add(1)
 	defer s.inside.Add(-1)
@@ -46,7 +46,7 @@ func (s *truth) enter(ctx context.Context, minSeq int64) (cachetest.Oracle, erro
 	return o, err
 }
 
-func (s *truth) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+func (s *database) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (s *truth) Page(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard
 	return o.Page(q, leaderboard.SourceMySQL)
 }
 
-func (s *truth) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+func (s *database) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *truth) Members(ctx context.Context, _ leaderboard.PeriodRef, q leaderbo
 	return o.Members(q, leaderboard.SourceMySQL), nil
 }
 
-func (s *truth) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+func (s *database) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *truth) ScoreRank(ctx context.Context, _ leaderboard.PeriodRef, q leader
 	return o.ScoreRank(q, leaderboard.SourceMySQL), nil
 }
 
-func (s *truth) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
+func (s *database) Distribution(ctx context.Context, _ leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	o, err := s.enter(ctx, q.MinSeq)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func TestReaderLayers(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{Slack: 1})
 	b.world.Fill(20)
-	s := &truth{World: b.world}
+	s := &database{World: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
@@ -166,7 +166,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
 	b.world.Fill(3)
-	s := &truth{World: b.world}
+	s := &database{World: b.world}
 	demands := 0 // one question at a time
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
@@ -239,7 +239,7 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 			return nil
 		})
 		b.world.Fill(3)
-		r := NewReader(b.copies, &truth{World: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{Demand: func(leaderboard.PeriodRef) func(context.Context) error {
 			return func(ctx context.Context) error {
 				<-ctx.Done()
 				return ctx.Err()
@@ -257,7 +257,7 @@ func TestReaderDoesNotWaitForASlowBuild(t *testing.T) {
 func TestFallbackBound(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
-	s := &truth{World: w, hold: make(chan struct{})}
+	s := &database{World: w, hold: make(chan struct{})}
 	var refused atomic.Int64
 	r := NewReader(nil, s, unhurried(ReaderOptions{
 		FallbackConcurrent: 4, FallbackQueue: 3, OnFallbackRefused: func() { refused.Add(1) },
@@ -324,7 +324,7 @@ func TestHungRedis(t *testing.T) {
 	b.world.Fill(500)
 	b.build(t)
 	opened := make(chan bool, 1000)
-	r := NewReader(b.copies, &truth{World: w}, unhurried(ReaderOptions{
+	r := NewReader(b.copies, &database{World: w}, unhurried(ReaderOptions{
 		LocalTTL: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
 		OnBreaker: func(open bool) { opened <- open },
 	}))
@@ -375,7 +375,7 @@ func TestHungRedisDelays(t *testing.T) {
 			return ctx.Err()
 		})
 		b.world.Fill(500)
-		r := NewReader(b.copies, &truth{World: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
 		start := time.Now()
 		const readers, reads = 8, 60
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
@@ -412,7 +412,7 @@ func TestReaderServesStale(t *testing.T) {
 	w.Commit(cachetest.Put("m", 1))
 	var clock atomic.Int64
 	now := func() time.Time { return time.Unix(0, clock.Load()) }
-	r := NewReader(nil, &truth{World: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
+	r := NewReader(nil, &database{World: w}, ReaderOptions{Now: now, StaleLimit: time.Minute})
 	top := leaderboard.PageQuery{Limit: 3}
 	reads := map[string]func() (leaderboard.State, error){
 		"page": func() (leaderboard.State, error) {
@@ -474,7 +474,7 @@ func TestReaderMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 	w.Commit(cachetest.Put("m", 1))
-	r := NewReader(nil, &truth{World: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
+	r := NewReader(nil, &database{World: w}, ReaderOptions{LocalEntries: 400, LocalBytes: 1 << 20})
 	for i := range 2000 {
 		page(t, r, w.Ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)})
 		member(t, r, w.Ref, fmt.Sprint("x", i))
@@ -491,7 +491,7 @@ func TestReaderPassesOverADamagedCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})
 	b.world.Fill(10)
-	r := NewReader(b.copies, &truth{World: b.world}, unhurried(ReaderOptions{LocalTTL: 1, StaleLimit: 1}))
+	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{LocalTTL: 1, StaleLimit: 1}))
 	for _, field := range cachetest.MetaFields() {
 		for _, value := range cachetest.Rubbish() {
 			b.build(t)

@@ -16,7 +16,7 @@ func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
 		w.Fill(10)
-		s := &truth{World: w}
+		s := &database{World: w}
 		r := NewReader(nil, s, ReaderOptions{LocalTTL: 100 * time.Millisecond})
 		q := leaderboard.PageQuery{Limit: 3}
 		asked := func(want int64) {

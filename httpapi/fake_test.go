@@ -237,9 +237,9 @@ func (f *fake) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard
 }
 
 // Forget is done at once unless it is to look as if it took longer.
-func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+func (f *fake) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if err := f.enter("Forget"); err != nil {
-		return leaderboard.Forgetting{}, err
+		return leaderboard.Erasure{}, err
 	}
 	out, err := f.Model.Forget(ctx, member, actor)
 	out.Done = out.Done && !f.slow

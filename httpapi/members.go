@@ -30,7 +30,7 @@ type Eraser interface {
 	// Forget removes all that is known of a member, and records who asked. It works until it is done or ctx ends, which is
 	// no error; what is left is then done without it, and the same call again goes on and tells how far it is. Errors:
 	// ErrOverloaded, ErrUnavailable.
-	Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error)
+	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 }
 
 // memberHandlers serve what is known of members: their profiles, and the erasure of all of it.

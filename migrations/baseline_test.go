@@ -39,7 +39,7 @@ func TestOtherSchema(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, db *sql.DB) {
+			dialects(t, func(t *testing.T, db *sql.DB) {
 				if c.migrated {
 					if _, err := migrations.Up(t.Context(), db); err != nil {
 						t.Fatal(err)
@@ -71,7 +71,7 @@ func TestOtherSchema(t *testing.T) {
 // nothing back that it does not know.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		if _, err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestNewerSchema(t *testing.T) {
 // TestHalfDown: when a Down was cut short, only Down goes on.
 func TestHalfDown(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		if _, err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func openDB(t *testing.T, dsn string) *sql.DB {
 	return db
 }
 
-func flavours(t *testing.T, test func(t *testing.T, db *sql.DB)) {
+func dialects(t *testing.T, test func(t *testing.T, db *sql.DB)) {
 	t.Run("mysql", func(t *testing.T) { t.Parallel(); test(t, openDB(t, testenv.MySQL(t))) })
 	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, openDB(t, testenv.MariaDB(t))) })
 }
@@ -109,7 +109,7 @@ func TestSchema(t *testing.T) {
 // TestUpDownUp takes every migration back and applies all again; each step down restores the schema before it.
 func TestUpDownUp(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		first, err := migrations.Up(t.Context(), db)
 		if err != nil || int64(len(first)) != migrations.Latest() || first[0].Version != 1 || first[0].Name != "00001_baseline.sql" {
 			t.Fatalf("up: %+v, %v", first, err)
@@ -147,7 +147,7 @@ func TestUpDownUp(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		if version, err := migrations.Version(t.Context(), db); err != nil || version != 0 {
 			t.Errorf("version of an empty database is %d, %v", version, err)
 		}
@@ -180,7 +180,7 @@ func TestStatus(t *testing.T) {
 // TestConcurrentUp: of several processes that start at once one migrates, the others wait and find nothing to do.
 func TestConcurrentUp(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		var done []int64
@@ -207,7 +207,7 @@ func TestConcurrentUp(t *testing.T) {
 // TestLockIsWaitedFor: while somebody else holds the lock nothing happens, and the wait ends with the context.
 func TestLockIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		other, err := db.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -232,7 +232,7 @@ func TestLockIsWaitedFor(t *testing.T) {
 // TestView reads what the view tells people: true scores, also of boards where lower is better.
 func TestView(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, db *sql.DB) {
+	dialects(t, func(t *testing.T, db *sql.DB) {
 		if _, err := migrations.Up(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // same answer. That another server has made the board an ordinary one is seen.
 func TestAcrossDerived(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		telling, released := make(chan struct{}, 1), make(chan struct{})
 		s, source := sourced(t, dsn, func(c *store.Config) {
 			c.LockWait = time.Second

@@ -42,7 +42,7 @@ func TestAcrossCommitLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) {
+			dialects(t, func(t *testing.T, dsn string) {
 				p, through := newProxy(t, dsn)
 				s := open(t, through, func(cfg *store.Config) { cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second })
 				direct := open(t, dsn, nil)
@@ -86,7 +86,7 @@ func TestAcrossCommitLost(t *testing.T) {
 // nobody ever waited in a circle.
 func TestAcrossAndAlone(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		const callers, requests, members = 24, 12, 10
 		seen := make(chan string, 1000)
 		var mu sync.Mutex
@@ -169,7 +169,7 @@ func TestAcrossAndAlone(t *testing.T) {
 // apart: whoever is second finds the first's.
 func TestAcrossKeyRace(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		p, through := newProxy(t, dsn)
 		s := open(t, through, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
@@ -277,7 +277,7 @@ func TestAcrossGroupCommit(t *testing.T) {
 // TestAcrossBoardMadeAnew: ids of boards that another server deletes and makes anew are not trusted.
 func TestAcrossBoardMadeAnew(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
 		submit := func(want ...string) {
 			t.Helper()
@@ -368,15 +368,15 @@ func TestAcrossTurn(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, testenv.MySQL(t))
 	s.SetNow(1_700_000_000_000_000)
-	b, _, err := s.Truth.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
+	b, _, err := s.Database.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.SetNow(1_700_100_000_000_000)
-	if r, err := s.Truth.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+	if r, err := s.Database.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if periods, err := s.Truth.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodStateClosed {
+	if periods, err := s.Database.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodStateClosed {
 		t.Errorf("periods %+v, %v", periods, err)
 	}
 }

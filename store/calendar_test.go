@@ -15,22 +15,22 @@ func clocked(t testing.TB, dsn string) storetest.Subject {
 	s := open(t, dsn, func(cfg *store.Config) {
 		cfg.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(stopped.Load()) })
 	})
-	return storetest.Subject{Truth: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
+	return storetest.Subject{Database: s, Rankings: s, SetNow: func(now leaderboard.Micros) { stopped.Store(int64(now)) }}
 }
 
 func TestWindows(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.RunWindows(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.RunWindows(t, clocked(t, dsn)) })
 }
 
 // TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in leaps.
 func TestPropertyOfWindows(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })
 }
 
 // TestPropertyAcross runs random requests across boards of several kinds.
 func TestPropertyAcross(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.PropertyAcross(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyAcross(t, clocked(t, dsn)) })
 }

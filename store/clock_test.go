@@ -18,7 +18,7 @@ import (
 // database's, so a test that sets the clock sets it for all that is compared with it later.
 func TestOneClock(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		now := time.Date(2036, time.February, 29, 23, 59, 59, 0, time.UTC)
 		s := open(t, dsn, func(c *store.Config) {
 			c.IndexMinEntries = 1

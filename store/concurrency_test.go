@@ -17,7 +17,7 @@ import (
 // assigned times grow strictly in seq order, and no error is seen.
 func TestConcurrentSums(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		const writers, requests, members = 64, 15, 40
 		var heard followers
 		servers := []*store.Store{
@@ -145,7 +145,7 @@ func flat(c leaderboard.Commit) []any {
 // TestManyBoards: writers of different boards do not wait for each other's connections for ever, and do not mix.
 func TestManyBoards(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(c *store.Config) { c.MaxConns = 4 }) // one connection for writes
 		var wg sync.WaitGroup
 		for i := range 12 {

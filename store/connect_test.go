@@ -16,7 +16,7 @@ import (
 // TestDiscipline: every connection is what the store depends on, whatever the DSN says.
 func TestDiscipline(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		const contrary = "?time_zone=%27%2B05%3A00%27&sql_mode=%27%27&innodb_lock_wait_timeout=1000&multiStatements=true" +
 			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true"
 		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
@@ -72,7 +72,7 @@ func TestDiscipline(t *testing.T) {
 // TestStatementLimit: the server itself stops a read that takes too long, and the caller is told to try again.
 func TestStatementLimit(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(c *store.Config) { c.StatementTimeout = 50 * time.Millisecond })
 		if err := s.Ping(t.Context()); err != nil {
 			t.Fatal(err)

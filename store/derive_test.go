@@ -18,12 +18,12 @@ import (
 
 func TestDerived(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.RunDerived(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.RunDerived(t, clocked(t, dsn)) })
 }
 
 func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.PropertyDerived(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyDerived(t, clocked(t, dsn)) })
 }
 
 // sourced is a store with a source and a board that is derived from it.
@@ -73,7 +73,7 @@ func equals(t *testing.T, s *store.Store, checked int64) {
 // TestDerivedLog: a step of many changes is one state in the entries and several commits in the log, which lead to it.
 func TestDerivedLog(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		var mu sync.Mutex
 		var told []leaderboard.Commit
 		s, _ := sourced(t, dsn, func(c *store.Config) {
@@ -127,7 +127,7 @@ func TestDerivedLog(t *testing.T) {
 // TestDerivedPruned: what the log no longer tells is computed anew.
 func TestDerivedPruned(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, source := sourced(t, dsn, nil)
 		submitMany(t, s, 1200, 5)
 		follow(t, s)
@@ -190,7 +190,7 @@ func TestDerivedKeepsLog(t *testing.T) {
 // the rule is another one; whoever is faster, the log has no gap and the entries are what the sources make.
 func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		first, _ := sourced(t, dsn, nil)
 		stores := []*store.Store{first, open(t, dsn, nil), open(t, dsn, nil)}
 		ctx, stop := context.WithCancel(t.Context())
@@ -279,7 +279,7 @@ func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 // TestLeadDerived: one process leads a board until it yields or its connection is gone.
 func TestLeadDerived(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
 		lead := func(s *store.Store, board int64, want bool) {
 			t.Helper()
@@ -315,7 +315,7 @@ func TestLeadDerived(t *testing.T) {
 // says it is being computed, and the next step of anybody finishes it.
 func TestDerivedCutOff(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		ctx, kill := context.WithCancel(t.Context())
 		var commits atomic.Int64
 		s, _ := sourced(t, dsn, func(c *store.Config) {

@@ -31,7 +31,7 @@ func TestCommitLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) {
+			dialects(t, func(t *testing.T, dsn string) {
 				p, through := newProxy(t, dsn)
 				var heard []int64
 				s := open(t, through, func(cfg *store.Config) {
@@ -130,7 +130,7 @@ func (r repeats) Handle(_ context.Context, rec slog.Record) error {
 // itself; then it repeats the whole batch.
 func TestLockWait(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) {
 			c.LockWait, c.MaxConns = time.Second, 4 // one connection for writes: the retry gets the same one
@@ -182,7 +182,7 @@ func TestLockWait(t *testing.T) {
 // TestDeadlock: a deadlock that somebody outside provokes is not seen by the client.
 func TestDeadlock(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
 		s := open(t, dsn, func(c *store.Config) { c.Logger = slog.New(repeats{slog.DiscardHandler, seen}) })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -291,7 +291,7 @@ func TestReadOnlyServer(t *testing.T) {
 // TestClockUnderLock: the moment that decides ties is that of the lock, not the one at which the wait for it began.
 func TestClockUnderLock(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		name := fmt.Sprint("clock-", time.Now().UnixNano())
 		ref := makeBoard(t, s, name, leaderboard.Rules{})

@@ -37,8 +37,8 @@ type forgetting struct {
 	Started time.Time `db:"started_at"`
 }
 
-func (f *forgetting) state(done bool) leaderboard.Forgetting {
-	return leaderboard.Forgetting{Member: string(f.Member), Done: done, Entries: f.Entries, StartedAt: leaderboard.MicrosOf(f.Started)}
+func (f *forgetting) state(done bool) leaderboard.Erasure {
+	return leaderboard.Erasure{Member: string(f.Member), Done: done, Entries: f.Entries, StartedAt: leaderboard.MicrosOf(f.Started)}
 }
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
@@ -47,13 +47,13 @@ func (f *forgetting) state(done bool) leaderboard.Forgetting {
 // same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay: end that first.
 // A member that nobody knows is forgotten at once. Errors: a *leaderboard.RuleError, ErrOverloaded, ErrUnavailable; the
 // work is not lost by one.
-func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return leaderboard.Forgetting{}, db.Wrap("forget", broken)
+		return leaderboard.Erasure{}, db.Wrap("forget", broken)
 	}
 	begin := "INSERT INTO erasures (member, actor, started_at) VALUES (?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
 	if _, err := s.db.ExecContext(ctx, begin, []byte(member), cutText(actor, maxActor)); err != nil {
-		return leaderboard.Forgetting{}, db.Translate(ctx, "forget", err)
+		return leaderboard.Erasure{}, db.Translate(ctx, "forget", err)
 	}
 	f := &forgetting{Member: []byte(member)}
 	done, err := s.forget(ctx, f)

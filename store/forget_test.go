@@ -22,7 +22,7 @@ const forgotten = "gone-with-the-wind"
 // period, closed ones too, and no table knows the member any more.
 func TestForgetIsRestartable(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		var offset, commits atomic.Int64
 		ctx, kill := context.WithCancel(t.Context())
 		defer kill()
@@ -167,11 +167,11 @@ func checkForgotten(t *testing.T, db *sql.DB) {
 	}
 }
 
-// TestForgettingKeepsNoOtherWaiting: one that cannot be finished, because somebody holds the lock of a board, is left to
+// TestErasureKeepsNoOtherWaiting: one that cannot be finished, because somebody holds the lock of a board, is left to
 // the next sweep, and those that were begun later have their turn.
-func TestForgettingKeepsNoOtherWaiting(t *testing.T) {
+func TestErasureKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
 		stuck, free := makeBoard(t, s, "stuck", leaderboard.Rules{}), makeBoard(t, s, "free", leaderboard.Rules{})
 		for board, member := range map[string]string{"stuck": "early", "free": "late"} {

@@ -13,7 +13,7 @@ import (
 // Whoever changes a list at the same time, it never grows too long, and every answer was true when it was given.
 func TestFriendsAtOnce(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		var refused atomic.Int64
 		var writers sync.WaitGroup

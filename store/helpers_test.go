@@ -48,8 +48,8 @@ func connect(t testing.TB, dsn string) *sql.DB {
 	return db
 }
 
-// flavours runs a test on MySQL and on MariaDB.
-func flavours(t *testing.T, test func(t *testing.T, dsn string)) {
+// dialects runs a test on MySQL and on MariaDB.
+func dialects(t *testing.T, test func(t *testing.T, dsn string)) {
 	t.Run("mysql", func(t *testing.T) { t.Parallel(); test(t, testenv.MySQL(t)) })
 	t.Run("mariadb", func(t *testing.T) { t.Parallel(); test(t, testenv.MariaDB(t)) })
 }

@@ -54,7 +54,7 @@ type league struct {
 // nothing is hidden. In the end no score is lost or counted twice, and the logs lead to what is shown.
 func TestHideUnderLoad(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		l := &league{
 			t: t, servers: []*store.Store{open(t, dsn, nil), open(t, dsn, nil)}, db: connect(t, dsn),
 			done: make(chan struct{}), want: map[string]int64{},
@@ -271,7 +271,7 @@ func waiting(t testing.TB, db *sql.DB, like string) (n int) {
 // is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		for _, board := range []string{"b", ""} {
 			s, db := open(t, dsn, nil), connect(t, dsn)
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
@@ -313,7 +313,7 @@ func TestHideDuringBatch(t *testing.T) {
 // nobody, is not passed over.
 func TestHideDuringCreation(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		makeBoard(t, s, "a", leaderboard.Rules{})
 		tx, err := db.BeginTx(t.Context(), nil)

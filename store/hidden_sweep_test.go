@@ -30,7 +30,7 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 // them is locked, and nobody waits for it. What is begun anew, to restore the member, does begin with the first.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
 		const lock = "SELECT id FROM boards WHERE id = ? FOR UPDATE"
@@ -85,7 +85,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 // behind it, and is not forgotten.
 func TestHideEverywherePassesOver(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
 		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", middle.BoardID)
@@ -118,7 +118,7 @@ func TestHideEverywherePassesOver(t *testing.T) {
 // nor from hidings on one board.
 func TestHidingKeepsNothingWaiting(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.LockWait, c.ReadTimeout = 20*time.Second, 40*time.Second }), connect(t, dsn)
 		first, middle, last := threeBoards(t, s, db)
 		if _, err := s.Submit(t.Context(), one("last", "key", "n", 5)); err != nil {

@@ -16,7 +16,7 @@ import (
 // any other finishes.
 func TestHidingIsFinished(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		other := makeBoard(t, s, "other", leaderboard.Rules{})
@@ -65,7 +65,7 @@ func TestHidingIsFinished(t *testing.T) {
 // sweep, or the same request again, does the rest.
 func TestHidingIsCutShort(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
@@ -111,9 +111,9 @@ func TestHidingIsCutShort(t *testing.T) {
 // people shows what everybody sees.
 func TestHiddenRowsGo(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		subject, db := clocked(t, dsn), connect(t, dsn)
-		s := subject.Truth
+		s := subject.Database
 		subject.SetNow(1_700_000_000_000_000)
 		for _, name := range []string{"gone", "kept"} {
 			rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour}, Keep: map[leaderboard.Window]int{leaderboard.WindowHour: 0}}
@@ -154,7 +154,7 @@ func TestHiddenRowsGo(t *testing.T) {
 // nobody is hidden for any more. A removal takes it; nobody ever sees it.
 func TestShadowWithoutHiding(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Hide(t.Context(), ban("b", "m")); err != nil {
@@ -183,7 +183,7 @@ func TestShadowWithoutHiding(t *testing.T) {
 // TestHideEverywhereOnManyBoards: of many boards few have the member, and the writers of all ask from then on.
 func TestHideEverywhereOnManyBoards(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		makeBoard(t, s, "first", leaderboard.Rules{})
 		fillBoards(t, db, 90)

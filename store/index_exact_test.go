@@ -176,7 +176,7 @@ func TestIndexExactness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) {
+			dialects(t, func(t *testing.T, dsn string) {
 				crowd := newCrowd(t, dsn, c.rules, everywhere)
 				if c.score != nil {
 					crowd.score = c.score

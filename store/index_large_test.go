@@ -49,7 +49,7 @@ func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, e
 // and member.
 func TestIndexEqualScores(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		const n = 100_000
 		s := open(t, dsn, nil)
 		ref := makeBoard(t, s, "equal", leaderboard.Rules{})
@@ -88,7 +88,7 @@ func TestIndexEqualScores(t *testing.T) {
 // TestDenseDepth: a dense rank below the bound is refused with the reason, and one above it is right.
 func TestDenseDepth(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		ref := makeBoard(t, s, "deep", leaderboard.Rules{Mode: leaderboard.ModeDense})
 		all := insertEntries(t, dsn, ref, read.DenseDepth+2, func(i int) leaderboard.Entry {

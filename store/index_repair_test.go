@@ -75,7 +75,7 @@ func TestIndexDamage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) {
+			dialects(t, func(t *testing.T, dsn string) {
 				c := filled(t, dsn, everywhere)
 				mustExec(t, connect(t, dsn), damage)
 				other := c.stores[1]
@@ -94,7 +94,7 @@ func TestIndexDamage(t *testing.T) {
 // TestIndexMiscounted: an index that is well-formed and wrong is found out as soon as that shows.
 func TestIndexMiscounted(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		c.stores[0].Close()
 		// Entries that the log does not know of: the total gives them away.
@@ -123,7 +123,7 @@ func TestIndexLogPruned(t *testing.T) {
 	for name, loaded := range map[string]bool{"in memory": true, "saved": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) {
+			dialects(t, func(t *testing.T, dsn string) {
 				c := filled(t, dsn, everywhere)
 				rng := rand.New(rand.NewPCG(5, 5))
 				if loaded {
@@ -155,7 +155,7 @@ func TestIndexLogPruned(t *testing.T) {
 // TestIndexAhead: the database is restored from a backup under the feet of two stores and takes another course.
 func TestIndexAhead(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		db := connect(t, dsn)
 		tables := []string{"entries", "periods", "changes"}
@@ -200,7 +200,7 @@ func TestIndexAhead(t *testing.T) {
 // TestIndexBusyElsewhere: while another process builds, answers are counted by scanning, a bounded number at a time.
 func TestIndexBusyElsewhere(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, everywhere)
 		s := c.stores[0]
 		if err := c.write(t.Context(), s, rand.New(rand.NewPCG(8, 8)), 20); err != nil {
@@ -237,7 +237,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 // TestIndexResumed: a build that was interrupted goes on where it was saved, with what was committed since.
 func TestIndexResumed(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		never := func(cfg *store.Config) { cfg.IndexTarget = 4 }
 		c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, never)
 		s := c.stores[0]
@@ -283,7 +283,7 @@ func TestIndexResumed(t *testing.T) {
 // TestIndexFollowsUnread: what is saved of a period that nobody reads follows the log before that is pruned.
 func TestIndexFollowsUnread(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		if err := c.stores[0].Close(); err != nil {
 			t.Fatal(err)
@@ -306,7 +306,7 @@ func TestIndexFollowsUnread(t *testing.T) {
 // TestIndexDeleted: a deleted board leaves no index behind, even when a process that still has one saves it.
 func TestIndexDeleted(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		c.ask(t, c.stores[1])
 		c.indexed(t, c.stores[1])
@@ -334,7 +334,7 @@ func TestIndexDeleted(t *testing.T) {
 // TestIndexMemory: more indexes than memory allows push each other out, and come back.
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, func(cfg *store.Config) { everywhere(cfg); cfg.IndexMemory = 1 })
 		var refs []leaderboard.PeriodRef
 		for i := range 3 {
@@ -373,7 +373,7 @@ func TestIndexMemory(t *testing.T) {
 // TestIndexSaved: what one process saved another one loads instead of building.
 func TestIndexSaved(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		c := filled(t, dsn, everywhere)
 		if err := c.write(t.Context(), c.stores[0], rand.New(rand.NewPCG(12, 12)), 5); err != nil {
 			t.Fatal(err)

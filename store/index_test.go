@@ -18,15 +18,15 @@ func everywhere(cfg *store.Config) {
 
 func TestIndexConformance(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, everywhere)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, everywhere)) })
 }
 
 func TestIndexProperty(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, everywhere)
 		storetest.Property(t, storetest.Subject{
-			Truth: s, Rankings: s,
+			Database: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

@@ -169,7 +169,7 @@ func TestMergedExactness(t *testing.T) {
 	for name, rules := range map[string]leaderboard.Rules{"desc": {}, "asc": asc} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			flavours(t, func(t *testing.T, dsn string) { newMergedCrowd(t, dsn, rules, everywhere).run(t) })
+			dialects(t, func(t *testing.T, dsn string) { newMergedCrowd(t, dsn, rules, everywhere).run(t) })
 		})
 	}
 }

@@ -11,19 +11,19 @@ import (
 
 func TestMergedProperty(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		storetest.PropertyMerged(t, storetest.Subject{Truth: s, Rankings: s}, s, true)
+		storetest.PropertyMerged(t, storetest.Subject{Database: s, Rankings: s}, s, true)
 	})
 }
 
 // TestMergedIndexProperty does the same with an index of few entries per bucket for every period.
 func TestMergedIndexProperty(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, everywhere)
 		storetest.PropertyMerged(t, storetest.Subject{
-			Truth: s, Rankings: s,
+			Database: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {
 					_, err := s.BuildIndex(ctx, ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand})

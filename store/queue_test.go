@@ -227,7 +227,7 @@ func TestCloseDrains(t *testing.T) {
 // TestBoardChangesMeanwhile: the lock shows each batch the board as it is, whatever another server did to it.
 func TestBoardChangesMeanwhile(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		submit := func(want int64) {

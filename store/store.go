@@ -26,7 +26,7 @@ type (
 // DenseDepth is how many entries there may be ahead of one whose dense rank is asked for.
 const DenseDepth = read.DenseDepth
 
-// Store is the truth: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
+// Store is the database: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
 // called concurrently.
 type Store struct {
 	cfg     Config

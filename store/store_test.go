@@ -8,13 +8,13 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, nil)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.Run(t, open(t, dsn, nil)) })
 }
 
 func TestProperty(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		storetest.Property(t, storetest.Subject{Truth: s, Rankings: s})
+		storetest.Property(t, storetest.Subject{Database: s, Rankings: s})
 	})
 }

@@ -33,7 +33,7 @@ const hundred = "(SELECT a.n * 10 + b.n AS n FROM (SELECT 0 n UNION SELECT 1 UNI
 // TestSweepForgets: what is old goes, in steps; what is young stays.
 func TestSweepForgets(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, func(c *store.Config) { c.KeyTTL, c.ChangeTTL = 2*time.Hour, time.Hour }), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 		for i := range 6 {
@@ -92,7 +92,7 @@ func TestSweepForgets(t *testing.T) {
 // TestSweepKeepsTheLastRuns: of many young runs the last ten thousand stay.
 func TestSweepKeepsTheLastRuns(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		for range 2 {
@@ -117,7 +117,7 @@ func TestSweepKeepsTheLastRuns(t *testing.T) {
 // the deletion left.
 func TestDeleteLargeBoard(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
@@ -160,7 +160,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 // TestPutBoardAtOnce: many that make one board at once make one board.
 func TestPutBoardAtOnce(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
 		type made struct {
 			board   leaderboard.Board

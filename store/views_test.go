@@ -23,7 +23,7 @@ func TestSQLDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := strings.Split(string(doc), "```")
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		race(t, dsn)
 		db, ran := connect(t, dsn), 0
 		for i := 1; i < len(blocks); i += 2 {
@@ -122,10 +122,10 @@ func table(t *testing.T, db *sql.DB, query string) (lines []string) {
 	return lines
 }
 
-// TestViewsTellTheTruth counts by hand what the views count.
-func TestViewsTellTheTruth(t *testing.T) {
+// TestViewsAgreeWithTheTables counts by hand what the views count.
+func TestViewsAgreeWithTheTables(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		race(t, dsn)
 		db := connect(t, dsn)
 		const counts = "SELECT period_id, visible_count, hidden_count FROM period_counts ORDER BY period_id"
@@ -166,7 +166,7 @@ func TestViewsTellTheTruth(t *testing.T) {
 // TestViewsAreCheap: a look at a large table reads what it shows, and the hidden entries are found without the others.
 func TestViewsAreCheap(t *testing.T) {
 	t.Parallel()
-	flavours(t, func(t *testing.T, dsn string) {
+	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "", "cheat", 5)); err != nil {

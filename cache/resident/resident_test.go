@@ -99,7 +99,7 @@ func (f *followed) Distribution(ctx context.Context, ref leaderboard.PeriodRef, 
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	f := follow(storetest.NewModel())
-	storetest.RunRankings(t, storetest.Subject{Truth: f.Model, Rankings: f})
+	storetest.RunRankings(t, storetest.Subject{Database: f.Model, Rankings: f})
 }
 
 func TestPropertyAgainstModel(t *testing.T) {
@@ -107,7 +107,7 @@ func TestPropertyAgainstModel(t *testing.T) {
 	model := storetest.NewModel()
 	f := follow(model)
 	storetest.Property(t, storetest.Subject{
-		Truth: model, Rankings: f, SetNow: model.SetNow,
+		Database: model, Rankings: f, SetNow: model.SetNow,
 		Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 			"evicted": func(_ context.Context, ref leaderboard.PeriodRef) error {
 				f.mu.Lock()

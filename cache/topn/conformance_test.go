@@ -38,9 +38,9 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	follower := NewFollower(copies, FollowerOptions{})
 	t.Cleanup(func() { _ = follower.Stop(context.Background()) })
 	model.OnCommit = follower.Notify
-	first := &copyFirst{t: t, copies: copies, truth: model}
+	first := &copyFirst{t: t, copies: copies, database: model}
 	return storetest.Subject{
-		Truth: model, Rankings: first,
+		Database: model, Rankings: first,
 		Disturb: cachetest.Disturbances(client, copies.Drop, func(ctx context.Context, p leaderboard.PeriodRef) error {
 			_, err := copies.Build(ctx, p)
 			return err
@@ -51,28 +51,28 @@ func overModel(t *testing.T) (storetest.Subject, *copyFirst) {
 	}, first
 }
 
-// copyFirst brings the copy up to date before each question, and asks the truth only what the copy does not cover.
+// copyFirst brings the copy up to date before each question, and asks the database only what the copy does not cover.
 type copyFirst struct {
-	t       *testing.T
-	copies  *Copies
-	truth   leaderboard.Rankings
-	answers atomic.Int64
+	t        *testing.T
+	copies   *Copies
+	database leaderboard.Rankings
+	answers  atomic.Int64
 }
 
 func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef,
-	fromCopy func() (V, bool, error), fromTruth func() (V, error),
+	fromCopy func() (V, bool, error), fromDatabase func() (V, error),
 ) (V, error) {
 	_, err := c.copies.CatchUp(ctx, p)
 	if errors.Is(err, leaderboard.ErrNeedsBuild) {
 		_, err = c.copies.Build(ctx, p)
 	}
 	if err != nil { // such as a period that is gone
-		return fromTruth()
+		return fromDatabase()
 	}
 	v, _, err := fromCopy()
 	switch {
 	case errors.Is(err, ErrUncovered), errors.Is(err, ErrBehind):
-		return fromTruth()
+		return fromDatabase()
 	case err != nil && !errors.Is(err, leaderboard.ErrNotRanked):
 		c.t.Errorf("copy of board %s: %s", p.Board, err)
 	}
@@ -83,21 +83,21 @@ func current[V any](ctx context.Context, c *copyFirst, p leaderboard.PeriodRef,
 func (c *copyFirst) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	return current(ctx, c, p,
 		func() (*leaderboard.Page, bool, error) { return c.copies.Page(ctx, p, q) },
-		func() (*leaderboard.Page, error) { return c.truth.Page(ctx, p, q) })
+		func() (*leaderboard.Page, error) { return c.database.Page(ctx, p, q) })
 }
 
 func (c *copyFirst) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	return current(ctx, c, p,
 		func() (*leaderboard.Standings, bool, error) { return c.copies.Members(ctx, p, q) },
-		func() (*leaderboard.Standings, error) { return c.truth.Members(ctx, p, q) })
+		func() (*leaderboard.Standings, error) { return c.database.Members(ctx, p, q) })
 }
 
 func (c *copyFirst) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	return current(ctx, c, p,
 		func() (*leaderboard.ScoreRank, bool, error) { return c.copies.ScoreRank(ctx, p, q) },
-		func() (*leaderboard.ScoreRank, error) { return c.truth.ScoreRank(ctx, p, q) })
+		func() (*leaderboard.ScoreRank, error) { return c.database.ScoreRank(ctx, p, q) })
 }
 
 func (c *copyFirst) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	return c.truth.Distribution(ctx, p, q)
+	return c.database.Distribution(ctx, p, q)
 }

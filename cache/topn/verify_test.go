@@ -27,7 +27,7 @@ func TestVerifyEqual(t *testing.T) {
 	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Checked: 5}) {
 		t.Errorf("after a build: %+v", v)
 	}
-	// A copy that is behind is compared at the truth's seq: one entry gone, one new, one moved below the floor.
+	// A copy that is behind is compared at the database's seq: one entry gone, one new, one moved below the floor.
 	b.world.Commit(cachetest.Remove("m1"), cachetest.Put("x", 9), cachetest.Put("m2", 1))
 	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 13, Checked: 4}) {
 		t.Errorf("behind by one commit: %+v", v)

@@ -26,7 +26,7 @@ func (a *App) wireReader() {
 		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait, FallbackWait: a.cfg.ReaderWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, FallbackQueue: a.cfg.FallbackQueue,
 		Demand: a.demand(), Away: a.catalog.Away,
-		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.refusals.Inc, OnBreaker: a.onBreaker,
+		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
 	})
 }
 
@@ -165,11 +165,11 @@ type schemaState struct{ complete atomic.Bool }
 
 const errSchema = httpapi.Reason("the schema is not up to date: run `leaderboard migrate up`, or serve with --migrate")
 
-func (s *schemaState) check(ctx context.Context, truth *store.Store) error {
+func (s *schemaState) check(ctx context.Context, database *store.Store) error {
 	if s.complete.Load() {
 		return nil
 	}
-	pending, err := migrations.Pending(ctx, truth.DB())
+	pending, err := migrations.Pending(ctx, database.DB())
 	switch {
 	case errors.Is(err, migrations.ErrOtherSchema):
 		return httpapi.Reason(migrations.ErrOtherSchema.Error())

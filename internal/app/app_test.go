@@ -135,9 +135,9 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 	a.Ask(404, "GET", "/v1/boards/b/top", "")
 }
 
-// TestOwnWritesFindABoardMadeAnew: another server deletes the board and makes it anew within the second for which this
+// TestOwnWritesFindABoardMadeAgain: another server deletes the board and makes it again within the second for which this
 // one knows it by heart. Who writes here reads the board written to.
-func TestOwnWritesFindABoardMadeAnew(t *testing.T) {
+func TestOwnWritesFindABoardMadeAgain(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
 	other, a := startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)

@@ -58,7 +58,7 @@ func TestBoardsDocument(t *testing.T) {
 			if strings.Contains(line, `"derive":`) {
 				derived[of[1]] = true
 			} else if derived[of[1]] { // it follows its sources by itself, a moment later
-				a.settle(line, lines[i+1])
+				a.await(line, lines[i+1])
 			}
 		}
 		got := a.Curl(line)
@@ -74,8 +74,8 @@ func TestBoardsDocument(t *testing.T) {
 	}
 }
 
-// settle asks until the answer is the one wanted, or that takes too long.
-func (a *testApp) settle(line, want string) {
+// await asks until the answer is the one wanted, or that takes too long.
+func (a *testApp) await(line, want string) {
 	a.T.Helper()
 	for deadline := time.Now().Add(apptest.MaxWait); time.Now().Before(deadline); {
 		if reflect.DeepEqual(apptest.Comparable(a.T, a.Curl(line)), apptest.Comparable(a.T, []byte(want))) {

@@ -24,10 +24,10 @@ type metrics struct {
 	batchRequests, batchRows prometheus.Histogram
 	commits                  *prometheus.HistogramVec
 
-	answers  map[leaderboard.Source]prometheus.Counter
-	stale    prometheus.Counter
-	refusals prometheus.Counter
-	breaker  prometheus.Gauge
+	answers    map[leaderboard.Source]prometheus.Counter
+	stale      prometheus.Counter
+	rejections prometheus.Counter
+	breaker    prometheus.Gauge
 
 	builds *prometheus.HistogramVec
 	runs   *prometheus.HistogramVec
@@ -103,13 +103,13 @@ func (m *metrics) newReads() {
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_stale_answers_total", Help: "Answers from the last good copy because everything behind it was away.",
 	})
-	m.refusals = prometheus.NewCounter(prometheus.CounterOpts{
+	m.rejections = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_fallback_refusals_total", Help: "Reads refused because too many waited for MySQL already.",
 	})
 	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_redis_breaker_open", Help: "1 while Redis is left alone because it did not answer.",
 	})
-	m.registry.MustRegister(answers, m.stale, m.refusals, m.breaker)
+	m.registry.MustRegister(answers, m.stale, m.rejections, m.breaker)
 }
 
 func (m *metrics) newRefreshes() {

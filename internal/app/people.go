@@ -26,9 +26,9 @@ type friendList struct {
 // listsTogether is how many lists are read in one statement.
 const listsTogether = 16
 
-// newPeople keeps what truth says.
-func newPeople(truth *store.Store) people {
-	p := people{Store: truth}
+// newPeople keeps what database says.
+func newPeople(database *store.Store) people {
+	p := people{Store: database}
 	p.profiles = cache.NewKept(p.fetchProfiles, sizeOfProfile, cache.KeptOptions{})
 	// A list of friends is large, and who adds one wants to see it: what is asked again soon is its version only. Without
 	// the list there is no answer, so it is waited for.
@@ -54,7 +54,7 @@ func sizeOfProfile(p *leaderboard.Profile) int {
 	return len(p.DisplayName) + len(p.AvatarURL) + len(p.Attributes)
 }
 
-// fetchFriends reads the lists that have another version than those at hand. The versions come first: a list that is
+// fetchFriends reads the lists that have another version than the cached ones. The versions come first: a list that is
 // changed between is newer than it says, and read once more the next time.
 func (p people) fetchFriends(ctx context.Context, members []string, old map[string]friendList) (map[string]friendList, error) {
 	versions, err := p.Store.FriendVersions(ctx, members)
@@ -124,7 +124,7 @@ func (p people) FriendsOf(ctx context.Context, member string) ([]string, error) 
 	return lists[0].members, err
 }
 
-func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+func (p people) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer func() {
 		p.profiles.Forget(member)
 		p.friends.Forget(member)

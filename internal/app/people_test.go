@@ -20,17 +20,17 @@ func TestPeopleOnTwoServers(t *testing.T) {
 	ctx := t.Context()
 	var servers [2]people
 	for i := range servers {
-		truth, err := store.Open(ctx, store.Config{DSN: dsn})
+		database, err := store.Open(ctx, store.Config{DSN: dsn})
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = truth.Close() })
+		t.Cleanup(func() { _ = database.Close() })
 		if i == 0 {
-			if _, err := migrations.Up(ctx, truth.DB()); err != nil {
+			if _, err := migrations.Up(ctx, database.DB()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		servers[i] = newPeople(truth)
+		servers[i] = newPeople(database)
 	}
 	here, there := servers[0], servers[1]
 	friends := func(p people, want ...string) bool {

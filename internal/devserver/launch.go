@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// errInUse means that another server holds the data folder.
-var errInUse = errors.New("another server uses this data folder")
-
 // service is what differs between the kinds.
 type service interface {
 	// prepare fills the absent data folder dir.
@@ -23,9 +20,6 @@ type service interface {
 	// by another server, which took the port first, is errForeign.
 	ready(ctx context.Context, addr, dir string, pid int) error
 }
-
-// errForeign means that some other server answers at our address.
-var errForeign = errors.New("another server answers at this address")
 
 func serviceOf(kind Kind) service {
 	switch kind {

@@ -11,9 +11,6 @@ import (
 const grantRoot = "CREATE USER IF NOT EXISTS 'root'@'127.0.0.1';\n" +
 	"GRANT ALL ON *.* TO 'root'@'127.0.0.1' WITH GRANT OPTION;\n"
 
-// socketName is the file of the socket, in the data folder.
-const socketName = "server.sock"
-
 type mysqlService struct{}
 
 func (mysqlService) prepare(ctx context.Context, prog program, c cache, dir string) error {
@@ -48,10 +45,6 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 	}
 	return nil
 }
-
-// tmpDir is where a server with that data folder keeps temporary tables. It needs one of its own: one that starts deletes
-// what looks like a temporary table there, in the middle of another one's query.
-func tmpDir(dir string) string { return dir + ".tmp" }
 
 // commonArgs are what MySQL and MariaDB need for every run.
 func commonArgs(prog program, dir string) []string {

@@ -10,11 +10,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 )
-
-// probeLimit bounds one question to a server that may not be up yet.
-const probeLimit = 2 * time.Second
 
 type redisService struct{}
 

@@ -10,10 +10,7 @@ import (
 	"time"
 )
 
-var (
-	errEnded = errors.New("the server is not running")
-	errGiven = errors.New("not our process: the server was given by its address")
-)
+var errGiven = errors.New("not our process: the server was given by its address")
 
 // Server is a running server. Its methods may be called concurrently; PID
 // changes at Restart, so read it when no Restart is under way.

@@ -1,10 +1,13 @@
 package devserver
 
 import (
+	"errors"
 	"os/exec"
 	"runtime"
 	"syscall"
 )
+
+var errEnded = errors.New("the server is not running")
 
 // process is a child that somebody waits for.
 type process struct {

@@ -20,7 +20,7 @@ const maxBatchBytes = 900 << 10
 type importBatch struct {
 	body    []byte  // the request so far
 	lines   []int64 // of its entries
-	refused []refusal
+	refused []rejectedLine
 	key     string
 	end     bool // the file ends behind it
 }
@@ -40,7 +40,7 @@ func readBatch(r *importReader, size int) (*importBatch, error) {
 		case err != nil:
 			return nil, err
 		case fault != "":
-			b.refused = append(b.refused, refusal{line, codeMalformedLine, fault})
+			b.refused = append(b.refused, rejectedLine{line, codeMalformedLine, fault})
 			continue
 		}
 		if b.end {
@@ -64,7 +64,7 @@ func readBatch(r *importReader, size int) (*importBatch, error) {
 // importResult is what became of a batch.
 type importResult struct {
 	applied, unchanged int64
-	rejected           []refusal
+	rejected           []rejectedLine
 	seq                int64
 }
 
@@ -92,7 +92,7 @@ func (b *importBatch) send(ctx context.Context, c *client.Client, board string) 
 		case r.Status == "unchanged":
 			out.unchanged++
 		case r.Error != nil:
-			out.rejected = append(out.rejected, refusal{b.lines[i], r.Error.Code(), r.Error.Detail})
+			out.rejected = append(out.rejected, rejectedLine{b.lines[i], r.Error.Code(), r.Error.Detail})
 		default:
 			return importResult{}, fmt.Errorf("the server answered line %d with status %s", b.lines[i], terminal.Printable(string(r.Status)))
 		}

@@ -230,8 +230,8 @@ func (im *importing) run(ctx context.Context) error {
 }
 
 // inOrder merges refused lines by their numbers.
-func inOrder(a, b []refusal) []refusal {
-	return slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y refusal) int { return cmp.Compare(x.line, y.line) })
+func inOrder(a, b []rejectedLine) []rejectedLine {
+	return slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y rejectedLine) int { return cmp.Compare(x.line, y.line) })
 }
 
 // imported returns the outcome.

@@ -13,8 +13,8 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// refusal is a line that was not imported, and why.
-type refusal struct {
+// rejectedLine is one that was not imported, and why.
+type rejectedLine struct {
 	line   int64
 	code   string // of the problem, malformed-line when the line was not sent
 	detail string
@@ -78,7 +78,7 @@ func headOf(name string) (head string, length int64, err error) {
 }
 
 // add tells of refused lines.
-func (r *importReport) add(refused []refusal) error {
+func (r *importReport) add(refused []rejectedLine) error {
 	if len(refused) == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (r *importReport) add(refused []refusal) error {
 	return nil
 }
 
-func (r *importReport) write(refused []refusal) (err error) {
+func (r *importReport) write(refused []rejectedLine) (err error) {
 	if r.file == nil {
 		if r.file, err = os.OpenFile(r.name, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 			return err

@@ -10,11 +10,11 @@ import (
 func TestReportIsPutRight(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "refused")
 	r := importReport{name: file}
-	if err := r.add([]refusal{{2, "a", "one"}, {3, "b", "two, \"three\""}}); err != nil {
+	if err := r.add([]rejectedLine{{2, "a", "one"}, {3, "b", "two, \"three\""}}); err != nil {
 		t.Fatal(err)
 	}
 	size := r.size
-	if err := r.add([]refusal{{5, "c", "not in the progress"}}); err != nil {
+	if err := r.add([]rejectedLine{{5, "c", "not in the progress"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.close(); err != nil {
@@ -24,7 +24,7 @@ func TestReportIsPutRight(t *testing.T) {
 	if err := again.open(size); err != nil {
 		t.Fatal(err)
 	}
-	if err := again.add([]refusal{{5, "c", "again"}}); err != nil {
+	if err := again.add([]rejectedLine{{5, "c", "again"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.close(); err != nil {
@@ -34,8 +34,8 @@ func TestReportIsPutRight(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
 	}
-	anew := importReport{name: file}
-	if err := anew.open(0); err != nil {
+	empty := importReport{name: file}
+	if err := empty.open(0); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {

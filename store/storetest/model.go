@@ -6,8 +6,6 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -50,12 +48,24 @@ type modelKey struct {
 	receipt leaderboard.Receipt
 }
 
+type acrossKey struct {
+	entries []leaderboard.BoardSubmission
+	receipt leaderboard.AcrossReceipt
+}
+
+// reflection is what the entries of a derived board of the model were computed from.
+type reflection struct {
+	rule    leaderboard.Derive
+	periods []*modelPeriod // by position, nil where there was none
+	seqs    []int64
+}
+
 type modelPeriod struct {
 	leaderboard.Period
-	lastCreated leaderboard.Micros
-	entries     map[string]leaderboard.Entry
-	shadow      map[string]leaderboard.Entry // of hidden members
-	log         []leaderboard.Commit
+	lastCreated   leaderboard.Micros
+	entries       map[string]leaderboard.Entry
+	hiddenEntries map[string]leaderboard.Entry // of hidden members
+	log           []leaderboard.Commit
 }
 
 // NewModel is an empty store.
@@ -113,111 +123,6 @@ func (m *Model) Ping(ctx context.Context) error {
 func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	defer m.leave()
 	return m.clock(), m.enter(ctx)
-}
-
-// Sweep is store.Store.Sweep as far as periods go: the model forgets no keys, changes or runs.
-func (m *Model) Sweep(ctx context.Context) error {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return err
-	}
-	for _, b := range m.boards {
-		m.sweep(b)
-	}
-	return nil
-}
-
-// PutBoard is store.Store.PutBoard.
-func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return leaderboard.Board{}, false, err
-	}
-	if broken := leaderboard.CheckBoardName(name); broken != nil {
-		return leaderboard.Board{}, false, broken
-	}
-	rules = rules.WithDefaults()
-	if broken := rules.Check(); broken != nil {
-		return leaderboard.Board{}, false, broken
-	}
-	b := m.boards[name]
-	if b == nil || !reflect.DeepEqual(b.Rules.Derive, rules.Derive) {
-		if broken := rules.CheckSources(name, m.findSource); broken != nil {
-			return leaderboard.Board{}, false, broken
-		}
-	}
-	if b == nil {
-		return m.create(name, rules), true, nil
-	}
-	if reflect.DeepEqual(b.Rules, rules) {
-		return b.Board, false, nil
-	}
-	if conflict := m.conflict(b, &rules); conflict != nil {
-		return leaderboard.Board{}, false, conflict
-	}
-	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
-	m.current(b)
-	return b.Board, false, nil
-}
-
-func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
-	now := m.clock()
-	b := &modelBoard{keys: map[string]modelKey{}}
-	b.Board = leaderboard.Board{ID: m.nextID(), Name: name, Version: 1, Rules: rules, CreatedTime: now, UpdatedTime: now}
-	m.current(b)
-	m.boards[name] = b
-	return b.Board
-}
-
-// Board is store.Store.Board.
-func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return leaderboard.Board{}, err
-	}
-	if b := m.boards[name]; b != nil {
-		return b.Board, nil
-	}
-	return leaderboard.Board{}, leaderboard.ErrBoardNotFound
-}
-
-// Boards is store.Store.Boards.
-func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
-	return m.BoardsLabelled(ctx, nil, after, limit)
-}
-
-// BoardsLabelled is store.Store.BoardsLabelled.
-func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	boards := []leaderboard.Board{}
-	for _, name := range slices.Sorted(maps.Keys(m.boards)) {
-		if name > after && len(boards) < limit && m.boards[name].Rules.Labels.Match(labels) {
-			boards = append(boards, m.boards[name].Board)
-		}
-	}
-	return boards, nil
-}
-
-// DeleteBoard is store.Store.DeleteBoard.
-func (m *Model) DeleteBoard(ctx context.Context, name string) error {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return err
-	}
-	b := m.boards[name]
-	if b == nil {
-		return leaderboard.ErrBoardNotFound
-	}
-	for _, p := range b.periods {
-		delete(m.periods, p.ID)
-	}
-	delete(m.boards, name)
-	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.BoardID == b.ID })
-	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Board == name })
-	return nil
 }
 
 // StartRun is store.Store.StartRun.

@@ -9,13 +9,6 @@ import (
 	"leaderboard"
 )
 
-// reflection is what the entries of a derived board of the model were computed from.
-type reflection struct {
-	rule    leaderboard.Derive
-	periods []*modelPeriod // by position, nil where there was none
-	seqs    []int64
-}
-
 // derived is a derived board, its only period, and the sources that it should have now.
 func (m *Model) derived(name string) (b *modelBoard, own *modelPeriod, sources []modelSource, err error) {
 	b = m.boards[name]
@@ -57,7 +50,7 @@ type modelSource struct {
 	period *modelPeriod // nil: there is none
 }
 
-// FollowSources is store.Store.FollowSources as far as the entries go: it computes all of them anew.
+// FollowSources is store.Store.FollowSources as far as the entries go: it computes all of them from scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -69,7 +62,7 @@ func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leader
 	}
 	step := leaderboard.DeriveStep{State: b.state(sources), Clock: m.clock(), Behind: b.lag(), FromSeq: own.LastSeq}
 	members := map[string]bool{}
-	for _, entries := range []map[string]leaderboard.Entry{own.entries, own.shadow} {
+	for _, entries := range []map[string]leaderboard.Entry{own.entries, own.hiddenEntries} {
 		for member := range entries {
 			members[member] = true
 		}
@@ -89,7 +82,7 @@ func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leader
 	for _, member := range slices.Sorted(maps.Keys(members)) {
 		entries := own.entries
 		if m.isHidden(b.ID, member) {
-			entries = own.shadow
+			entries = own.hiddenEntries
 		}
 		if c := derive(entries, b.Rules.Derive, member, sources); c != nil && !m.isHidden(b.ID, member) {
 			changes = append(changes, *c)

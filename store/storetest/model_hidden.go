@@ -31,7 +31,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 		m.recordHiding(leaderboard.HideActionHide, r)
 	}
 	h := m.hidden[i]
-	m.settle(boards, r)
+	m.moveEntries(boards, r)
 	return h, nil
 }
 
@@ -54,7 +54,7 @@ func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	}
 	m.hidden = slices.Delete(m.hidden, i, i+1)
 	m.recordHiding(leaderboard.HideActionRestore, r)
-	m.settle(boards, r)
+	m.moveEntries(boards, r)
 	return nil
 }
 
@@ -87,23 +87,23 @@ func (m *Model) recordHiding(action leaderboard.HideAction, r leaderboard.HideRe
 	})
 }
 
-// settle puts the entries of a member where they belong: on every board, in every open period, in closed ones if asked.
-func (m *Model) settle(boards []*modelBoard, r leaderboard.HideRequest) {
+// moveEntries moves the entries of a member among the visible or the hidden ones: on every board, in every open period, in closed ones if asked.
+func (m *Model) moveEntries(boards []*modelBoard, r leaderboard.HideRequest) {
 	for _, b := range boards {
 		m.closeEnded(b)
 		for _, p := range b.periods {
 			if closed := p.State == leaderboard.PeriodStateClosed; !closed || r.Reopen {
-				m.settlePeriod(b, p, r)
+				m.moveEntry(b, p, r)
 			}
 		}
 	}
 }
 
-func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRequest) {
+func (m *Model) moveEntry(b *modelBoard, p *modelPeriod, r leaderboard.HideRequest) {
 	hidden := m.isHidden(b.ID, r.Member)
-	from, to := p.shadow, p.entries
+	from, to := p.hiddenEntries, p.entries
 	if hidden {
-		from, to = p.entries, p.shadow
+		from, to = p.entries, p.hiddenEntries
 	}
 	e, ok := from[r.Member]
 	if !ok {
@@ -117,12 +117,12 @@ func (m *Model) settlePeriod(b *modelBoard, p *modelPeriod, r leaderboard.HideRe
 	}
 	m.commit(b, p, []leaderboard.Change{change})
 	if p.State == leaderboard.PeriodStateClosed {
-		m.recordReopening(b, p, r.Actor, 1)
+		m.recordCorrection(b, p, r.Actor, 1)
 	}
 }
 
-// recordReopening is called after the correction, of one visible entry or of none.
-func (m *Model) recordReopening(b *modelBoard, p *modelPeriod, actor string, visible int64) {
+// recordCorrection is called after the correction, of one visible entry or of none.
+func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, visible int64) {
 	m.runs = append(m.runs, leaderboard.Run{
 		ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.RunKindReopen, Reason: leaderboard.RunReasonAdmin, Actor: actor,
 		State: leaderboard.RunStateDone, FromSeq: p.LastSeq - visible, ToSeq: p.LastSeq, Rows: 1, StartedAt: m.clock(),

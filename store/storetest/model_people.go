@@ -160,19 +160,19 @@ func (m *Model) FriendVersions(ctx context.Context, members []string) (map[strin
 }
 
 // Forget is store.Store.Forget; the model is done at once.
-func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Forgetting, error) {
+func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
-		return leaderboard.Forgetting{}, err
+		return leaderboard.Erasure{}, err
 	}
 	if broken := leaderboard.CheckMember(member); broken != nil {
-		return leaderboard.Forgetting{}, broken
+		return leaderboard.Erasure{}, broken
 	}
-	out := leaderboard.Forgetting{Member: member, Done: true, StartedAt: m.clock()}
+	out := leaderboard.Erasure{Member: member, Done: true, StartedAt: m.clock()}
 	for _, b := range m.boards {
 		m.current(b)
 		for _, p := range b.periods {
-			_, kept := p.shadow[member]
+			_, kept := p.hiddenEntries[member]
 			_, visible := p.entries[member]
 			if kept || visible {
 				out.Entries++

@@ -54,7 +54,7 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	if !ok {
 		return nil
 	}
-	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, shadow: map[string]leaderboard.Entry{}}
+	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}}
 	p.Period = leaderboard.Period{
 		ID: m.nextID(), BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
 		State: leaderboard.PeriodStateOpen, Committed: now,
@@ -77,7 +77,7 @@ func (m *Model) conflict(b *modelBoard, rules *leaderboard.Rules) error {
 		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {
 			return &leaderboard.ConflictError{Reason: "the board has entries", Fields: fixed}
 		}
-		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.shadow) > 0 }) {
+		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.hiddenEntries) > 0 }) {
 			return &leaderboard.ConflictError{Reason: "the board has entries of hidden members", Fields: fixed}
 		}
 	}
@@ -102,7 +102,7 @@ func (m *Model) dropSeasons(b *modelBoard, seasons []leaderboard.SeasonRule) (us
 // drop takes periods away, none of them when some were used.
 func (m *Model) drop(b *modelBoard, which func(*modelPeriod) bool) (used []leaderboard.SeasonRule) {
 	for _, p := range b.periods {
-		if which(p) && (p.LastSeq > 0 || len(p.shadow) > 0) {
+		if which(p) && (p.LastSeq > 0 || len(p.hiddenEntries) > 0) {
 			used = append(used, leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt})
 		}
 	}

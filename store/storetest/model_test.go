@@ -14,6 +14,6 @@ func TestModelConformance(t *testing.T) {
 func TestModelWindows(t *testing.T) {
 	t.Parallel()
 	m := storetest.NewModel()
-	storetest.RunWindows(t, storetest.Subject{Truth: m, Rankings: m, SetNow: m.SetNow})
-	storetest.RunDerived(t, storetest.Subject{Truth: m, Rankings: m, SetNow: m.SetNow})
+	storetest.RunWindows(t, storetest.Subject{Database: m, Rankings: m, SetNow: m.SetNow})
+	storetest.RunDerived(t, storetest.Subject{Database: m, Rankings: m, SetNow: m.SetNow})
 }

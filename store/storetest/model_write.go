@@ -63,6 +63,53 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	return receipt
 }
 
+// SubmitAcross is store.Store.SubmitAcross.
+func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return leaderboard.AcrossReceipt{}, err
+	}
+	if known, ok := m.across[r.Key]; ok && r.Key != "" {
+		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
+			return leaderboard.AcrossReceipt{}, leaderboard.ErrKeyReused
+		}
+		return known.receipt, nil
+	}
+	receipt := leaderboard.AcrossReceipt{
+		Results: make([]leaderboard.BoardResult, len(r.Entries)), Boards: map[string]leaderboard.BoardSeqs{},
+	}
+	subs, places := map[string][]leaderboard.Submission{}, map[string][]int{}
+	for i, e := range r.Entries {
+		subs[e.Board], places[e.Board] = append(subs[e.Board], e.Submission), append(places[e.Board], i)
+		receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: leaderboard.Result{
+			Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard(),
+		}}
+	}
+	for name := range subs {
+		b := m.boards[name]
+		if b == nil {
+			continue
+		}
+		if b.Rules.Derive != nil {
+			for i, at := range places[name] {
+				if receipt.Results[at].Rule = leaderboard.AsRule(leaderboard.CheckMember(subs[name][i].Member)); receipt.Results[at].Rule == nil {
+					receipt.Results[at].Rule = leaderboard.NotToDerived()
+				}
+			}
+			continue
+		}
+		of := m.submitTo(b, subs[name])
+		for i, at := range places[name] {
+			receipt.Results[at].Result = of.Results[i]
+		}
+		receipt.Boards[name] = leaderboard.BoardSeqs{Seq: of.Seq, Seqs: of.Seqs}
+	}
+	if r.Key != "" {
+		m.across[r.Key] = acrossKey{slices.Clone(r.Entries), receipt}
+	}
+	return receipt, nil
+}
+
 // Remove is store.Store.Remove.
 func (m *Model) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	return m.remove(ctx, board, periodID, member, nil)
@@ -97,7 +144,7 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 	receipt := leaderboard.Receipt{}
 	for _, p := range from {
 		old, visible := p.entries[member]
-		if kept, ok := p.shadow[member]; ok && !visible {
+		if kept, ok := p.hiddenEntries[member]; ok && !visible {
 			old = kept
 		} else if !visible {
 			continue
@@ -122,9 +169,9 @@ func (m *Model) remove(ctx context.Context, board string, periodID int64, member
 
 // takeOut removes the entry that a member has, the hidden one too; of a closed period that is recorded.
 func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
-	_, hidden := p.shadow[member]
+	_, hidden := p.hiddenEntries[member]
 	old, visible := p.entries[member]
-	delete(p.shadow, member)
+	delete(p.hiddenEntries, member)
 	delete(p.entries, member)
 	removed := int64(0)
 	if visible {
@@ -132,7 +179,7 @@ func (m *Model) takeOut(b *modelBoard, p *modelPeriod, member, actor string) {
 		removed = 1
 	}
 	if p.State == leaderboard.PeriodStateClosed && (visible || hidden) {
-		m.recordReopening(b, p, actor, removed)
+		m.recordCorrection(b, p, actor, removed)
 	}
 }
 
@@ -167,7 +214,7 @@ func (m *Model) broken(b *modelBoard, periods []*modelPeriod, sub leaderboard.Su
 func (p *modelPeriod) entry(member string, hidden bool) *leaderboard.Entry {
 	entries := p.entries
 	if hidden {
-		entries = p.shadow
+		entries = p.hiddenEntries
 	}
 	if e, ok := entries[member]; ok {
 		return &e
@@ -195,7 +242,7 @@ func (p *modelPeriod) submit(rules *leaderboard.Rules, sub leaderboard.Submissio
 	}
 	res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &next.Score, &next.CreatedTime
 	if hidden {
-		p.shadow[sub.Member] = next
+		p.hiddenEntries[sub.Member] = next
 		return res, nil
 	}
 	p.entries[sub.Member] = next

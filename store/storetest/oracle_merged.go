@@ -18,12 +18,12 @@ type MergedOracle struct {
 }
 
 // NewMergedOracle plays the logs, which have to go back to the beginning.
-func NewMergedOracle(ctx context.Context, truth Truth, refs []leaderboard.PeriodRef) (*MergedOracle, error) {
+func NewMergedOracle(ctx context.Context, database Database, refs []leaderboard.PeriodRef) (*MergedOracle, error) {
 	o := &MergedOracle{refs: refs}
 	for _, ref := range refs {
 		states, entries := map[int64][]leaderboard.Entry{0: nil}, map[string]leaderboard.Entry{}
 		for at := int64(0); ; {
-			commits, err := truth.Changes(ctx, ref.ID, at, 1000)
+			commits, err := database.Changes(ctx, ref.ID, at, 1000)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +62,7 @@ func (o *MergedOracle) look(states []leaderboard.State) (*mergedLook, error) {
 	return l, nil
 }
 
-// CheckPage says how a page differs from the truth at its states.
+// CheckPage says how a page differs from the database at its states.
 func (o *MergedOracle) CheckPage(q leaderboard.MergedQuery, got *leaderboard.MergedPage) error {
 	l, err := o.look(got.States)
 	if err != nil {
@@ -80,7 +80,7 @@ func (o *MergedOracle) CheckPage(q leaderboard.MergedQuery, got *leaderboard.Mer
 	return nil
 }
 
-// CheckMember says how the standings of a member differ from the truth at their states.
+// CheckMember says how the standings of a member differ from the database at their states.
 func (o *MergedOracle) CheckMember(mode leaderboard.Mode, member string, got *leaderboard.MergedStandings) error {
 	l, err := o.look(got.States)
 	if err != nil {

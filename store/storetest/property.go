@@ -75,8 +75,8 @@ func newHistory(ctx context.Context, t *rapid.T, s Subject, name string) *histor
 		s.SetNow(h.now)
 	}
 	h.syncClock(t)
-	for _, truth := range []Truth{s.Truth, h.model} {
-		if _, _, err := truth.PutBoard(ctx, name, rules); err != nil {
+	for _, database := range []Database{s.Database, h.model} {
+		if _, _, err := database.PutBoard(ctx, name, rules); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ const propertyStart leaderboard.Micros = 1774740600_000_000
 
 // syncClock gives the model the time of the subject.
 func (h *history) syncClock(t *rapid.T) {
-	now, err := h.Truth.Now(h.ctx)
+	now, err := h.Database.Now(h.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func (h *history) turn(t *rapid.T) {
 // follow compares the current periods of both sides and adds those that are new.
 func (h *history) follow(t *rapid.T) {
 	h.syncClock(t)
-	got, err := h.Truth.Current(h.ctx, h.name)
+	got, err := h.Database.Current(h.ctx, h.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func (h *history) step(t *rapid.T) {
 
 func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
 	h.syncClock(t)
-	got, err := h.Truth.Submit(h.ctx, r)
+	got, err := h.Database.Submit(h.ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func times(r leaderboard.Receipt) []leaderboard.Micros {
 
 func (h *history) remove(t *rapid.T, member string) {
 	h.syncClock(t)
-	got, err := h.Truth.Remove(h.ctx, h.name, 0, member)
+	got, err := h.Database.Remove(h.ctx, h.name, 0, member)
 	want, wantErr := h.model.Remove(h.ctx, h.name, 0, member)
 	if (err == nil) != (wantErr == nil) || short(got.Results) != short(want.Results) || got.Seq != want.Seq {
 		t.Fatalf("remove: %+v, %v; want %+v, %v", got, err, want, wantErr)
@@ -324,7 +324,7 @@ func same[A any](t *rapid.T, query any, err error, got, want A, parts func(A) (l
 
 // compareLogs checks that both logs tell the same changes.
 func (h *history) compareLogs(t *rapid.T) {
-	got, err := h.Truth.Changes(h.ctx, h.ref.ID, 0, 1000)
+	got, err := h.Database.Changes(h.ctx, h.ref.ID, 0, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,8 +59,8 @@ func (h *acrossHistory) makeBoards(prefix string) {
 			leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay, leaderboard.WindowWeek,
 		}), 1, 3, rapid.ID).Draw(h.t, "windows")
 		name := fmt.Sprint(prefix, "-", i)
-		for _, truth := range []Truth{h.Truth, h.model} {
-			if _, _, err := truth.PutBoard(h.t.Context(), name, rules); err != nil {
+		for _, database := range []Database{h.Database, h.model} {
+			if _, _, err := database.PutBoard(h.t.Context(), name, rules); err != nil {
 				h.t.Fatal(err)
 			}
 		}
@@ -76,15 +76,15 @@ func (h *acrossHistory) step() {
 	case what == 1:
 		name := rapid.SampledFrom(h.boards).Draw(h.t, "board")
 		r := store.SubmitRequest{Board: name, Entries: rapid.SliceOfN(h.submission(name), 0, 5).Draw(h.t, "entries")}
-		got, err := h.Truth.Submit(h.t.Context(), r)
+		got, err := h.Database.Submit(h.t.Context(), r)
 		want, _ := h.model.Submit(h.t.Context(), r)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Fatalf("receipt is %+v, %v\nwant %+v", got, err, want)
 		}
 	case what == 2:
 		r := leaderboard.HideRequest{Board: rapid.SampledFrom(h.boards).Draw(h.t, "board"), Member: anyMember().Draw(h.t, "hidden"), Reason: "r"}
-		for _, truth := range []Truth{h.Truth, h.model} {
-			if _, err := truth.Hide(h.t.Context(), r); err != nil {
+		for _, database := range []Database{h.Database, h.model} {
+			if _, err := database.Hide(h.t.Context(), r); err != nil {
 				h.t.Fatal(err)
 			}
 		}
@@ -109,7 +109,7 @@ func (h *acrossHistory) submission(board string) *rapid.Generator[leaderboard.Su
 }
 
 func (h *acrossHistory) submit(r store.AcrossRequest) {
-	got, err := h.Truth.SubmitAcross(h.t.Context(), r)
+	got, err := h.Database.SubmitAcross(h.t.Context(), r)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (h *acrossHistory) submit(r store.AcrossRequest) {
 
 // compare holds the periods of a board and their logs against the model's.
 func (h *acrossHistory) compare(name string) {
-	got, want := h.periods(h.Truth, name), h.periods(h.model, name)
+	got, want := h.periods(h.Database, name), h.periods(h.model, name)
 	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
 		h.t.Fatalf("%s has periods %v, want %v", name, got, want)
 	}
@@ -136,12 +136,12 @@ func (h *acrossHistory) compare(name string) {
 }
 
 // periods are all periods of a board by name.
-func (h *acrossHistory) periods(truth Truth, name string) map[string]leaderboard.PeriodRef {
-	b, err := truth.Board(h.t.Context(), name)
+func (h *acrossHistory) periods(database Database, name string) map[string]leaderboard.PeriodRef {
+	b, err := database.Board(h.t.Context(), name)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	periods, err := truth.Periods(h.t.Context(), b.ID, "", 0, 1000)
+	periods, err := database.Periods(h.t.Context(), b.ID, "", 0, 1000)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes
-// everything anew in each step: unions and intersections, sums and extremes, weights of all kinds, days that turn,
+// everything from scratch in each step: unions and intersections, sums and extremes, weights of all kinds, days that turn,
 // removals, sources that come late, go and come back, rules that change. After every step of following, entries, log and
 // status must be the same. The subject needs a clock that can be set.
 func PropertyDerived(t *testing.T, s Subject) {
@@ -49,8 +49,8 @@ type derivedHistory struct {
 }
 
 // both does the same to both sides, whose errors must have the same meaning.
-func (h *derivedHistory) both(t *rapid.T, what string, do func(Truth) error) {
-	got, want := do(h.Truth), do(h.model)
+func (h *derivedHistory) both(t *rapid.T, what string, do func(Database) error) {
+	got, want := do(h.Database), do(h.model)
 	if (got == nil) != (want == nil) {
 		t.Fatalf("%s: %v, want %v", what, got, want)
 	}
@@ -74,8 +74,8 @@ func (h *derivedHistory) putSource(t *rapid.T, name string) {
 		Windows:  []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime, leaderboard.WindowHour}[:rapid.IntRange(1, 3).Draw(t, "windows")],
 		TimeZone: rapid.SampledFrom([]string{"UTC", "Europe/Berlin"}).Draw(t, "zone"),
 	}
-	h.both(t, "put source", func(truth Truth) error {
-		_, _, err := truth.PutBoard(h.ctx, h.source(name), rules)
+	h.both(t, "put source", func(database Database) error {
+		_, _, err := database.PutBoard(h.ctx, h.source(name), rules)
 		return err
 	})
 }
@@ -103,8 +103,8 @@ func (h *derivedHistory) putRule(t *rapid.T) {
 }
 
 func (h *derivedHistory) put(t *rapid.T, d *leaderboard.Derive) {
-	h.both(t, "put rule", func(truth Truth) error {
-		_, _, err := truth.PutBoard(h.ctx, h.name, leaderboard.Rules{Derive: d})
+	h.both(t, "put rule", func(database Database) error {
+		_, _, err := database.PutBoard(h.ctx, h.name, leaderboard.Rules{Derive: d})
 		return err
 	})
 }
@@ -116,15 +116,15 @@ func (h *derivedHistory) step(t *rapid.T) {
 	case 1:
 		name := h.source(anySource().Draw(t, "removed from"))
 		member := anyMember().Draw(t, "removed")
-		h.both(t, "remove", func(truth Truth) error {
-			_, err := truth.Remove(h.ctx, name, 0, member)
+		h.both(t, "remove", func(database Database) error {
+			_, err := database.Remove(h.ctx, name, 0, member)
 			return err
 		})
 	case 2:
 		h.putSource(t, "late")
 	case 3:
 		name := h.source(anySource().Draw(t, "deleted"))
-		h.both(t, "delete", func(truth Truth) error { return truth.DeleteBoard(h.ctx, name) })
+		h.both(t, "delete", func(database Database) error { return database.DeleteBoard(h.ctx, name) })
 	case 4:
 		h.putRule(t)
 	case 5, 6, 7:
@@ -141,11 +141,11 @@ func (h *derivedHistory) hideOrRestore(t *rapid.T) {
 	name := rapid.SampledFrom([]string{h.name, h.name, h.source("a")}).Draw(t, "hidden on")
 	r := hiding(name, anyMember().Draw(t, "hidden"))
 	if rapid.Bool().Draw(t, "restore") {
-		h.both(t, "restore", func(truth Truth) error { return truth.Restore(h.ctx, r) })
+		h.both(t, "restore", func(database Database) error { return database.Restore(h.ctx, r) })
 		return
 	}
-	h.both(t, "hide", func(truth Truth) error {
-		_, err := truth.Hide(h.ctx, r)
+	h.both(t, "hide", func(database Database) error {
+		_, err := database.Hide(h.ctx, r)
 		return err
 	})
 }
@@ -156,8 +156,8 @@ func (h *derivedHistory) submit(t *rapid.T) {
 		return leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: score.Draw(t, "score")}
 	})
 	r := store.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
-	h.both(t, "submit", func(truth Truth) error {
-		_, err := truth.Submit(h.ctx, r)
+	h.both(t, "submit", func(database Database) error {
+		_, err := database.Submit(h.ctx, r)
 		return err
 	})
 }
@@ -166,17 +166,17 @@ func (h *derivedHistory) submit(t *rapid.T) {
 func (h *derivedHistory) follow(t *rapid.T) {
 	h.compareStatus(t)
 	again := rapid.IntRange(0, 5).Draw(t, "recompute") == 0
-	h.both(t, "follow", func(truth Truth) error {
+	h.both(t, "follow", func(database Database) error {
 		if again {
-			_, err := truth.Recompute(h.ctx, h.name)
+			_, err := database.Recompute(h.ctx, h.name)
 			return err
 		}
-		_, err := truth.FollowSources(h.ctx, h.name, true)
+		_, err := database.FollowSources(h.ctx, h.name, true)
 		return err
 	})
 	h.compareStatus(t)
 	q := leaderboard.PageQuery{Limit: 100, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}}
-	got, err := h.Rankings.Page(h.ctx, h.ref(t, h.Truth), q)
+	got, err := h.Rankings.Page(h.ctx, h.ref(t, h.Database), q)
 	want, wantErr := h.model.Page(h.ctx, h.ref(t, h.model), q)
 	if err != nil || wantErr != nil {
 		t.Fatal(err, wantErr)
@@ -184,13 +184,13 @@ func (h *derivedHistory) follow(t *rapid.T) {
 	if !reflect.DeepEqual(append([]leaderboard.Ranked{}, got.Entries...), append([]leaderboard.Ranked{}, want.Entries...)) || got.Seq != want.Seq {
 		t.Fatalf("entries at %d are\n%+v\nwant at %d\n%+v", got.Seq, got.Entries, want.Seq, want.Entries)
 	}
-	if v, err := h.Truth.VerifySources(h.ctx, h.name); err != nil || !v.Equal || v.Checked < int64(len(want.Entries)) {
+	if v, err := h.Database.VerifySources(h.ctx, h.name); err != nil || !v.Equal || v.Checked < int64(len(want.Entries)) {
 		t.Fatalf("verify: %+v, %v", v, err)
 	}
 }
 
-func (h *derivedHistory) ref(t *rapid.T, truth Truth) leaderboard.PeriodRef {
-	l, err := truth.Current(h.ctx, h.name)
+func (h *derivedHistory) ref(t *rapid.T, database Database) leaderboard.PeriodRef {
+	l, err := database.Current(h.ctx, h.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func (h *derivedHistory) ref(t *rapid.T, truth Truth) leaderboard.PeriodRef {
 }
 
 func (h *derivedHistory) compareStatus(t *rapid.T) {
-	got, err := h.Truth.Derivation(h.ctx, h.name)
+	got, err := h.Database.Derivation(h.ctx, h.name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,6 +217,6 @@ func (h *derivedHistory) compareStatus(t *rapid.T) {
 }
 
 func (h *derivedHistory) compareLogs(t *rapid.T) {
-	tw := history{Subject: h.Subject, ctx: h.ctx, model: h.model, twin: &twin{ref: h.ref(t, h.Truth), modelRef: h.ref(t, h.model)}}
+	tw := history{Subject: h.Subject, ctx: h.ctx, model: h.model, twin: &twin{ref: h.ref(t, h.Database), modelRef: h.ref(t, h.model)}}
 	tw.compareLogs(t)
 }

@@ -21,12 +21,12 @@ func (h *history) hideOrRestore(t *rapid.T) {
 	}
 	h.syncClock(t)
 	if rapid.Bool().Draw(t, "restore") {
-		got, want := h.Truth.Restore(h.ctx, r), h.model.Restore(h.ctx, r)
+		got, want := h.Database.Restore(h.ctx, r), h.model.Restore(h.ctx, r)
 		if !errors.Is(got, want) || (got == nil) != (want == nil) {
 			t.Fatalf("restore %+v: %v, want %v", r, got, want)
 		}
 	} else {
-		got, err := h.Truth.Hide(h.ctx, r)
+		got, err := h.Database.Hide(h.ctx, r)
 		if err != nil {
 			t.Fatalf("hide %+v: %v", r, err)
 		}
@@ -50,8 +50,8 @@ func (h *history) compareAll(t *rapid.T) {
 }
 
 func (h *history) compareHidden(t *rapid.T) {
-	list := func(truth Truth) (out []string) {
-		hidings, err := truth.Hidden(h.ctx, leaderboard.HidingsQuery{Board: h.name, Limit: 100})
+	list := func(database Database) (out []string) {
+		hidings, err := database.Hidden(h.ctx, leaderboard.HidingsQuery{Board: h.name, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func (h *history) compareHidden(t *rapid.T) {
 		}
 		return out
 	}
-	if got, want := list(h.Truth), list(h.model); !slices.Equal(got, want) {
+	if got, want := list(h.Database), list(h.model); !slices.Equal(got, want) {
 		t.Fatalf("hidden are %q, want %q", got, want)
 	}
 }
@@ -68,14 +68,14 @@ func (h *history) compareHidden(t *rapid.T) {
 // end leaves nothing behind that would make the next histories slower.
 func (h *history) end(t *rapid.T) {
 	h.showAll(t)
-	if err := h.Truth.DeleteBoard(h.ctx, h.name); err != nil {
+	if err := h.Database.DeleteBoard(h.ctx, h.name); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // showAll restores who a history before this one left hidden everywhere.
 func (h *history) showAll(t *rapid.T) {
-	hidings, err := h.Truth.Hidden(h.ctx, leaderboard.HidingsQuery{Limit: 100})
+	hidings, err := h.Database.Hidden(h.ctx, leaderboard.HidingsQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (h *history) showAll(t *rapid.T) {
 		if one.BoardID != 0 {
 			continue
 		}
-		if err := h.Truth.Restore(h.ctx, leaderboard.HideRequest{Member: one.Member}); err != nil {
+		if err := h.Database.Restore(h.ctx, leaderboard.HideRequest{Member: one.Member}); err != nil {
 			t.Fatal(err)
 		}
 	}

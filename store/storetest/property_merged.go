@@ -50,8 +50,8 @@ func newMergedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *
 		one := &history{Subject: s, ctx: ctx, model: model, name: fmt.Sprintf("%s-%c", name, 'a'+i)}
 		one.SetNow = nil
 		one.syncClock(t)
-		for _, truth := range []Truth{s.Truth, model} {
-			if _, _, err := truth.PutBoard(ctx, one.name, rules); err != nil {
+		for _, database := range []Database{s.Database, model} {
+			if _, _, err := database.PutBoard(ctx, one.name, rules); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,7 +6,7 @@ import "pgregory.net/rapid"
 func (h *history) forget(t *rapid.T) {
 	member := anyMember().Draw(t, "forgotten")
 	h.syncClock(t)
-	got, err := h.Truth.Forget(h.ctx, member, "boss")
+	got, err := h.Database.Forget(h.ctx, member, "boss")
 	if err != nil || !got.Done {
 		t.Fatalf("forget %q: %+v, %v", member, got, err)
 	}

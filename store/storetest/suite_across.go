@@ -26,7 +26,7 @@ func shortAcross(r leaderboard.AcrossReceipt) string {
 }
 
 // acrossBoards makes boards of one test: a sum, a best with two windows, and one that is over.
-func acrossBoards(t *testing.T, s Truth) (sum, best, over string) {
+func acrossBoards(t *testing.T, s Database) (sum, best, over string) {
 	t.Helper()
 	past := leaderboard.Micros(1)
 	name := boardName(t)
@@ -45,7 +45,7 @@ func acrossBoards(t *testing.T, s Truth) (sum, best, over string) {
 
 // testAcross: one request for several boards follows the rules of each, in order, and an entry that is refused leaves its
 // neighbours alone.
-func testAcross(t *testing.T, s Truth) {
+func testAcross(t *testing.T, s Database) {
 	sum, best, over := acrossBoards(t, s)
 	r, err := s.SubmitAcross(t.Context(), store.AcrossRequest{Entries: []leaderboard.BoardSubmission{
 		on(best, score("m", 9)), on(sum, score("m", 5)), on("no-such-board", score("m", 1)), on(sum, score("m", 5)), on(over, score("m", 1)),
@@ -86,7 +86,7 @@ func testAcross(t *testing.T, s Truth) {
 }
 
 // testAcrossKeys: keys of requests across boards are their own, and tell apart which board an entry was for.
-func testAcrossKeys(t *testing.T, s Truth) {
+func testAcrossKeys(t *testing.T, s Database) {
 	sum, best, _ := acrossBoards(t, s)
 	key := boardName(t)
 	ask := func(key string, entries ...leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {

@@ -10,7 +10,7 @@ import (
 	"leaderboard/store"
 )
 
-func testBoards(t *testing.T, s Truth) {
+func testBoards(t *testing.T, s Database) {
 	ctx, name := t.Context(), boardName(t)
 	before, err := s.Now(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func testBoards(t *testing.T, s Truth) {
 }
 
 // testList makes boards with names that sort next to each other and pages through them.
-func testList(t *testing.T, s Truth) {
+func testList(t *testing.T, s Database) {
 	ctx, prefix := t.Context(), boardName(t)+"-list"
 	var want []string
 	for _, suffix := range []string{"-a", ".b", "0", "9", "_", "z"} { // in byte order
@@ -78,8 +78,8 @@ func testList(t *testing.T, s Truth) {
 	}
 }
 
-func testBoardConflict(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testBoardConflict(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}
 	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, asc); err != nil {
 		t.Fatalf("reordering an empty board: %v", err)
@@ -123,7 +123,7 @@ func wantConflict(t testing.TB, err error, pointer, detail string) {
 	}
 }
 
-func testBoardRules(t *testing.T, s Truth) {
+func testBoardRules(t *testing.T, s Database) {
 	for _, name := range []string{"", "A", "-a", "a b", "a/b", strings.Repeat("x", 65), "~1", "ä"} {
 		var broken *leaderboard.RuleError
 		if _, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{}); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
@@ -140,8 +140,8 @@ func testBoardRules(t *testing.T, s Truth) {
 	}
 }
 
-func testDeleteBoard(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testDeleteBoard(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	submit := store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 1)}}
 	if _, err := s.Submit(t.Context(), submit); err != nil {
 		t.Fatal(err)
@@ -173,8 +173,8 @@ func testDeleteBoard(t *testing.T, s Truth) {
 	}
 }
 
-func testPeriods(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testPeriods(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	p, err := s.Period(t.Context(), b.ref.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func (b *timed) at(now string) leaderboard.Micros {
 
 func (b *timed) put(rules leaderboard.Rules) leaderboard.Board {
 	b.t.Helper()
-	made, _, err := b.Truth.PutBoard(b.t.Context(), b.name, rules)
+	made, _, err := b.Database.PutBoard(b.t.Context(), b.name, rules)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (b *timed) put(rules leaderboard.Rules) leaderboard.Board {
 
 func (b *timed) submit(entries ...leaderboard.Submission) leaderboard.Receipt {
 	b.t.Helper()
-	r, err := b.Truth.Submit(b.t.Context(), store.SubmitRequest{Board: b.name, Entries: entries})
+	r, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.name, Entries: entries})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func (b *timed) submit(entries ...leaderboard.Submission) leaderboard.Receipt {
 // current are the current periods by window.
 func (b *timed) current() map[leaderboard.Window]*leaderboard.Period {
 	b.t.Helper()
-	l, err := b.Truth.Current(b.t.Context(), b.name)
+	l, err := b.Database.Current(b.t.Context(), b.name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func (b *timed) current() map[leaderboard.Window]*leaderboard.Period {
 // page is the page of a period as text.
 func (b *timed) page(p *leaderboard.Period) []string {
 	b.t.Helper()
-	made, err := b.Truth.Board(b.t.Context(), b.name)
+	made, err := b.Database.Board(b.t.Context(), b.name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func (b *timed) page(p *leaderboard.Period) []string {
 
 func (b *timed) period(id int64) leaderboard.Period {
 	b.t.Helper()
-	p, err := b.Truth.Period(b.t.Context(), id)
+	p, err := b.Database.Period(b.t.Context(), id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func testTurnWritten(t *testing.T, s Subject) {
 			t.Errorf("%s shows %q, want %q", w, got, want)
 		}
 	}
-	list, err := s.Truth.Periods(t.Context(), now[leaderboard.WindowDay].BoardID, "", 0, 10)
+	list, err := s.Database.Periods(t.Context(), now[leaderboard.WindowDay].BoardID, "", 0, 10)
 	if err != nil || len(list) != 5 {
 		t.Fatalf("periods %+v, %v", list, err)
 	}
@@ -280,14 +280,14 @@ func testTimeZone(t *testing.T, s Subject) {
 	if got := b.current()[leaderboard.WindowDay].Name(); got != "2026-03-28" {
 		t.Fatalf("in UTC it is %s", got)
 	}
-	if list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.WindowDay].BoardID, leaderboard.WindowDay, 0, 10); err != nil || len(list) != 1 {
+	if list, err := s.Database.Periods(t.Context(), b.current()[leaderboard.WindowDay].BoardID, leaderboard.WindowDay, 0, 10); err != nil || len(list) != 1 {
 		t.Errorf("days %+v, %v", list, err)
 	}
 	b.submit(score("a", 1))
-	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); err != nil {
+	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := s.Truth.PutBoard(t.Context(), b.name, threeWindows())
+	_, _, err := s.Database.PutBoard(t.Context(), b.name, threeWindows())
 	wantConflict(t, err, "/time_zone", "time_zone stays UTC, because calendar periods of the board were used")
 }
 
@@ -295,12 +295,12 @@ func testTimeZone(t *testing.T, s Subject) {
 func testKeysAcrossTurn(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
-	first, err := s.Truth.Submit(t.Context(), req)
+	first, err := s.Database.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.at("2026-03-28T23:00:01Z")
-	again, err := s.Truth.Submit(t.Context(), req)
+	again, err := s.Database.Submit(t.Context(), req)
 	if err != nil || !reflect.DeepEqual(again, first) {
 		t.Errorf("again %+v, %v; want %+v", again, err, first)
 	}
@@ -313,15 +313,15 @@ func testRemoveWindows(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 6))
 	now := b.current()
-	r, err := s.Truth.Remove(t.Context(), b.name, now[leaderboard.WindowAllTime].ID, "a")
+	r, err := s.Database.Remove(t.Context(), b.name, now[leaderboard.WindowAllTime].ID, "a")
 	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(2, 3, 2)) {
 		t.Fatalf("removed from one period: %+v, %v", r, err)
 	}
-	r, err = s.Truth.Remove(t.Context(), b.name, 0, "a") // it is in the two others still
+	r, err = s.Database.Remove(t.Context(), b.name, 0, "a") // it is in the two others still
 	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(3, 3, 3)) {
 		t.Fatalf("removed from all: %+v, %v", r, err)
 	}
-	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed twice: %v", err)
 	}
 }
@@ -347,7 +347,7 @@ func testPeriodNames(t *testing.T, s Subject) {
 		{leaderboard.WindowHour, "2026-03-28", 0},
 		{leaderboard.WindowWeek, "2026-W13", 0},
 	} {
-		p, err := s.Truth.PeriodNamed(t.Context(), id, c.w, c.name)
+		p, err := s.Database.PeriodNamed(t.Context(), id, c.w, c.name)
 		if p.ID != c.want || (c.want == 0) != errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("%s %s: %+v, %v; want %d", c.w, c.name, p, err, c.want)
 		}
@@ -359,14 +359,14 @@ func testPeekBeginsNothing(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, berlin(leaderboard.WindowHour))
 	made := b.put(berlin(leaderboard.WindowHour))
 	old := b.current()[leaderboard.WindowHour]
-	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); err != nil || p != *old {
+	if p, err := s.Database.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); err != nil || p != *old {
 		t.Errorf("%+v, %v; want %+v", p, err, old)
 	}
 	b.at("2026-03-28T23:00:01Z")
-	if p, err := s.Truth.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+	if p, err := s.Database.CurrentPeriod(t.Context(), made, leaderboard.WindowHour); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		t.Errorf("after the turn: %+v, %v", p, err)
 	}
-	if list, err := s.Truth.Periods(t.Context(), made.ID, "", 0, 10); err != nil || len(list) != 1 {
+	if list, err := s.Database.Periods(t.Context(), made.ID, "", 0, 10); err != nil || len(list) != 1 {
 		t.Errorf("periods %+v, %v", list, err)
 	}
 }
@@ -383,7 +383,7 @@ func testTurnUnderLoad(t *testing.T, s Subject) {
 	for range writers {
 		wg.Go(func() {
 			for range each {
-				if _, err := s.Truth.Submit(t.Context(), store.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("m", 1)}}); err != nil {
+				if _, err := s.Database.Submit(t.Context(), store.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("m", 1)}}); err != nil {
 					errs <- err
 					return
 				}
@@ -391,7 +391,7 @@ func testTurnUnderLoad(t *testing.T, s Subject) {
 		})
 		wg.Go(func() {
 			for range each {
-				if l, err := s.Truth.Current(t.Context(), b.name); err != nil || len(l.Periods) != 3 {
+				if l, err := s.Database.Current(t.Context(), b.name); err != nil || len(l.Periods) != 3 {
 					errs <- err
 					return
 				}
@@ -405,7 +405,7 @@ func testTurnUnderLoad(t *testing.T, s Subject) {
 		t.Fatal(err)
 	default:
 	}
-	list, err := s.Truth.Periods(t.Context(), b.current()[leaderboard.WindowAllTime].BoardID, "", 0, 100)
+	list, err := s.Database.Periods(t.Context(), b.current()[leaderboard.WindowAllTime].BoardID, "", 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,14 +48,14 @@ func (b *derived) source(name string) string {
 
 func (b *derived) putSource(name string, rules leaderboard.Rules) {
 	b.t.Helper()
-	if _, _, err := b.Truth.PutBoard(b.t.Context(), b.source(name), rules); err != nil {
+	if _, _, err := b.Database.PutBoard(b.t.Context(), b.source(name), rules); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
 	b.t.Helper()
-	if _, err := b.Truth.Submit(b.t.Context(), store.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
+	if _, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -63,11 +63,11 @@ func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
 // follow takes a step, and holds what the board has then against the entries wanted: "member score", best first.
 func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	b.t.Helper()
-	step, err := b.Truth.FollowSources(b.t.Context(), b.name, true)
+	step, err := b.Database.FollowSources(b.t.Context(), b.name, true)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	l, err := b.Truth.Current(b.t.Context(), b.name)
+	l, err := b.Database.Current(b.t.Context(), b.name)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (b *derived) follow(want ...string) leaderboard.DeriveStep {
 	if strings.Join(got, ", ") != strings.Join(want, ", ") {
 		b.t.Errorf("entries are %q, want %q", got, want)
 	}
-	if v, err := b.Truth.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
+	if v, err := b.Database.VerifySources(b.t.Context(), b.name); err != nil || !v.Equal {
 		b.t.Errorf("verify: %+v, %v", v, err)
 	}
 	return step
@@ -101,14 +101,14 @@ func testDerivedUnion(t *testing.T, s Subject) {
 	if step := b.follow("ada 15", "bob 7", "eve 1"); step.Behind != 0 || step.Rows != 0 || step.ToSeq != step.FromSeq {
 		t.Errorf("step is %+v though nothing has changed", step)
 	}
-	if _, err := b.Truth.Remove(t.Context(), b.source("rides"), 0, "ada"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), b.source("rides"), 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Truth.Remove(t.Context(), b.source("runs"), 0, "bob"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), b.source("runs"), 0, "bob"); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 5", "eve 1")
-	step, err := b.Truth.Recompute(t.Context(), b.name)
+	step, err := b.Database.Recompute(t.Context(), b.name)
 	if err != nil || step.Rows != 0 {
 		t.Errorf("computing anew changes %+v, %v", step, err)
 	}
@@ -210,26 +210,26 @@ func testDerivedRules(t *testing.T, s Subject) {
 	of := func(name string) leaderboard.Rules {
 		return leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: name}}}}
 	}
-	if _, _, err := b.Truth.PutBoard(t.Context(), b.source("second"), of(b.name)); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
+	if _, _, err := b.Database.PutBoard(t.Context(), b.source("second"), of(b.name)); !errors.As(err, &broken) || broken.Code != leaderboard.CodeInvalidBoard {
 		t.Errorf("a derived board as a source: %v", err)
 	}
-	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.name)); !errors.As(err, &broken) {
+	if _, _, err := b.Database.PutBoard(t.Context(), b.name, of(b.name)); !errors.As(err, &broken) {
 		t.Errorf("a board as its own source: %v", err)
 	}
 	b.put(leaderboard.Rules{}) // without entries both ways are open
-	if _, err := b.Truth.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
+	if _, err := b.Database.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrNotDerived) {
 		t.Errorf("following of a plain board: %v", err)
 	}
 	b.submit(score("ada", 1))
-	_, _, err := b.Truth.PutBoard(t.Context(), b.name, of(b.source("runs")))
+	_, _, err := b.Database.PutBoard(t.Context(), b.name, of(b.source("runs")))
 	wantConflict(t, err, "/derive", "derive cannot be added, because the board has entries")
-	if _, err := b.Truth.Remove(t.Context(), b.name, 0, "ada"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), b.name, 0, "ada"); err != nil {
 		t.Fatal(err)
 	}
 	b.put(of(b.source("runs")))
 	b.submitTo("runs", score("bob", 2))
 	b.follow("bob 2")
-	_, _, err = b.Truth.PutBoard(t.Context(), b.name, leaderboard.Rules{})
+	_, _, err = b.Database.PutBoard(t.Context(), b.name, leaderboard.Rules{})
 	wantConflict(t, err, "/derive", "derive cannot be taken away, because the board has entries")
 	// A source that becomes derived later is none any more.
 	b.putSource("other", leaderboard.Rules{})
@@ -238,11 +238,11 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.put(both)
 	b.follow("bob 2")
 	b.putSource("other", of(b.source("runs")))
-	if _, err := b.Truth.FollowSources(t.Context(), b.source("other"), true); err != nil {
+	if _, err := b.Database.FollowSources(t.Context(), b.source("other"), true); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("bob 2")
-	if _, err := b.Truth.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Database.Derivation(t.Context(), "no-such-board"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("derivation of nothing: %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func testDerivedStates(t *testing.T, s Subject) {
 	}, "runs")
 	status := func() string {
 		t.Helper()
-		d, err := b.Truth.Derivation(t.Context(), b.name)
+		d, err := b.Database.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,17 +298,17 @@ func testDerivedLost(t *testing.T, s Subject) {
 	b.submitTo("runs", score("ada", 1))
 	b.submitTo("rides", score("ada", 20), score("bob", 4000))
 	b.follow("bob 4000", "ada 21")
-	if err := b.Truth.DeleteBoard(t.Context(), b.source("rides")); err != nil {
+	if err := b.Database.DeleteBoard(t.Context(), b.source("rides")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 1")
 	b.putSource("rides", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	b.submitTo("rides", score("eve", 300))
 	b.follow("eve 300", "ada 1")
-	if err := b.Truth.DeleteBoard(t.Context(), b.name); err != nil {
+	if err := b.Database.DeleteBoard(t.Context(), b.name); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Truth.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := b.Database.FollowSources(t.Context(), b.name, true); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("following of a deleted board: %v", err)
 	}
 }
@@ -322,7 +322,7 @@ func testDerivedHidden(t *testing.T, s Subject) {
 	b.follow("ada 15", "bob 7")
 	hide := func(board, member string) {
 		t.Helper()
-		if _, err := s.Truth.Hide(t.Context(), hiding(board, member)); err != nil {
+		if _, err := s.Database.Hide(t.Context(), hiding(board, member)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,11 +333,11 @@ func testDerivedHidden(t *testing.T, s Subject) {
 	hide(b.name, "eve")
 	b.submitTo("runs", score("ada", 20), score("eve", 1))
 	b.follow("bob 7")
-	if err := s.Truth.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
+	if err := s.Database.Restore(t.Context(), hiding(b.name, "ada")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 20", "bob 7")
-	if err := s.Truth.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
+	if err := s.Database.Restore(t.Context(), hiding(b.name, "eve")); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 20", "bob 7", "eve 1")
@@ -363,14 +363,14 @@ func testDerivedWindows(t *testing.T, s Subject) {
 		"/derive/from/0/period": {From: []leaderboard.DeriveFrom{{Board: b.source("runs"), Period: "2026-11-19"}}},
 		"/derive/from/1":        {From: []leaderboard.DeriveFrom{{Board: b.source("runs")}, {Board: b.source("runs"), Window: leaderboard.WindowDay}}},
 	} {
-		_, _, err := s.Truth.PutBoard(t.Context(), b.name+".2", leaderboard.Rules{Derive: &d})
+		_, _, err := s.Database.PutBoard(t.Context(), b.name+".2", leaderboard.Rules{Derive: &d})
 		if rule := leaderboard.AsRule(err); rule == nil || rule.Code != leaderboard.CodeInvalidBoard || len(rule.Fields) != 1 || rule.Fields[0].Pointer != pointer {
 			t.Errorf("%+v: %v, want a fault at %s", d, err, pointer)
 		}
 	}
 	check := func(want string) {
 		t.Helper()
-		d, err := s.Truth.Derivation(t.Context(), b.name)
+		d, err := s.Database.Derivation(t.Context(), b.name)
 		if err != nil {
 			t.Fatal(err)
 		}

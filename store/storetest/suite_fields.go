@@ -29,9 +29,9 @@ func withFields(member string, score, level, paid, deaths int64) leaderboard.Sub
 
 // testFields: what is not whole or out of range is rejected alone, a packed tiebreak is as good as its fields, sum keeps
 // the fields it has, and fields are a part of the request that a key names.
-func testFields(t *testing.T, s Truth) {
+func testFields(t *testing.T, s Database) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum, Tiebreak: leaderboard.Tiebreak{Fields: gameFields()}}
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
 	tie := &b.ref.Rules.Tiebreak
 	packed, broken := tie.Pack(map[string]int64{"level": 1, "paid": 1, "deaths": 65535})
 	if broken != nil {

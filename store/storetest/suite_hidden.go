@@ -19,7 +19,7 @@ func hiding(board, member string) leaderboard.HideRequest {
 func (b *board) hide(members ...string) {
 	b.t.Helper()
 	for _, m := range members {
-		h, err := b.Truth.Hide(b.t.Context(), hiding(b.ref.Board, m))
+		h, err := b.Database.Hide(b.t.Context(), hiding(b.ref.Board, m))
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func (b *board) hide(members ...string) {
 func (b *board) restore(members ...string) {
 	b.t.Helper()
 	for _, m := range members {
-		if err := b.Truth.Restore(b.t.Context(), hiding(b.ref.Board, m)); err != nil {
+		if err := b.Database.Restore(b.t.Context(), hiding(b.ref.Board, m)); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func (b *board) restore(members ...string) {
 // caughtUp makes the next queries ask for the state as it is now.
 func (b *board) caughtUp() {
 	b.t.Helper()
-	p, err := b.Truth.Period(b.t.Context(), b.ref.ID)
+	p, err := b.Database.Period(b.t.Context(), b.ref.ID)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func testHiddenRanks(t *testing.T, s Subject) {
 
 // testHiddenEntry: a hidden member is told nothing, keeps the time at which a score was reached, and the log tells of
 // moves only.
-func testHiddenEntry(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+func testHiddenEntry(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	b.hide("m")
 	r := b.submit(score("m", 5), score("m", -2), score("n", 3))
 	if got := short(r); got != "m applied 5<-; m applied 3<5; n applied 3<-" {
@@ -128,8 +128,8 @@ func testHiddenEntry(t *testing.T, s Truth) {
 }
 
 // testHiddenRemoved: what is hidden can be removed, and is an entry when it comes to rules.
-func testHiddenRemoved(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testHiddenRemoved(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
 	b.submit(score("m", 5))
 	_, _, err := s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Order: leaderboard.OrderAsc})
@@ -149,8 +149,8 @@ func testHiddenRemoved(t *testing.T, s Truth) {
 
 // testHiddenEverywhere: everywhere means the boards that come later too. Who is hidden twice is shown when both are
 // over.
-func testHiddenEverywhere(t *testing.T, s Truth) {
-	subject, m := Subject{Truth: s, Rankings: s}, boardName(t)+"-member"
+func testHiddenEverywhere(t *testing.T, s Database) {
+	subject, m := Subject{Database: s, Rankings: s}, boardName(t)+"-member"
 	first := newBoardNamed(t, subject, boardName(t)+"-1", leaderboard.Rules{})
 	first.submit(score(m, 5), score("n", 3))
 	if _, err := s.Hide(t.Context(), hiding("", m)); err != nil {
@@ -184,8 +184,8 @@ func testHiddenEverywhere(t *testing.T, s Truth) {
 }
 
 // testHiddenList: what is recorded, and what is refused.
-func testHiddenList(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testHiddenList(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	m := b.ref.Board + "-m"
 	b.hide("x", m, "y")
 	if _, err := s.Hide(t.Context(), hiding("", m)); err != nil {
@@ -237,7 +237,7 @@ func testHiddenList(t *testing.T, s Truth) {
 	testHidingRefused(t, s, b.ref.Board)
 }
 
-func testHiddenLog(t *testing.T, s Truth, board, m string) {
+func testHiddenLog(t *testing.T, s Database, board, m string) {
 	records, err := s.HiddenLog(t.Context(), m, 0, 2)
 	if err != nil || len(records) != 2 {
 		t.Fatalf("recorded: %+v, %v", records, err)
@@ -268,7 +268,7 @@ func testHiddenLog(t *testing.T, s Truth, board, m string) {
 	}
 }
 
-func testHidingRefused(t *testing.T, s Truth, board string) {
+func testHidingRefused(t *testing.T, s Database, board string) {
 	long := strings.Repeat("é", 101)
 	for _, r := range []leaderboard.HideRequest{
 		{Board: board, Member: "", Reason: "r"},
@@ -297,8 +297,8 @@ func testHidingRefused(t *testing.T, s Truth, board string) {
 }
 
 // testHiddenKeys: the answer that a key brought stays the answer, whatever happened to the member since.
-func testHiddenKeys(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+func testHiddenKeys(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	send := func() string {
 		t.Helper()
 		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 5)}})
@@ -319,8 +319,8 @@ func testHiddenKeys(t *testing.T, s Truth) {
 }
 
 // testHiddenBoardDeleted: a deleted board takes its hidings along; one of the same name starts without.
-func testHiddenBoardDeleted(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testHiddenBoardDeleted(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
 	if err := s.DeleteBoard(t.Context(), b.ref.Board); err != nil {
 		t.Fatal(err)

@@ -10,14 +10,14 @@ import (
 
 func (b *timed) hide(r leaderboard.HideRequest) {
 	b.t.Helper()
-	if _, err := b.Truth.Hide(b.t.Context(), r); err != nil {
+	if _, err := b.Database.Hide(b.t.Context(), r); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *timed) restore(r leaderboard.HideRequest) {
 	b.t.Helper()
-	if err := b.Truth.Restore(b.t.Context(), r); err != nil {
+	if err := b.Database.Restore(b.t.Context(), r); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -72,7 +72,7 @@ func testHiddenPeriods(t *testing.T, s Subject) {
 
 // testHiddenRuns: the corrections of the closed periods are recorded, each with its seq and who made it.
 func testHiddenRuns(t *testing.T, b *timed, one, two *leaderboard.Period) {
-	runs, err := b.Truth.Runs(t.Context(), one.BoardID, 0, 10)
+	runs, err := b.Database.Runs(t.Context(), one.BoardID, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,11 +100,11 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.at("2026-03-28T23:00:01Z")
 	b.restore(request)
 	b.want("closed without m", day, "1 n 5")
-	r, err := b.Truth.Reopen(t.Context(), b.name, day.ID, "m", "boss")
+	r, err := b.Database.Reopen(t.Context(), b.name, day.ID, "m", "boss")
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 1 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
-	if runs, err := b.Truth.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindReopen ||
+	if runs, err := b.Database.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 || runs[0].Kind != leaderboard.RunKindReopen ||
 		runs[0].Actor != "boss" || runs[0].FromSeq != 1 || runs[0].ToSeq != 1 {
 		t.Errorf("recorded %+v, %v", runs, err)
 	}
@@ -123,7 +123,7 @@ func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("n", 5), score("o", 4))
-	r, err := b.Truth.Reopen(t.Context(), b.name, day.ID, "m", "boss")
+	r, err := b.Database.Reopen(t.Context(), b.name, day.ID, "m", "boss")
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 0 || len(r.Seqs) != 0 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
@@ -136,7 +136,7 @@ func testHiddenRecut(t *testing.T, s Subject) {
 	b.submit(score("m", 9))
 	rules := threeWindows()
 	rules.TimeZone = "UTC"
-	if _, _, err := b.Truth.PutBoard(t.Context(), b.name, rules); err == nil {
+	if _, _, err := b.Database.PutBoard(t.Context(), b.name, rules); err == nil {
 		t.Error("the time zone was changed though a hidden member has entries")
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // testLabels makes boards with labels and selects them, before and after they change and go.
-func testLabels(t *testing.T, s Truth) {
+func testLabels(t *testing.T, s Database) {
 	ctx, prefix := t.Context(), boardName(t)
 	put := func(name string, labels leaderboard.Labels) {
 		t.Helper()

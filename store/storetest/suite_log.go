@@ -15,8 +15,8 @@ import (
 	"leaderboard/store"
 )
 
-func testKeys(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+func testKeys(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	tie, created := int64(math.MinInt64), leaderboard.Micros(5)
 	entries := func() []leaderboard.Submission {
 		return []leaderboard.Submission{
@@ -61,8 +61,8 @@ func testKeys(t *testing.T, s Truth) {
 }
 
 // testKeyUnchanged: a request that was all rejected, or changed nothing, has its answer kept as well.
-func testKeyUnchanged(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testKeyUnchanged(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	submit := func(key string, sub leaderboard.Submission) leaderboard.Receipt {
 		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: key, Entries: []leaderboard.Submission{sub}})
 		if err != nil {
@@ -85,11 +85,11 @@ func testKeyUnchanged(t *testing.T, s Truth) {
 }
 
 // testLog: the log from its beginning leads to what the snapshot says.
-func testLog(t *testing.T, s Truth) {
+func testLog(t *testing.T, s Database) {
 	for _, order := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {
 		t.Run(string(order), func(t *testing.T) {
 			rules := leaderboard.Rules{Order: order, Policy: leaderboard.PolicyLatest, Tiebreak: leaderboard.Tiebreak{Order: order}}
-			b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+			b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
 			tie := int64(math.MaxInt64)
 			b.submit(score("a", math.MinInt64), score("b", math.MaxInt64), leaderboard.Submission{Member: "c", Tiebreak: &tie})
 			b.submit(score("a", 3), score("a", 4), score("", 9))
@@ -125,9 +125,9 @@ func testLog(t *testing.T, s Truth) {
 
 // CheckLog reads the whole log of a period, checks that it is one history without a gap which leads to what the
 // snapshot says, and returns it.
-func CheckLog(t testing.TB, s Truth, ref leaderboard.PeriodRef) []leaderboard.Commit {
+func CheckLog(t testing.TB, s Database, ref leaderboard.PeriodRef) []leaderboard.Commit {
 	t.Helper()
-	b := &board{Subject: Subject{Truth: s, Rankings: s}, t: t, ref: ref}
+	b := &board{Subject: Subject{Database: s, Rankings: s}, t: t, ref: ref}
 	var commits []leaderboard.Commit
 	for seq := int64(0); ; {
 		next, err := s.Changes(t.Context(), ref.ID, seq, 100)
@@ -207,7 +207,7 @@ func (b *board) replay(commits []leaderboard.Commit) {
 func (b *board) snapshot(limit int) (state leaderboard.State, keys []rank.Key) {
 	b.t.Helper()
 	begun := 0
-	err := b.Truth.Snapshot(b.t.Context(), b.ref, limit, func(s leaderboard.State) error {
+	err := b.Database.Snapshot(b.t.Context(), b.ref, limit, func(s leaderboard.State) error {
 		begun++
 		state = s
 		return nil
@@ -224,8 +224,8 @@ func (b *board) snapshot(limit int) (state leaderboard.State, keys []rank.Key) {
 	return state, keys
 }
 
-func testSnapshot(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testSnapshot(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	if state, keys := b.snapshot(10); len(keys) != 0 || state.Total != 0 || state.Seq != 0 {
 		t.Errorf("snapshot of an empty period: %+v, %q", state, keys)
 	}
@@ -267,9 +267,9 @@ func (b *board) submitAll(from, to int) {
 	b.submit(subs...)
 }
 
-func testRuns(t *testing.T, s Truth) {
+func testRuns(t *testing.T, s Database) {
 	ctx := t.Context()
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	var ids []int64
 	for range 5 {
 		r, err := s.StartRun(ctx, leaderboard.Run{

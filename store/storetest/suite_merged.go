@@ -181,7 +181,7 @@ func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 	if page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3}); err != nil || len(page.Entries) != 0 {
 		t.Errorf("empty boards: %+v, %v", page, err)
 	}
-	if err := s.Truth.DeleteBoard(t.Context(), refs[0].Board); err != nil {
+	if err := s.Database.DeleteBoard(t.Context(), refs[0].Board); err != nil {
 		t.Fatal(err)
 	}
 	q := leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3, Offset: 5000}

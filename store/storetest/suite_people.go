@@ -12,7 +12,7 @@ import (
 	"leaderboard"
 )
 
-func testProfiles(t *testing.T, s Truth) {
+func testProfiles(t *testing.T, s Database) {
 	ctx := t.Context()
 	own := func(name string) string { return boardName(t)[2:20] + name } // other tests have members of their own
 	if _, err := s.Profile(ctx, own("a")); !errors.Is(err, leaderboard.ErrProfileNotFound) {
@@ -57,7 +57,7 @@ func testProfiles(t *testing.T, s Truth) {
 }
 
 // testPatchProfiles: a change of a part leaves the rest, and many parts that change at the same time are all kept.
-func testPatchProfiles(t *testing.T, s Truth) {
+func testPatchProfiles(t *testing.T, s Database) {
 	ctx, member := t.Context(), boardName(t)[2:20]+"m"
 	text := func(v string) *string { return &v }
 	want := leaderboard.Profile{Member: member, Attributes: leaderboard.NoAttributes}
@@ -122,7 +122,7 @@ func testPatchProfiles(t *testing.T, s Truth) {
 }
 
 // testProfilesOf asks for many at once: those that there are come back, each as it was put.
-func testProfilesOf(t *testing.T, s Truth, own func(string) string) {
+func testProfilesOf(t *testing.T, s Database, own func(string) string) {
 	t.Helper()
 	want := map[string]leaderboard.Profile{}
 	var members []string
@@ -194,7 +194,7 @@ func testFriends(t *testing.T, s Subject) {
 	}
 }
 
-func testFriendLists(t *testing.T, s Truth) {
+func testFriendLists(t *testing.T, s Database) {
 	ctx := t.Context()
 	me := boardName(t)[2:20] + "me"
 	last := map[string]leaderboard.Micros{}
@@ -256,7 +256,7 @@ func testFriendLists(t *testing.T, s Truth) {
 }
 
 // testMostFriends fills a list and finds that one more is refused, with all that came with it.
-func testMostFriends(t *testing.T, s Truth, me string) {
+func testMostFriends(t *testing.T, s Database, me string) {
 	t.Helper()
 	var many []string
 	for i := range leaderboard.MaxFriends {
@@ -281,15 +281,15 @@ func testMostFriends(t *testing.T, s Truth, me string) {
 }
 
 // testForget leaves nothing of a member, anywhere, and everybody else as they were.
-func testForget(t *testing.T, s Truth) {
+func testForget(t *testing.T, s Database) {
 	ctx := t.Context()
 	name := boardName(t)[2:]
 	gone, stays := name[:20]+"gone", name[:20]+"stays"
 	if f, err := s.Forget(ctx, gone, "boss"); err != nil || !f.Done || f.Entries != 0 || f.Member != gone {
 		t.Fatalf("nobody: %+v, %v", f, err)
 	}
-	first := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}})
-	second := newBoardNamed(t, Subject{Truth: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.OrderAsc})
+	first := newBoardNamed(t, Subject{Database: s, Rankings: s}, name+"-1", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowYear}})
+	second := newBoardNamed(t, Subject{Database: s, Rankings: s}, name+"-2", leaderboard.Rules{Order: leaderboard.OrderAsc})
 	for _, b := range []*board{first, second} {
 		b.submit(score(gone, 5), score(stays, 5), score("worse", 4), score("better", 6))
 	}
@@ -341,7 +341,7 @@ func testForget(t *testing.T, s Truth) {
 	if _, err := s.Profile(ctx, stays); err != nil {
 		t.Errorf("another one's profile: %v", err)
 	}
-	// Whoever comes back begins anew, and is not hidden any more.
+	// Whoever comes back begins from scratch, and is not hidden any more.
 	second.submit(score(gone, 4))
 	if got := strings.Join(second.page(leaderboard.PageQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Limit: 2}), ", "); got != "1 worse 4, 1 "+gone+" 4" {
 		t.Errorf("back: %s", got)

@@ -50,23 +50,23 @@ func testSeasons(t *testing.T, s Subject) {
 			t.Errorf("%s: season is %+v, want %q", c.now, now, c.name)
 		}
 	}
-	if _, err := s.Truth.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed outside of seasons: %v", err)
 	}
-	made, err := s.Truth.Board(t.Context(), b.name)
+	made, err := s.Database.Board(t.Context(), b.name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"S1", "S2", "S3"} {
-		p, err := s.Truth.PeriodNamed(t.Context(), made.ID, leaderboard.WindowSeason, name)
+		p, err := s.Database.PeriodNamed(t.Context(), made.ID, leaderboard.WindowSeason, name)
 		if err != nil || p.State != leaderboard.PeriodStateClosed || !reflect.DeepEqual(b.page(&p), []string{"1 a 5"}) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
-		if _, err := s.Truth.Remove(t.Context(), b.name, p.ID, "a"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+		if _, err := s.Database.Remove(t.Context(), b.name, p.ID, "a"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 			t.Errorf("removed from %s: %v", name, err)
 		}
 	}
-	if r, err := s.Truth.Reopen(t.Context(), b.name, 0, "a", "boss"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if r, err := s.Database.Reopen(t.Context(), b.name, 0, "a", "boss"); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("reopened nothing: %+v, %v", r, err)
 	}
 }
@@ -106,7 +106,7 @@ func testChangeSeasons(t *testing.T, s Subject) {
 	} {
 		rules.Seasons = seasons
 		t.Run(name, func(t *testing.T) {
-			_, _, err := s.Truth.PutBoard(t.Context(), b.name, rules)
+			_, _, err := s.Database.PutBoard(t.Context(), b.name, rules)
 			wantConflict(t, err, "/seasons",
 				"seasons keep S1 from 2026-03-02T00:00:00.000000Z to 2026-04-01T00:00:00.000000Z, because that season was used")
 		})
@@ -119,7 +119,7 @@ func testChangeSeasons(t *testing.T, s Subject) {
 	b.at("2026-05-20T12:00:00Z")
 	b.submit(score("a", 1))
 	rules.Seasons = []leaderboard.SeasonRule{season(t, "S3", "08-01", "09-01")}
-	_, _, err := s.Truth.PutBoard(t.Context(), b.name, rules)
+	_, _, err := s.Database.PutBoard(t.Context(), b.name, rules)
 	var conflict *leaderboard.ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Fields) != 2 || !strings.HasSuffix(conflict.Detail(), ", because these seasons were used") {
 		t.Errorf("both gone: %v", err)

@@ -31,7 +31,7 @@ func short(results []leaderboard.Result) string {
 	return strings.Join(out, "; ")
 }
 
-func testPolicies(t *testing.T, s Truth) {
+func testPolicies(t *testing.T, s Database) {
 	for _, c := range []struct {
 		order  leaderboard.Order
 		policy leaderboard.Policy
@@ -45,7 +45,7 @@ func testPolicies(t *testing.T, s Truth) {
 	} {
 		t.Run(string(c.order)+" "+string(c.policy), func(t *testing.T) {
 			rules := leaderboard.Rules{Order: c.order, Policy: c.policy}
-			b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+			b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
 			var results []leaderboard.Result
 			for _, v := range []int64{5, 3, 5, 8} {
 				results = append(results, b.submit(score("m", v))...)
@@ -61,8 +61,8 @@ func testPolicies(t *testing.T, s Truth) {
 }
 
 // testNeighbours: a bad item is rejected alone; its neighbours and the order of arrival are not touched.
-func testNeighbours(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testNeighbours(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	got := short(b.submit(score("a", 1), score("", 2), score(strings.Repeat("x", 65), 3), score("\xff", 4),
 		score(strings.Repeat("é", 32), 5), score("b", 6)))
 	long := strings.Repeat("x", 65)
@@ -79,9 +79,9 @@ func testNeighbours(t *testing.T, s Truth) {
 	}
 }
 
-func testLimits(t *testing.T, s Truth) {
+func testLimits(t *testing.T, s Database) {
 	low, high, delta := int64(-10), int64(100), int64(50)
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{
 		Policy: leaderboard.PolicyLatest, Limits: leaderboard.Limits{MinScore: &low, MaxScore: &high, MaxDelta: &delta},
 	})
 	got := short(b.submit(score("a", -11), score("a", 101), score("a", 100), score("a", 49), score("a", 50)))
@@ -93,9 +93,9 @@ func testLimits(t *testing.T, s Truth) {
 }
 
 // testLimitOfBest: a score that is not taken over breaks no max_delta.
-func testLimitOfBest(t *testing.T, s Truth) {
+func testLimitOfBest(t *testing.T, s Database) {
 	delta := int64(50)
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Limits: leaderboard.Limits{MaxDelta: &delta}})
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Limits: leaderboard.Limits{MaxDelta: &delta}})
 	got := short(b.submit(score("a", 100), score("a", 3), score("a", 151), score("a", 150)))
 	if want := "a applied 100<-; a unchanged 100<100; a rejected 100<100 delta-out-of-range; a applied 150<100"; got != want {
 		t.Errorf("results %s\nwant    %s", got, want)
@@ -103,9 +103,9 @@ func testLimitOfBest(t *testing.T, s Truth) {
 }
 
 // testLimitOfSum: a sum beyond a max_score that was lowered later can be corrected.
-func testLimitOfSum(t *testing.T, s Truth) {
+func testLimitOfSum(t *testing.T, s Database) {
 	rules := leaderboard.Rules{Policy: leaderboard.PolicySum}
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, rules)
+	b := newBoard(t, Subject{Database: s, Rankings: s}, rules)
 	b.submit(score("a", 1000))
 	low, high := int64(0), int64(100)
 	rules.Limits = leaderboard.Limits{MinScore: &low, MaxScore: &high}
@@ -120,7 +120,7 @@ func testLimitOfSum(t *testing.T, s Truth) {
 	}
 }
 
-func testTimes(t *testing.T, s Truth) {
+func testTimes(t *testing.T, s Database) {
 	now, err := s.Now(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func testTimes(t *testing.T, s Truth) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBoard(t, Subject{Truth: s, Rankings: s}, c.rules)
+			b := newBoard(t, Subject{Database: s, Rankings: s}, c.rules)
 			if got := short(b.submit(c.subs...)); got != c.want {
 				t.Errorf("results %s\nwant    %s", got, c.want)
 			}
@@ -150,8 +150,8 @@ func testTimes(t *testing.T, s Truth) {
 	}
 }
 
-func testSumRange(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+func testSumRange(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	got := short(b.submit(score("a", math.MaxInt64), score("a", 1), score("a", -1), score("a", 1),
 		score("b", math.MinInt64), score("b", -1), score("b", math.MaxInt64), score("c", 0), score("c", 0)))
 	want := fmt.Sprintf("a applied %[1]d<-; a rejected %[1]d<%[1]d score-overflow; a applied %[3]d<%[1]d; a applied %[1]d<%[3]d; "+
@@ -163,8 +163,8 @@ func testSumRange(t *testing.T, s Truth) {
 }
 
 // testRepeatedMembers: several submissions of one member in one request are changes of their own.
-func testRepeatedMembers(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+func testRepeatedMembers(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	var subs []leaderboard.Submission
 	for i := range 1000 {
 		subs = append(subs, score(fmt.Sprint("m", i%7), int64(i)))
@@ -188,8 +188,8 @@ func testRepeatedMembers(t *testing.T, s Truth) {
 
 // testCreatedTimes: assigned times grow strictly with seq; a change that is none keeps the time, and so does a worse
 // score.
-func testCreatedTimes(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testCreatedTimes(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	before, err := s.Now(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -220,8 +220,8 @@ func testCreatedTimes(t *testing.T, s Truth) {
 	}
 }
 
-func testRemove(t *testing.T, s Truth) {
-	b := newBoard(t, Subject{Truth: s, Rankings: s}, leaderboard.Rules{})
+func testRemove(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.submit(score("a", 1), score("b", 2), score("c", 3))
 	for _, period := range []int64{0, b.ref.ID} {
 		r, err := s.Remove(t.Context(), b.ref.Board, period, "b")
@@ -249,7 +249,7 @@ func testRemove(t *testing.T, s Truth) {
 	}
 }
 
-func testMissingBoard(t *testing.T, s Truth) {
+func testMissingBoard(t *testing.T, s Database) {
 	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "no-such", Entries: []leaderboard.Submission{score("a", 1)}}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("submit: %v", err)
 	}

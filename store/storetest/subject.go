@@ -1,0 +1,201 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store"
+)
+
+// Database is all that store.Store and Model do.
+type Database interface {
+	leaderboard.Rankings
+	leaderboard.MergedRankings
+
+	Ping(ctx context.Context) error
+	Now(ctx context.Context) (leaderboard.Micros, error)
+	Sweep(ctx context.Context) error
+
+	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error)
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
+	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
+	DeleteBoard(ctx context.Context, name string) error
+	Current(ctx context.Context, name string) (leaderboard.Listing, error)
+	PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error)
+	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
+	FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error)
+	Period(ctx context.Context, id int64) (leaderboard.Period, error)
+	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+
+	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
+	SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error)
+	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
+	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
+
+	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
+	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
+	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
+	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+
+	PutFriends(ctx context.Context, member string, friends []string) (int, error)
+	AddFriends(ctx context.Context, member string, friends []string) (int, error)
+	RemoveFriend(ctx context.Context, member, friend string) error
+	Friends(ctx context.Context, member, after string, limit int) ([]string, error)
+	FriendsOf(ctx context.Context, members []string) (map[string][]string, error)
+	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
+
+	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	Restore(ctx context.Context, r leaderboard.HideRequest) error
+	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
+
+	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
+	Snapshot(ctx context.Context, p leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error
+
+	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
+	Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error)
+	Derivation(ctx context.Context, board string) (leaderboard.Derivation, error)
+	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
+
+	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
+	FinishRun(ctx context.Context, r leaderboard.Run) error
+	Run(ctx context.Context, id int64) (leaderboard.Run, error)
+	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
+}
+
+var (
+	_ Database = (*Model)(nil)
+	_ Database = (*store.Store)(nil)
+)
+
+// Subject is what a suite is run on. Suites make boards of their own and leave other boards alone.
+type Subject struct {
+	// Database is where boards are made and scores submitted.
+	Database Database
+	// Rankings answers the queries: Database itself, or a layer above it.
+	Rankings leaderboard.Rankings
+	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a
+	// flushed cache. The property test has them happen.
+	Disturb map[string]func(ctx context.Context, ref leaderboard.PeriodRef) error
+	// SetNow stops the database clock of Database at a moment. nil: it cannot be set, and the property test leaves calendar
+	// windows alone. A subject with a clock of its own is used by one test at a time.
+	SetNow func(leaderboard.Micros)
+}
+
+// board is a board of one test, with its only period.
+type board struct {
+	Subject
+	t    testing.TB
+	ref  leaderboard.PeriodRef
+	last int64 // seq of the last write
+}
+
+// newBoard makes a board named after the test.
+func newBoard(t testing.TB, s Subject, rules leaderboard.Rules) *board {
+	t.Helper()
+	return newBoardNamed(t, s, boardName(t), rules)
+}
+
+func newBoardNamed(t testing.TB, s Subject, name string, rules leaderboard.Rules) *board {
+	t.Helper()
+	b, _, err := s.Database.PutBoard(t.Context(), name, rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Database.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &board{Subject: s, t: t, ref: p.Ref(&b)}
+}
+
+// boardName is a valid name of its own for each test.
+func boardName(t testing.TB) string {
+	name := []byte("t-")
+	for _, c := range []byte(t.Name()) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			name = append(name, c)
+		case c >= 'A' && c <= 'Z':
+			name = append(name, c+'a'-'A')
+		default:
+			name = append(name, '-')
+		}
+	}
+	if len(name) > leaderboard.MaxBoardName {
+		name = append(name[:8], name[len(name)-leaderboard.MaxBoardName+8:]...)
+	}
+	return string(name)
+}
+
+// submit submits and returns the results.
+func (b *board) submit(entries ...leaderboard.Submission) []leaderboard.Result {
+	b.t.Helper()
+	r, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.ref.Board, Entries: entries})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.last = r.Seq
+	return r.Results
+}
+
+// query asks for a state with everything submitted so far in it.
+func (b *board) query(mode leaderboard.Mode) leaderboard.Query {
+	return leaderboard.Query{Mode: mode, MinSeq: b.last}
+}
+
+// page is a page as text: "rank member score", one per entry.
+func (b *board) page(q leaderboard.PageQuery) []string {
+	b.t.Helper()
+	q.MinSeq = b.last
+	p, err := b.Rankings.Page(b.t.Context(), b.ref, q)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.checkState(p.State)
+	checkAsOf(b.t, p)
+	return lines(p)
+}
+
+// checkAsOf checks that no entry is newer than the state that it is in.
+func checkAsOf(t testing.TB, p *leaderboard.Page) {
+	t.Helper()
+	for _, e := range p.Entries {
+		if e.CreatedTime > p.AsOf {
+			t.Fatalf("as of %s %s has an entry of %s", p.AsOf, e.Member, e.CreatedTime)
+		}
+	}
+}
+
+func lines(p *leaderboard.Page) []string {
+	out := []string{}
+	for _, e := range p.Entries {
+		out = append(out, fmt.Sprintf("%d %s %d", e.Rank, e.Member, e.Score))
+	}
+	return out
+}
+
+// checkState holds an answer's state against the period.
+func (b *board) checkState(got leaderboard.State) {
+	b.t.Helper()
+	p, err := b.Database.Period(b.t.Context(), b.ref.ID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if got.Seq != p.LastSeq || got.Total != p.EntryCount || got.AsOf != p.Committed || got.Source == "" || got.Stale {
+		b.t.Errorf("state is %+v, want that of the period %+v", got, p)
+	}
+}
+
+func score(member string, score int64) leaderboard.Submission {
+	return leaderboard.Submission{Member: member, Score: score}
+}
+
+func at(member string, score int64, created leaderboard.Micros) leaderboard.Submission {
+	return leaderboard.Submission{Member: member, Score: score, CreatedTime: &created}
+}
