@@ -66,7 +66,7 @@ func openBoard(ctx context.Context, server, database string, members int, log io
 	return b, nil
 }
 
-// countOf is the number of entries of the board in a database, -1 if there is none.
+// countOf returns the number of entries of the board in a database, -1 if there is none.
 func countOf(ctx context.Context, server, database string) (int, error) {
 	db, err := sql.Open("mysql", server+"?interpolateParams=true")
 	if err != nil {
@@ -208,7 +208,7 @@ func (b *board) exec(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// keyDefinition is the line of the table's definition that makes the ordered index.
+// keyDefinition returns the line of the table's definition that makes the ordered index.
 func (b *board) keyDefinition(ctx context.Context) (string, error) {
 	var table, create string
 	if err := b.db.QueryRowContext(ctx, "SHOW CREATE TABLE entries").Scan(&table, &create); err != nil {
@@ -217,7 +217,7 @@ func (b *board) keyDefinition(ctx context.Context) (string, error) {
 	return keyLine(create, orderKey)
 }
 
-// keyLine is the definition of a key in the answer of SHOW CREATE TABLE.
+// keyLine returns the definition of a key in the answer of SHOW CREATE TABLE.
 func keyLine(create, name string) (string, error) {
 	for line := range strings.Lines(create) {
 		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
@@ -310,7 +310,7 @@ func randomEntries(members, n int) []leaderboard.Submission {
 	return entries
 }
 
-// randomScore is skewed towards small scores and has many ties.
+// randomScore returns a score, skewed towards small ones and with many ties.
 func randomScore() int64 {
 	f := rand.ExpFloat64()
 	return int64(f * 100_000)

@@ -24,7 +24,7 @@ const (
 	rollMaxWait     = 5 * time.Minute
 )
 
-// measureDerived has a board of the last seven days, each of 100,000 members, follow its source, and then the day turn.
+// measureDerived lets a board of the last seven days, each of 100,000 members, follow its source, and then the day roll over.
 func (w *world) measureDerived(ctx context.Context, rep *report, log io.Writer) error {
 	defer w.stopService()
 	b, err := w.fillDays(ctx, log)

@@ -61,7 +61,7 @@ func (w *world) measureFriends(ctx context.Context, rep *report, _ io.Writer) er
 	return nil
 }
 
-// friendRequests give members a list of n friends each and ask for their places among them.
+// friendRequests gives members a list of n friends each and returns the requests for their places among them.
 func (w *world) friendRequests(ctx context.Context, asked map[string]bool, board string, members, n int) ([][]byte, error) {
 	var requests [][]byte
 	for len(requests) < friendsAsked {
@@ -87,7 +87,7 @@ func (w *world) friendRequests(ctx context.Context, asked map[string]bool, board
 	return requests, nil
 }
 
-// asks is how many of the requests are answered a second.
+// asks returns how many of the requests are answered a second.
 func (w *world) asks(requests [][]byte) func() (float64, error) {
 	return func() (float64, error) {
 		result := load{addr: w.addr, conns: friendsConns, length: w.seconds(readSeconds), request: func(_, _ int, buf []byte) []byte {

@@ -42,7 +42,7 @@ func (w *world) measureIndex(ctx context.Context, rep *report, log io.Writer) (e
 	return nil
 }
 
-// indexParts are the measurements, in an order that lets the later ones use what the earlier ones did.
+// indexParts returns the measurements, in an order that lets the later ones use what the earlier ones did.
 func indexParts(w *world) []func(context.Context, []*board, *report, io.Writer) error {
 	return []func(context.Context, []*board, *report, io.Writer) error{
 		w.measureFill, w.measureBuild, w.measureLatency, w.measureMemory, w.measureLoad, w.measureUpkeep,

@@ -84,7 +84,7 @@ func timed(ctx context.Context, do func(context.Context) error) (time.Duration, 
 	return time.Since(start), err
 }
 
-// readMember is the yardstick: the primary-key read of a random member.
+// readMember reads a random member by primary key, the yardstick.
 func (b *board) readMember(ctx context.Context) error {
 	var score, tiebreak int64
 	var created time.Time
@@ -110,7 +110,7 @@ func (b *board) readPage(ctx context.Context) error {
 	return err
 }
 
-// countLatency is the median time of a rank without an index.
+// countLatency returns the median time of a rank without an index.
 func (b *board) countLatency(ctx context.Context, length time.Duration) (time.Duration, error) {
 	scanning, err := b.openScanning()
 	if err != nil {
@@ -147,7 +147,7 @@ func reportLatency(boards []*board, seen []latency, rep *report) {
 	})
 }
 
-// growthOf is the time of the slowest size by that of the fastest, the median over the rounds.
+// growthOf returns the time of the slowest size by that of the fastest, the median over the rounds.
 func growthOf(seen []latency) float64 {
 	var growths []float64
 	for round := range seen[0].rank {

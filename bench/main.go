@@ -75,7 +75,8 @@ type step struct {
 	run  func(*world, context.Context, *report, io.Writer) error
 }
 
-// steps returns what is measured, in the order in which it runs, that of sectionNames: the index last, in this process, with the service stopped.
+// steps returns what is measured, in the order in which it runs, that of sectionNames: the index last, in this process,
+// with the service stopped.
 func steps() []step {
 	return []step{
 		{"reads", true, (*world).measureReads},
@@ -119,7 +120,7 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 	return nil
 }
 
-// runStep has the service up or down as the step needs it, and fills in the section.
+// runStep starts or stops the service as the step needs it, and fills in the section.
 func (w *world) runStep(ctx context.Context, s step, sec *section, log io.Writer) error {
 	if s.http {
 		if err := w.startService(ctx, log); err != nil {

@@ -24,7 +24,7 @@ type curve struct {
 	value  func(point) time.Duration
 }
 
-// curves have colours and shapes that differ for everybody.
+// curves returns the lines of the plot, in colours and shapes that differ for everybody.
 func curves() []curve {
 	return []curve{
 		{"rank by COUNT", color.RGBA{R: 0xd5, G: 0x5e, A: 0xff}, draw.CircleGlyph{}, func(p point) time.Duration { return p.Count }},
@@ -93,7 +93,7 @@ func (c curve) addTo(p *plot.Plot, points []point) error {
 	return nil
 }
 
-// decadesAround are the powers of ten around a range.
+// decadesAround returns the powers of ten around a range.
 func decadesAround(lo, hi float64) (float64, float64) {
 	return math.Pow(10, math.Floor(math.Log10(lo))), math.Pow(10, math.Ceil(math.Log10(hi)))
 }
@@ -121,7 +121,7 @@ func labelCount(e int) string { return prefixed(e, 0, []string{"", "k", "M", "G"
 // labelTime writes 10^e seconds as 100 µs, 1 ms or 10 s.
 func labelTime(e int) string { return prefixed(e, -9, []string{" ns", " µs", " ms", " s"}) }
 
-// prefixed is 10^e in the unit of its three digits; units begin with 10^first. Beyond the units the last one is used.
+// prefixed returns 10^e in the unit of its three digits; units begin with 10^first. Beyond the units the last one is used.
 func prefixed(e, first int, units []string) string {
 	i := min(max(0, (e-first)/3), len(units)-1)
 	return fmt.Sprintf("%g%s", math.Pow10(e-first-3*i), units[i])

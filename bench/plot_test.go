@@ -35,7 +35,7 @@ func TestPlotRanks(t *testing.T) {
 	}
 }
 
-// textsOf are the texts of an SVG, each between line breaks; it fails for a file that is not XML.
+// textsOf returns the texts of an SVG, each between line breaks; it fails for a file that is not XML.
 func textsOf(t *testing.T, svg string) string {
 	t.Helper()
 	var texts strings.Builder

@@ -47,7 +47,7 @@ func (p *progress) end(remark string) {
 	fmt.Fprintf(p.log, " %s\n", remark)
 }
 
-// draw is called with mu held.
+// draw draws the bar. mu is held.
 func (p *progress) draw() {
 	p.drawn = time.Now()
 	full := barWidth * p.done / max(1, p.total)

@@ -99,7 +99,7 @@ func paired(rounds int, a, b func() (float64, error)) (ours, yardstick, ratio fl
 	return median(as), median(bs), median(ratios), nil
 }
 
-// median is the middle one of the values, the greater one of two; 0 of none. values gets sorted.
+// median returns the middle one of the values, the greater one of two; 0 of none. values gets sorted.
 func median[T int64 | float64 | time.Duration](values []T) T {
 	if len(values) == 0 {
 		return 0
@@ -121,5 +121,5 @@ func thousands[T int | int64 | float64](n T) string {
 	return sign + digits
 }
 
-// ms is a duration in milliseconds.
+// ms returns a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

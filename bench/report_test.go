@@ -22,7 +22,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// TestPaired has a machine that becomes ten times slower: the ratio of neighbours does not notice.
+// TestPaired runs on a machine that becomes ten times slower: the ratio of neighbours does not notice.
 func TestPaired(t *testing.T) {
 	var order strings.Builder
 	speed := []float64{100, 10, 10}

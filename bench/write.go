@@ -46,7 +46,7 @@ func (w *world) measureWrites(ctx context.Context, rep *report, _ io.Writer) err
 	return compare("submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.8", w.submits(batchConns, bulkRows), bulk)
 }
 
-// submits is a load of submits with n entries each, members at random.
+// submits returns a load of submits with n entries each, members at random.
 func (w *world) submits(conns, n int) func() (float64, error) {
 	return w.submitsTo(boardPath, w.members, conns, n)
 }
@@ -70,7 +70,7 @@ func appendSubmit(buf []byte, path string, members, n int) []byte {
 	return append(buf, body...)
 }
 
-// submitBody has n entries, members at random.
+// submitBody returns the body of a submit of n entries, members at random.
 func submitBody(members, n int) string {
 	var body bytes.Buffer
 	body.WriteString(`{"entries":[`)

@@ -44,7 +44,7 @@ func status(err error) int {
 	return 0
 }
 
-// scored is an entry of a submission.
+// scored returns an entry of a submission.
 func scored(member string, score int64) leaderboard.Submission {
 	return leaderboard.Submission{Member: member, Score: score}
 }

@@ -23,7 +23,7 @@ func (w *world) builder(t *testing.T, board, fault string) *process {
 	return start(t, "builder of "+board+" with "+fault, w.environment(), "refresh", "--board", board, "--json", "--fault", fault)
 }
 
-// outcome is the run of a builder that has ended.
+// outcome returns the run of a builder that has ended.
 func (p *process) outcome(t *testing.T) client.Run {
 	t.Helper()
 	p.awaitExit(t)

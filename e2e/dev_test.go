@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// children are the processes whose parent is pid.
+// children returns the processes whose parent is pid.
 func children(t *testing.T, pid int) []int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -34,7 +34,7 @@ func children(t *testing.T, pid int) []int {
 	return found
 }
 
-// processState is the letter that /proc has for the state of a process and its parent; "" when it is gone.
+// processState returns the letter that /proc has for the state of a process and its parent; "" when it is gone.
 func processState(pid int) (state string, parent int) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

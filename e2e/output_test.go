@@ -112,7 +112,7 @@ func (o *output) awaitLog(t *testing.T, message, attribute string) string {
 	return value
 }
 
-// brief is what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log, or a
+// brief returns what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log, or a
 // warning, or an error.
 func brief(text string) string {
 	const end, most = 20, 400
@@ -128,7 +128,7 @@ func brief(text string) string {
 	return fmt.Sprintf("%d lines left out\n%s", len(lines)-len(out), tail(strings.Join(out, "\n"), most))
 }
 
-// tail is the last n lines of a text.
+// tail returns the last n lines of a text.
 func tail(text string, n int) string {
 	lines := strings.Split(text, "\n")
 	if len(lines) > n {

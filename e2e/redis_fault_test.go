@@ -151,7 +151,7 @@ func measureHung(t *testing.T, hung, plain *server) (late string) {
 	return late
 }
 
-// mixedKinds are the requests of mixed, as they are named in its timings.
+// mixedKinds returns the requests of mixed, as they are named in its timings.
 func mixedKinds() []string {
 	return []string{"hot page", "cold page", "member", "around", "ranks", "score", "write", "read back", "rebuild", "readyz", "livez"}
 }

@@ -76,7 +76,7 @@ func (s *stampede) builds(t *testing.T, board string) int {
 	return n
 }
 
-// allBuilds is builds per board.
+// allBuilds returns builds per board.
 func (s *stampede) allBuilds(t *testing.T) map[string]int {
 	t.Helper()
 	n := map[string]int{}

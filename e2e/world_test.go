@@ -26,13 +26,13 @@ type world struct {
 	redis    *redis.Client // on redisURL, nil for none
 }
 
-// newWorld is on servers that other tests use as well.
+// newWorld makes a world on servers that other tests use as well.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	return worldOn(t, testenv.MySQL(t), testenv.Redis(t))
 }
 
-// worldOn is on given servers; redisURL may be "".
+// worldOn makes a world on given servers; redisURL may be "".
 func worldOn(t *testing.T, dsn, redisURL string) *world {
 	t.Helper()
 	w := &world{dsn: dsn, redisURL: redisURL}
@@ -144,7 +144,7 @@ func (r ranking) checkTop(p client.Page, offset, limit int) error {
 	return nil
 }
 
-// periodOf is the id of a board's only period.
+// periodOf returns the id of a board's only period.
 func (w *world) periodOf(t *testing.T, board string) int64 {
 	t.Helper()
 	var id int64
@@ -159,7 +159,7 @@ func (w *world) queryRow(t *testing.T, query string, into ...any) {
 	}
 }
 
-// scores are the true scores of a board in MySQL.
+// scores returns the true scores of a board in MySQL.
 func (w *world) scores(t *testing.T, board string) map[string]int64 {
 	t.Helper()
 	rows, err := w.db.QueryContext(t.Context(), "SELECT member, score FROM scores WHERE board = ?", board)
@@ -182,7 +182,7 @@ func (w *world) scores(t *testing.T, board string) map[string]int64 {
 	return scores
 }
 
-// copySeq is the seq of a period's copy in Redis, "" when there is none.
+// copySeq returns the seq of a period's copy in Redis, "" when there is none.
 func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	seq, err := w.redis.HGet(ctx, fmt.Sprintf("lb:{%d}:meta", period), "seq").Result()
 	if errors.Is(err, redis.Nil) {
@@ -191,7 +191,7 @@ func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 	return seq, err
 }
 
-// leaseOf is the key of the right to build a period's copy.
+// leaseOf returns the key of the right to build a period's copy.
 func leaseOf(period int64) string { return fmt.Sprintf("lb:{%d}:lease", period) }
 
 // temporaryKeys looks at the temporary keys of a period at one moment: how many there are, and the shortest and the

@@ -63,7 +63,7 @@ type tiebreakField struct {
 	Order string `json:"order,omitempty"`
 }
 
-// ruleFlags are a flag for each of the rules.
+// ruleFlags returns a flag for each of the rules.
 func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 	word := func(name, usage string, at *string) cli.Flag {
 		return &cli.StringFlag{Name: name, Usage: usage, Destination: at}

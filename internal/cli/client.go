@@ -221,7 +221,7 @@ func idempotencyKeyFlag(at *string) cli.Flag {
 	}
 }
 
-// tiebreakFlags are --tiebreak and --field. Which fields there have to be, and their ranges, the server knows.
+// tiebreakFlags returns --tiebreak and --field. Which fields there have to be, and their ranges, the server knows.
 func (p *program) tiebreakFlags(tiebreak **int64, fields *map[string]int64) []cli.Flag {
 	field := newChecked(p.option("field", "a tiebreak field of the entries, or of the score, as in level=7; once for each field of the board"),
 		new([]string), func(v string) ([]string, error) { return nil, addFields(fields, v) })

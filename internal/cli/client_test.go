@@ -13,7 +13,7 @@ import (
 	"leaderboard/internal/apptest"
 )
 
-// answering is a server that gives its answers one after another, the last one again and again.
+// answering starts a server that gives its answers one after another, the last one again and again.
 func answering(t *testing.T, answers ...http.HandlerFunc) (url string, asked *atomic.Int64) {
 	t.Helper()
 	asked = &atomic.Int64{}

@@ -130,7 +130,7 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 	return &usageError{command: cmd.FullName(), detail: detail}
 }
 
-// unknownCommand is reached when no subcommand was named, or one that does not exist.
+// unknownCommand says that no subcommand was named, or one that does not exist.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
 	var names []string
 	for _, c := range cmd.VisibleCommands() {

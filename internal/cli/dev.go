@@ -158,7 +158,7 @@ func (d *devServers) stop() error {
 	return errors.Join(errs...)
 }
 
-// adminKey is the key of the folder's server, made at the first start and the same ever after.
+// adminKey returns the key of the folder's server, which it makes at the first start and keeps.
 func adminKey(dir string) (string, error) {
 	path := filepath.Join(dir, "admin-key")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -44,7 +44,7 @@ func startDev(t *testing.T, env map[string]string, args ...string) *devRun {
 	return d
 }
 
-// stop is Ctrl-C.
+// stop ends dev as Ctrl-C does.
 func (d *devRun) stop() {
 	d.t.Helper()
 	d.cancel()
@@ -53,7 +53,7 @@ func (d *devRun) stop() {
 	}
 }
 
-// find is the first group of a pattern in what dev printed.
+// find returns the first group of a pattern in what dev printed.
 func (d *devRun) find(pattern string) string {
 	d.t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(d.out.String())

@@ -23,10 +23,10 @@ type setting struct {
 	variable    bool // there is an environment variable too
 }
 
-// option is a flag of a command.
+// option names a flag of a command.
 func (p *program) option(name, usage string) setting { return setting{name, usage, p, false} }
 
-// setting is a flag of a command that is an environment variable too.
+// setting names a flag of a command that is an environment variable too.
 func (p *program) setting(name, usage string) setting { return setting{name, usage, p, true} }
 
 // checked is a typed flag that reads its values with a function.

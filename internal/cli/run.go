@@ -34,7 +34,7 @@ type silence struct{}
 // Printf drops a line.
 func (silence) Printf(context.Context, string, ...any) {}
 
-// run is the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends
+// run runs the program without its process: args as in os.Args, env as os.Getenv. It returns the exit status, ends
 // early when ctx does, and has said on std.err what was wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}

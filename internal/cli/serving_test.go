@@ -11,7 +11,7 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// serving is a server without Redis that runs in this process, on a database of its own.
+// serving starts a server without Redis that runs in this process, on a database of its own.
 func serving(t *testing.T) *apptest.Server {
 	t.Helper()
 	cfg := app.Defaults()

@@ -18,7 +18,7 @@ import (
 // The settings of a server. Commands that open MySQL and Redis themselves take those of them that they need. The defaults
 // are what app.Defaults says.
 
-// serverFlags are the settings of a process that serves.
+// serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
 		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.loggingFlags(cfg),
@@ -63,7 +63,7 @@ func (p *program) migrateFlag(cfg *app.Config) cli.Flag {
 	return toggle(p.setting("migrate", "bring the schema up to date at the start, waiting for MySQL if it is away"), &cfg.Migrate)
 }
 
-// faultFlag is a testing aid, which no help shows.
+// faultFlag returns a testing aid, which no help shows.
 func (p *program) faultFlag(cfg *app.Config) cli.Flag {
 	f := custom(p.setting("fault", "testing aid: kill:POINT or stop:POINT sends SIGKILL or SIGSTOP to this process at a named point of a rebuild"),
 		&cfg.Fault, app.ParseFault)

@@ -69,7 +69,7 @@ func sections() []section {
 	}
 }
 
-// settingsDocument is all flags as Markdown, a section at a time.
+// settingsDocument returns all flags as Markdown, a section at a time.
 func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address and key of a\n" +

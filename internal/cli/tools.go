@@ -28,7 +28,7 @@ type toolOptions struct {
 
 func newToolOptions() toolOptions { return toolOptions{Config: app.Defaults()} }
 
-// boardFlags say which boards are meant.
+// boardFlags returns the flags that say which boards are meant.
 func (p *program) boardFlags(o *toolOptions) []cli.Flag {
 	return []cli.Flag{
 		boardFlag(&o.board),
@@ -81,7 +81,7 @@ func (p *program) openTools(ctx context.Context, o *toolOptions, n needs) (*app.
 	return app.OpenTools(ctx, &o.Config, n == needsCopies, app.NewLogger(p.err, &o.Config))
 }
 
-// hostName is who asks, in the records of runs.
+// hostName returns who asks, for the records of runs.
 func hostName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *program) reportRuns(o *toolOptions, views []runView, what string) error
 	return nil
 }
 
-// notDerived is what a board without sources is to a command about sources: an error if it was named, else nothing.
+// notDerived returns what a board without sources is to a command about sources: an error if it was named, nil otherwise.
 func notDerived(o *toolOptions, ref leaderboard.PeriodRef) error {
 	if o.all {
 		return nil

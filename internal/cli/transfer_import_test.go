@@ -28,7 +28,7 @@ func startTransferring(t *testing.T) *transferring {
 	return &transferring{serving(t), t.TempDir()}
 }
 
-// file is the path of a file in the folder, with this content unless it is "".
+// file returns the path of a file in the folder, with this content unless it is "".
 func (tr *transferring) file(name, content string) string {
 	tr.T.Helper()
 	path := filepath.Join(tr.dir, name)
@@ -40,7 +40,7 @@ func (tr *transferring) file(name, content string) string {
 	return path
 }
 
-// read is the content of a file in the folder, "" when there is none.
+// read returns the content of a file in the folder, "" when there is none.
 func (tr *transferring) read(name string) string {
 	tr.T.Helper()
 	content, err := os.ReadFile(filepath.Join(tr.dir, name))
@@ -71,7 +71,7 @@ func (tr *transferring) imported(want int, args ...string) transfer.Imported {
 	return view
 }
 
-// scores are the entries of a board in MySQL, best first.
+// scores returns the entries of a board in MySQL, best first.
 func (tr *transferring) scores(board string) string {
 	tr.T.Helper()
 	out, _ := tr.run(exitOK, "export", board)

@@ -183,7 +183,8 @@ func TestImportInterrupted(t *testing.T) {
 	}
 }
 
-// TestImportBatchesAreBounded: batches keep below the size of a request that a server takes, and lines that are refused do not gather without end.
+// TestImportBatchesAreBounded: batches keep below the size of a request that a server takes, and lines that are refused
+// do not gather without end.
 func TestImportBatchesAreBounded(t *testing.T) {
 	s := newBatchServer(t, nil)
 	var b strings.Builder
