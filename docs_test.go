@@ -28,7 +28,10 @@ var (
 
 	sourcePath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(go|sql|lua|yaml|txtar)$`)
 	modBlock   = regexp.MustCompile(`(?ms)^(require|tool) (?:\((.*?)^\)|([^(\n]+)$)`)
-	snakeCase  = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
+	// glossaryLine is a word, or several that belong together, and a meaning.
+	glossaryLine = regexp.MustCompile(`^- \*\*([a-zN, -]+)\*\*: \S.*\n$`)
+
+	snakeCase = regexp.MustCompile(`^(?:[a-z]\w*\.)?([a-z]+(?:_[a-z]+)+)$`)
 )
 
 // TestArchitectureIsShort keeps ARCHITECTURE.md a page to come back to: reasons go to docs/decisions.
@@ -89,6 +92,29 @@ func TestDocsIndexes(t *testing.T) {
 	}
 	if !slices.Contains(linksOf(t, "README.md"), "docs/README.md") {
 		t.Error("README.md does not link to docs/README.md")
+	}
+}
+
+// TestGlossary wants every word of the glossary explained once, in one line.
+func TestGlossary(t *testing.T) {
+	seen := map[string]bool{}
+	for line := range strings.Lines(readDoc(t, "docs/glossary.md")) {
+		words := glossaryLine.FindStringSubmatch(line)
+		if words == nil {
+			if strings.HasPrefix(line, "-") || strings.HasPrefix(line, " ") {
+				t.Errorf("not a word and its meaning in one line: %s", line)
+			}
+			continue
+		}
+		for word := range strings.SplitSeq(words[1], ", ") {
+			if seen[word] {
+				t.Errorf("%s is explained twice", word)
+			}
+			seen[word] = true
+		}
+	}
+	if len(seen) < 40 {
+		t.Errorf("found %d words, the search is broken", len(seen))
 	}
 }
 
