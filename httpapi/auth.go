@@ -60,7 +60,7 @@ const (
 	accessAnyone         // no key is looked at
 )
 
-// needs is the least scope for a route, "" when it takes requests without a key.
+// needs returns the least scope for a route, "" when it takes requests without a key.
 func (a access) needs() Scope {
 	switch a {
 	case accessAnyone, accessReaders:

@@ -122,6 +122,25 @@ func BenchmarkHandler(b *testing.B) {
 	}
 }
 
+// BenchmarkEncodings serves pages whose entries are encoded once, and each time.
+func BenchmarkEncodings(b *testing.B) {
+	api := benchAPI()
+	for _, page := range []string{"top10", "top100"} {
+		r := httptest.NewRequest(http.MethodGet, benchPaths[page], nil)
+		for _, kept := range []bool{true, false} {
+			b.Run(fmt.Sprintf("%s/kept=%t", page, kept), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if !kept {
+						api.handlers.reader.encoded.bodies.Clear()
+					}
+					api.ServeHTTP(discard{http.Header{}}, r)
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkWire compares the API with the bare handler over connections of this machine, side by side in one run.
 func BenchmarkWire(b *testing.B) {
 	api := benchAPI()

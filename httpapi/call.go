@@ -159,7 +159,7 @@ func methodLabel(m string) string {
 	return "OTHER"
 }
 
-// pathValue is the decoded segment that stands for {name} in the route's path.
+// pathValue returns the decoded segment that stands for {name} in the route's path.
 func (c *call) pathValue(name string) string { return c.route.value(&c.path, name) }
 
 const (

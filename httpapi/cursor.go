@@ -32,7 +32,7 @@ type list struct {
 	id   int64
 }
 
-// check is the CRC-32 of what is continued after and of the list.
+// check returns the CRC-32 of what is continued after and of the list.
 func (l list) check(after string) uint32 {
 	b := make([]byte, 0, 128) // on the stack
 	b = append(append(b, l.name...), 0)
@@ -75,7 +75,7 @@ func (l list) afterID(cursor string) (int64, bool) {
 	return id, ok && id > 0
 }
 
-// entriesOf is the list of a period's entries; it continues after sort keys.
+// entriesOf returns the list of a period's entries; it continues after sort keys.
 func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.ID} }
 
 // afterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see package
@@ -93,7 +93,7 @@ func isKey(key string) bool {
 	return created >= leaderboard.MinTime && created <= leaderboard.MaxTime
 }
 
-// combinedEntries is the list of the entries of any boards with the order of these rules: a place in it stays one when
+// combinedEntries returns the list of the entries of any boards with the order of these rules: a place in it stays one when
 // boards come and go.
 func combinedEntries(rules *leaderboard.Rules) list {
 	of := list{name: "rankings"}
@@ -106,7 +106,7 @@ func combinedEntries(rules *leaderboard.Rules) list {
 	return of
 }
 
-// place is what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board, which has
+// place returns what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board, which has
 // no zero byte.
 func place(key, board string) string { return key + "\x00" + board }
 

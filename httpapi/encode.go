@@ -111,8 +111,11 @@ func appendPercentile(b []byte, tied, total int64) []byte {
 	return strconv.AppendFloat(append(b, `"percentile":`...), leaderboard.Percentile(tied, total), 'f', -1, 64)
 }
 
-// maxEncoded bounds the bytes of encodings.
-const maxEncoded = 4 << 20
+// Bounds of encodings, in bytes.
+const (
+	maxEncoded     = 4 << 20
+	encodedBesides = 512 // what an answer counts besides its encoding: itself, its place in the map
+)
 
 // encodings keeps what shared answers were encoded as, so that one that is served many times is encoded once: encoding
 // a page of 100 entries takes five times as long as all other work on it. When it is full it begins again.
@@ -127,9 +130,10 @@ func (e *encodings) get(answer any, encode func() []byte) []byte {
 		return body.([]byte)
 	}
 	body := encode()
-	if e.bytes.Add(int64(len(body))) > maxEncoded {
+	size := int64(len(body)) + encodedBesides
+	if e.bytes.Add(size) > maxEncoded {
 		e.bodies.Clear()
-		e.bytes.Store(int64(len(body)))
+		e.bytes.Store(size)
 	}
 	e.bodies.Store(answer, body)
 	return body

@@ -42,7 +42,7 @@ func (h etagHash) text(s string) etagHash {
 	return h
 }
 
-// etag is the header's value: the seq, for people, and the hash.
+// etag returns the header's value: the seq, for people, and the hash.
 func (h etagHash) etag(seq int64) string {
 	b := make([]byte, 0, 40)
 	b = append(b, '"')

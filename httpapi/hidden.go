@@ -44,7 +44,7 @@ func showHidden(h *leaderboard.Hiding) hiddenJSON {
 	return hiddenJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
 }
 
-// hideRequest is what the path and the parameters say; the member everywhere when the path has no board.
+// hideRequest returns what the path and the parameters say; the member everywhere when the path has no board.
 func (c *call) hideRequest() (leaderboard.HideRequest, error) {
 	r := leaderboard.HideRequest{Member: c.member(), Reopen: c.boolean("reopen")}
 	if err := c.badInput(); err != nil {

@@ -31,9 +31,9 @@ func (h *reader) top(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
-	t := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After))
+	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After))
 	entries := entriesOf(&on.ref)
-	return c.answer(&on, &st, t, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, &entries, &shown) })
+	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, &entries, &shown) })
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.
@@ -52,8 +52,8 @@ func (h *reader) around(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
-	t := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after))
-	return c.answer(&on, &st, t, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, nil, &shown) })
+	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after))
+	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, nil, &shown) })
 }
 
 // appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says where

@@ -16,7 +16,7 @@ func (c *call) badParam(parameter, detail string) {
 	c.bad = append(c.bad, inputError{Parameter: parameter, Detail: detail})
 }
 
-// badInput is an error when a parameter was wrong.
+// badInput returns an error when a parameter was wrong.
 func (c *call) badInput() error {
 	if c.bad == nil {
 		return nil
@@ -24,7 +24,7 @@ func (c *call) badInput() error {
 	return malformed(c.bad...)
 }
 
-// text is a parameter's value, "" when it is not given.
+// text returns a parameter's value, "" when it is not given.
 func (c *call) text(name string) string {
 	v, ok := c.query.get(name)
 	if ok && v == "" {
@@ -33,7 +33,7 @@ func (c *call) text(name string) string {
 	return v
 }
 
-// integer is a parameter's value, or def when it is not given.
+// integer returns a parameter's value, or def when it is not given.
 func (c *call) integer(name string, def, least, most int64) int64 {
 	v, ok := c.query.get(name)
 	if !ok {
@@ -49,7 +49,7 @@ func (c *call) integer(name string, def, least, most int64) int64 {
 
 const maxInt64 = 1<<63 - 1
 
-// boolean is a parameter's value, false when it is not given.
+// boolean returns a parameter's value, false when it is not given.
 func (c *call) boolean(name string) bool {
 	switch v, ok := c.query.get(name); {
 	case !ok || v == "false":
@@ -61,7 +61,7 @@ func (c *call) boolean(name string) bool {
 	return false
 }
 
-// window is the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's to say.
+// window returns the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's to say.
 func (c *call) window() string {
 	w := c.text("window")
 	if detail := unknownWindow(w); detail != "" {
@@ -83,7 +83,7 @@ func unknownWindow(w string) string {
 	return "want one of " + strings.Join(names, ", ")
 }
 
-// mode is the mode asked for, "" when that is left to the board.
+// mode returns the mode asked for, "" when that is left to the board.
 func (c *call) mode() leaderboard.Mode {
 	mode := leaderboard.Mode(c.text("mode"))
 	switch mode {
@@ -94,7 +94,7 @@ func (c *call) mode() leaderboard.Mode {
 	return mode
 }
 
-// boardName is the {board} of the path; no board has a name that is not valid.
+// boardName returns the {board} of the path; no board has a name that is not valid.
 func (c *call) boardName() (string, error) {
 	name := c.pathValue("board")
 	if leaderboard.CheckBoardName(name) != nil {
@@ -103,7 +103,7 @@ func (c *call) boardName() (string, error) {
 	return name, nil
 }
 
-// member is the {member} of the path.
+// member returns the {member} of the path.
 func (c *call) member() string {
 	id := c.pathValue("member")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); broken != nil {
@@ -112,7 +112,7 @@ func (c *call) member() string {
 	return id
 }
 
-// optionalMember is the parameter member, "" when it is not given.
+// optionalMember returns the parameter member, "" when it is not given.
 func (c *call) optionalMember() string {
 	id := c.text("member")
 	if broken := leaderboard.AsRule(leaderboard.CheckMember(id)); id != "" && broken != nil {
@@ -121,7 +121,7 @@ func (c *call) optionalMember() string {
 	return id
 }
 
-// labels are the labels that the boards asked about are to have, none when the parameter is not given.
+// labels returns the labels that the boards asked about are to have, none when the parameter is not given.
 func (c *call) labels() leaderboard.Labels {
 	text := c.text("labels")
 	if text == "" {
@@ -134,7 +134,7 @@ func (c *call) labels() leaderboard.Labels {
 	return labels
 }
 
-// fields is the parameter fields, as in level:7,paid:1; nil when it is not given.
+// fields returns the parameter fields, as in level:7,paid:1; nil when it is not given.
 func (c *call) fields() map[string]int64 {
 	text := c.text("fields")
 	if text == "" {
@@ -157,7 +157,7 @@ func (c *call) fields() map[string]int64 {
 	return out
 }
 
-// pageParams are the parameters of a page.
+// pageParams returns the parameters of a page.
 func (c *call) pageParams() (limit, offset int64, cursor string) {
 	limit = c.integer("limit", leaderboard.DefaultLimit, 1, leaderboard.MaxLimit)
 	offset = c.integer("offset", 0, 0, maxInt64)
@@ -168,13 +168,13 @@ func (c *call) pageParams() (limit, offset int64, cursor string) {
 	return limit, offset, cursor
 }
 
-// aroundParams are how many entries a slice is to have on either side.
+// aroundParams returns how many entries a slice is to have on either side.
 func (c *call) aroundParams() (before, after int64) {
 	return c.integer("before", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide),
 		c.integer("after", leaderboard.DefaultAround, 0, leaderboard.MaxAroundSide)
 }
 
-// idempotencyKey is the request's key, "" without one.
+// idempotencyKey returns the request's key, "" without one.
 func idempotencyKey(h http.Header) (string, error) {
 	values := h["Idempotency-Key"]
 	if len(values) == 0 {

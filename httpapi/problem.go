@@ -122,7 +122,7 @@ type problem struct {
 	Errors []inputError `json:"errors,omitempty"`
 }
 
-// writeProblem is the one way to answer with an error. It returns the row that it answered with.
+// writeProblem answers with an error, as nothing else does. It returns the row that it answered with.
 func writeProblem(w http.ResponseWriter, err error) *kind {
 	k, detail, errs := classify(err)
 	if detail == "" {

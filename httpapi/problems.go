@@ -36,7 +36,7 @@ type kind struct {
 	when   error  // the sentinel that means it, nil when it is found in another way
 }
 
-// typ is the problem's member type.
+// typ returns the problem's member type.
 func (k *kind) typ() string { return "/problems/" + k.code }
 
 // kinds is the one table from errors to responses. Its order matters: the first sentinel that an error wraps decides,

@@ -9,7 +9,7 @@ import (
 // A quiet period is over and nobody played in it. MySQL has no row of it, so queries about it are answered here: with a
 // page without entries, not with a period that is not found.
 
-// rankingsOf is where queries about a period are answered.
+// rankingsOf returns what answers queries about a period.
 func rankingsOf(rankings leaderboard.Rankings, ref *leaderboard.PeriodRef) leaderboard.Rankings {
 	if ref.Quiet() {
 		return quietRankings{}
@@ -17,7 +17,7 @@ func rankingsOf(rankings leaderboard.Rankings, ref *leaderboard.PeriodRef) leade
 	return rankings
 }
 
-// quietState is the state of a quiet period, which it has had since it ended.
+// quietState returns the state of a quiet period, which it has had since it ended.
 func quietState(ref *leaderboard.PeriodRef) leaderboard.State {
 	return leaderboard.State{Revision: leaderboard.Revision{AsOf: ref.AsOf}, Source: leaderboard.SourceLocal}
 }
@@ -25,7 +25,7 @@ func quietState(ref *leaderboard.PeriodRef) leaderboard.State {
 // quietRankings implements leaderboard.Rankings for quiet periods.
 type quietRankings struct{}
 
-// state is the state of the period, unless a later one is asked for.
+// state returns the state of the period, unless a later one is asked for.
 func (quietRankings) state(p *leaderboard.PeriodRef, minSeq int64) (leaderboard.State, error) {
 	if minSeq > 0 {
 		return leaderboard.State{}, leaderboard.ErrSeqAhead
@@ -33,7 +33,7 @@ func (quietRankings) state(p *leaderboard.PeriodRef, minSeq int64) (leaderboard.
 	return quietState(p), nil
 }
 
-// Page has no entries.
+// Page returns one without entries.
 func (r quietRankings) Page(_ context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	st, err := r.state(&p, q.MinSeq)
 	if err == nil && q.Around != "" {
@@ -42,19 +42,19 @@ func (r quietRankings) Page(_ context.Context, p leaderboard.PeriodRef, q leader
 	return &leaderboard.Page{State: st}, err
 }
 
-// Members have no entries.
+// Members returns no standings.
 func (r quietRankings) Members(_ context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	st, err := r.state(&p, q.MinSeq)
 	return &leaderboard.Standings{State: st, NotRanked: q.Members}, err
 }
 
-// ScoreRank is the first one.
+// ScoreRank returns the first rank, which any score would have.
 func (r quietRankings) ScoreRank(_ context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	st, err := r.state(&p, q.MinSeq)
 	return &leaderboard.ScoreRank{State: st, Strict: 1, Tied: 1}, err
 }
 
-// Distribution has no buckets.
+// Distribution returns one without buckets.
 func (r quietRankings) Distribution(_ context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	st, err := r.state(&p, q.MinSeq)
 	return &leaderboard.Distribution{State: st}, err
@@ -105,7 +105,7 @@ func (m combinedRankings) MergedMember(ctx context.Context, periods []leaderboar
 	return &out, nil
 }
 
-// withoutQuiet are the periods that have entries. All of them together can be ranked as one.
+// withoutQuiet returns the periods that have entries. All of them together can be ranked as one.
 func withoutQuiet(periods []leaderboard.PeriodRef, mode leaderboard.Mode) (seen []leaderboard.PeriodRef, err error) {
 	for i := range periods {
 		if !periods[i].Quiet() {

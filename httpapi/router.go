@@ -40,7 +40,7 @@ func (p *pattern) matches(s *segments) bool {
 	return true
 }
 
-// value is the decoded segment that stands for {name}.
+// value returns the decoded segment that stands for {name}.
 func (p *pattern) value(s *segments, name string) string {
 	for i, seg := range p.segments {
 		if len(seg) == len(name)+2 && seg[0] == '{' && seg[1:len(seg)-1] == name {

@@ -33,22 +33,22 @@ func newHandlers(cfg *Config) *handlers {
 	return h
 }
 
-// nowhere is a route that answers everything with one problem.
+// nowhere returns a route that answers everything with one problem.
 func nowhere(code string) route {
 	return route{access: accessAnyone, ops: true, anyQuery: true, handle: func(*call) error { return reject(code, "") }}
 }
 
-// common are the parameters that every reading route has.
+// common returns the parameters that every reading route has.
 func common(more ...string) []string {
 	return append([]string{"window", "period", "mode", "min_seq"}, more...)
 }
 
-// combined are those of the routes that are about several boards.
+// combined returns those of the routes that are about several boards.
 func combined(more ...string) []string {
 	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq", "profiles"}, more...)
 }
 
-// routes is the table. Routes under /v1 that do not say otherwise are for admins.
+// routes returns the table. Routes under /v1 that do not say otherwise are for admins.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
 	table := []route{

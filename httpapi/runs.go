@@ -122,7 +122,7 @@ func (h *runHandlers) rebuild(c *call) error {
 	return c.sendJSON(http.StatusAccepted, showRun(&run))
 }
 
-// wait is how long the caller wants to wait for the run.
+// wait returns how long the caller wants to wait for the run.
 func (c *call) wait() (time.Duration, error) {
 	text := c.text("wait")
 	if text == "" {

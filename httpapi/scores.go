@@ -139,7 +139,7 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 	return out, nil
 }
 
-// fieldValues are the fields of entry i of a body; nil when it has none. null is no value.
+// fieldValues returns the fields of entry i of a body; nil when it has none. null is no value.
 func fieldValues(in map[string]*int64, bad *badFields, i int) map[string]int64 {
 	if in == nil {
 		return nil

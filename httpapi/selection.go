@@ -19,7 +19,7 @@ type selection struct {
 	minSeqs map[string]int64 // by board, nil when any state will do
 }
 
-// boards are the names of the boards.
+// boards returns the names of the boards.
 func (s *selection) boards() []string {
 	names := make([]string, len(s.refs))
 	for i := range s.refs {
@@ -103,7 +103,7 @@ func (c *call) boardNames(list string) []string {
 	return names
 }
 
-// minSeqs are the least states asked for: pairs of board and seq.
+// minSeqs returns the least states asked for: pairs of board and seq.
 func (c *call) minSeqs() map[string]int64 {
 	list := c.text("min_seq")
 	if list == "" {
@@ -122,7 +122,7 @@ func (c *call) minSeqs() map[string]int64 {
 	return seqs
 }
 
-// commonMode is the mode of the boards when they have the same, strict otherwise.
+// commonMode returns the mode of the boards when they have the same, strict otherwise.
 func commonMode(refs []leaderboard.PeriodRef) leaderboard.Mode {
 	for i := range refs {
 		if refs[i].Rules.Mode != refs[0].Rules.Mode {
@@ -142,7 +142,7 @@ func (s *selection) reached(states []leaderboard.State) bool {
 	return true
 }
 
-// state is that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
+// state returns that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
 func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
 	slowest := map[leaderboard.Source]int{leaderboard.SourceLocal: 0, leaderboard.SourceRedis: 1, leaderboard.SourceMySQL: 2}

@@ -16,7 +16,7 @@ import (
 // once less for each request, which is expensive.
 const readTimeout = 15 * time.Second
 
-// Server is an http.Server for handler whose limits keep slow and greedy clients from holding it up. The caller
+// Server returns an http.Server for handler whose limits keep slow and greedy clients from holding it up. The caller
 // serves and shuts down. Routes that may take longer extend the deadlines for themselves.
 func Server(addr string, handler http.Handler) *http.Server {
 	return &http.Server{
@@ -78,7 +78,7 @@ func unreadable(b []byte) (status int, text string, ok bool) {
 	return status, string(b[line+len(unreadableHeaders):]), err == nil && status >= http.StatusBadRequest
 }
 
-// unreadableProblem is a whole answer. What is not simply malformed has no row in the table of problems: no client that
+// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client that
 // speaks HTTP sees it, and the status says all.
 func unreadableProblem(status int, text string) []byte {
 	_, reason, _ := strings.Cut(text, ": ")

@@ -134,7 +134,7 @@ func (d *Document) operation(method, path string, item, op *yaml.Node) operation
 	return o
 }
 
-// curl is a line to try an operation with.
+// curl returns a line to try an operation with.
 func curl(method, path string, keyed bool, body *yaml.Node) string {
 	path = strings.NewReplacer("{board}", "demo", "{member}", "u1", "{score}", "90", "{id}", "1", "{code}", "not-ranked").Replace(path)
 	line := "curl -s"
