@@ -37,9 +37,9 @@ const (
 type Catalog struct {
 	boards Boards
 	now    func() time.Time
-	kept   *keeper[string, *listed]
-	named  *keeper[periodName, *leaderboard.Period]
-	chosen *keeper[selection, *[]string]
+	kept   *answerCache[string, *listed]
+	named  *answerCache[periodName, *leaderboard.Period]
+	chosen *answerCache[selection, *[]string]
 	forgot atomic.Int64 // how often Forget was called
 	away   atomic.Bool
 }
@@ -93,18 +93,18 @@ func NewCatalog(boards Boards) *Catalog { return newCatalog(boards, time.Now) }
 func newCatalog(boards Boards, now func() time.Time) *Catalog {
 	same := func(l *listed) *listed { return l }
 	samePeriod := func(p *leaderboard.Period) *leaderboard.Period { return p }
-	rules := keepRules{fresh: catalogTTL, grace: catalogTTL, limit: catalogLimit, wait: catalogWait, retry: catalogTTL, now: now}
+	rules := answerRules{fresh: catalogTTL, grace: catalogTTL, limit: catalogLimit, wait: catalogWait, retry: catalogTTL, now: now}
 	return &Catalog{
 		boards: boards, now: now,
-		kept: newKeeper[string](rules, keepOps[*listed]{
+		kept: newAnswerCache[string](rules, answerOps[*listed]{
 			seq: func(l *listed) int64 { return int64(l.Clock) }, local: same, stale: same,
 			bytes: func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
 		}, catalogTimeout, catalogBoards, catalogBytes),
-		named: newKeeper[periodName](rules, keepOps[*leaderboard.Period]{
+		named: newAnswerCache[periodName](rules, answerOps[*leaderboard.Period]{
 			seq: func(*leaderboard.Period) int64 { return 0 }, local: samePeriod, stale: samePeriod,
 			bytes: func(*leaderboard.Period) int { return 400 },
 		}, catalogTimeout, catalogBoards, catalogBytes),
-		chosen: newKeeper[selection](rules, selectionOps(), catalogTimeout, catalogBoards, catalogBytes),
+		chosen: newAnswerCache[selection](rules, selectionOps(), catalogTimeout, catalogBoards, catalogBytes),
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *Catalog) Forget(name string) {
 }
 
 // Committed tells of a commit that this process has made to a period of a board. When another process has changed the
-// board, or made it anew, the writer knows first: what is known here is forgotten then, so that the caller who is told
+// board, or made it again, the writer knows first: what is known here is forgotten then, so that the caller who is told
 // of the commit finds it. It does not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	h, ok := c.kept.kept.get(ref.Board)

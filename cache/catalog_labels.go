@@ -48,9 +48,9 @@ func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) (*[]str
 	return &names, nil
 }
 
-func selectionOps() keepOps[*[]string] {
+func selectionOps() answerOps[*[]string] {
 	same := func(names *[]string) *[]string { return names }
-	return keepOps[*[]string]{
+	return answerOps[*[]string]{
 		seq: func(*[]string) int64 { return 0 }, local: same, stale: same,
 		bytes: func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },
 	}

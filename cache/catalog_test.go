@@ -177,18 +177,18 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 			t.Errorf("%s: %d look-ups, want %d; %v", what, s.reads, reads, err)
 		}
 	}
-	same, past, anew, changed := ref, ref, ref, ref
+	same, past, again, changed := ref, ref, ref, ref
 	same.Rules = new(leaderboard.Rules{}.WithDefaults())
 	past.ID, past.Name = 7, "another period"
-	anew.BoardID++
+	again.BoardID++
 	changed.Rules = new(b.Rules)
 	changed.Rules.Visibility = leaderboard.VisibilityPrivate
 	c.Committed(same)
 	c.Committed(past)
 	c.Committed(leaderboard.PeriodRef{ID: 9, BoardID: 9, Board: "unknown", Rules: ref.Rules})
 	look("commits to the board as it is known", 0)
-	c.Committed(anew)
-	look("a commit to a board of that name made anew", 1)
+	c.Committed(again)
+	look("a commit to a board of that name made again", 1)
 	c.Committed(changed)
 	look("a commit under other rules", 1)
 	look("nothing more", 0)

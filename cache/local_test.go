@@ -14,7 +14,7 @@ import (
 	"leaderboard"
 )
 
-// source is what a keeper loads pages from; every load takes a while.
+// source is what a answerCache loads pages from; every load takes a while.
 type source struct {
 	mu    sync.Mutex
 	seq   int64
@@ -54,15 +54,15 @@ func (s *source) load(ctx context.Context, minSeq int64) (*leaderboard.Page, err
 	return &leaderboard.Page{State: leaderboard.State{Revision: leaderboard.Revision{Seq: seq}, Source: leaderboard.SourceRedis}}, nil
 }
 
-func testKeeper() *keeper[string, *leaderboard.Page] {
-	rules := keepRules{
+func testAnswerCache() *answerCache[string, *leaderboard.Page] {
+	rules := answerRules{
 		fresh: 100 * time.Millisecond, grace: time.Second, limit: time.Minute, wait: 250 * time.Millisecond, retry: time.Second, now: time.Now,
 	}
-	return newKeeper[string](rules, pageOps(), 5*time.Second, 100, 1<<20)
+	return newAnswerCache[string](rules, pageOps(), 5*time.Second, 100, 1<<20)
 }
 
 // ask is one read, as the reader makes it.
-func ask(t *testing.T, k *keeper[string, *leaderboard.Page], s *source, minSeq int64) *leaderboard.Page {
+func ask(t *testing.T, k *answerCache[string, *leaderboard.Page], s *source, minSeq int64) *leaderboard.Page {
 	t.Helper()
 	page, err := askErr(t, k, s, minSeq)
 	if err != nil {
@@ -71,7 +71,7 @@ func ask(t *testing.T, k *keeper[string, *leaderboard.Page], s *source, minSeq i
 	return page
 }
 
-func askErr(t *testing.T, k *keeper[string, *leaderboard.Page], s *source, minSeq int64) (*leaderboard.Page, error) {
+func askErr(t *testing.T, k *answerCache[string, *leaderboard.Page], s *source, minSeq int64) (*leaderboard.Page, error) {
 	if page, ok := k.fresh("k", minSeq); ok {
 		return page, nil
 	}
@@ -85,10 +85,10 @@ func want(t *testing.T, p *leaderboard.Page, seq int64, source leaderboard.Sourc
 	}
 }
 
-func TestKeeperAges(t *testing.T) {
+func TestAnswerCacheAges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 1, slow: 10 * time.Millisecond}
+		k, s := testAnswerCache(), &source{seq: 1, slow: 10 * time.Millisecond}
 		want(t, ask(t, k, s, 0), 1, leaderboard.SourceRedis, false) // the first caller gets the original
 		first := ask(t, k, s, 0)
 		want(t, first, 1, leaderboard.SourceLocal, false)
@@ -112,10 +112,10 @@ func TestKeeperAges(t *testing.T) {
 	})
 }
 
-func TestKeeperMinSeq(t *testing.T) {
+func TestAnswerCacheMinSeq(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 5}
+		k, s := testAnswerCache(), &source{seq: 5}
 		ask(t, k, s, 0)
 		s.set(6, nil, 0)
 		want(t, ask(t, k, s, 5), 5, leaderboard.SourceLocal, false)
@@ -134,7 +134,7 @@ func TestKeeperMinSeq(t *testing.T) {
 	})
 }
 
-func TestKeeperOutage(t *testing.T) {
+func TestAnswerCacheOutage(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct {
 		err  error
@@ -143,7 +143,7 @@ func TestKeeperOutage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				k, s := testKeeper(), &source{seq: 1}
+				k, s := testAnswerCache(), &source{seq: 1}
 				ask(t, k, s, 0)
 				s.set(1, fault.err, fault.slow)
 				time.Sleep(2 * time.Second)
@@ -180,10 +180,10 @@ func TestKeeperOutage(t *testing.T) {
 	}
 }
 
-func TestKeeperKeepsNoErrors(t *testing.T) {
+func TestAnswerCacheKeepsNoErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{err: leaderboard.ErrNotRanked}
+		k, s := testAnswerCache(), &source{err: leaderboard.ErrNotRanked}
 		if _, err := askErr(t, k, s, 0); !errors.Is(err, leaderboard.ErrNotRanked) {
 			t.Fatal(err)
 		}
@@ -201,24 +201,24 @@ func TestKeeperKeepsNoErrors(t *testing.T) {
 	})
 }
 
-func TestKeeperForgets(t *testing.T) {
+func TestAnswerCacheForgets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 1, slow: time.Second}
+		k, s := testAnswerCache(), &source{seq: 1, slow: time.Second}
 		go func() { _, _ = askErr(t, k, s, 0) }()
 		time.Sleep(500 * time.Millisecond)
 		s.set(2, nil, 0)
 		k.forget("k")
-		want(t, ask(t, k, s, 0), 2, leaderboard.SourceRedis, false) // does not join the old flight
+		want(t, ask(t, k, s, 0), 2, leaderboard.SourceRedis, false) // does not join the old call
 		time.Sleep(time.Second)                                     // which ends without leaving anything
 		want(t, ask(t, k, s, 0), 2, leaderboard.SourceLocal, false)
 	})
 }
 
-func TestFlightsAreShared(t *testing.T) {
+func TestCallsAreShared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 1, slow: 100 * time.Millisecond}
+		k, s := testAnswerCache(), &source{seq: 1, slow: 100 * time.Millisecond}
 		first, cancel := context.WithCancel(t.Context())
 		go func() {
 			if _, err := k.get(first, "k", 0, s.load); !errors.Is(err, context.Canceled) {
@@ -239,9 +239,9 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-func TestFlightPanics(t *testing.T) {
+func TestCallPanics(t *testing.T) {
 	t.Parallel()
-	k := testKeeper()
+	k := testAnswerCache()
 	_, err := k.get(t.Context(), "k", 0, func(context.Context, int64) (*leaderboard.Page, error) { panic("ouch") })
 	if err == nil || !strings.Contains(err.Error(), "ouch") {
 		t.Errorf("a panic became %v", err)

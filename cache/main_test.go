@@ -22,7 +22,7 @@ func unhurried(o ReaderOptions) ReaderOptions {
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.MaxWait)
 	o.StaleWait = cmp.Or(o.StaleWait, cachetest.MaxWait)
 	o.FallbackWait = cmp.Or(o.FallbackWait, cachetest.MaxWait)
-	o.FlightTimeout = cmp.Or(o.FlightTimeout, cachetest.MaxWait)
+	o.CallTimeout = cmp.Or(o.CallTimeout, cachetest.MaxWait)
 	return o
 }
 

@@ -27,29 +27,29 @@ type placesKey struct {
 
 // wanted is a question about members that waits for its answer.
 type wanted struct {
-	ref   leaderboard.PeriodRef
-	query leaderboard.MembersQuery
-	since time.Time
-	land  func(*leaderboard.Standings, error)
+	ref    leaderboard.PeriodRef
+	query  leaderboard.MembersQuery
+	since  time.Time
+	finish func(*leaderboard.Standings, error)
 
 	waited bool // the copy was too old for it before
 }
 
 // newBatches sets up the two layers that questions about members pass through in batches.
 func (r *Reader) newBatches() {
-	layer := func(run func(placesKey, []wanted)) *gatherer[placesKey, wanted] {
-		return &gatherer[placesKey, wanted]{
+	layer := func(run func(placesKey, []wanted)) *batcher[placesKey, wanted] {
+		return &batcher[placesKey, wanted]{
 			most: batchMembers, maxWait: batchMaxWait, run: run,
 			size: func(w wanted) int { return len(w.query.Members) },
-			fail: func(w wanted, err error) { w.land(nil, err) },
+			fail: func(w wanted, err error) { w.finish(nil, err) },
 		}
 	}
 	r.fromCopy, r.fromDatabase = layer(r.placesInCopy), layer(r.placesInDatabase)
 }
 
 // lookUp asks Redis, then MySQL, together with whoever asks at the same time.
-func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, land func(*leaderboard.Standings, error)) {
-	key, w := placesKey{periodKeyOf(p), q.Mode}, wanted{ref: p, query: q, since: time.Now(), land: land}
+func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, finish func(*leaderboard.Standings, error)) {
+	key, w := placesKey{periodKeyOf(p), q.Mode}, wanted{ref: p, query: q, since: time.Now(), finish: finish}
 	if r.copies != nil {
 		r.fromCopy.add(key, w)
 	} else {
@@ -87,7 +87,7 @@ func (r *Reader) askPlaces(key placesKey, batch []wanted) (rest []wanted) {
 		from += len(w.query.Members)
 		switch {
 		case err == nil:
-			w.land(s, nil)
+			w.finish(s, nil)
 		case errors.Is(err, topn.ErrBehind) && !w.waited: // the others go on at once
 			w.waited = true
 			time.AfterFunc(behindPause, func() { r.fromCopy.add(key, w) })
@@ -111,7 +111,7 @@ func membersOf(batch []wanted) []string {
 
 // placesInDatabase answers a batch from MySQL.
 func (r *Reader) placesInDatabase(key placesKey, batch []wanted) {
-	ctx, cancel := context.WithTimeout(context.Background(), r.opts.FlightTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), r.opts.CallTimeout)
 	defer cancel()
 	all := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: key.mode}, Members: membersOf(batch)}
 	if len(batch) > 1 {
@@ -128,7 +128,7 @@ func (r *Reader) placesInDatabase(key placesKey, batch []wanted) {
 		}
 	case err != nil:
 		for _, w := range batch {
-			w.land(nil, err)
+			w.finish(nil, err)
 		}
 	default:
 		deal(s, batch)
@@ -138,7 +138,7 @@ func (r *Reader) placesInDatabase(key placesKey, batch []wanted) {
 // deal gives every question its part of one answer.
 func deal(s *leaderboard.Standings, batch []wanted) {
 	if len(batch) == 1 && s.Seq >= batch[0].query.MinSeq {
-		batch[0].land(s, nil)
+		batch[0].finish(s, nil)
 		return
 	}
 	at := make(map[string]int, len(s.Entries))
@@ -149,7 +149,7 @@ func deal(s *leaderboard.Standings, batch []wanted) {
 	}
 	for _, w := range batch {
 		if s.Seq < w.query.MinSeq {
-			w.land(nil, leaderboard.ErrSeqAhead)
+			w.finish(nil, leaderboard.ErrSeqAhead)
 			continue
 		}
 		part := &leaderboard.Standings{State: s.State}
@@ -170,6 +170,6 @@ func deal(s *leaderboard.Standings, batch []wanted) {
 		for i, position := range rank.Number(w.query.Mode, rank.Top(), own) {
 			part.Entries[i].Position = position
 		}
-		w.land(part, nil)
+		w.finish(part, nil)
 	}
 }

@@ -53,7 +53,7 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 // waiting is how many questions gather in a layer.
-func waiting(g *gatherer[placesKey, wanted]) (n int) {
+func waiting(g *batcher[placesKey, wanted]) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, list := range g.waiting {
@@ -120,7 +120,7 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 		{Query: leaderboard.Query{MinSeq: 12}, Members: []string{"m2"}},
 		{Members: []string{"m3", "m1"}},
 	} {
-		batch[i] = wanted{ref: b.ref, query: q, since: time.Now(), land: func(s *leaderboard.Standings, err error) { got[i], errs[i] = s, err }}
+		batch[i] = wanted{ref: b.ref, query: q, since: time.Now(), finish: func(s *leaderboard.Standings, err error) { got[i], errs[i] = s, err }}
 	}
 	batch[1].waited, batch[2].waited = true, true
 	rest := r.askPlaces(placesKey{}, batch)
@@ -194,7 +194,7 @@ func TestLookupsFailAlone(t *testing.T) {
 		var batch []wanted
 		for _, m := range []string{"m1", "m9", "m2"} {
 			q := leaderboard.MembersQuery{Members: []string{m}}
-			batch = append(batch, wanted{ref: w.Ref, query: q, land: func(s *leaderboard.Standings, err error) {
+			batch = append(batch, wanted{ref: w.Ref, query: q, finish: func(s *leaderboard.Standings, err error) {
 				if errs[m] = err; err == nil && s.Entries[0].Member != m {
 					t.Errorf("%s got %+v", m, s)
 				}

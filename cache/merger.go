@@ -16,8 +16,8 @@ import (
 type Merger struct {
 	reader   *Reader
 	database leaderboard.MergedRankings
-	pages    *keeper[mergedPageKey, *leaderboard.MergedPage]
-	members  *keeper[mergedMemberKey, *leaderboard.MergedStandings]
+	pages    *answerCache[mergedPageKey, *leaderboard.MergedPage]
+	members  *answerCache[mergedMemberKey, *leaderboard.MergedStandings]
 }
 
 // The keys under which merged answers are kept. What is tied and what comes first follows from the codec, which all
@@ -44,8 +44,8 @@ func NewMerger(reader *Reader, database leaderboard.MergedRankings) *Merger {
 	rules := reader.pages.rules
 	return &Merger{
 		reader: reader, database: database,
-		pages:   newKeeper[mergedPageKey](rules, mergedPageOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
-		members: newKeeper[mergedMemberKey](rules, mergedMemberOps(), o.FlightTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		pages:   newAnswerCache[mergedPageKey](rules, mergedPageOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		members: newAnswerCache[mergedMemberKey](rules, mergedMemberOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
 	}
 }
 
@@ -85,7 +85,7 @@ func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodR
 }
 
 // answer is what is kept, or what the database says within the bound; a fresh answer always the latter.
-func answer[K comparable, V any](ctx context.Context, m *Merger, kept *keeper[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+func answer[K comparable, V any](ctx context.Context, m *Merger, kept *answerCache[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
 	if fresh {
 		return fallback(ctx, m.reader, ask)
 	}
@@ -188,25 +188,25 @@ func marked(states []leaderboard.State, mark func(leaderboard.State) leaderboard
 	return out
 }
 
-func mergedPageOps() keepOps[*leaderboard.MergedPage] {
+func mergedPageOps() answerOps[*leaderboard.MergedPage] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedPage) *leaderboard.MergedPage {
 		return func(p *leaderboard.MergedPage) *leaderboard.MergedPage {
 			return &leaderboard.MergedPage{States: marked(p.States, mark), Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
 		}
 	}
-	return keepOps[*leaderboard.MergedPage]{
+	return answerOps[*leaderboard.MergedPage]{
 		seq: func(*leaderboard.MergedPage) int64 { return 0 }, local: with(local), stale: with(stale),
 		bytes: func(p *leaderboard.MergedPage) int { return answerBytes + entryBytes*(len(p.Entries)+len(p.States)) },
 	}
 }
 
-func mergedMemberOps() keepOps[*leaderboard.MergedStandings] {
+func mergedMemberOps() answerOps[*leaderboard.MergedStandings] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedStandings) *leaderboard.MergedStandings {
 		return func(s *leaderboard.MergedStandings) *leaderboard.MergedStandings {
 			return &leaderboard.MergedStandings{States: marked(s.States, mark), Entries: s.Entries}
 		}
 	}
-	return keepOps[*leaderboard.MergedStandings]{
+	return answerOps[*leaderboard.MergedStandings]{
 		seq: func(*leaderboard.MergedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
 		bytes: func(s *leaderboard.MergedStandings) int {
 			return answerBytes + entryBytes*(len(s.Entries)+len(s.States))

@@ -76,7 +76,7 @@ func TestMergerLayers(t *testing.T) {
 		}
 		refs = append(refs, p.Ref(&b))
 	}
-	var later atomic.Int64 // read by flights too, which may outlast the question
+	var later atomic.Int64 // read by calls too, which may outlast the question
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
 	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: now})
 	m := NewMerger(reader, c)

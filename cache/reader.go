@@ -13,11 +13,11 @@ import (
 // ReaderOptions adjust a Reader; the zero value is fit for production.
 type ReaderOptions struct {
 	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0, counted from when it came or from when its period
-	// was last seen unchanged. Up to ten times as old it is served while one flight renews it.
+	// was last seen unchanged. Up to ten times as old it is served while one call renews it.
 	LocalTTL time.Duration
 	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
 	StaleLimit time.Duration
-	// StaleWait is how long a reader with such an answer at hand waits for a better one; 250 ms.
+	// StaleWait is how long a reader who has such an answer waits for a better one; 250 ms.
 	StaleWait    time.Duration
 	LocalEntries int // answers kept, 65,536
 	LocalBytes   int // and their approximate size, 32 MiB
@@ -26,7 +26,7 @@ type ReaderOptions struct {
 	FallbackConcurrent int           // questions in MySQL at once, 16; look-ups of members that go together are one
 	FallbackQueue      int           // questions waiting for that, 64; more: ErrOverloaded
 	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
-	FlightTimeout      time.Duration // for one question through all layers, 6 s
+	CallTimeout        time.Duration // for one question through all layers, 6 s
 
 	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
 	// builds.
@@ -51,7 +51,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 16)
 	o.FallbackQueue = cmp.Or(o.FallbackQueue, 64)
 	o.FallbackWait = cmp.Or(o.FallbackWait, 500*time.Millisecond)
-	o.FlightTimeout = cmp.Or(o.FlightTimeout, 6*time.Second)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 6*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -77,14 +77,14 @@ type Reader struct {
 	gate     *gate
 	redis    *topn.Breaker
 
-	pages         *keeper[pageKey, *leaderboard.Page]
-	standings     *keeper[membersKey, *leaderboard.Standings]
-	scoreRanks    *keeper[scoreKey, *leaderboard.ScoreRank]
-	distributions *keeper[distributionKey, *leaderboard.Distribution]
+	pages         *answerCache[pageKey, *leaderboard.Page]
+	standings     *answerCache[membersKey, *leaderboard.Standings]
+	scoreRanks    *answerCache[scoreKey, *leaderboard.ScoreRank]
+	distributions *answerCache[distributionKey, *leaderboard.Distribution]
 
 	outside *lru[int64, time.Time] // when the copy of a period did not hold all of many members
 
-	fromCopy, fromDatabase *gatherer[placesKey, wanted] // what the standings are looked up with
+	fromCopy, fromDatabase *batcher[placesKey, wanted] // what the standings are looked up with
 }
 
 // NewReader puts the layers in front of database. copies may be nil.
@@ -95,21 +95,21 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 		gate:  newGate(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
 		redis: topn.NewBreaker(o.Now, o.OnBreaker),
 	}
-	rules := keepRules{
+	rules := answerRules{
 		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now, away: o.Away,
 	}
-	r.pages = newKeeper[pageKey](rules, pageOps(), o.FlightTimeout, o.LocalEntries/2, o.LocalBytes/2)
-	r.standings = newKeeper[membersKey](rules, standingsOps(), o.FlightTimeout, o.LocalEntries/4, o.LocalBytes/4)
-	r.scoreRanks = newKeeper[scoreKey](rules, scoreOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
-	r.distributions = newKeeper[distributionKey](rules, distributionOps(), o.FlightTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.pages = newAnswerCache[pageKey](rules, pageOps(), o.CallTimeout, o.LocalEntries/2, o.LocalBytes/2)
+	r.standings = newAnswerCache[membersKey](rules, standingsOps(), o.CallTimeout, o.LocalEntries/4, o.LocalBytes/4)
+	r.scoreRanks = newAnswerCache[scoreKey](rules, scoreOps(), o.CallTimeout, o.LocalEntries/8, o.LocalBytes/8)
+	r.distributions = newAnswerCache[distributionKey](rules, distributionOps(), o.CallTimeout, o.LocalEntries/8, o.LocalBytes/8)
 	r.outside = newLRU[int64, time.Time](outsidePeriods, outsidePeriods)
-	r.watch(newSightings(o.LocalTTL))
+	r.watch(newLastSeen(o.LocalTTL))
 	r.newBatches()
 	return r
 }
 
 // watch lets what one answer says of its period's state count for all others that are kept.
-func (r *Reader) watch(s *sightings) {
+func (r *Reader) watch(s *lastSeen) {
 	r.pages.seen, r.pages.period = s, func(k pageKey) int64 { return k.id }
 	r.standings.seen, r.standings.period = s, func(k membersKey) int64 { return k.id }
 	r.scoreRanks.seen, r.scoreRanks.period = s, func(k scoreKey) int64 { return k.id }
@@ -151,13 +151,13 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 }
 
 func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
-	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, land func(*leaderboard.Standings, error)) {
+	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, finish func(*leaderboard.Standings, error)) {
 		q.MinSeq = minSeq
 		if !q.Narrow() {
-			r.lookUp(p, q, land)
+			r.lookUp(p, q, finish)
 			return
 		}
-		fly(ctx, r.opts.FlightTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.narrow(ctx, p, q) }, land)
+		detach(ctx, r.opts.CallTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.narrow(ctx, p, q) }, finish)
 	})
 	if err != nil {
 		return nil, err

@@ -89,20 +89,20 @@ func stale(s leaderboard.State) leaderboard.State {
 	return s
 }
 
-func pageOps() keepOps[*leaderboard.Page] {
+func pageOps() answerOps[*leaderboard.Page] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Page) *leaderboard.Page {
 		return func(p *leaderboard.Page) *leaderboard.Page {
 			return &leaderboard.Page{State: mark(p.State), Entries: p.Entries, Next: p.Next}
 		}
 	}
-	return keepOps[*leaderboard.Page]{
+	return answerOps[*leaderboard.Page]{
 		seq: func(p *leaderboard.Page) int64 { return p.Seq }, state: func(p *leaderboard.Page) leaderboard.State { return p.State },
 		local: with(local), stale: with(stale),
 		bytes: func(p *leaderboard.Page) int { return answerBytes + entryBytes*len(p.Entries) },
 	}
 }
 
-func standingsOps() keepOps[*leaderboard.Standings] {
+func standingsOps() answerOps[*leaderboard.Standings] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Standings) *leaderboard.Standings {
 		return func(s *leaderboard.Standings) *leaderboard.Standings {
 			return &leaderboard.Standings{
@@ -110,7 +110,7 @@ func standingsOps() keepOps[*leaderboard.Standings] {
 			}
 		}
 	}
-	return keepOps[*leaderboard.Standings]{
+	return answerOps[*leaderboard.Standings]{
 		seq: func(s *leaderboard.Standings) int64 { return s.Seq }, state: func(s *leaderboard.Standings) leaderboard.State { return s.State },
 		local: with(local), stale: with(stale),
 		bytes: func(s *leaderboard.Standings) int {
@@ -119,26 +119,26 @@ func standingsOps() keepOps[*leaderboard.Standings] {
 	}
 }
 
-func scoreOps() keepOps[*leaderboard.ScoreRank] {
+func scoreOps() answerOps[*leaderboard.ScoreRank] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.ScoreRank) *leaderboard.ScoreRank {
 		return func(s *leaderboard.ScoreRank) *leaderboard.ScoreRank {
 			return &leaderboard.ScoreRank{State: mark(s.State), Strict: s.Strict, Tied: s.Tied}
 		}
 	}
-	return keepOps[*leaderboard.ScoreRank]{
+	return answerOps[*leaderboard.ScoreRank]{
 		seq: func(s *leaderboard.ScoreRank) int64 { return s.Seq }, state: func(s *leaderboard.ScoreRank) leaderboard.State { return s.State },
 		local: with(local), stale: with(stale),
 		bytes: func(*leaderboard.ScoreRank) int { return answerBytes },
 	}
 }
 
-func distributionOps() keepOps[*leaderboard.Distribution] {
+func distributionOps() answerOps[*leaderboard.Distribution] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.Distribution) *leaderboard.Distribution {
 		return func(d *leaderboard.Distribution) *leaderboard.Distribution {
 			return &leaderboard.Distribution{State: mark(d.State), Buckets: d.Buckets}
 		}
 	}
-	return keepOps[*leaderboard.Distribution]{
+	return answerOps[*leaderboard.Distribution]{
 		seq: func(d *leaderboard.Distribution) int64 { return d.Seq }, state: func(d *leaderboard.Distribution) leaderboard.State { return d.State },
 		local: with(local), stale: with(stale),
 		bytes: func(d *leaderboard.Distribution) int { return answerBytes + bucketBytes*len(d.Buckets) },

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// memberShards is how many tables the members are spread over. One that is full is made anew by itself: at ten million
+// memberShards is how many tables the members are spread over. One that is full is made again, larger, by itself: at ten million
 // members that takes as long as 40,000 look-ups.
 const memberShards = 256
 

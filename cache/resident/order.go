@@ -197,7 +197,7 @@ func (o *order) remove(p place) {
 	o.regroup(p)
 }
 
-// regroup finds out anew whether a group begins at a place, which may be the end.
+// regroup finds out again whether a group begins at a place, which may be the end.
 func (o *order) regroup(p place) {
 	n, ok := o.record(p)
 	if !ok {
@@ -291,7 +291,7 @@ func (o *order) setLast(i int) {
 	o.last[i] = o.slab.at(b.records[b.n-1]).head
 }
 
-// recount finds out anew what follows from which blocks there are: some ten microseconds for a million entries, once in
+// recount finds out again what follows from which blocks there are: some ten microseconds for a million entries, once in
 // some hundred changes.
 func (o *order) recount() {
 	entries, groups := make([]int64, len(o.blocks)), make([]int64, len(o.blocks))

@@ -13,8 +13,8 @@ import (
 // people is what the store knows of members, kept for a while, and forgotten when this process changes it.
 type people struct {
 	*store.Store
-	profiles *cache.Kept[*leaderboard.Profile]
-	friends  *cache.Kept[friendList]
+	profiles *cache.Loader[*leaderboard.Profile]
+	friends  *cache.Loader[friendList]
 }
 
 // friendList is a list and the version that it is at least as new as.
@@ -29,10 +29,10 @@ const listsTogether = 16
 // newPeople keeps what database says.
 func newPeople(database *store.Store) people {
 	p := people{Store: database}
-	p.profiles = cache.NewKept(p.fetchProfiles, sizeOfProfile, cache.KeptOptions{})
+	p.profiles = cache.NewLoader(p.fetchProfiles, sizeOfProfile, cache.LoaderOptions{})
 	// A list of friends is large, and who adds one wants to see it: what is asked again soon is its version only. Without
 	// the list there is no answer, so it is waited for.
-	p.friends = cache.NewKept(p.fetchFriends, sizeOfList, cache.KeptOptions{
+	p.friends = cache.NewLoader(p.fetchFriends, sizeOfList, cache.LoaderOptions{
 		TTL: time.Second, Batch: 64, Bytes: 32 << 20, Timeout: 5 * time.Second,
 	})
 	return p

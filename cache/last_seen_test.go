@@ -50,12 +50,12 @@ func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	})
 }
 
-// TestSightingEndsAFailure: a failure is forgotten once another answer has shown that nothing has changed.
-func TestSightingEndsAFailure(t *testing.T) {
+// TestLastSeenEndsAFailure: a failure is forgotten once another answer has shown that nothing has changed.
+func TestLastSeenEndsAFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 1}
-		k.seen, k.period = newSightings(k.rules.fresh), func(string) int64 { return 1 }
+		k, s := testAnswerCache(), &source{seq: 1}
+		k.seen, k.period = newLastSeen(k.rules.fresh), func(string) int64 { return 1 }
 		ask(t, k, s, 0)
 		s.set(1, leaderboard.ErrUnavailable, 0)
 		time.Sleep(2 * time.Second)
@@ -68,9 +68,9 @@ func TestSightingEndsAFailure(t *testing.T) {
 	})
 }
 
-func TestSightings(t *testing.T) {
+func TestLastSeen(t *testing.T) {
 	t.Parallel()
-	s := newSightings(time.Second)
+	s := newLastSeen(time.Second)
 	start := time.Unix(1, 0)
 	state := func(seq int64, asOf leaderboard.Micros) leaderboard.State {
 		return leaderboard.State{Revision: leaderboard.Revision{Seq: seq, AsOf: asOf}}

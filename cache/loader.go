@@ -10,8 +10,8 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// KeptOptions adjust what is kept of members; the zero value is fit for production.
-type KeptOptions struct {
+// LoaderOptions adjust what is kept of members; the zero value is fit for production.
+type LoaderOptions struct {
 	TTL     time.Duration // how old an answer may be, so how long another process's change may go unseen; 30 s
 	Entries int           // members kept, 65,536
 	Bytes   int           // and their approximate size, 16 MiB
@@ -20,30 +20,30 @@ type KeptOptions struct {
 	Now     func() time.Time
 }
 
-// Kept keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the process.
+// Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the process.
 // What is missing is looked up in one statement for all members of a question, together with whoever asks at the same
-// time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is at hand is told,
+// time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is cached is served,
 // however old it is. All methods may be called concurrently.
-type Kept[V any] struct {
+type Loader[V any] struct {
 	fetch   Fetch[V]
 	size    func(V) int
 	ttl     time.Duration
 	timeout time.Duration
 	now     func() time.Time
 
-	values   *lru[string, keptValue[V]]
-	lookUps  gatherer[struct{}, lookUp[V]]
+	values   *lru[string, loaded[V]]
+	lookUps  batcher[struct{}, lookUp[V]]
 	database *topn.Breaker
 }
 
-// keptValue is what is known of one member.
-type keptValue[V any] struct {
+// loaded is what is known of one member.
+type loaded[V any] struct {
 	value V
 	at    time.Time // when the question was put to the database
 	known bool      // false: it changed at that time, earlier answers are of no use
 }
 
-// lookUp is a question that waits for what was not at hand.
+// lookUp is a query that waits for what was not cached.
 type lookUp[V any] struct {
 	members []string
 	since   time.Time
@@ -56,23 +56,23 @@ type found[V any] struct {
 	err    error
 }
 
-// keptMaxWait is how long a look-up waits behind another.
-const keptMaxWait = 100 * time.Millisecond
+// loadMaxWait is how long a look-up waits behind another.
+const loadMaxWait = 100 * time.Millisecond
 
-// keptBytes is the size of what is kept of a member besides its value, roughly.
-const keptBytes = 200
+// loadedBytes is the size of what is kept of a member besides its value, roughly.
+const loadedBytes = 200
 
-// Fetch asks the database for the values of members; who has none is left out. old are the values at hand, whatever their
+// Fetch asks the database for the values of members; who has none is left out. old are the cached values, whatever their
 // age, for a database that can tell cheaply that one still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 
-// NewKept keeps what fetch says. size is that of a value in bytes, roughly.
-func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
-	k := &Kept[V]{
+// NewLoader keeps what fetch says. size is that of a value in bytes, roughly.
+func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader[V] {
+	k := &Loader[V]{
 		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), timeout: cmp.Or(o.Timeout, time.Second), now: o.Now,
-		values: newLRU[string, keptValue[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
+		values: newLRU[string, loaded[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
 	}
-	k.lookUps.most, k.lookUps.maxWait, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), keptMaxWait, k.answer
+	k.lookUps.most, k.lookUps.maxWait, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), loadMaxWait, k.answer
 	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
 	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
 	if k.now == nil {
@@ -83,8 +83,8 @@ func NewKept[V any](fetch Fetch[V], size func(V) int, o KeptOptions) *Kept[V] {
 }
 
 // Of are the values of members, in their order, the zero value for those that have none. When the database does not answer
-// there is an error, and the values are those at hand, however old.
-func (k *Kept[V]) Of(ctx context.Context, members []string) ([]V, error) {
+// there is an error, and the values are the cached ones, however old.
+func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	out := make([]V, len(members))
 	now := k.now()
 	var missing []int
@@ -117,13 +117,13 @@ func (k *Kept[V]) Of(ctx context.Context, members []string) ([]V, error) {
 }
 
 // Forget makes the next question about a member go to the database, and answers that are under way not be kept.
-func (k *Kept[V]) Forget(member string) {
+func (k *Loader[V]) Forget(member string) {
 	now := k.now()
-	k.values.update(member, keptBytes, func(keptValue[V], bool) keptValue[V] { return keptValue[V]{at: now} })
+	k.values.update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })
 }
 
 // answer looks up what a batch asks for and nobody has looked up since.
-func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
+func (k *Loader[V]) answer(_ struct{}, batch []lookUp[V]) {
 	values := map[string]V{}
 	var missing []string
 	for _, l := range batch {
@@ -146,8 +146,8 @@ func (k *Kept[V]) answer(_ struct{}, batch []lookUp[V]) {
 	}
 }
 
-// ask puts what the database says of the members into values, where those at hand are, and keeps it.
-func (k *Kept[V]) ask(members []string, values map[string]V) error {
+// ask puts what the database says of the members into values, where the cached ones are, and caches it.
+func (k *Loader[V]) ask(members []string, values map[string]V) error {
 	if !k.database.Allow() {
 		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
 	}
@@ -160,9 +160,9 @@ func (k *Kept[V]) ask(members []string, values map[string]V) error {
 		return err
 	}
 	for _, m := range members {
-		next := keptValue[V]{value: found[m], at: start, known: true}
+		next := loaded[V]{value: found[m], at: start, known: true}
 		values[m] = next.value
-		k.values.update(m, keptBytes+len(m)+k.size(next.value), func(old keptValue[V], ok bool) keptValue[V] {
+		k.values.update(m, loadedBytes+len(m)+k.size(next.value), func(old loaded[V], ok bool) loaded[V] {
 			if ok && !old.at.Before(start) {
 				return old
 			}

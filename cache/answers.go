@@ -9,10 +9,10 @@ import (
 	"leaderboard"
 )
 
-// keeper keeps answers in the process. By its age an answer is
+// answerCache keeps answers in the process. By its age an answer is
 //
 //	fresh                served
-//	up to grace          served, while one flight renews it
+//	up to grace          served, while one call renews it
 //	older                waited for; when what is behind fails, or does not answer within wait, served marked stale
 //	beyond the limit     gone
 //
@@ -22,26 +22,26 @@ import (
 //
 // After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
 // hangs delays one reader, not all. Errors are never kept.
-type keeper[K comparable, V any] struct {
-	rules   keepRules
-	ops     keepOps[V]
+type answerCache[K comparable, V any] struct {
+	rules   answerRules
+	ops     answerOps[V]
 	kept    *lru[K, *held[V]]
-	flights flights[flightKey[K], V]
+	calls   calls[callKey[K], V]
 	timeout time.Duration // of a loadFunc
 
-	seen   *sightings    // nil: there are no periods
+	seen   *lastSeen     // nil: there are no periods
 	period func(K) int64 // the id of the period that a key is about
 }
 
-type keepRules struct {
+type answerRules struct {
 	fresh, grace, limit time.Duration
 	wait, retry         time.Duration
 	now                 func() time.Time
 	away                func() bool // the database does not answer; may be nil
 }
 
-// keepOps is what a keeper must know about its values.
-type keepOps[V any] struct {
+// answerOps is what a answerCache must know about its values.
+type answerOps[V any] struct {
 	seq   func(V) int64
 	state func(V) leaderboard.State // used where there are periods
 	local func(V) V                 // the form in which later callers get it
@@ -49,14 +49,14 @@ type keepOps[V any] struct {
 	bytes func(V) int
 }
 
-// loadFunc gets an answer at least as new as minSeq from what is behind the keeper.
+// loadFunc gets an answer at least as new as minSeq from the next layer.
 type loadFunc[V any] func(ctx context.Context, minSeq int64) (V, error)
 
-// askFunc does the same without blocking: whoever finds the answer calls land.
-type askFunc[V any] func(minSeq int64, land func(V, error))
+// askFunc does the same without blocking: whoever finds the answer calls finish.
+type askFunc[V any] func(minSeq int64, finish func(V, error))
 
-// flightKey keeps a caller who needs a newer state out of a flight that may bring an older one.
-type flightKey[K comparable] struct {
+// callKey keeps a caller who needs a newer state out of a call that may bring an older one.
+type callKey[K comparable] struct {
 	key    K
 	minSeq int64
 }
@@ -73,15 +73,15 @@ type held[V any] struct {
 	failed   time.Time // the last renewal
 }
 
-func newKeeper[K comparable, V any](rules keepRules, ops keepOps[V], timeout time.Duration, maxEntries, maxBytes int) *keeper[K, V] {
-	return &keeper[K, V]{
+func newAnswerCache[K comparable, V any](rules answerRules, ops answerOps[V], timeout time.Duration, maxEntries, maxBytes int) *answerCache[K, V] {
+	return &answerCache[K, V]{
 		rules: rules, ops: ops, kept: newLRU[K, *held[V]](maxEntries, maxBytes),
 		timeout: timeout,
 	}
 }
 
 // fresh is the way of most reads: an answer that needs no renewal.
-func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
+func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
 	if ok && h.seq >= minSeq && !k.away() {
 		if now := k.rules.now(); now.Sub(h.at) <= k.rules.fresh || now.Sub(k.current(key, h)) <= k.rules.fresh {
@@ -93,7 +93,7 @@ func (k *keeper[K, V]) fresh(key K, minSeq int64) (V, bool) {
 }
 
 // current is the last time at which an answer was known to be true.
-func (k *keeper[K, V]) current(key K, h *held[V]) time.Time {
+func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
 	if k.seen != nil {
 		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
 			return last
@@ -102,17 +102,17 @@ func (k *keeper[K, V]) current(key K, h *held[V]) time.Time {
 	return h.at
 }
 
-func (k *keeper[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
+func (k *answerCache[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
 
 // get is the way of the others; load runs in a goroutine of its own.
-func (k *keeper[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
-	return k.ask(ctx, key, minSeq, func(minSeq int64, land func(V, error)) {
-		fly(ctx, k.timeout, func(ctx context.Context) (V, error) { return load(ctx, minSeq) }, land)
+func (k *answerCache[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
+	return k.ask(ctx, key, minSeq, func(minSeq int64, finish func(V, error)) {
+		detach(ctx, k.timeout, func(ctx context.Context) (V, error) { return load(ctx, minSeq) }, finish)
 	})
 }
 
-// ask is get for what is behind the keeper answering by itself.
-func (k *keeper[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
+// ask is get for a layer that calls finish by itself.
+func (k *answerCache[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
 	v, err := k.find(ctx, key, minSeq, ask)
 	if err != nil || !k.away() {
 		return v, err
@@ -123,7 +123,7 @@ func (k *keeper[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc
 	return k.ops.stale(v), nil
 }
 
-func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
+func (k *answerCache[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
 	h, ok := k.kept.get(key)
 	var current time.Time
 	age, now := time.Duration(0), k.rules.now()
@@ -149,11 +149,11 @@ func (k *keeper[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFun
 	case age <= k.rules.grace:
 		return h.value, nil
 	}
-	return k.await(ctx, fl, h, flightKey[K]{key, minSeq}, ask)
+	return k.await(ctx, fl, h, callKey[K]{key, minSeq}, ask)
 }
 
 // await waits for a renewal while there is an old answer to fall back on.
-func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], need flightKey[K], ask askFunc[V]) (V, error) {
+func (k *answerCache[K, V]) await(ctx context.Context, fl *call[V], h *held[V], need callKey[K], ask askFunc[V]) (V, error) {
 	bounded, cancel := context.WithTimeout(ctx, k.rules.wait)
 	defer cancel()
 	v, err := fl.wait(bounded)
@@ -174,9 +174,9 @@ func (k *keeper[K, V]) await(ctx context.Context, fl *flight[V], h *held[V], nee
 	return h.marked(k.ops), nil
 }
 
-func (k *keeper[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *flight[V] {
-	work := func(land func(V, error)) { ask(minSeq, land) }
-	return k.flights.start(flightKey[K]{key, minSeq}, work, func(v V, err error) {
+func (k *answerCache[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *call[V] {
+	work := func(finish func(V, error)) { ask(minSeq, finish) }
+	return k.calls.start(callKey[K]{key, minSeq}, work, func(v V, err error) {
 		switch {
 		case err == nil:
 			k.put(key, v)
@@ -192,7 +192,7 @@ func (k *keeper[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *flight[V] {
 }
 
 // put keeps an answer, unless the one in place is newer and not old.
-func (k *keeper[K, V]) put(key K, v V) {
+func (k *answerCache[K, V]) put(key K, v V) {
 	now := k.rules.now()
 	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
 	if k.seen != nil {
@@ -206,9 +206,9 @@ func (k *keeper[K, V]) put(key K, v V) {
 	})
 }
 
-// forget drops what is kept, and what a flight under way will bring.
-func (k *keeper[K, V]) forget(key K) {
-	k.flights.forget(flightKey[K]{key, 0})
+// forget drops what is kept, and what a call under way will bring.
+func (k *answerCache[K, V]) forget(key K) {
+	k.calls.forget(callKey[K]{key, 0})
 	k.kept.delete(key)
 }
 
@@ -234,7 +234,7 @@ func (h *held[V]) fail(now time.Time) {
 }
 
 // marked is the answer marked stale, one object for all who get it.
-func (h *held[V]) marked(ops keepOps[V]) V {
+func (h *held[V]) marked(ops answerOps[V]) V {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.hasStale {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// gatherer answers questions in batches, without holding any back: while a batch of a key is under way the next one
-// gathers. So a question that comes alone waits for nobody, and many at once cost little more than one. A batch that
+// batcher answers questions in batches, without holding any back: while a batch of a key is under way the next one
+// collects. So a question that comes alone waits for nobody, and many at once cost little more than one. A batch that
 // takes longer than maxWait holds up nobody either: the next one then goes alongside.
 //
 // A batch runs in a goroutine that lives while there is something to do. What it does with its questions is its own
 // affair, but for a panic: then all of them fail.
-type gatherer[K comparable, Q any] struct {
+type batcher[K comparable, Q any] struct {
 	most    int // total size of a batch; a question that is larger goes alone
 	maxWait time.Duration
 	size    func(Q) int
@@ -24,7 +24,7 @@ type gatherer[K comparable, Q any] struct {
 }
 
 // add hands a question over and returns at once.
-func (g *gatherer[K, Q]) add(key K, q Q) {
+func (g *batcher[K, Q]) add(key K, q Q) {
 	g.mu.Lock()
 	list, busy := g.waiting[key]
 	if g.waiting == nil {
@@ -38,7 +38,7 @@ func (g *gatherer[K, Q]) add(key K, q Q) {
 }
 
 // work runs batches until nothing waits, or one has taken so long that another goroutine has gone on with the rest.
-func (g *gatherer[K, Q]) work(key K) {
+func (g *batcher[K, Q]) work(key K) {
 	var batch []Q
 	for {
 		if batch = g.take(key, batch); len(batch) == 0 {
@@ -61,7 +61,7 @@ func (g *gatherer[K, Q]) work(key K) {
 }
 
 // take is the next batch, in the room of the last one.
-func (g *gatherer[K, Q]) take(key K, last []Q) []Q {
+func (g *batcher[K, Q]) take(key K, last []Q) []Q {
 	clear(last)
 	g.mu.Lock()
 	defer g.mu.Unlock()

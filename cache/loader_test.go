@@ -39,8 +39,8 @@ func (b *book) fetch(_ context.Context, members []string, _ map[string]string) (
 	return out, b.failure
 }
 
-func (b *book) kept(o KeptOptions) *Kept[string] {
-	return NewKept(b.fetch, func(s string) int { return len(s) }, o)
+func (b *book) kept(o LoaderOptions) *Loader[string] {
+	return NewLoader(b.fetch, func(s string) int { return len(s) }, o)
 }
 
 func (b *book) edit(change func(*book)) {
@@ -49,7 +49,7 @@ func (b *book) edit(change func(*book)) {
 	change(b)
 }
 
-func wantOf(t *testing.T, k *Kept[string], members []string, want ...string) {
+func wantOf(t *testing.T, k *Loader[string], members []string, want ...string) {
 	t.Helper()
 	got, err := k.Of(t.Context(), members)
 	if err != nil || !slices.Equal(got, want) {
@@ -57,12 +57,12 @@ func wantOf(t *testing.T, k *Kept[string], members []string, want ...string) {
 	}
 }
 
-// TestKept: one question costs one look-up; then what was found, and that nothing was, is known until it is old or
+// TestLoader: one question costs one look-up; then what was found, and that nothing was, is known until it is old or
 // forgotten.
-func TestKept(t *testing.T) {
+func TestLoader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
-		k := b.kept(KeptOptions{})
+		k := b.kept(LoaderOptions{})
 		ask := []string{"a", "x", "b"}
 		wantOf(t, k, ask, "a0", "", "b0")
 		b.edit(func(b *book) { b.edition = 1 })
@@ -85,11 +85,11 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// TestKeptForgetDuringALookUp: what a look-up brings that began before a change is not kept.
-func TestKeptForgetDuringALookUp(t *testing.T) {
+// TestLoaderForgetDuringALookUp: what a look-up brings that began before a change is not kept.
+func TestLoaderForgetDuringALookUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
-		k := b.kept(KeptOptions{})
+		k := b.kept(LoaderOptions{})
 		b.during = func() {
 			time.Sleep(time.Millisecond)
 			b.edition++
@@ -101,12 +101,12 @@ func TestKeptForgetDuringALookUp(t *testing.T) {
 	})
 }
 
-// TestKeptBurst: many who ask for the same at once cost one look-up at a time.
-func TestKeptBurst(t *testing.T) {
+// TestLoaderBurst: many who ask for the same at once cost one look-up at a time.
+func TestLoaderBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
 		b.during = func() { time.Sleep(time.Millisecond) }
-		k := b.kept(KeptOptions{})
+		k := b.kept(LoaderOptions{})
 		var asking sync.WaitGroup
 		for range 100 {
 			asking.Go(func() { wantOf(t, k, []string{"a", "b"}, "a0", "b0") })
@@ -118,11 +118,11 @@ func TestKeptBurst(t *testing.T) {
 	})
 }
 
-// TestKeptAway: while the database is away old values are told, with the error, and it is not asked all the time.
-func TestKeptAway(t *testing.T) {
+// TestLoaderAway: while the database is away old values are told, with the error, and it is not asked all the time.
+func TestLoaderAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
-		k := b.kept(KeptOptions{TTL: time.Second})
+		k := b.kept(LoaderOptions{TTL: time.Second})
 		wantOf(t, k, []string{"a"}, "a0")
 		time.Sleep(2 * time.Second)
 		b.edit(func(b *book) { b.edition, b.failure = 1, leaderboard.ErrUnavailable })

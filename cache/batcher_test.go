@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// batchLog is what became of numbers that a gatherer took; each is its own size, and a batch takes a second. A negative
+// batchLog is what became of numbers that a batcher took; each is its own size, and a batch takes a second. A negative
 // one panics.
 type batchLog struct {
 	mu           sync.Mutex
@@ -19,9 +19,9 @@ type batchLog struct {
 	inside, most int
 }
 
-func (l *batchLog) gatherer(maxWait time.Duration) *gatherer[string, int] {
+func (l *batchLog) batcher(maxWait time.Duration) *batcher[string, int] {
 	l.failed = map[int]error{}
-	return &gatherer[string, int]{
+	return &batcher[string, int]{
 		most: 10, maxWait: maxWait, size: func(n int) int { return n }, run: l.run,
 		fail: func(n int, err error) {
 			l.mu.Lock()
@@ -71,25 +71,25 @@ func (l *batchLog) String() string {
 }
 
 // rests says whether nothing is left, not even room for what may come.
-func (g *gatherer[K, Q]) rests() bool {
+func (g *batcher[K, Q]) rests() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.waiting) == 0
 }
 
 // addAll hands numbers over one after another; each has been seen by its lane before the next one comes.
-func addAll(g *gatherer[string, int], key string, numbers ...int) {
+func addAll(g *batcher[string, int], key string, numbers ...int) {
 	for _, n := range numbers {
 		g.add(key, n)
 		synctest.Wait()
 	}
 }
 
-func TestGathererGathersWhileABatchIsUnderWay(t *testing.T) {
+func TestBatcherCollectsWhileABatchIsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(time.Minute)
+		g := l.batcher(time.Minute)
 		addAll(g, "k", 1, 2, 3, 4, 20, 5)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
@@ -108,12 +108,12 @@ func TestGathererGathersWhileABatchIsUnderWay(t *testing.T) {
 	})
 }
 
-// TestGathererGoesAlongsideASlowBatch: nobody waits long behind a batch that takes long.
-func TestGathererGoesAlongsideASlowBatch(t *testing.T) {
+// TestBatcherGoesAlongsideASlowBatch: nobody waits long behind a batch that takes long.
+func TestBatcherGoesAlongsideASlowBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(400 * time.Millisecond)
+		g := l.batcher(400 * time.Millisecond)
 		addAll(g, "k", 1, 2, 3)
 		time.Sleep(399 * time.Millisecond)
 		addAll(g, "k", 4)
@@ -143,11 +143,11 @@ func TestGathererGoesAlongsideASlowBatch(t *testing.T) {
 	})
 }
 
-func TestGathererKeepsKeysApart(t *testing.T) {
+func TestBatcherKeepsKeysApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(time.Minute)
+		g := l.batcher(time.Minute)
 		addAll(g, "a", 1, 2)
 		addAll(g, "b", 3)
 		time.Sleep(3 * time.Second)
@@ -157,11 +157,11 @@ func TestGathererKeepsKeysApart(t *testing.T) {
 	})
 }
 
-func TestGathererSurvivesAPanic(t *testing.T) {
+func TestBatcherSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var l batchLog
-		g := l.gatherer(time.Minute)
+		g := l.batcher(time.Minute)
 		addAll(g, "k", 1, -2, 3, 4)
 		time.Sleep(2500 * time.Millisecond)
 		addAll(g, "k", 5)

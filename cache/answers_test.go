@@ -10,12 +10,12 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// TestKeeperAsksAgainBehindMinSeq: a layer that is behind what the caller has seen is asked again for what it needs:
+// TestAnswerCacheAsksAgainBehindMinSeq: a layer that is behind what the caller has seen is asked again for what it needs:
 // nothing is down, so nothing is stale.
-func TestKeeperAsksAgainBehindMinSeq(t *testing.T) {
+func TestAnswerCacheAsksAgainBehindMinSeq(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k, s := testKeeper(), &source{seq: 6}
+		k, s := testAnswerCache(), &source{seq: 6}
 		ask(t, k, s, 6)
 		time.Sleep(2 * time.Second)
 		lagging := func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
