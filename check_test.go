@@ -21,7 +21,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 	ordinary := func(string) (leaderboard.SourceBoard, bool) { return leaderboard.SourceBoard{}, false }
 	profile, nobody := leaderboard.Profile{Member: "m"}, leaderboard.Profile{}
 	hide, restore := leaderboard.HideRequest{Member: "m", Reason: "r"}, leaderboard.HideRequest{}
-	merged := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
+	combined := []leaderboard.PeriodRef{{Board: "a", Rules: &rules}}
 	fields := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "level", Bits: 8}}}
 	second := func(_ any, err error) error { return err }
 	third := func(_, _ any, err error) error { return err }
@@ -38,7 +38,7 @@ func checks(t *testing.T) map[string]struct{ valid, invalid error } {
 		"CheckMember":              {leaderboard.CheckMember("m"), leaderboard.CheckMember("")},
 		"CheckFriends":             {leaderboard.CheckFriends("m", nil), leaderboard.CheckFriends("m", []string{"m"})},
 		"CheckFriendCount":         {leaderboard.CheckFriendCount(1), leaderboard.CheckFriendCount(leaderboard.MaxFriends + 1)},
-		"CheckMerged":              {leaderboard.CheckMerged(merged, leaderboard.ModeTied), leaderboard.CheckMerged(nil, leaderboard.ModeTied)},
+		"CheckCombined":            {leaderboard.CheckCombined(combined, leaderboard.ModeTied), leaderboard.CheckCombined(nil, leaderboard.ModeTied)},
 		"Rules.Check":              {rules.Check(), bad.Check()},
 		"Rules.CheckSources":       {derived.CheckSources("b", ordinary), derived.CheckSources("a", ordinary)},
 		"Rules.Apply":              {apply("m"), apply("")},

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// MaxMerged is how many boards are ranked as one at most.
-const MaxMerged = 50
+// MaxCombined is how many boards are ranked as one at most.
+const MaxCombined = 50
 
-// MergedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this order
+// CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this order
 // of precedence, around the best entry of a member, behind a place, at an offset.
-type MergedQuery struct {
+type CombinedQuery struct {
 	Mode       Mode   // Strict or Tied
 	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
 	Offset     int64  // from the best entry
@@ -21,49 +21,49 @@ type MergedQuery struct {
 	Fresh      bool // no copies: all periods as they are in the database at the call or later
 }
 
-// MergedMemberQuery asks for all entries of a member.
-type MergedMemberQuery struct {
+// CombinedMemberQuery asks for all entries of a member.
+type CombinedMemberQuery struct {
 	Mode   Mode // Strict or Tied
 	Member string
-	Fresh  bool // as in MergedQuery
+	Fresh  bool // as in CombinedQuery
 }
 
-// MergedRanked is an entry with its rank among those of all boards, and the board that it is on.
-type MergedRanked struct {
+// CombinedRanked is an entry with its rank among those of all boards, and the board that it is on.
+type CombinedRanked struct {
 	Ranked
 	Board string
 }
 
-// MergedPage is a run of entries, best first. It is shared between callers: nobody writes to it.
-type MergedPage struct {
+// CombinedPage is a run of entries, best first. It is shared between callers: nobody writes to it.
+type CombinedPage struct {
 	States    []State // of the periods, in the order asked for
-	Entries   []MergedRanked
+	Entries   []CombinedRanked
 	Next      string // sort key to continue after, "" when the page reaches the end
 	NextBoard string // the board of that entry
 }
 
-// MergedStanding is one entry of a member, Rank in the mode asked for and Tied for the percentile.
-type MergedStanding struct {
-	MergedRanked
+// CombinedStanding is one entry of a member, Rank in the mode asked for and Tied for the percentile.
+type CombinedStanding struct {
+	CombinedRanked
 	Tied int64
 }
 
-// MergedStandings are the entries of one member, best first.
-type MergedStandings struct {
+// CombinedStandings are the entries of one member, best first.
+type CombinedStandings struct {
 	States  []State
-	Entries []MergedStanding // none when the member is on none of the boards
+	Entries []CombinedStanding // none when the member is on none of the boards
 }
 
-// MergedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
+// CombinedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
 // members, so a member has a rank for each board that it is on. Entries that the order of the boards leaves equal, those
 // of one member with everything equal on several boards, come in the order of the boards' names. The periods are given
-// in that order, and CheckMerged allows them. Every answer is exact at the states that it reports, all of them together.
+// in that order, and CheckCombined allows them. Every answer is exact at the states that it reports, all of them together.
 //
 // The store, the in-memory model and the cached reader implement it and pass the same suite. Errors: those of Rankings,
-// ErrNotRanked only around a member, and a *RuleError of CheckMerged.
-type MergedRankings interface {
-	MergedPage(ctx context.Context, periods []PeriodRef, q MergedQuery) (*MergedPage, error)
-	MergedMember(ctx context.Context, periods []PeriodRef, q MergedMemberQuery) (*MergedStandings, error)
+// ErrNotRanked only around a member, and a *RuleError of CheckCombined.
+type CombinedRankings interface {
+	CombinedPage(ctx context.Context, periods []PeriodRef, q CombinedQuery) (*CombinedPage, error)
+	CombinedMember(ctx context.Context, periods []PeriodRef, q CombinedMemberQuery) (*CombinedStandings, error)
 }
 
 // Total is the number of entries in all states.
@@ -75,10 +75,10 @@ func Total(states []State) int64 {
 	return n
 }
 
-// CheckMerged says why the entries of these periods cannot be ranked as one in a mode, nil when they can.
-func CheckMerged(periods []PeriodRef, mode Mode) error {
-	if len(periods) == 0 || len(periods) > MaxMerged {
-		return &RuleError{Code: CodeTooManyBoards, Detail: fmt.Sprintf("want 1 to %d boards, not %d", MaxMerged, len(periods))}
+// CheckCombined says why the entries of these periods cannot be ranked as one in a mode, nil when they can.
+func CheckCombined(periods []PeriodRef, mode Mode) error {
+	if len(periods) == 0 || len(periods) > MaxCombined {
+		return &RuleError{Code: CodeTooManyBoards, Detail: fmt.Sprintf("want 1 to %d boards, not %d", MaxCombined, len(periods))}
 	}
 	first := &periods[0]
 	for i := range periods[1:] {

@@ -58,8 +58,8 @@ const (
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
 	// CodeDerivedBoard: nothing can be submitted to a derived board.
-	CodeDerivedBoard  = "derived-board"
-	CodeInvalidHiding = "invalid-hiding"
+	CodeDerivedBoard = "derived-board"
+	CodeInvalidHide  = "invalid-hiding"
 	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what is recorded about a hiding, in bytes of UTF-8.
+// Bounds of what is recorded when a member is hidden, in bytes of UTF-8.
 const (
 	MaxHideReason = 200
 	MaxHideActor  = 128
@@ -18,7 +18,7 @@ type HideRequest struct {
 	Member string
 	Reason string // 1 to MaxHideReason bytes; a restoration may have none
 	Actor  string // who did it, up to MaxHideActor bytes
-	// Reopen is also about closed periods, which otherwise stay as they are. Each that changes is recorded as a run of
+	// Reopen corrects closed periods too, which otherwise stay as they are. Each that changes is recorded as a run of
 	// kind RunKindReopen.
 	Reopen bool
 }
@@ -27,7 +27,7 @@ type HideRequest struct {
 func (r *HideRequest) Check() error {
 	if r.Reason == "" {
 		return &RuleError{
-			Code: CodeInvalidHiding, Detail: "a member is hidden for a reason",
+			Code: CodeInvalidHide, Detail: "a member is hidden for a reason",
 			Fields: []FieldError{{Pointer: "/reason", Detail: "want 1 byte at least"}},
 		}
 	}
@@ -51,11 +51,11 @@ func (r *HideRequest) CheckRestore() error {
 	if bad == nil {
 		return nil
 	}
-	return &RuleError{Code: CodeInvalidHiding, Detail: "reason or actor is not valid", Fields: bad}
+	return &RuleError{Code: CodeInvalidHide, Detail: "reason or actor is not valid", Fields: bad}
 }
 
-// Hiding is a member who is hidden, on one board or everywhere.
-type Hiding struct {
+// HiddenMember is a member who is hidden, on one board or everywhere.
+type HiddenMember struct {
 	BoardID  int64  // 0: everywhere
 	Board    string // name, "" everywhere
 	Member   string
@@ -64,17 +64,17 @@ type Hiding struct {
 	HiddenAt Micros // database clock; a second request that changes reason or actor leaves it as it is
 }
 
-// HidingsQuery asks who is hidden. The answer is ordered by board id, everywhere first, then member bytes.
-type HidingsQuery struct {
+// HiddenQuery asks who is hidden. The answer is ordered by board id, everywhere first, then member bytes.
+type HiddenQuery struct {
 	Board  string // name: hidden on this board or everywhere; "": hidden anywhere
 	Member string // "": any
 
-	AfterBoard  int64 // continue behind the hiding with this BoardID and Member
+	AfterBoard  int64 // continue after the one with this BoardID and Member
 	AfterMember string
 	Limit       int // 0 to MaxLimit
 }
 
-// HideAction is what an entry of the record of hidings says was done.
+// HideAction is what a HideRecord says was done.
 type HideAction string
 
 // The actions that are recorded.
@@ -83,7 +83,7 @@ const (
 	HideActionRestore HideAction = "restore"
 )
 
-// HideRecord is one action on a member. The record outlives the hiding.
+// HideRecord is one action on a member. It is kept when the member is shown again.
 type HideRecord struct {
 	ID     int64
 	Board  string // "" everywhere

@@ -8,7 +8,7 @@ import (
 )
 
 // maxSelected bounds the boards that labels select; more than are ranked as one, since the caller may not see them all.
-const maxSelected = 4 * leaderboard.MaxMerged
+const maxSelected = 4 * leaderboard.MaxCombined
 
 // selection is what boards are selected by. What was selected before this process changed a board counts no more.
 type selection struct {

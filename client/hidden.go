@@ -18,8 +18,8 @@ type HideOptions struct {
 	Reopen bool   // closed periods too
 }
 
-// Hiding is a hidden member.
-type Hiding struct {
+// HiddenMember is a member who is hidden, on one board or everywhere.
+type HiddenMember struct {
 	Member   string    `json:"member"`
 	Board    string    `json:"board,omitempty"` // "": everywhere
 	Reason   string    `json:"reason"`
@@ -29,8 +29,8 @@ type Hiding struct {
 
 // HideMember hides a member on a board ("": everywhere): the entries are kept but neither shown nor counted. Needs scope
 // admin.
-func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (Hiding, error) {
-	return call[Hiding](ctx, c, Request{
+func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (HiddenMember, error) {
+	return call[HiddenMember](ctx, c, Request{
 		Method: http.MethodPut, Path: hiddenPath(board, member), Query: newParams().bool("reopen", o.Reopen).Values, Timeout: hideTimeout,
 		Body: struct {
 			Reason string `json:"reason"`
@@ -55,8 +55,8 @@ func hiddenPath(board, member string) string {
 
 // Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody. Needs
 // scope admin.
-func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[Hiding, error] {
-	return Items[Hiding](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
+func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {
+	return Items[HiddenMember](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
 }
 
 // HideRecord is one hiding or restoration in the log.

@@ -250,7 +250,7 @@ func TestQuietPeriods(t *testing.T) {
 	}
 
 	// Ranked as one: quiet boards take part, without entries.
-	quiet := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").merged()
+	quiet := e.get(noKey, "/v1/rankings/top?boards=daily&period=previous").combined()
 	if len(quiet.Boards) != 1 || quiet.Boards[0].Period != "2026-11-22" || quiet.Total != 0 || len(quiet.Entries) != 0 {
 		t.Errorf("ranked as one: %+v", quiet)
 	}
@@ -259,11 +259,11 @@ func TestQuietPeriods(t *testing.T) {
 	e.put(adminKey, "/v1/boards/weekly", `{"windows":["day"]}`).want(201)
 	e.post(writeKey, "/v1/boards/weekly/scores", `{"entries":[{"member":"b","score":3}]}`).want(200)
 	e.now("2026-11-24T11:00:00Z")
-	both := e.get(noKey, "/v1/rankings/top?boards=daily,weekly&period=previous").merged()
+	both := e.get(noKey, "/v1/rankings/top?boards=daily,weekly&period=previous").combined()
 	if len(both.Boards) != 2 || both.Boards[0].Total != 0 || both.Boards[1].Total != 1 || both.lines() != "1 weekly/b 3" {
 		t.Errorf("ranked as one: %+v", both)
 	}
-	if got := e.get(noKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous").merged(); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
+	if got := e.get(noKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous").combined(); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
 		t.Errorf("a member ranked as one: %+v", got)
 	}
 }

@@ -14,7 +14,7 @@ type Config struct {
 	Boards        Boards
 	Catalog       Catalog
 	Rankings      leaderboard.Rankings
-	Combined      leaderboard.MergedRankings
+	Combined      leaderboard.CombinedRankings
 	Writer        Writer
 	Periods       Periods
 	Profiles      Profiles

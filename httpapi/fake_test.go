@@ -124,8 +124,8 @@ func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]strin
 	return names, err
 }
 
-func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
-	out, err := f.Model.MergedPage(ctx, p, q)
+func (f *fake) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	out, err := f.Model.CombinedPage(ctx, p, q)
 	if err == nil {
 		last := &out.States[len(out.States)-1]
 		if last.Source, last.Stale = f.source, f.stale; !q.Fresh {
@@ -135,8 +135,8 @@ func (f *fake) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q lead
 	return out, err
 }
 
-func (f *fake) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
-	out, err := f.Model.MergedMember(ctx, p, q)
+func (f *fake) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	out, err := f.Model.CombinedMember(ctx, p, q)
 	if err == nil && !q.Fresh && f.behind > 0 {
 		out.States[len(out.States)-1].Seq -= f.behind
 		out.Entries = nil // not there yet

@@ -19,11 +19,11 @@ type HiddenMembers interface {
 	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
 	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
 	// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown (it has begun and will be finished, or it has not).
-	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
 	// Restore takes that back. ErrNotHidden, otherwise the errors of Hide.
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	// Hidden lists who is hidden; ErrBoardNotFound.
-	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 	// HiddenLog lists what was done, newest first: about one member ("": all), with an id below before (0: all).
 	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 }
@@ -40,7 +40,7 @@ type hiddenJSON struct {
 	HiddenAt leaderboard.Micros `json:"hidden_at"`
 }
 
-func showHidden(h *leaderboard.Hiding) hiddenJSON {
+func showHidden(h *leaderboard.HiddenMember) hiddenJSON {
 	return hiddenJSON{Member: h.Member, Board: h.Board, Reason: h.Reason, Actor: h.Actor, HiddenAt: h.HiddenAt}
 }
 
@@ -102,7 +102,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 
 // list answers GET /v1/hidden: who is hidden everywhere, then by board.
 func (h *hiddenHandlers) list(c *call) error {
-	q := leaderboard.HidingsQuery{Board: c.text("board"), Member: c.optionalMember()}
+	q := leaderboard.HiddenQuery{Board: c.text("board"), Member: c.optionalMember()}
 	q.Limit = int(c.integer("limit", defaultList, 1, maxList))
 	of := list{name: "hidden " + q.Board}
 	if cursor := c.text("cursor"); cursor != "" {
@@ -196,7 +196,7 @@ func whyAbsent(c *call, all HiddenMembers, boards []string, member string, err e
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
 		return err
 	}
-	q := leaderboard.HidingsQuery{Member: member, Limit: maxToldHides}
+	q := leaderboard.HiddenQuery{Member: member, Limit: maxToldHides}
 	if len(boards) == 1 {
 		q.Board = boards[0]
 	}

@@ -99,7 +99,7 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 	if !strings.Contains(p.Detail, "Hidden on board demo since") {
 		t.Errorf("of two boards, told as %q", p.Detail)
 	}
-	p = e.delete(adminKey, banM+"?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHiding)
+	p = e.delete(adminKey, banM+"?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHide)
 	if len(p.Errors) != 1 || p.Errors[0].Parameter != "reason" {
 		t.Errorf("too long a reason: %+v", p.Errors)
 	}
@@ -153,10 +153,10 @@ func TestHideRefused(t *testing.T) {
 	e := newEnv(t)
 	e.board("demo", leaderboard.Rules{})
 	for body, want := range map[string][2]string{
-		`{}`:            {leaderboard.CodeInvalidHiding, "/reason"},
-		`{"reason":""}`: {leaderboard.CodeInvalidHiding, "/reason"},
-		`{"reason":"` + strings.Repeat("é", 101) + `"}`:             {leaderboard.CodeInvalidHiding, "/reason"},
-		`{"reason":"r","actor":"` + strings.Repeat("a", 129) + `"}`: {leaderboard.CodeInvalidHiding, "/actor"},
+		`{}`:            {leaderboard.CodeInvalidHide, "/reason"},
+		`{"reason":""}`: {leaderboard.CodeInvalidHide, "/reason"},
+		`{"reason":"` + strings.Repeat("é", 101) + `"}`:             {leaderboard.CodeInvalidHide, "/reason"},
+		`{"reason":"r","actor":"` + strings.Repeat("a", 129) + `"}`: {leaderboard.CodeInvalidHide, "/actor"},
 	} {
 		for _, path := range []string{banM, "/v1/members/m/hidden"} {
 			p := e.do(ask{method: "PUT", path: path, key: adminKey, body: body, off: true}).wantProblem(422, want[0])
@@ -174,7 +174,7 @@ func TestHideRefused(t *testing.T) {
 	e.put(adminKey, "/v1/boards/No/members/m/hidden", `{"reason":"r"}`).wantProblem(404, "board-not-found")
 	e.delete(adminKey, "/v1/boards/none/members/m/hidden").wantProblem(404, "board-not-found")
 	e.delete(adminKey, "/v1/members/m/hidden").wantProblem(404, "not-hidden")
-	e.delete(adminKey, "/v1/members/m/hidden?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHiding)
+	e.delete(adminKey, "/v1/members/m/hidden?reason="+strings.Repeat("x", 201)).wantProblem(422, leaderboard.CodeInvalidHide)
 	e.get(adminKey, "/v1/hidden?board=none").wantProblem(404, "board-not-found")
 	for _, query := range []string{"?cursor=x", "?limit=0", "?limit=1001", "?member=" + strings.Repeat("m", 65)} {
 		e.get(adminKey, "/v1/hidden"+query).wantProblem(400, codeMalformed)

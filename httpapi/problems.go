@@ -265,7 +265,7 @@ var kinds = []kind{
 		help:   "Submit to the sources; GET /v1/boards/{board}/sources names them.",
 	},
 	{
-		code: leaderboard.CodeInvalidHiding, status: 422,
+		code: leaderboard.CodeInvalidHide, status: 422,
 		title:  "The reason or the actor is not valid",
 		detail: "The reason or the actor is not valid.",
 		help:   "A reason has 1 to 200 bytes of UTF-8, an actor up to 128.",

@@ -61,22 +61,22 @@ func (r quietRankings) Distribution(_ context.Context, p leaderboard.PeriodRef, 
 }
 
 // combinedRankings asks about the periods that are not quiet, and adds the states of the others.
-type combinedRankings struct{ of leaderboard.MergedRankings }
+type combinedRankings struct{ of leaderboard.CombinedRankings }
 
-// MergedPage returns that of the periods with entries.
-func (m combinedRankings) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+// CombinedPage returns that of the periods with entries.
+func (m combinedRankings) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(seen) == len(periods):
-		return m.of.MergedPage(ctx, periods, q)
+		return m.of.CombinedPage(ctx, periods, q)
 	case len(seen) == 0 && q.Around != "":
 		return nil, leaderboard.ErrNotRanked
 	case len(seen) == 0:
-		return &leaderboard.MergedPage{States: statesWith(periods, nil)}, nil
+		return &leaderboard.CombinedPage{States: statesWith(periods, nil)}, nil
 	}
-	page, err := m.of.MergedPage(ctx, seen, q)
+	page, err := m.of.CombinedPage(ctx, seen, q)
 	if err != nil {
 		return nil, err
 	}
@@ -85,18 +85,18 @@ func (m combinedRankings) MergedPage(ctx context.Context, periods []leaderboard.
 	return &out, nil
 }
 
-// MergedMember returns that of the periods with entries.
-func (m combinedRankings) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+// CombinedMember returns that of the periods with entries.
+func (m combinedRankings) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	seen, err := withoutQuiet(periods, q.Mode)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(seen) == len(periods):
-		return m.of.MergedMember(ctx, periods, q)
+		return m.of.CombinedMember(ctx, periods, q)
 	case len(seen) == 0:
-		return &leaderboard.MergedStandings{States: statesWith(periods, nil)}, nil
+		return &leaderboard.CombinedStandings{States: statesWith(periods, nil)}, nil
 	}
-	found, err := m.of.MergedMember(ctx, seen, q)
+	found, err := m.of.CombinedMember(ctx, seen, q)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func withoutQuiet(periods []leaderboard.PeriodRef, mode leaderboard.Mode) (seen 
 		}
 	}
 	if len(seen) < len(periods) {
-		err = leaderboard.CheckMerged(periods, mode)
+		err = leaderboard.CheckCombined(periods, mode)
 	}
 	return seen, err
 }

@@ -20,7 +20,7 @@ type combinedReader struct {
 func (h *combinedReader) top(c *call) error {
 	limit, offset, cursor := c.pageParams()
 	return h.retrySelection(c, func(s *selection) error {
-		q := leaderboard.MergedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
+		q := leaderboard.CombinedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
 		of := combinedEntries(s.refs[0].Rules)
 		if cursor != "" {
 			var ok bool
@@ -48,11 +48,11 @@ func (h *combinedReader) top(c *call) error {
 func (h *combinedReader) member(c *call) error {
 	member := c.member()
 	return h.retrySelection(c, func(s *selection) error {
-		q := leaderboard.MergedMemberQuery{Mode: s.query.Mode, Member: member}
-		found, err := h.rankings.MergedMember(c.ctx, s.refs, q)
+		q := leaderboard.CombinedMemberQuery{Mode: s.query.Mode, Member: member}
+		found, err := h.rankings.CombinedMember(c.ctx, s.refs, q)
 		if err == nil && !s.reached(found.States) {
 			q.Fresh = true
-			if found, err = h.rankings.MergedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
+			if found, err = h.rankings.CombinedMember(c.ctx, s.refs, q); err == nil && !s.reached(found.States) {
 				err = leaderboard.ErrSeqAhead
 			}
 		}
@@ -65,7 +65,7 @@ func (h *combinedReader) member(c *call) error {
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
 			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).text(member),
-			entry: func(i int) *leaderboard.MergedRanked { return &found.Entries[i].MergedRanked },
+			entry: func(i int) *leaderboard.CombinedRanked { return &found.Entries[i].CombinedRanked },
 			more: func(b []byte, i int) []byte {
 				b = append(b, `,"percentile":`...)
 				return strconv.AppendFloat(b, leaderboard.Percentile(found.Entries[i].Tied, total), 'f', -1, 64)
@@ -79,7 +79,7 @@ func (h *combinedReader) around(c *call) error {
 	member := c.member()
 	before, after := c.aroundParams()
 	return h.retrySelection(c, func(s *selection) error {
-		page, err := h.page(c, s, leaderboard.MergedQuery{
+		page, err := h.page(c, s, leaderboard.CombinedQuery{
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})
 		if err != nil {
@@ -92,23 +92,23 @@ func (h *combinedReader) around(c *call) error {
 }
 
 // page asks for a page, once more and past all copies when the states asked for are not reached.
-func (h *combinedReader) page(c *call, s *selection, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
-	page, err := h.rankings.MergedPage(c.ctx, s.refs, q)
+func (h *combinedReader) page(c *call, s *selection, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	page, err := h.rankings.CombinedPage(c.ctx, s.refs, q)
 	notRanked := errors.Is(err, leaderboard.ErrNotRanked) && s.minSeqs != nil // perhaps not in a copy
 	if err == nil && s.reached(page.States) || err != nil && !notRanked {
 		return page, err
 	}
 	q.Fresh = true
-	if page, err = h.rankings.MergedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
+	if page, err = h.rankings.CombinedPage(c.ctx, s.refs, q); err == nil && !s.reached(page.States) {
 		err = leaderboard.ErrSeqAhead
 	}
 	return page, err
 }
 
-func pageAnswer(page *leaderboard.MergedPage) combinedAnswer {
+func pageAnswer(page *leaderboard.CombinedPage) combinedAnswer {
 	return combinedAnswer{
 		states: page.States, n: len(page.Entries),
-		entry: func(i int) *leaderboard.MergedRanked { return &page.Entries[i] },
+		entry: func(i int) *leaderboard.CombinedRanked { return &page.Entries[i] },
 	}
 }
 
@@ -116,7 +116,7 @@ func pageAnswer(page *leaderboard.MergedPage) combinedAnswer {
 type combinedAnswer struct {
 	states  []leaderboard.State
 	n       int
-	entry   func(i int) *leaderboard.MergedRanked
+	entry   func(i int) *leaderboard.CombinedRanked
 	etag    etagHash
 	more    func(b []byte, i int) []byte // members of entry i besides; may be nil
 	trailer func(b []byte) []byte        // of the whole; may be nil

@@ -9,8 +9,8 @@ import (
 	"leaderboard"
 )
 
-// mergedRows is what most tests look at in an answer about several boards.
-type mergedRows struct {
+// combinedRows is what most tests look at in an answer about several boards.
+type combinedRows struct {
 	Boards []struct {
 		Board, Window, Period string
 		Total, Seq            int64
@@ -31,14 +31,14 @@ type mergedRows struct {
 	Next string `json:"next_cursor"`
 }
 
-func (r reply) merged() mergedRows {
+func (r reply) combined() combinedRows {
 	r.t.Helper()
-	var out mergedRows
+	var out combinedRows
 	r.want(http.StatusOK).decode(&out)
 	return out
 }
 
-func (m mergedRows) lines() string {
+func (m combinedRows) lines() string {
 	var out []string
 	for _, e := range m.Entries {
 		out = append(out, fmt.Sprintf("%d %s/%s %d", e.Rank, e.Board, e.Member, e.Score))
@@ -59,7 +59,7 @@ func games(t *testing.T) *env {
 	return e
 }
 
-func TestMergedTop(t *testing.T) {
+func TestCombinedTop(t *testing.T) {
 	e := games(t)
 	for query, want := range map[string]string{
 		"boards=moba,card":              "1 moba/ada 90, 2 card/ada 80, 3 card/bob 80, 4 moba/bob 80",
@@ -70,26 +70,26 @@ func TestMergedTop(t *testing.T) {
 		"boards=card,moba&offset=9":     "",
 		"boards=card,moba&window=day":   "1 card/ada 80, 2 card/bob 80",
 	} {
-		if got := e.get(noKey, "/v1/rankings/top?"+query).merged(); got.lines() != want {
+		if got := e.get(noKey, "/v1/rankings/top?"+query).combined(); got.lines() != want {
 			t.Errorf("%s: %s, want %s", query, got.lines(), want)
 		}
 	}
-	all := e.get(readKey, "/v1/rankings/top?labels=type:game&limit=2").merged()
+	all := e.get(readKey, "/v1/rankings/top?labels=type:game&limit=2").combined()
 	if all.lines() != "1 rpg/cid 95, 2 moba/ada 90" || all.Total != 5 || len(all.Boards) != 3 || all.Boards[0].Board != "card" || all.Boards[0].Seq != 2 || all.Mode != "strict" || all.Stale {
 		t.Errorf("with a key: %+v", all)
 	}
-	day := e.get(noKey, "/v1/rankings/top?boards=card,moba&window=day").merged()
+	day := e.get(noKey, "/v1/rankings/top?boards=card,moba&window=day").combined()
 	if len(day.Absent) != 1 || day.Absent[0] != "moba" || len(day.Boards) != 1 {
 		t.Errorf("a window that one board lacks: %+v", day)
 	}
 }
 
-func TestMergedCursor(t *testing.T) {
+func TestCombinedCursor(t *testing.T) {
 	e := games(t)
 	for _, query := range []string{"boards=card,moba,rpg", "labels=type:game&mode=tied"} {
-		whole, walked, cursor := e.get(readKey, "/v1/rankings/top?"+query).merged().lines(), []string{}, ""
+		whole, walked, cursor := e.get(readKey, "/v1/rankings/top?"+query).combined().lines(), []string{}, ""
 		for range 6 {
-			page := e.get(readKey, "/v1/rankings/top?limit=1&"+query+cursor).merged()
+			page := e.get(readKey, "/v1/rankings/top?limit=1&"+query+cursor).combined()
 			walked = append(walked, page.lines())
 			if cursor = "&cursor=" + page.Next; page.Next == "" {
 				break
@@ -99,8 +99,8 @@ func TestMergedCursor(t *testing.T) {
 			t.Errorf("%s: pages add up to %s, want %s", query, got, whole)
 		}
 	}
-	next := e.get(noKey, "/v1/rankings/top?boards=card,moba&limit=2").merged().Next
-	if got := e.get(noKey, "/v1/rankings/top?boards=moba&cursor="+next).merged().lines(); got != "2 moba/bob 80" {
+	next := e.get(noKey, "/v1/rankings/top?boards=card,moba&limit=2").combined().Next
+	if got := e.get(noKey, "/v1/rankings/top?boards=moba&cursor="+next).combined().lines(); got != "2 moba/bob 80" {
 		t.Errorf("the same place among fewer boards: %s", got)
 	}
 	e.board("slow", leaderboard.Rules{Order: leaderboard.OrderAsc})
@@ -111,14 +111,14 @@ func TestMergedCursor(t *testing.T) {
 	}
 }
 
-func TestMergedMember(t *testing.T) {
+func TestCombinedMember(t *testing.T) {
 	e := games(t)
 	e.put(writeKey, "/v1/members/ada", `{"display_name":"Ada"}`).want(201)
-	got := e.get(readKey, "/v1/rankings/members/ada?boards=card,moba,rpg&mode=tied&profiles=true").merged()
+	got := e.get(readKey, "/v1/rankings/members/ada?boards=card,moba,rpg&mode=tied&profiles=true").combined()
 	if got.lines() != "2 moba/ada 90, 3 card/ada 80" || got.Entries[0].Percentile != 80 || got.Entries[1].Percentile != 60 || got.Entries[1].Profile.DisplayName != "Ada" {
 		t.Errorf("%+v", got)
 	}
-	around := e.get(readKey, "/v1/rankings/members/bob/around?boards=card,moba,rpg&before=1&after=1").merged()
+	around := e.get(readKey, "/v1/rankings/members/bob/around?boards=card,moba,rpg&before=1&after=1").combined()
 	if around.lines() != "3 card/ada 80, 4 card/bob 80, 5 moba/bob 80" || around.Next != "" {
 		t.Errorf("around bob: %+v", around)
 	}
@@ -170,8 +170,8 @@ func TestCombinedRejections(t *testing.T) {
 	}
 }
 
-// TestMergedETag: the tag is that of the states of all boards and the question, in whichever order they are asked.
-func TestMergedETag(t *testing.T) {
+// TestCombinedETag: the tag is that of the states of all boards and the question, in whichever order they are asked.
+func TestCombinedETag(t *testing.T) {
 	e := games(t)
 	tag := func(query string) string {
 		t.Helper()
@@ -189,7 +189,7 @@ func TestMergedETag(t *testing.T) {
 	e.do(match).want(200)
 	e.fake.source, e.fake.stale = leaderboard.SourceMySQL, true
 	r := e.get(noKey, "/v1/rankings/top?boards=card,moba")
-	if got := r.merged(); !got.Stale || got.Source != "mysql" || r.header.Get("Cache-Control") != "no-store" {
+	if got := r.combined(); !got.Stale || got.Source != "mysql" || r.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("stale: %+v, %s", got, r.header.Get("Cache-Control"))
 	}
 	e.fake.stale = false
@@ -201,8 +201,8 @@ func TestMergedETag(t *testing.T) {
 	}
 }
 
-// TestMergedClosed: what is over for all boards is kept for good, when all of them were asked for by name.
-func TestMergedClosed(t *testing.T) {
+// TestCombinedClosed: what is over for all boards is kept for good, when all of them were asked for by name.
+func TestCombinedClosed(t *testing.T) {
 	e := newEnv(t)
 	day := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}, Labels: leaderboard.Labels{"type": "game"}}
 	e.board("a", day, leaderboard.Submission{Member: "ada", Score: 1})
@@ -225,7 +225,7 @@ func TestMergedClosed(t *testing.T) {
 	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").header.Get("Cache-Control"); got != "public, no-cache" {
 		t.Errorf("not the last state: Cache-Control is %s", got)
 	}
-	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").merged().lines(); got != "1 b/bob 2, 2 a/ada 1" {
+	if got := e.get(noKey, "/v1/rankings/top?boards=a,b&period=2023-11-14").combined().lines(); got != "1 b/bob 2, 2 a/ada 1" {
 		t.Errorf("the day before: %s", got)
 	}
 }
@@ -242,24 +242,24 @@ func TestCombinedOutdated(t *testing.T) {
 	}
 	e.board("moba", leaderboard.Rules{}, leaderboard.Submission{Member: "new", Score: 7})
 	e.fake.outdated = map[string]leaderboard.PeriodRef{"moba": ref}
-	if got := e.get(noKey, "/v1/rankings/top?boards=moba,card&limit=3").merged().lines(); got != "1 card/ada 80, 2 card/bob 80, 3 moba/new 7" {
+	if got := e.get(noKey, "/v1/rankings/top?boards=moba,card&limit=3").combined().lines(); got != "1 card/ada 80, 2 card/bob 80, 3 moba/new 7" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestMergedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said so.
-func TestMergedMinSeq(t *testing.T) {
+// TestCombinedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said so.
+func TestCombinedMinSeq(t *testing.T) {
 	e := games(t)
 	e.fake.behind = 1
 	for _, path := range []string{"/v1/rankings/top?", "/v1/rankings/members/bob?", "/v1/rankings/members/bob/around?"} {
 		for query, want := range map[string]int64{"min_seq=moba:2": 2, "min_seq=card:1,moba:2": 2} {
-			if got := e.get(noKey, path+"boards=card,moba&"+query).merged(); got.Boards[1].Seq != want || len(got.Entries) == 0 {
+			if got := e.get(noKey, path+"boards=card,moba&"+query).combined(); got.Boards[1].Seq != want || len(got.Entries) == 0 {
 				t.Errorf("%s%s: %+v", path, query, got)
 			}
 		}
 		e.get(noKey, path+"boards=card,moba&min_seq=moba:3").wantProblem(409, "seq-ahead")
 	}
-	if got := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq=moba:1,card:2").merged(); got.Boards[1].Seq != 1 {
+	if got := e.get(noKey, "/v1/rankings/top?boards=card,moba&min_seq=moba:1,card:2").combined(); got.Boards[1].Seq != 1 {
 		t.Errorf("a state that was new enough was not taken: %+v", got)
 	}
 	for _, bad := range []string{"1", "moba", "moba:", "moba:-1", "moba:1,moba:2", "moba:1,", "Moba:1", "rpg:1", "moba:99999999999999999999"} {

@@ -93,12 +93,12 @@ func (c *call) boardNames(list string) []string {
 	}
 	names := strings.Split(list, ",")
 	slices.Sort(names)
-	valid := len(names) <= leaderboard.MaxMerged && len(slices.Compact(slices.Clone(names))) == len(names)
+	valid := len(names) <= leaderboard.MaxCombined && len(slices.Compact(slices.Clone(names))) == len(names)
 	for _, name := range names {
 		valid = valid && leaderboard.CheckBoardName(name) == nil
 	}
 	if !valid {
-		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxMerged))
+		c.badParam("boards", fmt.Sprintf("want 1 to %d names of boards separated by commas, none twice", leaderboard.MaxCombined))
 	}
 	return names
 }

@@ -51,7 +51,7 @@ func planHidden(out map[string]plantest.Planned) {
 		}
 		out["misplaced, "+name] = planned(plantest.Literal(misplacedQuery(&row), 7, 3, 500, "'m7'"), keys)
 	}
-	for name, q := range map[string]leaderboard.HidingsQuery{
+	for name, q := range map[string]leaderboard.HiddenQuery{
 		"all": {}, "behind": {AfterBoard: 7, AfterMember: "m4"}, "of a board": {Board: "b7"}, "of a member": {Member: "m7"},
 	} {
 		key := "PRIMARY"

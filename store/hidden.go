@@ -48,8 +48,8 @@ type hiddenRow struct {
 
 const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.after_board, h.reason, h.actor, h.hidden_at"
 
-func (r *hiddenRow) hiding() leaderboard.Hiding {
-	return leaderboard.Hiding{
+func (r *hiddenRow) hiding() leaderboard.HiddenMember {
+	return leaderboard.HiddenMember{
 		BoardID: r.BoardID, Board: string(r.Board), Member: string(r.Member), Reason: r.Reason, Actor: r.Actor, HiddenAt: leaderboard.MicrosOf(r.HiddenAt),
 	}
 }
@@ -59,13 +59,13 @@ func (r *hiddenRow) hiding() leaderboard.Hiding {
 // of the member go on being taken and answered, to the entries that are kept. The same again may change reason and
 // actor. ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it; other errors: a
 // *leaderboard.RuleError, ErrBoardNotFound, ErrUnavailable.
-func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error) {
+func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
-		return leaderboard.Hiding{}, db.Wrap("hide", broken)
+		return leaderboard.HiddenMember{}, db.Wrap("hide", broken)
 	}
 	row, err := s.mark(ctx, r, (*hiddenRow).hide)
 	if err != nil {
-		return leaderboard.Hiding{}, db.Translate(ctx, "hide", err)
+		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
 	}
 	h := row.hiding()
 	h.Board = r.Board

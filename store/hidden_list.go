@@ -8,8 +8,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Hidden lists who is hidden, in the order of HidingsQuery. ErrBoardNotFound when there is no such board.
-func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error) {
+// Hidden lists who is hidden, in the order of HiddenQuery. ErrBoardNotFound when there is no such board.
+func (s *Store) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	var boardID int64
 	if q.Board != "" {
 		b, err := s.Board(ctx, q.Board)
@@ -23,14 +23,14 @@ func (s *Store) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leade
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
 		return nil, db.Translate(ctx, "hidden", err)
 	}
-	hidings := make([]leaderboard.Hiding, len(rows))
+	hidings := make([]leaderboard.HiddenMember, len(rows))
 	for i := range rows {
 		hidings[i] = rows[i].hiding()
 	}
 	return hidings, nil
 }
 
-func hiddenQuery(q leaderboard.HidingsQuery, boardID int64) (query string, args []any) {
+func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args []any) {
 	index, order, after := "PRIMARY", "h.board_id, h.member", "(h.board_id > ? OR h.board_id = ? AND h.member > ?)"
 	args = []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
 	if q.Member != "" {

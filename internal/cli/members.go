@@ -246,7 +246,7 @@ func (p *program) hiddenCommand() *cli.Command {
 			return showList(ctx, &r, list{
 				path: "/v1/hidden", query: optionalValues("board", board, "member", member), member: "hidden",
 				head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
-			}, func(t *terminal.Table, h *client.Hiding) {
+			}, func(t *terminal.Table, h *client.HiddenMember) {
 				t.Row(h.Member, where(h.Board), timeText(h.HiddenAt), h.Actor, h.Reason)
 			})
 		}

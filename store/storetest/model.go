@@ -28,7 +28,7 @@ type Model struct {
 	profiles       map[string]leaderboard.Profile
 	friends        map[string]map[string]bool
 	friendVersions map[string]leaderboard.Micros
-	hidden         []leaderboard.Hiding
+	hidden         []leaderboard.HiddenMember
 	hiddenLog      []leaderboard.HideRecord // ordered by id
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.

@@ -9,21 +9,21 @@ import (
 )
 
 // Hide is store.Store.Hide.
-func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error) {
+func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
-		return leaderboard.Hiding{}, err
+		return leaderboard.HiddenMember{}, err
 	}
 	if broken := r.Check(); broken != nil {
-		return leaderboard.Hiding{}, broken
+		return leaderboard.HiddenMember{}, broken
 	}
 	boards, id, err := m.boardsOf(r.Board)
 	if err != nil {
-		return leaderboard.Hiding{}, err
+		return leaderboard.HiddenMember{}, err
 	}
 	i := m.hiding(id, r.Member)
 	if i < 0 {
-		m.hidden = append(m.hidden, leaderboard.Hiding{BoardID: id, Board: r.Board, Member: r.Member, HiddenAt: m.clock()})
+		m.hidden = append(m.hidden, leaderboard.HiddenMember{BoardID: id, Board: r.Board, Member: r.Member, HiddenAt: m.clock()})
 		i = len(m.hidden) - 1
 	}
 	if h := &m.hidden[i]; h.Reason != r.Reason || h.Actor != r.Actor || r.Reopen {
@@ -74,7 +74,7 @@ func (m *Model) boardsOf(name string) (boards []*modelBoard, id int64, err error
 }
 
 func (m *Model) hiding(boardID int64, member string) int {
-	return slices.IndexFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.BoardID == boardID && h.Member == member })
+	return slices.IndexFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.BoardID == boardID && h.Member == member })
 }
 
 func (m *Model) isHidden(boardID int64, member string) bool {
@@ -130,7 +130,7 @@ func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, vi
 }
 
 // Hidden is store.Store.Hidden.
-func (m *Model) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error) {
+func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -139,13 +139,13 @@ func (m *Model) Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leade
 	if err != nil {
 		return nil, err
 	}
-	compare := func(a, b leaderboard.Hiding) int {
+	compare := func(a, b leaderboard.HiddenMember) int {
 		return cmp.Or(cmp.Compare(a.BoardID, b.BoardID), cmp.Compare(a.Member, b.Member))
 	}
-	hidings := []leaderboard.Hiding{}
+	hidings := []leaderboard.HiddenMember{}
 	for _, h := range m.hidden {
 		if (q.Board == "" || h.BoardID == 0 || h.BoardID == id) && (q.Member == "" || h.Member == q.Member) &&
-			compare(h, leaderboard.Hiding{BoardID: q.AfterBoard, Member: q.AfterMember}) > 0 {
+			compare(h, leaderboard.HiddenMember{BoardID: q.AfterBoard, Member: q.AfterMember}) > 0 {
 			hidings = append(hidings, h)
 		}
 	}

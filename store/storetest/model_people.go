@@ -189,7 +189,7 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 			m.friendVersions[fan] = leaderboard.Micros(m.nextID())
 		}
 	}
-	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.Hiding) bool { return h.Member == member })
+	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.Member == member })
 	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Member == member })
 	return out, nil
 }

@@ -51,7 +51,7 @@ func (h *history) compareAll(t *rapid.T) {
 
 func (h *history) compareHidden(t *rapid.T) {
 	list := func(database Database) (out []string) {
-		hidings, err := database.Hidden(h.ctx, leaderboard.HidingsQuery{Board: h.name, Limit: 100})
+		hidings, err := database.Hidden(h.ctx, leaderboard.HiddenQuery{Board: h.name, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func (h *history) end(t *rapid.T) {
 
 // showAll restores who a history before this one left hidden everywhere.
 func (h *history) showAll(t *rapid.T) {
-	hidings, err := h.Database.Hidden(h.ctx, leaderboard.HidingsQuery{Limit: 100})
+	hidings, err := h.Database.Hidden(h.ctx, leaderboard.HiddenQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

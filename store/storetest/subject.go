@@ -13,7 +13,7 @@ import (
 // Database is all that store.Store and Model do.
 type Database interface {
 	leaderboard.Rankings
-	leaderboard.MergedRankings
+	leaderboard.CombinedRankings
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)
@@ -49,9 +49,9 @@ type Database interface {
 	FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error)
 
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
-	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.Hiding, error)
+	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
-	Hidden(ctx context.Context, q leaderboard.HidingsQuery) ([]leaderboard.Hiding, error)
+	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
 	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)

@@ -9,8 +9,8 @@ func Run(t *testing.T, database Database) {
 	for name, test := range map[string]func(*testing.T, Database){
 		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
 		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
-		"merged": func(t *testing.T, database Database) {
-			RunMerged(t, Subject{Database: database, Rankings: database}, database)
+		"combined": func(t *testing.T, database Database) {
+			RunCombined(t, Subject{Database: database, Rankings: database}, database)
 		},
 		"policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "limit of best": testLimitOfBest, "limit of sum": testLimitOfSum, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,

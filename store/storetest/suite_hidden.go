@@ -192,7 +192,7 @@ func testHiddenList(t *testing.T, s Database) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Restore(t.Context(), hiding("", m)) }()
-	list := func(q leaderboard.HidingsQuery) (out []leaderboard.Hiding) {
+	list := func(q leaderboard.HiddenQuery) (out []leaderboard.HiddenMember) {
 		t.Helper()
 		for q.Limit = 1; ; {
 			page, err := s.Hidden(t.Context(), q)
@@ -206,7 +206,7 @@ func testHiddenList(t *testing.T, s Database) {
 			q.AfterBoard, q.AfterMember = page[0].BoardID, page[0].Member
 		}
 	}
-	names := func(list []leaderboard.Hiding) (out []string) {
+	names := func(list []leaderboard.HiddenMember) (out []string) {
 		for _, h := range list {
 			if h.BoardID == b.ref.BoardID || h.Member == m { // others may be hidden everywhere
 				out = append(out, h.Board+"/"+h.Member)
@@ -215,13 +215,13 @@ func testHiddenList(t *testing.T, s Database) {
 		return out
 	}
 	in := b.ref.Board + "/"
-	if got, want := names(list(leaderboard.HidingsQuery{Board: b.ref.Board})), []string{"/" + m, in + m, in + "x", in + "y"}; !reflect.DeepEqual(got, want) {
+	if got, want := names(list(leaderboard.HiddenQuery{Board: b.ref.Board})), []string{"/" + m, in + m, in + "x", in + "y"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("hidden are %q, want %q", got, want)
 	}
-	if got, want := names(list(leaderboard.HidingsQuery{Member: m})), []string{"/" + m, in + m}; !reflect.DeepEqual(got, want) {
+	if got, want := names(list(leaderboard.HiddenQuery{Member: m})), []string{"/" + m, in + m}; !reflect.DeepEqual(got, want) {
 		t.Errorf("hidden is %q, want %q", got, want)
 	}
-	first := list(leaderboard.HidingsQuery{Board: b.ref.Board, Member: "x"})[0]
+	first := list(leaderboard.HiddenQuery{Board: b.ref.Board, Member: "x"})[0]
 	again, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: b.ref.Board, Member: "x", Reason: "wallhack", Actor: "judge"})
 	if err != nil || again.HiddenAt != first.HiddenAt || again.Reason != "wallhack" || again.Actor != "judge" {
 		t.Errorf("hidden again as %+v, %v; before %+v", again, err, first)
@@ -229,7 +229,7 @@ func testHiddenList(t *testing.T, s Database) {
 	if _, err := s.Hide(t.Context(), leaderboard.HideRequest{Board: b.ref.Board, Member: "x", Reason: "wallhack", Actor: "judge"}); err != nil {
 		t.Error(err)
 	}
-	if got := list(leaderboard.HidingsQuery{Board: b.ref.Board, Member: "x"}); len(got) != 1 || got[0] != again {
+	if got := list(leaderboard.HiddenQuery{Board: b.ref.Board, Member: "x"}); len(got) != 1 || got[0] != again {
 		t.Errorf("listed as %+v, want %+v", got, again)
 	}
 	b.restore(m)
@@ -291,7 +291,7 @@ func testHidingRefused(t *testing.T, s Database, board string) {
 	if err := s.Restore(t.Context(), hiding(board, "nobody")); !errors.Is(err, leaderboard.ErrNotHidden) {
 		t.Errorf("nobody restored: %v", err)
 	}
-	if _, err := s.Hidden(t.Context(), leaderboard.HidingsQuery{Board: "no-such-board", Limit: 1}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := s.Hidden(t.Context(), leaderboard.HiddenQuery{Board: "no-such-board", Limit: 1}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("listed of no board: %v", err)
 	}
 }

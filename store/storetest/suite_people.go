@@ -332,7 +332,7 @@ func testForget(t *testing.T, s Database) {
 	}
 	_, profile := s.Profile(ctx, gone)
 	lists, err1 := s.FriendsOf(ctx, []string{gone, stays})
-	hidden, err2 := s.Hidden(ctx, leaderboard.HidingsQuery{Member: gone, Limit: 10})
+	hidden, err2 := s.Hidden(ctx, leaderboard.HiddenQuery{Member: gone, Limit: 10})
 	log, err3 := s.HiddenLog(ctx, gone, 0, 10)
 	if !errors.Is(profile, leaderboard.ErrProfileNotFound) || len(lists[gone]) != 0 || !slices.Equal(lists[stays], []string{"worse"}) ||
 		len(hidden)+len(log) != 0 || errors.Join(err1, err2, err3) != nil {

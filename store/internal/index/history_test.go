@@ -118,8 +118,8 @@ func TestHistoryForgets(t *testing.T) {
 	}
 }
 
-// TestCutOfMergedBucket: a cut that was counted from where no bucket begins any more is left out.
-func TestCutOfMergedBucket(t *testing.T) {
+// TestCutOfCombinedBucket: a cut that was counted from where no bucket begins any more is left out.
+func TestCutOfCombinedBucket(t *testing.T) {
 	t.Parallel()
 	b := rank.NewBuilder(1)
 	at := rank.State{Revision: leaderboard.Revision{Seq: 1, AsOf: 1}, Total: 6}

@@ -23,10 +23,10 @@ type combined struct {
 	total  int64
 }
 
-// MergedPage implements leaderboard.MergedRankings.
-func (s *Reader) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+// CombinedPage implements leaderboard.CombinedRankings.
+func (s *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	q.Limit, q.Offset = min(max(q.Limit, 0), maxPage), max(q.Offset, 0)
-	var page *leaderboard.MergedPage
+	var page *leaderboard.CombinedPage
 	err := s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
 		page, err = m.page(ctx, q)
 		return err
@@ -37,9 +37,9 @@ func (s *Reader) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef
 	return page, nil
 }
 
-// MergedMember implements leaderboard.MergedRankings.
-func (s *Reader) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
-	var out *leaderboard.MergedStandings
+// CombinedMember implements leaderboard.CombinedRankings.
+func (s *Reader) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	var out *leaderboard.CombinedStandings
 	err := s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
 		out, err = m.member(ctx, q.Mode, q.Member)
 		return err
@@ -53,7 +53,7 @@ func (s *Reader) MergedMember(ctx context.Context, periods []leaderboard.PeriodR
 // merge runs fn on one state of all periods. fn may run several times. Periods that move on faster than they can be
 // read are ErrOverloaded.
 func (s *Reader) merge(ctx context.Context, periods []leaderboard.PeriodRef, mode leaderboard.Mode, fn func(*combined) error) error {
-	if broken := leaderboard.CheckMerged(periods, mode); broken != nil {
+	if broken := leaderboard.CheckCombined(periods, mode); broken != nil {
 		return broken
 	}
 	var err error

@@ -18,7 +18,7 @@ type placed struct {
 }
 
 // member gives all entries of a member their ranks.
-func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member string) (*leaderboard.MergedStandings, error) {
+func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member string) (*leaderboard.CombinedStandings, error) {
 	entries, err := m.entries(ctx, member)
 	if err != nil {
 		return nil, err
@@ -27,15 +27,15 @@ func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member str
 	if err != nil {
 		return nil, err
 	}
-	out := &leaderboard.MergedStandings{States: m.states(), Entries: make([]leaderboard.MergedStanding, len(entries))}
+	out := &leaderboard.CombinedStandings{States: m.states(), Entries: make([]leaderboard.CombinedStanding, len(entries))}
 	for i, p := range entries {
 		v := m.views[p.view]
 		e, err := v.codec.Entry(p.key)
 		if err != nil {
 			return nil, err
 		}
-		ranked := leaderboard.MergedRanked{Ranked: leaderboard.Ranked{Rank: ranks[i].In(mode), Entry: e}, Board: v.ref.Board}
-		out.Entries[i] = leaderboard.MergedStanding{MergedRanked: ranked, Tied: ranks[i].Tied}
+		ranked := leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: ranks[i].In(mode), Entry: e}, Board: v.ref.Board}
+		out.Entries[i] = leaderboard.CombinedStanding{CombinedRanked: ranked, Tied: ranks[i].Tied}
 	}
 	return out, nil
 }

@@ -21,7 +21,7 @@ type run struct {
 }
 
 // page reads a page.
-func (m *combined) page(ctx context.Context, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+func (m *combined) page(ctx context.Context, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	var (
 		r   run
 		err error
@@ -43,14 +43,14 @@ func (m *combined) page(ctx context.Context, q leaderboard.MergedQuery) (*leader
 			return nil, err
 		}
 	}
-	page := &leaderboard.MergedPage{States: m.states(), Entries: make([]leaderboard.MergedRanked, len(r.keys))}
+	page := &leaderboard.CombinedPage{States: m.states(), Entries: make([]leaderboard.CombinedRanked, len(r.keys))}
 	for i, n := range rank.Number(q.Mode, first, r.keys) {
 		v := m.views[r.views[i]]
 		e, err := v.codec.Entry(r.keys[i])
 		if err != nil {
 			return nil, err
 		}
-		page.Entries[i] = leaderboard.MergedRanked{Ranked: leaderboard.Ranked{Rank: n, Entry: e}, Board: v.ref.Board}
+		page.Entries[i] = leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: n, Entry: e}, Board: v.ref.Board}
 	}
 	if n := len(r.keys); n > 0 && r.start+int64(n) < m.total {
 		page.Next, page.NextBoard = string(r.keys[n-1]), m.views[r.views[n-1]].ref.Board
@@ -106,7 +106,7 @@ func (m *combined) at(ctx context.Context, offset, limit int64) (run, error) {
 }
 
 // after reads the entries after a place.
-func (m *combined) after(ctx context.Context, q leaderboard.MergedQuery) (run, error) {
+func (m *combined) after(ctx context.Context, q leaderboard.CombinedQuery) (run, error) {
 	key := rank.Key(q.After)
 	if err := m.prepare(ctx); err != nil {
 		return run{}, err
@@ -166,7 +166,7 @@ func splitOf(k rank.Key, ahead [][]int64) (split, bool) {
 }
 
 // around reads the page around the best entry of a member.
-func (m *combined) around(ctx context.Context, q leaderboard.MergedQuery) (run, error) {
+func (m *combined) around(ctx context.Context, q leaderboard.CombinedQuery) (run, error) {
 	entries, err := m.entries(ctx, q.Around)
 	if err != nil {
 		return run{}, err

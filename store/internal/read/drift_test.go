@@ -83,14 +83,14 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 		"up": func(i int) int64 { return int64(1000 - i) }, "down": func(i int) int64 { return int64(-5000 - i) },
 		"turned": func(i int) int64 { return int64(i) - members }, "together": func(i int) int64 { return int64(-min(i, 126)) },
 	} {
-		whole, err := r.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 2 * members})
+		whole, err := r.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2 * members})
 		if err != nil || len(whole.Entries) != 2*members {
 			t.Fatalf("%d entries, %v", len(whole.Entries), err)
 		}
 		for _, at := range []int{1, 250, 790} {
 			behind := whole.Entries[at-1]
 			after := string(rank.CodecOf(refs[0].Rules).Key(behind.Entry))
-			for what, q := range map[string]leaderboard.MergedQuery{
+			for what, q := range map[string]leaderboard.CombinedQuery{
 				"offset": {Mode: leaderboard.ModeStrict, Limit: 40, Offset: int64(at)},
 				"cursor": {Mode: leaderboard.ModeStrict, Limit: 40, After: after, AfterBoard: behind.Board},
 			} {

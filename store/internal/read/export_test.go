@@ -8,8 +8,8 @@ import (
 
 // PageBetween reads a page of several boards, and calls between when its transaction has begun.
 func (s *Reader) PageBetween(
-	ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery, between func(),
-) (page *leaderboard.MergedPage, err error) {
+	ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery, between func(),
+) (page *leaderboard.CombinedPage, err error) {
 	err = s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
 		between()
 		page, err = m.page(ctx, q)

@@ -10,16 +10,16 @@ import (
 	"leaderboard"
 )
 
-// MergedOracle knows every state that the periods of several boards were ever in, and says what several of them ranked
+// CombinedOracle knows every state that the periods of several boards were ever in, and says what several of them ranked
 // as one are: it plays the change logs and merges naively.
-type MergedOracle struct {
+type CombinedOracle struct {
 	refs   []leaderboard.PeriodRef
 	states []map[int64][]leaderboard.Entry // by seq
 }
 
-// NewMergedOracle plays the logs, which have to go back to the beginning.
-func NewMergedOracle(ctx context.Context, database Database, refs []leaderboard.PeriodRef) (*MergedOracle, error) {
-	o := &MergedOracle{refs: refs}
+// NewCombinedOracle plays the logs, which have to go back to the beginning.
+func NewCombinedOracle(ctx context.Context, database Database, refs []leaderboard.PeriodRef) (*CombinedOracle, error) {
+	o := &CombinedOracle{refs: refs}
 	for _, ref := range refs {
 		states, entries := map[int64][]leaderboard.Entry{0: nil}, map[string]leaderboard.Entry{}
 		for at := int64(0); ; {
@@ -47,11 +47,11 @@ func NewMergedOracle(ctx context.Context, database Database, refs []leaderboard.
 }
 
 // look is what there was at the states that an answer names.
-func (o *MergedOracle) look(states []leaderboard.State) (*mergedLook, error) {
+func (o *CombinedOracle) look(states []leaderboard.State) (*combinedLook, error) {
 	if len(states) != len(o.refs) {
 		return nil, fmt.Errorf("%d states of %d periods", len(states), len(o.refs))
 	}
-	l := &mergedLook{rules: o.refs[0].Rules}
+	l := &combinedLook{rules: o.refs[0].Rules}
 	for i, st := range states {
 		entries, ok := o.states[i][st.Seq]
 		if !ok || st.Total != int64(len(entries)) || st.Stale {
@@ -63,7 +63,7 @@ func (o *MergedOracle) look(states []leaderboard.State) (*mergedLook, error) {
 }
 
 // CheckPage says how a page differs from the database at its states.
-func (o *MergedOracle) CheckPage(q leaderboard.MergedQuery, got *leaderboard.MergedPage) error {
+func (o *CombinedOracle) CheckPage(q leaderboard.CombinedQuery, got *leaderboard.CombinedPage) error {
 	l, err := o.look(got.States)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (o *MergedOracle) CheckPage(q leaderboard.MergedQuery, got *leaderboard.Mer
 }
 
 // CheckMember says how the standings of a member differ from the database at their states.
-func (o *MergedOracle) CheckMember(mode leaderboard.Mode, member string, got *leaderboard.MergedStandings) error {
+func (o *CombinedOracle) CheckMember(mode leaderboard.Mode, member string, got *leaderboard.CombinedStandings) error {
 	l, err := o.look(got.States)
 	if err != nil {
 		return err

@@ -10,56 +10,56 @@ import (
 	"leaderboard/rank"
 )
 
-// Merger ranks several boards as one. It implements leaderboard.MergedRankings. The first entries are merged out of the
+// Combiner ranks several boards as one. It implements leaderboard.CombinedRankings. The first entries are merged out of the
 // boards' tops, each from the nearest layer that has it; everything else is counted in MySQL, within the bound of the
 // Reader, and kept in the process as the Reader keeps its answers.
-type Merger struct {
+type Combiner struct {
 	reader   *Reader
-	database leaderboard.MergedRankings
-	pages    *answerCache[mergedPageKey, *leaderboard.MergedPage]
-	members  *answerCache[mergedMemberKey, *leaderboard.MergedStandings]
+	database leaderboard.CombinedRankings
+	pages    *answerCache[combinedPageKey, *leaderboard.CombinedPage]
+	members  *answerCache[combinedMemberKey, *leaderboard.CombinedStandings]
 }
 
 // The keys under which merged answers are kept. What is tied and what comes first follows from the codec, which all
 // boards share, and from the order of their periods.
 type (
-	mergedPageKey struct {
+	combinedPageKey struct {
 		periods string // ids
 		codec   rank.Codec
-		query   leaderboard.MergedQuery
+		query   leaderboard.CombinedQuery
 	}
-	mergedMemberKey struct {
+	combinedMemberKey struct {
 		periods string
 		codec   rank.Codec
-		query   leaderboard.MergedMemberQuery
+		query   leaderboard.CombinedMemberQuery
 	}
 )
 
 // topsAtOnce bounds the tops that one question waits for side by side.
 const topsAtOnce = 8
 
-// NewMerger merges what reader answers, and asks database where that does not reach.
-func NewMerger(reader *Reader, database leaderboard.MergedRankings) *Merger {
+// NewCombiner merges what reader answers, and asks database where that does not reach.
+func NewCombiner(reader *Reader, database leaderboard.CombinedRankings) *Combiner {
 	o := reader.opts
 	rules := reader.pages.rules
-	return &Merger{
+	return &Combiner{
 		reader: reader, database: database,
-		pages:   newAnswerCache[mergedPageKey](rules, mergedPageOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
-		members: newAnswerCache[mergedMemberKey](rules, mergedMemberOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		pages:   newAnswerCache[combinedPageKey](rules, combinedPageOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		members: newAnswerCache[combinedMemberKey](rules, combinedMemberOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
 	}
 }
 
-// MergedPage implements leaderboard.MergedRankings.
-func (m *Merger) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
-	if broken := leaderboard.CheckMerged(periods, q.Mode); broken != nil {
+// CombinedPage implements leaderboard.CombinedRankings.
+func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return m.top(ctx, periods, q)
 	}
-	key := mergedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	page, err := answer(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedPage, error) {
-		return m.database.MergedPage(ctx, periods, q)
+	key := combinedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
+	page, err := answer(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
+		return m.database.CombinedPage(ctx, periods, q)
 	})
 	if err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ func (m *Merger) MergedPage(ctx context.Context, periods []leaderboard.PeriodRef
 	return page, nil
 }
 
-// MergedMember implements leaderboard.MergedRankings.
-func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
-	if broken := leaderboard.CheckMerged(periods, q.Mode); broken != nil {
+// CombinedMember implements leaderboard.CombinedRankings.
+func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
-	key := mergedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.MergedStandings, error) {
-		return m.database.MergedMember(ctx, periods, q)
+	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
+	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
+		return m.database.CombinedMember(ctx, periods, q)
 	})
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (m *Merger) MergedMember(ctx context.Context, periods []leaderboard.PeriodR
 }
 
 // answer is what is kept, or what the database says within the bound; a fresh answer always the latter.
-func answer[K comparable, V any](ctx context.Context, m *Merger, kept *answerCache[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+func answer[K comparable, V any](ctx context.Context, m *Combiner, kept *answerCache[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
 	if fresh {
 		return fallback(ctx, m.reader, ask)
 	}
@@ -97,12 +97,12 @@ func answer[K comparable, V any](ctx context.Context, m *Merger, kept *answerCac
 
 // top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on it
 // can be missing; the tops may be of different moments, and the answer names the state of each.
-func (m *Merger) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	tops, err := m.tops(ctx, periods, topLimit(q))
 	if err != nil {
 		return nil, err
 	}
-	page := &leaderboard.MergedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.MergedRanked, 0, q.Limit)}
+	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(tops))
 	for i, top := range tops {
 		page.States[i], runs[i] = top.State, top.Entries
@@ -122,7 +122,7 @@ func (m *Merger) top(ctx context.Context, periods []leaderboard.PeriodRef, q lea
 		}
 		if last = e; strict > q.Offset {
 			ranks := rank.Ranks{Strict: strict, Tied: tied}
-			page.Entries = append(page.Entries, leaderboard.MergedRanked{
+			page.Entries = append(page.Entries, leaderboard.CombinedRanked{
 				Ranked: leaderboard.Ranked{Rank: ranks.In(q.Mode), Entry: e}, Board: periods[run].Board,
 			})
 		}
@@ -135,7 +135,7 @@ func (m *Merger) top(ctx context.Context, periods []leaderboard.PeriodRef, q lea
 }
 
 // topLimit is how many entries of each board a page takes: the same for many pages, so that they share the tops.
-func topLimit(q leaderboard.MergedQuery) int {
+func topLimit(q leaderboard.CombinedQuery) int {
 	const short = 100
 	switch {
 	case q.Offset == 0:
@@ -148,7 +148,7 @@ func topLimit(q leaderboard.MergedQuery) int {
 }
 
 // tops reads the first entries of each board, in the board's own mode, which is the one that they are read in most.
-func (m *Merger) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
+func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, limit int) ([]*leaderboard.Page, error) {
 	tops := make([]*leaderboard.Page, len(periods))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(topsAtOnce)
@@ -188,27 +188,27 @@ func marked(states []leaderboard.State, mark func(leaderboard.State) leaderboard
 	return out
 }
 
-func mergedPageOps() answerOps[*leaderboard.MergedPage] {
-	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedPage) *leaderboard.MergedPage {
-		return func(p *leaderboard.MergedPage) *leaderboard.MergedPage {
-			return &leaderboard.MergedPage{States: marked(p.States, mark), Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
+func combinedPageOps() answerOps[*leaderboard.CombinedPage] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.CombinedPage) *leaderboard.CombinedPage {
+		return func(p *leaderboard.CombinedPage) *leaderboard.CombinedPage {
+			return &leaderboard.CombinedPage{States: marked(p.States, mark), Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
 		}
 	}
-	return answerOps[*leaderboard.MergedPage]{
-		seq: func(*leaderboard.MergedPage) int64 { return 0 }, local: with(local), stale: with(stale),
-		bytes: func(p *leaderboard.MergedPage) int { return answerBytes + entryBytes*(len(p.Entries)+len(p.States)) },
+	return answerOps[*leaderboard.CombinedPage]{
+		seq: func(*leaderboard.CombinedPage) int64 { return 0 }, local: with(local), stale: with(stale),
+		bytes: func(p *leaderboard.CombinedPage) int { return answerBytes + entryBytes*(len(p.Entries)+len(p.States)) },
 	}
 }
 
-func mergedMemberOps() answerOps[*leaderboard.MergedStandings] {
-	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.MergedStandings) *leaderboard.MergedStandings {
-		return func(s *leaderboard.MergedStandings) *leaderboard.MergedStandings {
-			return &leaderboard.MergedStandings{States: marked(s.States, mark), Entries: s.Entries}
+func combinedMemberOps() answerOps[*leaderboard.CombinedStandings] {
+	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.CombinedStandings) *leaderboard.CombinedStandings {
+		return func(s *leaderboard.CombinedStandings) *leaderboard.CombinedStandings {
+			return &leaderboard.CombinedStandings{States: marked(s.States, mark), Entries: s.Entries}
 		}
 	}
-	return answerOps[*leaderboard.MergedStandings]{
-		seq: func(*leaderboard.MergedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
-		bytes: func(s *leaderboard.MergedStandings) int {
+	return answerOps[*leaderboard.CombinedStandings]{
+		seq: func(*leaderboard.CombinedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
+		bytes: func(s *leaderboard.CombinedStandings) int {
 			return answerBytes + entryBytes*(len(s.Entries)+len(s.States))
 		},
 	}

@@ -8,8 +8,8 @@ import (
 	"leaderboard/rank"
 )
 
-// mergedLook is the entries of several periods, put in one list and sorted.
-type mergedLook struct {
+// combinedLook is the entries of several periods, put in one list and sorted.
+type combinedLook struct {
 	rules  *leaderboard.Rules
 	states []leaderboard.State
 	sorted []onBoard
@@ -20,15 +20,15 @@ type onBoard struct {
 	board string
 }
 
-// mergedLook enters the model; the caller leaves it.
-func (m *Model) mergedLook(ctx context.Context, refs []leaderboard.PeriodRef, mode leaderboard.Mode) (*mergedLook, error) {
+// combinedLook enters the model; the caller leaves it.
+func (m *Model) combinedLook(ctx context.Context, refs []leaderboard.PeriodRef, mode leaderboard.Mode) (*combinedLook, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
-	if broken := leaderboard.CheckMerged(refs, mode); broken != nil {
+	if broken := leaderboard.CheckCombined(refs, mode); broken != nil {
 		return nil, broken
 	}
-	l := &mergedLook{rules: refs[0].Rules}
+	l := &combinedLook{rules: refs[0].Rules}
 	for _, ref := range refs {
 		v, err := m.lookAt(ref, ref.LastSeq)
 		if err != nil {
@@ -39,7 +39,7 @@ func (m *Model) mergedLook(ctx context.Context, refs []leaderboard.PeriodRef, mo
 	return l, nil
 }
 
-func (l *mergedLook) add(board string, state leaderboard.State, entries []leaderboard.Entry) {
+func (l *combinedLook) add(board string, state leaderboard.State, entries []leaderboard.Entry) {
 	l.states = append(l.states, state)
 	for _, e := range entries {
 		l.sorted = append(l.sorted, onBoard{e, board})
@@ -47,7 +47,7 @@ func (l *mergedLook) add(board string, state leaderboard.State, entries []leader
 	slices.SortFunc(l.sorted, l.compare)
 }
 
-func (l *mergedLook) compare(a, b onBoard) int {
+func (l *combinedLook) compare(a, b onBoard) int {
 	if c := l.rules.Compare(a.Entry, b.Entry); c != 0 {
 		return c
 	}
@@ -57,7 +57,7 @@ func (l *mergedLook) compare(a, b onBoard) int {
 	return 1
 }
 
-func (l *mergedLook) rank(at int, mode leaderboard.Mode) int64 {
+func (l *combinedLook) rank(at int, mode leaderboard.Mode) int64 {
 	n := int64(1)
 	for i, o := range l.sorted {
 		if mode == leaderboard.ModeTied && l.rules.Better(o.Entry, l.sorted[at].Entry) || mode == leaderboard.ModeStrict && i < at {
@@ -67,22 +67,22 @@ func (l *mergedLook) rank(at int, mode leaderboard.Mode) int64 {
 	return n
 }
 
-func (l *mergedLook) ranked(at int, mode leaderboard.Mode) leaderboard.MergedRanked {
+func (l *combinedLook) ranked(at int, mode leaderboard.Mode) leaderboard.CombinedRanked {
 	e := l.sorted[at]
-	return leaderboard.MergedRanked{Ranked: leaderboard.Ranked{Rank: l.rank(at, mode), Entry: e.Entry}, Board: e.board}
+	return leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: l.rank(at, mode), Entry: e.Entry}, Board: e.board}
 }
 
-// MergedPage is store.Store.MergedPage: it sorts all entries of all boards.
-func (m *Model) MergedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+// CombinedPage is store.Store.CombinedPage: it sorts all entries of all boards.
+func (m *Model) CombinedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	defer m.leave()
-	l, err := m.mergedLook(ctx, refs, q.Mode)
+	l, err := m.combinedLook(ctx, refs, q.Mode)
 	if err != nil {
 		return nil, err
 	}
 	return l.page(q)
 }
 
-func (l *mergedLook) page(q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+func (l *combinedLook) page(q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	total := len(l.sorted)
 	start := int(min(q.Offset, int64(total)))
 	codec := rank.CodecOf(l.rules)
@@ -102,7 +102,7 @@ func (l *mergedLook) page(q leaderboard.MergedQuery) (*leaderboard.MergedPage, e
 		}
 	}
 	stop := min(start+q.Limit, total)
-	page := &leaderboard.MergedPage{States: l.states, Entries: []leaderboard.MergedRanked{}}
+	page := &leaderboard.CombinedPage{States: l.states, Entries: []leaderboard.CombinedRanked{}}
 	for i := start; i < stop; i++ {
 		page.Entries = append(page.Entries, l.ranked(i, q.Mode))
 	}
@@ -112,21 +112,21 @@ func (l *mergedLook) page(q leaderboard.MergedQuery) (*leaderboard.MergedPage, e
 	return page, nil
 }
 
-// MergedMember is store.Store.MergedMember.
-func (m *Model) MergedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+// CombinedMember is store.Store.CombinedMember.
+func (m *Model) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	defer m.leave()
-	l, err := m.mergedLook(ctx, refs, q.Mode)
+	l, err := m.combinedLook(ctx, refs, q.Mode)
 	if err != nil {
 		return nil, err
 	}
 	return l.member(q.Mode, q.Member), nil
 }
 
-func (l *mergedLook) member(mode leaderboard.Mode, member string) *leaderboard.MergedStandings {
-	out := &leaderboard.MergedStandings{States: l.states, Entries: []leaderboard.MergedStanding{}}
+func (l *combinedLook) member(mode leaderboard.Mode, member string) *leaderboard.CombinedStandings {
+	out := &leaderboard.CombinedStandings{States: l.states, Entries: []leaderboard.CombinedStanding{}}
 	for i, e := range l.sorted {
 		if e.Member == member {
-			out.Entries = append(out.Entries, leaderboard.MergedStanding{MergedRanked: l.ranked(i, mode), Tied: l.rank(i, leaderboard.ModeTied)})
+			out.Entries = append(out.Entries, leaderboard.CombinedStanding{CombinedRanked: l.ranked(i, mode), Tied: l.rank(i, leaderboard.ModeTied)})
 		}
 	}
 	return out

@@ -12,32 +12,32 @@ import (
 	"leaderboard/store/storetest"
 )
 
-func TestMergerConformance(t *testing.T) {
+func TestCombinerConformance(t *testing.T) {
 	t.Parallel()
 	s, m := merging(t)
-	storetest.RunMerged(t, s, m)
+	storetest.RunCombined(t, s, m)
 }
 
-// TestMergerProperty: what is merged out of copies of different moments is true at the states that it names.
-func TestMergerProperty(t *testing.T) {
+// TestCombinerProperty: what is combined out of copies of different moments is true at the states that it names.
+func TestCombinerProperty(t *testing.T) {
 	t.Parallel()
 	s, m := merging(t)
-	storetest.PropertyMerged(t, s, m, false)
+	storetest.PropertyCombined(t, s, m, false)
 }
 
-func merging(t *testing.T) (storetest.Subject, *Merger) {
+func merging(t *testing.T) (storetest.Subject, *Combiner) {
 	t.Helper()
 	s := layered(t)
-	return s, NewMerger(s.Rankings.(*Reader), s.Database)
+	return s, NewCombiner(s.Rankings.(*Reader), s.Database)
 }
 
 // counted counts the questions that reach the database, and can fail.
 type counted struct {
 	leaderboard.Rankings
-	merged  leaderboard.MergedRankings
-	pages   atomic.Int64
-	asked   atomic.Int64
-	failure atomic.Pointer[error]
+	combined leaderboard.CombinedRankings
+	pages    atomic.Int64
+	asked    atomic.Int64
+	failure  atomic.Pointer[error]
 }
 
 func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
@@ -45,25 +45,25 @@ func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return c.Rankings.Page(ctx, p, q)
 }
 
-func (c *counted) MergedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedQuery) (*leaderboard.MergedPage, error) {
+func (c *counted) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	c.asked.Add(1)
 	if err := c.failure.Load(); err != nil {
 		return nil, *err
 	}
-	return c.merged.MergedPage(ctx, p, q)
+	return c.combined.CombinedPage(ctx, p, q)
 }
 
-func (c *counted) MergedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.MergedMemberQuery) (*leaderboard.MergedStandings, error) {
+func (c *counted) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	c.asked.Add(1)
-	return c.merged.MergedMember(ctx, p, q)
+	return c.combined.CombinedMember(ctx, p, q)
 }
 
-// TestMergerLayers: tops are merged in the process, the rest asks the database once and is kept, and serves as the last
+// TestCombinerLayers: tops are combined in the process, the rest asks the database once and is kept, and serves as the last
 // good answer while the database is away.
-func TestMergerLayers(t *testing.T) {
+func TestCombinerLayers(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel()
-	c := &counted{Rankings: model, merged: model}
+	c := &counted{Rankings: model, combined: model}
 	var refs []leaderboard.PeriodRef
 	for _, name := range []string{"a", "b"} {
 		b, _, err := model.PutBoard(t.Context(), name, leaderboard.Rules{})
@@ -79,28 +79,28 @@ func TestMergerLayers(t *testing.T) {
 	var later atomic.Int64 // read by calls too, which may outlast the question
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
 	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: now})
-	m := NewMerger(reader, c)
-	page := func(q leaderboard.MergedQuery) *leaderboard.MergedPage {
+	m := NewCombiner(reader, c)
+	page := func(q leaderboard.CombinedQuery) *leaderboard.CombinedPage {
 		t.Helper()
 		q.Mode = leaderboard.ModeStrict
-		p, err := m.MergedPage(t.Context(), refs, q)
+		p, err := m.CombinedPage(t.Context(), refs, q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
 	for offset := range int64(90) { // all of them out of the same two tops
-		page(leaderboard.MergedQuery{Limit: 10, Offset: 1 + offset})
+		page(leaderboard.CombinedQuery{Limit: 10, Offset: 1 + offset})
 	}
 	if c.pages.Load() != 2 || c.asked.Load() != 0 {
 		t.Errorf("%d pages and %d merged answers were asked for", c.pages.Load(), c.asked.Load())
 	}
-	deep := leaderboard.MergedQuery{Limit: 10, Offset: 991}
+	deep := leaderboard.CombinedQuery{Limit: 10, Offset: 991}
 	closed := append([]leaderboard.PeriodRef{}, refs...)
 	closed[1].Closed, closed[1].LastSeq = true, 1 // which the database has not reached
 	for _, offset := range []int64{0, 2000} {
-		q := leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 5, Offset: offset}
-		if p, err := m.MergedPage(t.Context(), closed, q); !errors.Is(err, leaderboard.ErrSeqAhead) {
+		q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 5, Offset: offset}
+		if p, err := m.CombinedPage(t.Context(), closed, q); !errors.Is(err, leaderboard.ErrSeqAhead) {
 			t.Errorf("an older state of what is closed, from %d: %+v, %v", offset, p, err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestMergerLayers(t *testing.T) {
 	}
 	deep.Fresh = true
 	page(deep)
-	page(leaderboard.MergedQuery{Limit: 10, Fresh: true})
+	page(leaderboard.CombinedQuery{Limit: 10, Fresh: true})
 	if last := page(deep); c.asked.Load() != 4 || last.States[1].Source != leaderboard.SourceMySQL {
 		t.Errorf("asked %d times for what is fresh, the last from %+v", c.asked.Load()-1, last.States)
 	}
@@ -124,13 +124,13 @@ func TestMergerLayers(t *testing.T) {
 	}
 	deep.Offset++
 	deep.Mode = leaderboard.ModeStrict
-	if _, err := m.MergedPage(t.Context(), refs, deep); !errors.Is(err, leaderboard.ErrUnavailable) {
+	if _, err := m.CombinedPage(t.Context(), refs, deep); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("an answer that was never given: %v", err)
 	}
 }
 
-// TestMergerIsBounded: merged answers take the same places as others that reach MySQL.
-func TestMergerIsBounded(t *testing.T) {
+// TestCombinerIsBounded: combined answers take the same places as others that reach MySQL.
+func TestCombinerIsBounded(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel()
 	b, _, err := model.PutBoard(t.Context(), "a", leaderboard.Rules{})
@@ -146,12 +146,12 @@ func TestMergerIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, refs := NewMerger(reader, model), []leaderboard.PeriodRef{p.Ref(&b)}
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
+	m, refs := NewCombiner(reader, model), []leaderboard.PeriodRef{p.Ref(&b)}
+	if _, err := m.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}
 	leave()
-	if _, err := m.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); err != nil {
+	if _, err := m.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); err != nil {
 		t.Error(err)
 	}
 }

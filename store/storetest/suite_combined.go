@@ -10,12 +10,12 @@ import (
 	"leaderboard"
 )
 
-// RunMerged runs the suite of merged rankings on an implementation.
-func RunMerged(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
-	for name, test := range map[string]func(*testing.T, Subject, leaderboard.MergedRankings){
-		"example": testMergedExample, "cursor": testMergedCursor, "fifty": testMergedFifty, "rules": testMergedRules,
+// RunCombined runs the suite of combined rankings on an implementation.
+func RunCombined(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
+	for name, test := range map[string]func(*testing.T, Subject, leaderboard.CombinedRankings){
+		"example": testCombinedExample, "cursor": testCombinedCursor, "fifty": testCombinedFifty, "rules": testCombinedRules,
 	} {
-		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s, merged) })
+		t.Run(name, func(t *testing.T) { t.Parallel(); test(t, s, combined) })
 	}
 }
 
@@ -31,7 +31,7 @@ func several(t *testing.T, s Subject, rules leaderboard.Rules, entries ...[]lead
 	return refs
 }
 
-func mergedLines(entries []leaderboard.MergedRanked) string {
+func combinedLines(entries []leaderboard.CombinedRanked) string {
 	var out []string
 	for _, e := range entries {
 		out = append(out, fmt.Sprintf("%d %s/%s %d", e.Rank, e.Board[len(e.Board)-1:], e.Member, e.Score))
@@ -39,7 +39,7 @@ func mergedLines(entries []leaderboard.MergedRanked) string {
 	return strings.Join(out, ", ")
 }
 
-func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+func testCombinedExample(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	refs := several(
 		t, s, leaderboard.Rules{},
 		[]leaderboard.Submission{at("ada", 90, 5), at("bob", 80, 1), at("eve", 70, 3)},
@@ -53,62 +53,62 @@ func testMergedExample(t *testing.T, s Subject, merged leaderboard.MergedRanking
 	} {
 		lines := strings.Split(want, ", ")
 		for offset := range len(lines) + 2 {
-			page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Offset: int64(offset), Limit: 3})
+			page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: mode, Offset: int64(offset), Limit: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
 			part := lines[min(offset, len(lines)):min(offset+3, len(lines))]
-			if got := mergedLines(page.Entries); got != strings.Join(part, ", ") || leaderboard.Total(page.States) != 7 || len(page.States) != 4 {
+			if got := combinedLines(page.Entries); got != strings.Join(part, ", ") || leaderboard.Total(page.States) != 7 || len(page.States) != 4 {
 				t.Errorf("%s from %d: %s, want %v, of %+v", mode, offset, got, part, page.States)
 			}
 		}
-		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Around: "eve", Before: 2, Limit: 4})
+		page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: mode, Around: "eve", Before: 2, Limit: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := mergedLines(page.Entries); got != strings.Join(lines[3:7], ", ") {
+		if got := combinedLines(page.Entries); got != strings.Join(lines[3:7], ", ") {
 			t.Errorf("%s around eve: %s", mode, got)
 		}
-		standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: mode, Member: "ada"})
+		standings, err := combined.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: mode, Member: "ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var own []leaderboard.MergedRanked
+		var own []leaderboard.CombinedRanked
 		for _, e := range standings.Entries {
-			own = append(own, e.MergedRanked)
+			own = append(own, e.CombinedRanked)
 			if want := map[string]int64{"a": 1, "b": 3}[e.Board[len(e.Board)-1:]]; e.Tied != want {
 				t.Errorf("tied rank is %d, want %d", e.Tied, want)
 			}
 		}
-		if got := mergedLines(own); got != lines[1]+", "+lines[4] {
+		if got := combinedLines(own); got != lines[1]+", "+lines[4] {
 			t.Errorf("%s of ada: %s", mode, got)
 		}
 	}
-	if standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeStrict, Member: "nobody"}); err != nil || len(standings.Entries) != 0 {
+	if standings, err := combined.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeStrict, Member: "nobody"}); err != nil || len(standings.Entries) != 0 {
 		t.Errorf("nobody: %+v, %v", standings, err)
 	}
-	_, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Around: "nobody", Limit: 3})
+	_, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Around: "nobody", Limit: 3})
 	if !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("around nobody: %v", err)
 	}
 }
 
-// testMergedCursor walks through boards that have the same entries, three times over.
-func testMergedCursor(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+// testCombinedCursor walks through boards that have the same entries, three times over.
+func testCombinedCursor(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	var entries []leaderboard.Submission
 	for i := range 20 {
 		entries = append(entries, at(fmt.Sprintf("m%02d", i), int64(i/4), leaderboard.Micros(i/2)))
 	}
 	refs := several(t, s, leaderboard.Rules{Order: leaderboard.OrderAsc}, entries, entries, entries[:10])
 	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
-		all, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: mode, Limit: 100})
+		all, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: mode, Limit: 100})
 		if err != nil || len(all.Entries) != 50 || all.Next != "" {
 			t.Fatalf("%+v, %v", all, err)
 		}
-		var walked []leaderboard.MergedRanked
-		q := leaderboard.MergedQuery{Mode: mode, Limit: 3}
+		var walked []leaderboard.CombinedRanked
+		q := leaderboard.CombinedQuery{Mode: mode, Limit: 3}
 		for range 50 {
-			page, err := merged.MergedPage(t.Context(), refs, q)
+			page, err := combined.CombinedPage(t.Context(), refs, q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,20 +118,20 @@ func testMergedCursor(t *testing.T, s Subject, merged leaderboard.MergedRankings
 			}
 		}
 		if !slices.Equal(walked, all.Entries) {
-			t.Errorf("%s pages add up to %s\nwant %s", mode, mergedLines(walked), mergedLines(all.Entries))
+			t.Errorf("%s pages add up to %s\nwant %s", mode, combinedLines(walked), combinedLines(all.Entries))
 		}
 	}
 }
 
-// testMergedFifty ranks as many boards as there may be, with one member on all of them, first to last.
-func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+// testCombinedFifty ranks as many boards as there may be, with one member on all of them, first to last.
+func testCombinedFifty(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	var refs []leaderboard.PeriodRef
-	for i := range leaderboard.MaxMerged {
+	for i := range leaderboard.MaxCombined {
 		b := newBoardNamed(t, s, fmt.Sprintf("%s-%02d", boardName(t)[:min(50, len(boardName(t)))], i), leaderboard.Rules{})
 		b.submit(at("everywhere", int64(-i), 1), at(fmt.Sprint("only ", i), int64(-i), 1))
 		refs = append(refs, b.ref)
 	}
-	standings, err := merged.MergedMember(t.Context(), refs, leaderboard.MergedMemberQuery{Mode: leaderboard.ModeStrict, Member: "everywhere"})
+	standings, err := combined.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeStrict, Member: "everywhere"})
 	if err != nil || len(standings.Entries) != len(refs) {
 		t.Fatalf("%d entries, %v", len(standings.Entries), err)
 	}
@@ -141,7 +141,7 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		}
 	}
 	for _, offset := range []int64{0, 95, 2000} {
-		page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Offset: offset, Limit: 10})
+		page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeTied, Offset: offset, Limit: 10})
 		if want := min(10, max(0, 100-int(offset))); err != nil || len(page.Entries) != want || leaderboard.Total(page.States) != 100 {
 			t.Fatalf("%d entries from %d on, %v", len(page.Entries), offset, err)
 		}
@@ -153,7 +153,7 @@ func testMergedFifty(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 	}
 }
 
-func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings) {
+func testCombinedRules(t *testing.T, s Subject, combined leaderboard.CombinedRankings) {
 	refs := several(t, s, leaderboard.Rules{}, nil, nil)
 	other := newBoardNamed(t, s, boardName(t)[:min(50, len(boardName(t)))]+"-z", leaderboard.Rules{Order: leaderboard.OrderAsc}).ref
 	backwards := []leaderboard.PeriodRef{refs[1], refs[0]}
@@ -170,22 +170,22 @@ func testMergedRules(t *testing.T, s Subject, merged leaderboard.MergedRankings)
 		"dense":    {refs, leaderboard.ModeDense, leaderboard.CodeModeNotAvailable},
 	} {
 		var broken *leaderboard.RuleError
-		_, err := merged.MergedPage(t.Context(), c.refs, leaderboard.MergedQuery{Mode: c.mode, Limit: 3})
+		_, err := combined.CombinedPage(t.Context(), c.refs, leaderboard.CombinedQuery{Mode: c.mode, Limit: 3})
 		if !errors.As(err, &broken) || broken.Code != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
-		if _, err := merged.MergedMember(t.Context(), c.refs, leaderboard.MergedMemberQuery{Mode: c.mode, Member: "m"}); !errors.As(err, &broken) || broken.Code != c.code {
+		if _, err := combined.CombinedMember(t.Context(), c.refs, leaderboard.CombinedMemberQuery{Mode: c.mode, Member: "m"}); !errors.As(err, &broken) || broken.Code != c.code {
 			t.Errorf("%s, a member: %v, want %s", name, err, c.code)
 		}
 	}
-	if page, err := merged.MergedPage(t.Context(), refs, leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3}); err != nil || len(page.Entries) != 0 {
+	if page, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeTied, Limit: 3}); err != nil || len(page.Entries) != 0 {
 		t.Errorf("empty boards: %+v, %v", page, err)
 	}
 	if err := s.Database.DeleteBoard(t.Context(), refs[0].Board); err != nil {
 		t.Fatal(err)
 	}
-	q := leaderboard.MergedQuery{Mode: leaderboard.ModeTied, Limit: 3, Offset: 5000}
-	if _, err := merged.MergedPage(t.Context(), refs, q); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+	q := leaderboard.CombinedQuery{Mode: leaderboard.ModeTied, Limit: 3, Offset: 5000}
+	if _, err := combined.CombinedPage(t.Context(), refs, q); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		t.Errorf("a board is gone: %v", err)
 	}
 }

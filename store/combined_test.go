@@ -9,20 +9,20 @@ import (
 	"leaderboard/store/storetest"
 )
 
-func TestMergedProperty(t *testing.T) {
+func TestCombinedProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, nil)
-		storetest.PropertyMerged(t, storetest.Subject{Database: s, Rankings: s}, s, true)
+		storetest.PropertyCombined(t, storetest.Subject{Database: s, Rankings: s}, s, true)
 	})
 }
 
-// TestMergedIndexProperty does the same with an index of few entries per bucket for every period.
-func TestMergedIndexProperty(t *testing.T) {
+// TestCombinedIndexProperty does the same with an index of few entries per bucket for every period.
+func TestCombinedIndexProperty(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s := open(t, dsn, everywhere)
-		storetest.PropertyMerged(t, storetest.Subject{
+		storetest.PropertyCombined(t, storetest.Subject{
 			Database: s, Rankings: s,
 			Disturb: map[string]func(context.Context, leaderboard.PeriodRef) error{
 				"build": func(ctx context.Context, ref leaderboard.PeriodRef) error {

@@ -14,26 +14,26 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// mergedCrowd is several boards that writers and readers of two processes work on at once.
-type mergedCrowd struct {
+// combinedCrowd is several boards that writers and readers of two processes work on at once.
+type combinedCrowd struct {
 	stores  []*store.Store
 	refs    []leaderboard.PeriodRef
 	members int
 
 	mu      sync.Mutex
-	answers []mergedAnswer
+	answers []combinedAnswer
 }
 
-// mergedAnswer is a question and what was answered, a page or a member's standings.
-type mergedAnswer struct {
-	query  leaderboard.MergedQuery
-	page   *leaderboard.MergedPage
-	member *leaderboard.MergedStandings
+// combinedAnswer is a question and what was answered, a page or a member's standings.
+type combinedAnswer struct {
+	query  leaderboard.CombinedQuery
+	page   *leaderboard.CombinedPage
+	member *leaderboard.CombinedStandings
 }
 
-func newMergedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*store.Config)) *mergedCrowd {
+func newCombinedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change func(*store.Config)) *combinedCrowd {
 	t.Helper()
-	c := &mergedCrowd{stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300}
+	c := &combinedCrowd{stores: []*store.Store{open(t, dsn, change), open(t, dsn, change)}, members: 300}
 	rules.Policy = leaderboard.PolicyLatest
 	for _, name := range []string{"card", "moba", "rpg"} {
 		c.refs = append(c.refs, makeBoard(t, c.stores[0], name, rules))
@@ -41,10 +41,10 @@ func newMergedCrowd(t *testing.T, dsn string, rules leaderboard.Rules, change fu
 	return c
 }
 
-func (c *mergedCrowd) name(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.IntN(c.members)) }
+func (c *combinedCrowd) name(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.IntN(c.members)) }
 
 // write submits batches to one board or the same one to all, and removes members.
-func (c *mergedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
+func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
 	for range batches {
 		boards := []leaderboard.PeriodRef{c.refs[rng.IntN(len(c.refs))]}
 		if rng.IntN(5) == 0 {
@@ -74,27 +74,27 @@ func (c *mergedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Rand,
 }
 
 // read asks one question of each kind and keeps the answers.
-func (c *mergedCrowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
+func (c *combinedCrowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
 	mode := []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied}[rng.IntN(2)]
 	after := leaderboard.Entry{Member: c.name(rng), Score: rng.Int64N(30), CreatedTime: leaderboard.Micros(rng.Int64N(3))}
 	key := string(rank.CodecOf(c.refs[0].Rules).Key(after))
-	for _, q := range []leaderboard.MergedQuery{
+	for _, q := range []leaderboard.CombinedQuery{
 		{Offset: rng.Int64N(int64(3 * c.members)), Limit: rng.IntN(20)},
 		{After: key, AfterBoard: c.refs[rng.IntN(3)].Board, Limit: 1 + rng.IntN(20)},
 		{Around: c.name(rng), Before: rng.IntN(9), Limit: 9 + rng.IntN(9)},
 	} {
 		q.Mode = mode
-		page, err := s.MergedPage(ctx, c.refs, q)
-		if err := c.keep(mergedAnswer{query: q, page: page}, err); err != nil {
+		page, err := s.CombinedPage(ctx, c.refs, q)
+		if err := c.keep(combinedAnswer{query: q, page: page}, err); err != nil {
 			return err
 		}
 	}
-	q := leaderboard.MergedQuery{Mode: mode, Around: c.name(rng)}
-	standings, err := s.MergedMember(ctx, c.refs, leaderboard.MergedMemberQuery{Mode: mode, Member: q.Around})
-	return c.keep(mergedAnswer{query: q, member: standings}, err)
+	q := leaderboard.CombinedQuery{Mode: mode, Around: c.name(rng)}
+	standings, err := s.CombinedMember(ctx, c.refs, leaderboard.CombinedMemberQuery{Mode: mode, Member: q.Around})
+	return c.keep(combinedAnswer{query: q, member: standings}, err)
 }
 
-func (c *mergedCrowd) keep(a mergedAnswer, err error) error {
+func (c *combinedCrowd) keep(a combinedAnswer, err error) error {
 	if errors.Is(err, leaderboard.ErrNotRanked) || errors.Is(err, leaderboard.ErrOverloaded) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (c *mergedCrowd) keep(a mergedAnswer, err error) error {
 }
 
 // run has writers and readers on both stores at once, and judges every answer.
-func (c *mergedCrowd) run(t *testing.T) {
+func (c *combinedCrowd) run(t *testing.T) {
 	t.Helper()
 	var writing, reading sync.WaitGroup
 	written := make(chan struct{})
@@ -137,9 +137,9 @@ func (c *mergedCrowd) run(t *testing.T) {
 }
 
 // judge holds every answer against a naive merge of the states that it names.
-func (c *mergedCrowd) judge(t *testing.T) {
+func (c *combinedCrowd) judge(t *testing.T) {
 	t.Helper()
-	oracle, err := storetest.NewMergedOracle(t.Context(), c.stores[0], c.refs)
+	oracle, err := storetest.NewCombinedOracle(t.Context(), c.stores[0], c.refs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func (c *mergedCrowd) judge(t *testing.T) {
 	}
 }
 
-// TestMergedExactness: whatever goes on at the same time, every answer is true at the states that it names.
-func TestMergedExactness(t *testing.T) {
+// TestCombinedExactness: whatever goes on at the same time, every answer is true at the states that it names.
+func TestCombinedExactness(t *testing.T) {
 	t.Parallel()
 	asc := leaderboard.Rules{Order: leaderboard.OrderAsc, Tiebreak: leaderboard.Tiebreak{Order: leaderboard.OrderAsc}}
 	for name, rules := range map[string]leaderboard.Rules{"desc": {}, "asc": asc} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) { newMergedCrowd(t, dsn, rules, everywhere).run(t) })
+			dialects(t, func(t *testing.T, dsn string) { newCombinedCrowd(t, dsn, rules, everywhere).run(t) })
 		})
 	}
 }

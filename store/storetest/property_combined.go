@@ -16,15 +16,15 @@ import (
 	"leaderboard/store"
 )
 
-// PropertyMerged runs random histories of several boards on the subject and on the model side by side, with entries that
-// are tied across boards and entries of one member that are the same on several. After every step all merged rankings
+// PropertyCombined runs random histories of several boards on the subject and on the model side by side, with entries that
+// are tied across boards and entries of one member that are the same on several. After every step all combined rankings
 // must be true at the states that they report; of a fresh subject these must be the newest.
-func PropertyMerged(t *testing.T, s Subject, merged leaderboard.MergedRankings, fresh bool) {
+func PropertyCombined(t *testing.T, s Subject, combined leaderboard.CombinedRankings, fresh bool) {
 	var runs atomic.Int64
 	prefix := boardName(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newMergedHistory(t.Context(), rt, s, fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1)))
-		h.merged, h.fresh = merged, fresh
+		h := newCombinedHistory(t.Context(), rt, s, fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1)))
+		h.combined, h.fresh = combined, fresh
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			h.step(rt)
 			h.compare(rt)
@@ -32,19 +32,19 @@ func PropertyMerged(t *testing.T, s Subject, merged leaderboard.MergedRankings, 
 	})
 }
 
-// mergedHistory is several boards in the subject and in one model.
-type mergedHistory struct {
-	merged leaderboard.MergedRankings
-	fresh  bool
-	boards []*history
-	refs   []leaderboard.PeriodRef
-	model  []leaderboard.PeriodRef
+// combinedHistory is several boards in the subject and in one model.
+type combinedHistory struct {
+	combined leaderboard.CombinedRankings
+	fresh    bool
+	boards   []*history
+	refs     []leaderboard.PeriodRef
+	model    []leaderboard.PeriodRef
 }
 
-func newMergedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *mergedHistory {
+func newCombinedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *combinedHistory {
 	orders := rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc})
 	rules := leaderboard.Rules{Order: orders.Draw(t, "order"), Tiebreak: anyTiebreak().Draw(t, "tiebreak"), TopN: 1000}
-	h, model := &mergedHistory{}, NewModel()
+	h, model := &combinedHistory{}, NewModel()
 	for i := range rapid.IntRange(1, 4).Draw(t, "boards") {
 		rules.Policy = rapid.SampledFrom([]leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum}).Draw(t, "policy")
 		one := &history{Subject: s, ctx: ctx, model: model, name: fmt.Sprintf("%s-%c", name, 'a'+i)}
@@ -63,7 +63,7 @@ func newMergedHistory(ctx context.Context, t *rapid.T, s Subject, name string) *
 	return h
 }
 
-func (h *mergedHistory) step(t *rapid.T) {
+func (h *combinedHistory) step(t *rapid.T) {
 	one := rapid.SampledFrom(h.boards).Draw(t, "board")
 	switch what := rapid.IntRange(0, 9).Draw(t, "what"); {
 	case what == 0:
@@ -90,9 +90,9 @@ func (h *mergedHistory) step(t *rapid.T) {
 }
 
 // compare asks every question in both modes.
-func (h *mergedHistory) compare(t *rapid.T) {
+func (h *combinedHistory) compare(t *rapid.T) {
 	ctx, model := h.boards[0].ctx, h.boards[0].model
-	oracle, err := NewMergedOracle(ctx, model, h.model)
+	oracle, err := NewCombinedOracle(ctx, model, h.model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (h *mergedHistory) compare(t *rapid.T) {
 	after, behind := h.somewhere(t)
 	member := anyMember().Draw(t, "asked")
 	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
-		for _, q := range []leaderboard.MergedQuery{
+		for _, q := range []leaderboard.CombinedQuery{
 			{Limit: 100},
 			{Limit: limit, Offset: offset},
 			{Limit: limit, Offset: 2000},
@@ -109,8 +109,8 @@ func (h *mergedHistory) compare(t *rapid.T) {
 		} {
 			q.Mode, q.Fresh = mode, rapid.Bool().Draw(t, "fresh")
 			fresh := h.fresh || q.Fresh
-			got, err := h.merged.MergedPage(ctx, h.refs, q)
-			want, wantErr := model.MergedPage(ctx, h.model, q)
+			got, err := h.combined.CombinedPage(ctx, h.refs, q)
+			want, wantErr := model.CombinedPage(ctx, h.model, q)
 			if fresh && wantErr != nil || errors.Is(err, leaderboard.ErrNotRanked) && q.Around != "" {
 				if !errors.Is(err, leaderboard.ErrNotRanked) || fresh && wantErr == nil {
 					t.Fatalf("%+v: %v, want %v", q, err, wantErr)
@@ -127,12 +127,12 @@ func (h *mergedHistory) compare(t *rapid.T) {
 				t.Fatal(err)
 			}
 		}
-		q := leaderboard.MergedMemberQuery{Mode: mode, Member: member, Fresh: rapid.Bool().Draw(t, "fresh")}
-		got, err := h.merged.MergedMember(ctx, h.refs, q)
+		q := leaderboard.CombinedMemberQuery{Mode: mode, Member: member, Fresh: rapid.Bool().Draw(t, "fresh")}
+		got, err := h.combined.CombinedMember(ctx, h.refs, q)
 		if err == nil {
 			err = oracle.CheckMember(mode, member, got)
 		}
-		if want, _ := model.MergedMember(ctx, h.model, q); err == nil && (h.fresh || q.Fresh) && !slices.Equal(vector(got.States), vector(want.States)) {
+		if want, _ := model.CombinedMember(ctx, h.model, q); err == nil && (h.fresh || q.Fresh) && !slices.Equal(vector(got.States), vector(want.States)) {
 			err = fmt.Errorf("%+v: at %v, not at %v", q, vector(got.States), vector(want.States))
 		}
 		if err != nil {
@@ -142,9 +142,9 @@ func (h *mergedHistory) compare(t *rapid.T) {
 }
 
 // somewhere is a place: that of an entry, or any other.
-func (h *mergedHistory) somewhere(t *rapid.T) (key, board string) {
+func (h *combinedHistory) somewhere(t *rapid.T) (key, board string) {
 	board = rapid.SampledFrom(append([]leaderboard.PeriodRef{{Board: "0"}, {Board: "z"}}, h.refs...)).Draw(t, "after board").Board
-	all, err := h.boards[0].model.MergedPage(h.boards[0].ctx, h.model, leaderboard.MergedQuery{Mode: leaderboard.ModeStrict, Limit: 1000})
+	all, err := h.boards[0].model.CombinedPage(h.boards[0].ctx, h.model, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
