@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -95,14 +96,14 @@ const (
 
 // WithDefaults fills in what was left out.
 func (r Rules) WithDefaults() Rules {
-	setDefault(&r.Order, OrderDesc)
-	setDefault(&r.Policy, PolicyBest)
-	setDefault(&r.Mode, ModeStrict)
-	setDefault(&r.TimeZone, "UTC")
-	setDefault(&r.Visibility, VisibilityPublic)
-	setDefault(&r.TopN, DefaultTopN)
-	setDefault(&r.Refresh.Incremental, DefaultIncremental)
-	setDefault(&r.CacheTTL, DefaultCacheTTL)
+	r.Order = cmp.Or(r.Order, OrderDesc)
+	r.Policy = cmp.Or(r.Policy, PolicyBest)
+	r.Mode = cmp.Or(r.Mode, ModeStrict)
+	r.TimeZone = cmp.Or(r.TimeZone, "UTC")
+	r.Visibility = cmp.Or(r.Visibility, VisibilityPublic)
+	r.TopN = cmp.Or(r.TopN, DefaultTopN)
+	r.Refresh.Incremental = cmp.Or(r.Refresh.Incremental, DefaultIncremental)
+	r.CacheTTL = cmp.Or(r.CacheTTL, DefaultCacheTTL)
 	r.Tiebreak = r.Tiebreak.withDefaults()
 	r.Derive = r.Derive.withDefaults()
 	if len(r.Windows) == 0 {

@@ -57,8 +57,8 @@ func (d *Derive) withDefaults() *Derive {
 	}
 	out := *d
 	out.From = slices.Clone(d.From)
-	setDefault(&out.Op, DeriveOpUnion)
-	setDefault(&out.Aggregate, AggregateSum)
+	out.Op = cmp.Or(out.Op, DeriveOpUnion)
+	out.Aggregate = cmp.Or(out.Aggregate, AggregateSum)
 	given := slices.ContainsFunc(d.From, func(f DeriveFrom) bool { return f.Weight != nil })
 	if len(d.Weights) == len(d.From) && !given {
 		for i := range out.From {
@@ -68,7 +68,7 @@ func (d *Derive) withDefaults() *Derive {
 	}
 	for i := range out.From {
 		f := &out.From[i]
-		setDefault(&f.Period, CurrentPeriod)
+		f.Period = cmp.Or(f.Period, CurrentPeriod)
 		if f.Weight == nil && out.Weights == nil {
 			one := int64(1)
 			f.Weight = &one

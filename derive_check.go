@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 			fail(pointer+"/weight", "want %d to %d", -MaxWeight, MaxWeight)
 		}
 		period := f.Period
-		setDefault(&period, CurrentPeriod)
+		period = cmp.Or(period, CurrentPeriod)
 		name := fmt.Sprintf("%s %s %s", f.Board, f.Window, period)
 		if seen[name] {
 			fail(pointer, "the source is listed twice")

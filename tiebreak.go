@@ -1,6 +1,7 @@
 package leaderboard
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -184,10 +185,10 @@ func (t *Tiebreak) sameFields(other *Tiebreak) bool { return slices.Equal(t.Fiel
 
 // withDefaults fills in what was left out. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {
-	setDefault(&t.Order, OrderDesc)
+	t.Order = cmp.Or(t.Order, OrderDesc)
 	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
 	for i := range t.Fields {
-		setDefault(&t.Fields[i].Order, OrderDesc)
+		t.Fields[i].Order = cmp.Or(t.Fields[i].Order, OrderDesc)
 	}
 	return t
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -56,21 +57,21 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	setDefault(&c.MaxConns, 32)
-	setDefault(&c.StatementTimeout, 5*time.Second)
-	setDefault(&c.LockWait, 5*time.Second)
+	c.MaxConns = cmp.Or(c.MaxConns, 32)
+	c.StatementTimeout = cmp.Or(c.StatementTimeout, 5*time.Second)
+	c.LockWait = cmp.Or(c.LockWait, 5*time.Second)
 	c.LockWait = max(time.Second, c.LockWait.Truncate(time.Second))
-	setDefault(&c.ReadTimeout, 10*time.Second)
-	setDefault(&c.WriteTimeout, 10*time.Second)
-	setDefault(&c.QueueLimit, 20_000)
-	setDefault(&c.BatchRows, 500)
-	setDefault(&c.KeyTTL, 24*time.Hour)
-	setDefault(&c.ChangeTTL, time.Hour)
-	setDefault(&c.IndexMinEntries, 2000)
-	setDefault(&c.IndexTarget, 256)
-	setDefault(&c.IndexSaveEvery, 200_000)
-	setDefault(&c.IndexMemory, 256<<20)
-	setDefault(&c.DeriveRows, 200_000)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
+	c.QueueLimit = cmp.Or(c.QueueLimit, 20_000)
+	c.BatchRows = cmp.Or(c.BatchRows, 500)
+	c.KeyTTL = cmp.Or(c.KeyTTL, 24*time.Hour)
+	c.ChangeTTL = cmp.Or(c.ChangeTTL, time.Hour)
+	c.IndexMinEntries = cmp.Or(c.IndexMinEntries, 2000)
+	c.IndexTarget = cmp.Or(c.IndexTarget, 256)
+	c.IndexSaveEvery = cmp.Or(c.IndexSaveEvery, 200_000)
+	c.IndexMemory = cmp.Or(c.IndexMemory, 256<<20)
+	c.DeriveRows = cmp.Or(c.DeriveRows, 200_000)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -91,12 +92,5 @@ func (c Config) database() db.Config {
 	return db.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,
 		ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout, Clock: c.Clock, Logger: c.Logger,
-	}
-}
-
-func setDefault[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
 	}
 }
