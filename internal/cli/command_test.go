@@ -11,6 +11,7 @@ import (
 
 // TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
 func TestExitStatus(t *testing.T) {
+	t.Parallel() // a submit that nobody answers is repeated for half a minute
 	nowhere := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": "root@tcp(127.0.0.1:1)/lb", "LEADERBOARD_REDIS_URL": "redis://127.0.0.1:1/0", "LEADERBOARD_URL": "http://127.0.0.1:1",
 	}
@@ -110,6 +111,7 @@ func allCommands(p *program) map[string]*cli.Command {
 
 // TestHelpWithArguments: who is half-way through a command gets its help, whatever stands before or after --help.
 func TestHelpWithArguments(t *testing.T) {
+	t.Parallel()
 	var walk func(path []string, c *cli.Command)
 	walk = func(path []string, c *cli.Command) {
 		for _, sub := range c.Commands {
