@@ -75,8 +75,8 @@ type MembersQuery struct {
 	Self    string // one of Members whose standing is told in any case, "" for none
 }
 
-// Narrow says whether the answer may show fewer than the members that have an entry, or one besides.
-func (q *MembersQuery) Narrow() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
+// Subset says whether the answer may show fewer than the members that have an entry, or one besides.
+func (q *MembersQuery) Subset() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
 
 // Standing is one member's place: Rank in the mode asked for, Tied for the percentile, Position among the members asked
 // for, numbered as the mode does.

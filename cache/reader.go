@@ -153,11 +153,11 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
 	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, finish func(*leaderboard.Standings, error)) {
 		q.MinSeq = minSeq
-		if !q.Narrow() {
+		if !q.Subset() {
 			r.lookUp(p, q, finish)
 			return
 		}
-		detach(ctx, r.opts.CallTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.narrow(ctx, p, q) }, finish)
+		detach(ctx, r.opts.CallTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.subset(ctx, p, q) }, finish)
 	})
 	if err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ const (
 	outsidePeriods = 1024
 )
 
-// narrow asks about some of many members, which no other question is like: it goes alone.
-func (r *Reader) narrow(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+// subset answers a query about some of many members. It goes alone, because no other query is like it.
+func (r *Reader) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	database := func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) }
 	if at, ok := r.outside.get(p.ID); ok && len(q.Members) >= manyMembers && r.opts.Now().Sub(at) < outsidePause {
 		return fallback(ctx, r, database)

@@ -60,7 +60,7 @@ func (b *Builder) Counted() int64 {
 
 // Append adds the bucket of the entries from Next up to, not including, to, which had count entries at the state named
 // by at. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not behind Next or after the last bucket,
-// ErrGap when at is older than At, ErrForked.
+// ErrGap when at is older than At, ErrDiverged.
 func (b *Builder) Append(at State, to Key, count int64) error {
 	switch {
 	case b.damaged:
@@ -74,7 +74,7 @@ func (b *Builder) Append(at State, to Key, count int64) error {
 	case at.Seq < b.at.Seq:
 		return fmt.Errorf("%w: folded up to seq %d, a bucket counted at %d", ErrGap, b.at.Seq, at.Seq)
 	case at.Seq == b.at.Seq && at.AsOf != b.at.AsOf, at.Seq == b.newest.Seq && at.AsOf != b.newest.AsOf:
-		return fmt.Errorf("%w at seq %d", ErrForked, at.Seq)
+		return fmt.Errorf("%w at seq %d", ErrDiverged, at.Seq)
 	case at.Seq > b.newest.Seq:
 		b.newest = at
 	}
@@ -86,7 +86,7 @@ func (b *Builder) Append(at State, to Key, count int64) error {
 }
 
 // Fold takes the buckets that are older than a commit to the state after it. codec is that of the board. A commit that
-// is folded already is passed over. Errors: ErrGap when commits between At and c are missing, ErrForked, ErrDamaged;
+// is folded already is passed over. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged;
 // after the last two a new build must start.
 func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 	switch {
@@ -99,7 +99,7 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 		return err
 	}
 	if c.LastSeq == b.newest.Seq && c.CommittedAt != b.newest.AsOf {
-		return fmt.Errorf("%w at seq %d", ErrForked, c.LastSeq)
+		return fmt.Errorf("%w at seq %d", ErrDiverged, c.LastSeq)
 	}
 	for i := range c.Changes {
 		err := eachSide(codec, &c.Changes[i], func(key Key, delta int64) error {

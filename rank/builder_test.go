@@ -115,15 +115,15 @@ func TestBuilderRefuses(t *testing.T) {
 		{"older than what is folded", func(b *Builder) error { return b.Append(at(6), "l", 1) }, ErrGap},
 		{"another history", func(b *Builder) error {
 			return b.Append(State{Revision: leaderboard.Revision{Seq: 7, AsOf: 8}}, "l", 1)
-		}, ErrForked},
+		}, ErrDiverged},
 		{"another history than the newest", func(b *Builder) error {
 			return errors.Join(b.Append(at(9), "l", 1), b.Append(State{Revision: leaderboard.Revision{Seq: 9, AsOf: 10}}, "m", 1))
-		}, ErrForked},
+		}, ErrDiverged},
 		{"fold before the first", func(*Builder) error { return NewBuilder(1).Fold(Codec{}, commit(1)) }, ErrUnfinished},
 		{"fold with a gap", func(b *Builder) error { return b.Fold(Codec{}, commit(9)) }, ErrGap},
 		{"the log leads past the newest bucket on another way", func(b *Builder) error {
 			return errors.Join(b.Append(at(9), "", 2), b.Fold(Codec{}, commit(8)), b.Fold(Codec{}, fork))
-		}, ErrForked},
+		}, ErrDiverged},
 		{"entries that were never counted", func(b *Builder) error { return b.Fold(Codec{}, ghost) }, ErrDamaged},
 		{"fold after damage", func(b *Builder) error {
 			return errors.Join(noError(b.Fold(Codec{}, ghost)), b.Fold(Codec{}, commit(8)))

@@ -7,7 +7,7 @@ import (
 )
 
 // Fold takes the index to the state after a commit. codec is that of the board. A commit that the index has seen is
-// passed over. Errors: ErrGap when commits between At and c are missing, ErrForked, ErrDamaged; after ErrDamaged the
+// passed over. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after ErrDamaged the
 // index is of no more use, the others leave it as it was.
 func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 	if x.damaged {
@@ -74,7 +74,7 @@ func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	case c.To() == m.Revision:
 		return false, nil
 	case c.LastSeq == m.Seq, c.From().Seq == m.Seq && c.From() != m.Revision:
-		return false, fmt.Errorf("%w at seq %d", ErrForked, m.Seq)
+		return false, fmt.Errorf("%w at seq %d", ErrDiverged, m.Seq)
 	case c.From() != m.Revision:
 		return false, fmt.Errorf("%w: it is at seq %d, the commit starts from %d", ErrGap, m.Seq, c.From().Seq)
 	}

@@ -32,8 +32,8 @@ func TestFoldRefusesWhatDoesNotFollow(t *testing.T) {
 	}{
 		{"gap", func(c *leaderboard.Commit) { c.FirstSeq++; c.LastSeq++ }, ErrGap},
 		{"overlap", func(c *leaderboard.Commit) { c.FirstSeq-- }, ErrGap},
-		{"starts from another state", func(c *leaderboard.Commit) { c.PrevCommittedAt++ }, ErrForked},
-		{"the same seq at another time", func(c *leaderboard.Commit) { c.FirstSeq--; c.LastSeq-- }, ErrForked},
+		{"starts from another state", func(c *leaderboard.Commit) { c.PrevCommittedAt++ }, ErrDiverged},
+		{"the same seq at another time", func(c *leaderboard.Commit) { c.FirstSeq--; c.LastSeq-- }, ErrDiverged},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

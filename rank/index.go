@@ -8,13 +8,13 @@ import (
 	"leaderboard/internal/fenwick"
 )
 
-// Errors of the index. After ErrForked and ErrDamaged only a new build helps; after ErrGap the missing commits do, or
+// Errors of the index. After ErrDiverged and ErrDamaged only a new build helps; after ErrGap the missing commits do, or
 // a new build when the log no longer has them.
 var (
 	// ErrGap is a commit, a count or a cut that does not fit to the state of the index.
 	ErrGap = errors.New("rank: the index is at another state")
-	// ErrForked is a commit of another history: the database was restored from a backup.
-	ErrForked = errors.New("rank: the log has another history than the index")
+	// ErrDiverged is a commit of another history: the database was restored from a backup.
+	ErrDiverged = errors.New("rank: the log has another history than the index")
 	// ErrDamaged is an index, in memory or encoded, that contradicts itself or the log.
 	ErrDamaged = errors.New("rank: the index is damaged")
 )

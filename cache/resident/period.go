@@ -81,7 +81,7 @@ func (p *Period) Bytes() int64 {
 }
 
 // Fold takes the period to the state after a commit. One that it has seen is passed over. Errors: rank.ErrGap when commits
-// are missing and rank.ErrForked when it is of another history, both leave the period as it was; rank.ErrDamaged when the
+// are missing and rank.ErrDiverged when it is of another history, both leave the period as it was; rank.ErrDamaged when the
 // commit contradicts the entries, after which the period is of no more use and answers nothing.
 func (p *Period) Fold(c *leaderboard.Commit) error {
 	p.mu.Lock()

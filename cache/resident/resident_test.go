@@ -292,7 +292,7 @@ func TestFoldRefuses(t *testing.T) {
 	}
 	other := one
 	other.PrevCommittedAt++
-	if err := w.period.Fold(&other); !errors.Is(err, rank.ErrForked) {
+	if err := w.period.Fold(&other); !errors.Is(err, rank.ErrDiverged) {
 		t.Errorf("another history: %v", err)
 	}
 	for range 2 { // the second time it is known

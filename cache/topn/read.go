@@ -85,7 +85,7 @@ func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 // Members reads the standings of members. A member that an incomplete copy does not hold leaves the whole query
 // uncovered.
 func (c *Copies) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
-	if q.Narrow() {
+	if q.Subset() {
 		return c.subset(ctx, p, q)
 	}
 	ranks, short, err := c.MemberRanks(ctx, p, q.Mode, q.Members)
@@ -136,7 +136,7 @@ func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode 
 	return m, h.short(p), nil
 }
 
-// Standings answers q, which is not narrow and whose members are those from the given place on. Errors: ErrUncovered,
+// Standings answers q, which asks for no subset and whose members are those from the given place on. Errors: ErrUncovered,
 // ErrBehind.
 func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	if m.Seq < q.MinSeq {

@@ -170,7 +170,7 @@ func (b *build) fold(ctx context.Context) error {
 			return err
 		}
 		if n == 0 {
-			return fmt.Errorf("%w: at seq %d", rank.ErrForked, at)
+			return fmt.Errorf("%w: at seq %d", rank.ErrDiverged, at)
 		}
 	}
 	return nil

@@ -28,13 +28,13 @@ func BenchmarkIndexFold(b *testing.B) {
 		keys[i] = rank.Codec{}.Key(all[i])
 	}
 	slices.Sort(keys)
-	builder, mark := rank.NewBuilder(members/buckets), rank.State{Revision: leaderboard.Revision{AsOf: 1}, Total: members}
+	builder, state := rank.NewBuilder(members/buckets), rank.State{Revision: leaderboard.Revision{AsOf: 1}, Total: members}
 	for i := range buckets {
 		to := rank.Key("")
 		if i < buckets-1 {
 			to = keys[(i+1)*members/buckets]
 		}
-		if err := builder.Append(mark, to, members/buckets); err != nil {
+		if err := builder.Append(state, to, members/buckets); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -24,7 +24,7 @@ func isGap(err error) bool { return errors.Is(err, rank.ErrGap) }
 
 // isDamage says whether an index that led to err was wrong, not merely old.
 func isDamage(err error) bool {
-	return errors.Is(err, rank.ErrDamaged) || errors.Is(err, rank.ErrForked)
+	return errors.Is(err, rank.ErrDamaged) || errors.Is(err, rank.ErrDiverged)
 }
 
 // IsUseless says whether err means that an index must be dropped.
@@ -65,7 +65,7 @@ func (h *history) push(s step) {
 }
 
 // position is the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the last step,
-// rank.ErrForked for one that another history leads to.
+// rank.ErrDiverged for one that another history leads to.
 func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
@@ -81,7 +81,7 @@ func (h *history) position(m rank.State) (int, error) {
 		i++
 	}
 	if at.Seq != m.Seq || at.AsOf != m.AsOf {
-		return 0, fmt.Errorf("%w: at seq %d", rank.ErrForked, m.Seq)
+		return 0, fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 	}
 	return i, nil
 }

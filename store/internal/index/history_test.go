@@ -27,12 +27,12 @@ func keyed() *rapid.Generator[leaderboard.Entry] {
 func TestHistoryCarries(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		mark := rank.State{Revision: leaderboard.Revision{Seq: rapid.Int64Range(0, 5).Draw(t, "start"), AsOf: 100}}
-		h := history{start: mark}
+		at := rank.State{Revision: leaderboard.Revision{Seq: rapid.Int64Range(0, 5).Draw(t, "start"), AsOf: 100}}
+		h := history{start: at}
 		states := [][]rank.Key{nil}
-		marks := []rank.State{mark}
+		revisions := []rank.State{at}
 		for range rapid.IntRange(0, 6).Draw(t, "commits") {
-			keys, c := slices.Clone(states[len(states)-1]), &leaderboard.Commit{FirstSeq: mark.Seq + 1, PrevCommittedAt: mark.AsOf}
+			keys, c := slices.Clone(states[len(states)-1]), &leaderboard.Commit{FirstSeq: at.Seq + 1, PrevCommittedAt: at.AsOf}
 			for range rapid.IntRange(1, 4).Draw(t, "changes") {
 				e := keyed().Draw(t, "entry")
 				k := rank.Codec{}.Key(e)
@@ -44,14 +44,14 @@ func TestHistoryCarries(t *testing.T) {
 				}
 				c.Changes = append(c.Changes, ch)
 			}
-			c.LastSeq, c.CommittedAt, c.EntryCount = mark.Seq+int64(len(c.Changes)), mark.AsOf+10, int64(len(keys))
+			c.LastSeq, c.CommittedAt, c.EntryCount = at.Seq+int64(len(c.Changes)), at.AsOf+10, int64(len(keys))
 			s := step{commit: c}
 			h.push(s)
-			mark = s.to()
-			states, marks = append(states, keys), append(marks, mark)
+			at = s.to()
+			states, revisions = append(states, keys), append(revisions, at)
 		}
-		from, to := rapid.IntRange(0, len(marks)-1).Draw(t, "from"), rapid.IntRange(0, len(marks)-1).Draw(t, "to")
-		p, err := h.path(marks[from], marks[to])
+		from, to := rapid.IntRange(0, len(revisions)-1).Draw(t, "from"), rapid.IntRange(0, len(revisions)-1).Draw(t, "to")
+		p, err := h.path(revisions[from], revisions[to])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +93,8 @@ func TestHistoryForgets(t *testing.T) {
 	at := func(seq int64) rank.State {
 		return rank.State{Revision: leaderboard.Revision{Seq: seq, AsOf: leaderboard.Micros(seq)}}
 	}
-	forked := at(10 + maxHistory)
-	forked.AsOf++
+	diverged := at(10 + maxHistory)
+	diverged.AsOf++
 	check := func(m rank.State, want error) {
 		t.Helper()
 		if _, err := h.position(m); !errors.Is(err, want) {
@@ -104,8 +104,8 @@ func TestHistoryForgets(t *testing.T) {
 	check(at(10), nil)
 	check(at(10+maxHistory), nil)
 	check(at(9), ErrTooOld)
-	check(at(11), rank.ErrForked) // inside a commit
-	check(forked, rank.ErrForked)
+	check(at(11), rank.ErrDiverged) // inside a commit
+	check(diverged, rank.ErrDiverged)
 	check(at(11+maxHistory), ErrBehind)
 	h.push(commit(11+maxHistory, 11+maxHistory))
 	check(at(10), ErrTooOld)
@@ -118,8 +118,8 @@ func TestHistoryForgets(t *testing.T) {
 	}
 }
 
-// TestCutOfCombinedBucket: a cut that was counted from where no bucket begins any more is left out.
-func TestCutOfCombinedBucket(t *testing.T) {
+// TestCutOfMergedBucket: a cut that was counted from where no bucket begins any more is left out.
+func TestCutOfMergedBucket(t *testing.T) {
 	t.Parallel()
 	b := rank.NewBuilder(1)
 	at := rank.State{Revision: leaderboard.Revision{Seq: 1, AsOf: 1}, Total: 6}
@@ -135,7 +135,7 @@ func TestCutOfCombinedBucket(t *testing.T) {
 	}
 	tr := newTracker(leaderboard.PeriodRef{}, index, 0)
 	cut := func(from, at rank.Key) error {
-		return tr.cut([]cutting{{span: rank.Span{From: from}, from: from, at: at, left: 1, mark: tr.At()}})
+		return tr.cut([]cutting{{span: rank.Span{From: from}, from: from, at: at, left: 1, state: tr.At()}})
 	}
 	if err := cut(key(20), key(15)); err != nil || index.Len() != 3 {
 		t.Errorf("%d buckets, %v", index.Len(), err)

@@ -59,7 +59,7 @@ type Indexes struct {
 type slot struct {
 	tracker *Tracker
 	loading chan struct{} // somebody loads or builds; closed at the end
-	loaded  chan struct{} // closed when the flight has loaded what was saved, or found out that it must build
+	loaded  chan struct{} // closed when what was saved is loaded, or a build turned out to be needed
 	retryAt time.Time     // not before then, after a failure
 	invalid bool          // what is saved led to damage: build
 }

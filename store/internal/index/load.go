@@ -14,12 +14,12 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// start begins a flight that gets the index of a period. It is called with mu held.
+// start gets the index of a period in the background. It is called with mu held.
 func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
-	flight, loaded, distrust := make(chan struct{}), make(chan struct{}), sl.invalid
-	sl.loading, sl.loaded = flight, loaded
+	done, loaded, invalid := make(chan struct{}), make(chan struct{}), sl.invalid
+	sl.loading, sl.loaded = done, loaded
 	x.work.Go(func() {
-		err := x.open(ref, distrust, func() { close(loaded) })
+		err := x.open(ref, invalid, func() { close(loaded) })
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		sl.loading, sl.loaded = nil, nil
@@ -29,15 +29,15 @@ func (x *Indexes) start(sl *slot, ref leaderboard.PeriodRef) {
 				x.db.Log.Warn("there is no rank index", "board", ref.Board, "period", ref.ID, "error", err)
 			}
 		}
-		close(flight)
+		close(done)
 	})
 }
 
 // open loads the index that is saved, or builds one. loaded is called once, when the quick part is over.
-func (x *Indexes) open(ref leaderboard.PeriodRef, distrust bool, loaded func()) error {
+func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, loaded func()) error {
 	var t *Tracker
 	var err error
-	if !distrust {
+	if !invalid {
 		t, err = x.load(x.ctx, ref)
 	}
 	if t != nil {
@@ -71,7 +71,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	}
 	t := newTracker(ref, index, max(0, lag))
 	if lag < 0 {
-		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrForked, index.At().Seq, state.Seq)
+		err = fmt.Errorf("%w: it is at seq %d, the period at %d", rank.ErrDiverged, index.At().Seq, state.Seq)
 	} else {
 		err = x.Reach(ctx, t, x.db, RankState(state))
 	}

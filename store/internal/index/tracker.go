@@ -184,7 +184,7 @@ func RankState(s leaderboard.State) rank.State {
 func (t *Tracker) check(m rank.State) error {
 	if at := t.At(); at.Seq == m.Seq && at != m {
 		if at.AsOf != m.AsOf {
-			return fmt.Errorf("%w: at seq %d", rank.ErrForked, m.Seq)
+			return fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 		}
 		return fmt.Errorf("%w: %d entries at seq %d, the database has %d", rank.ErrDamaged, at.Total, m.Seq, m.Total)
 	}
@@ -203,11 +203,11 @@ func (t *Tracker) unsavedFor() time.Duration {
 
 // cutting is a place where an overgrown bucket is to be cut, and how many entries lay between from and there at a state.
 type cutting struct {
-	span rank.Span // the bucket
-	from rank.Key  // where the bucket, or the cutting before in it, begins
-	at   rank.Key
-	left int64
-	mark rank.State
+	span  rank.Span // the bucket
+	from  rank.Key  // where the bucket, or the cutting before in it, begins
+	at    rank.Key
+	left  int64
+	state rank.State
 }
 
 // overgrown are at most n of the buckets to be split.
@@ -231,12 +231,12 @@ func (t *Tracker) cut(cuttings []cutting) error {
 		if t.index.Find(c.span.From).From != c.span.From {
 			continue // merged with its neighbour since
 		}
-		p, err := t.past.path(c.mark, at)
+		p, err := t.past.path(c.state, at)
 		if err != nil {
 			return err
 		}
-		shifts := p.deltas([]rank.Key{c.from, c.at})
-		cuts = append(cuts, rank.Cut{At: c.at, Left: c.left + shifts[1] - shifts[0]})
+		deltas := p.deltas([]rank.Key{c.from, c.at})
+		cuts = append(cuts, rank.Cut{At: c.at, Left: c.left + deltas[1] - deltas[0]})
 	}
 	err := t.index.Split(at.Seq, cuts)
 	if err != nil && !isGap(err) {

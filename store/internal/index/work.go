@@ -156,7 +156,7 @@ func (x *Indexes) readUpTo(ctx context.Context, t *Tracker, q db.Querier, seq in
 			return err
 		}
 		if n == 0 {
-			return fmt.Errorf("%w: at seq %d, an answer was at %d", rank.ErrForked, at.Seq, seq)
+			return fmt.Errorf("%w: at seq %d, an answer was at %d", rank.ErrDiverged, at.Seq, seq)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (x *Indexes) split(ctx context.Context, t *Tracker) (int, error) {
 	if len(cuttings) == 0 {
 		return 0, nil
 	}
-	newest := cuttings[len(cuttings)-1].mark
+	newest := cuttings[len(cuttings)-1].state
 	if err := x.Reach(ctx, t, x.db, newest); err != nil {
 		return 0, err
 	}
@@ -214,7 +214,7 @@ func (x *Indexes) cuttings(ctx context.Context, t *Tracker, span rank.Span) ([]c
 			break
 		}
 		at := entries.Between(keys[0], keys[1])
-		out = append(out, cutting{span: span, from: from, at: at, left: size, mark: RankState(r.State)})
+		out = append(out, cutting{span: span, from: from, at: at, left: size, state: RankState(r.State)})
 		from = at
 	}
 	return out, nil

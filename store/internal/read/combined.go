@@ -185,9 +185,9 @@ func (m *combined) prepare(ctx context.Context) error {
 
 // counting is what is asked of one period, see view.locate.
 type counting struct {
-	spans   []rank.Span
-	at      rank.State
-	tallies []entries.Count
+	spans  []rank.Span
+	at     rank.State
+	counts []entries.Count
 }
 
 // ahead counts for each period the entries ahead of each of the keys given for it, which are what beforeKey takes, in
@@ -204,11 +204,11 @@ func (m *combined) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, err
 		if c.spans, c.at, err = v.spans(keys[i], rank.Span{}); err != nil {
 			return nil, v.done(err)
 		}
-		if c.tallies, err = entries.Counts(keys[i], c.spans); err != nil {
+		if c.counts, err = entries.Counts(keys[i], c.spans); err != nil {
 			return nil, err
 		}
-		for j := range c.tallies {
-			if err := counts.add(ctx, &c.tallies[j], v.ref.ID); err != nil {
+		for j := range c.counts {
+			if err := counts.add(ctx, &c.counts[j], v.ref.ID); err != nil {
 				return nil, err
 			}
 		}
@@ -218,7 +218,7 @@ func (m *combined) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, err
 	}
 	out := make([][]int64, len(m.views))
 	for i, v := range m.views {
-		c, n := &asked[i], len(asked[i].tallies)
+		c, n := &asked[i], len(asked[i].counts)
 		var err error
 		if out[i], err = v.sumUp(ctx, keys[i], c.spans, c.at, entries.Result{State: v.state, Counts: counts.found[:n]}); err != nil {
 			return nil, v.done(err)

@@ -82,11 +82,11 @@ func (m *combined) at(ctx context.Context, offset, limit int64) (run, error) {
 	if err != nil {
 		return run{}, err
 	}
-	from, err := b.lo.cut()
+	from, err := b.lo.bound()
 	if err != nil {
 		return run{}, err
 	}
-	to, err := b.far.cut()
+	to, err := b.far.bound()
 	if err != nil {
 		return run{}, err
 	}
@@ -139,7 +139,7 @@ func (m *combined) after(ctx context.Context, q leaderboard.CombinedQuery) (run,
 	if s, ok := splitOf(behind, ahead); ok && s.sum >= lo.sum+int64(q.Limit) {
 		far = s
 	}
-	to, err := far.cut()
+	to, err := far.bound()
 	if err != nil {
 		return run{}, err
 	}

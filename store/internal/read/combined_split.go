@@ -32,8 +32,8 @@ func (m *combined) ending() split {
 // behind says whether the split lies after the place in front of a key.
 func (s *split) behind(k rank.Key) bool { return s.end || s.key > k }
 
-// cut is the split in the order of one period.
-func (s *split) cut() (entries.Bound, error) {
+// bound returns the split in the order of one period.
+func (s *split) bound() (entries.Bound, error) {
 	if s.end {
 		return entries.End(), nil
 	}

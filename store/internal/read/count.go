@@ -46,12 +46,12 @@ func (v *view) rebase(keys []rank.Key, ahead []int64, from leaderboard.State) er
 	if v.index == nil {
 		return errMoved
 	}
-	shifts, err := v.index.Rebase(keys, index.RankState(from), index.RankState(v.state))
+	deltas, err := v.index.Rebase(keys, index.RankState(from), index.RankState(v.state))
 	if err != nil {
 		return err
 	}
 	for i := range ahead {
-		ahead[i] += shifts[i]
+		ahead[i] += deltas[i]
 	}
 	return nil
 }
@@ -69,11 +69,11 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []entries.Scan
 	if err != nil {
 		return nil, entries.Result{}, err
 	}
-	tallies, err := entries.Counts(keys, spans)
+	counts, err := entries.Counts(keys, spans)
 	if err != nil {
 		return nil, entries.Result{}, err
 	}
-	qu := entries.Query{Counts: tallies, Scans: scans}
+	qu := entries.Query{Counts: counts, Scans: scans}
 	r, err := qu.Run(ctx, v.reader.db, v.q, v.ref.ID)
 	if err != nil {
 		return nil, r, err
@@ -93,7 +93,7 @@ func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at
 	for i := range spans {
 		froms[i] = spans[i].From
 	}
-	shifts, err := v.catchUp(ctx, froms, at, r.State)
+	deltas, err := v.catchUp(ctx, froms, at, r.State)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at
 		if at == index.RankState(r.State) && ahead[i]-spans[i].Before > spans[i].Count {
 			return nil, fmt.Errorf("%w: %d entries in a bucket of %d", rank.ErrDamaged, ahead[i]-spans[i].Before, spans[i].Count)
 		}
-		ahead[i] += shifts[i]
+		ahead[i] += deltas[i]
 	}
 	return ahead, nil
 }
@@ -118,7 +118,7 @@ func (v *view) spans(keys []rank.Key, base rank.Span) ([]rank.Span, rank.State, 
 // changed since at, when the index was asked.
 func (v *view) catchUp(ctx context.Context, keys []rank.Key, at rank.State, state leaderboard.State) ([]int64, error) {
 	if !v.snapshot && state.Seq < at.Seq {
-		return nil, fmt.Errorf("%w: the index was at seq %d before the database answered at %d", rank.ErrForked, at.Seq, state.Seq)
+		return nil, fmt.Errorf("%w: the index was at seq %d before the database answered at %d", rank.ErrDiverged, at.Seq, state.Seq)
 	}
 	if err := v.reader.indexes.Reach(ctx, v.index, v.q, index.RankState(state)); err != nil {
 		return nil, err

@@ -169,11 +169,11 @@ func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, i
 	case v.index == nil:
 		return r.Keys[0], offset, nil
 	}
-	shifts, err := v.catchUp(ctx, []rank.Key{from}, at, r.State)
+	deltas, err := v.catchUp(ctx, []rank.Key{from}, at, r.State)
 	if err != nil {
 		return nil, 0, err
 	}
-	if shifts[0] != 0 {
+	if deltas[0] != 0 {
 		return nil, 0, fmt.Errorf("%w: entries were put ahead of a page", errMoved)
 	}
 	return r.Keys[0], offset, checkWhole(&sc, r, offset)
