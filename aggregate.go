@@ -13,13 +13,13 @@ type Part struct {
 }
 
 // Combine makes the entry of a derived board from the parts that a member has in the sources, of which there are
-// sources; ok is false when the member is not in the board. It is pure and does not depend on the order of the parts, so
-// the entries of a derived board are a function of those of its sources, however they came about.
+// sources; ok is false when the member is not in the board. It is pure and does not depend on the order of the parts,
+// so the entries of a derived board are a function of those of its sources, however they came about.
 //
-// The score is the aggregate of weight × score, exact: it is computed in 128 bits, which MaxSources times MaxWeight times
-// any score cannot fill, and a result beyond int64 is the nearest int64. A weight of 0 makes a part count as 0, and for
-// the membership. The created_time is when this score was reached: of a sum, the latest of the parts that have a weight
-// (of all parts when none has); of a minimum or maximum, the earliest of the parts that give it.
+// The score is the aggregate of weight × score, exact: it is computed in 128 bits, which MaxSources times MaxWeight
+// times any score cannot fill, and a result beyond int64 is the nearest int64. A weight of 0 makes a part count as 0,
+// and for the membership. The created_time is when this score was reached: of a sum, the latest of the parts that have
+// a weight (of all parts when none has); of a minimum or maximum, the earliest of the parts that give it.
 func (d *Derive) Combine(member string, parts []Part, sources int) (e Entry, ok bool) {
 	if len(parts) == 0 || (d.Op == DeriveOpIntersect && len(parts) < sources) {
 		return Entry{}, false
@@ -88,7 +88,7 @@ func (x int128) compare(y int128) int {
 	}
 }
 
-// clamped is the nearest int64.
+// clamped returns the nearest int64.
 func (x int128) clamped() int64 {
 	switch {
 	case x.hi == upper(x.lo):
@@ -100,5 +100,5 @@ func (x int128) clamped() int64 {
 	}
 }
 
-// upper is the upper half of a number whose lower half is lo, when it fits into an int64.
+// upper returns the upper half of a number whose lower half is lo, when it fits into an int64.
 func upper(lo uint64) int64 { return int64(lo) >> 63 }

@@ -72,8 +72,8 @@ type Refresh struct {
 	Dynamic     string `json:"dynamic"`     // pairs seconds/changes, such as "900/1 300/10", "" for none
 }
 
-// Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed later,
-// may move towards them; a score that best does not take over is no change, so MaxDelta does not apply to it.
+// Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed
+// later, may move towards them; a score that best does not take over is no change, so MaxDelta does not apply to it.
 type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`
@@ -121,7 +121,7 @@ func (r *Rules) TTL() time.Duration {
 	return d
 }
 
-// IncrementalEvery is the interval of the incremental refresh of checked rules, 0 when it is off.
+// IncrementalEvery returns the interval of the incremental refresh of checked rules, 0 when it is off.
 func (r *Rules) IncrementalEvery() time.Duration {
 	d, err := time.ParseDuration(r.Refresh.Incremental)
 	if err != nil {

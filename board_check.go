@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check says what is wrong with rules that have their defaults, in a RuleError; nil when nothing is. The cron expression
-// is left to the refresher.
+// Check says what is wrong with rules that have their defaults, in a RuleError; nil when nothing is. The cron
+// expression is left to the refresher.
 func (r *Rules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {

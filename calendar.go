@@ -27,7 +27,7 @@ type Span struct {
 	EndsAt   Micros // exclusive; Forever for all_time
 }
 
-// SpanAt is the period of w that the moment t lies in, in the zone loc. w is a calendar window or all_time.
+// SpanAt returns the period of w that the moment t lies in, in the zone loc. w is a calendar window or all_time.
 func (w Window) SpanAt(t Micros, loc *time.Location) Span {
 	if w == WindowAllTime {
 		return Span{Name: string(WindowAllTime), StartsAt: epochStart, EndsAt: Forever}
@@ -47,7 +47,7 @@ func (w Window) SpanAt(t Micros, loc *time.Location) Span {
 	}
 }
 
-// SpanNamed is the period of w with this name, the inverse of Span.Name. It fails for a name that is not of the
+// SpanNamed returns the period of w with this name, the inverse of Span.Name. It fails for a name that is not of the
 // window's form and for a period that the clock of loc skips.
 func (w Window) SpanNamed(name string, loc *time.Location) (Span, error) {
 	if w == WindowAllTime {
@@ -92,13 +92,13 @@ func (w Window) names() string {
 	}
 }
 
-// civil is what the clock of loc shows at t.
+// civil returns what the clock of loc shows at t.
 func civil(t time.Time, loc *time.Location) time.Time {
 	_, offset := t.In(loc).Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// begin is the first moment at which the clock of loc shows c or later.
+// begin returns the first moment at which the clock of loc shows c or later.
 func begin(c time.Time, loc *time.Location) time.Time {
 	const farthest = 26 * time.Hour // no zone is farther from UTC
 	t := c.Add(-farthest)
@@ -116,7 +116,7 @@ func begin(c time.Time, loc *time.Location) time.Time {
 	}
 }
 
-// floor is the first civil second of the period that c lies in.
+// floor returns the first civil second of the period that c lies in.
 func (w Window) floor(c time.Time) time.Time {
 	y, m, d := c.Date()
 	switch w {
@@ -135,7 +135,7 @@ func (w Window) floor(c time.Time) time.Time {
 	}
 }
 
-// next is the first civil second of the period after the one that begins at c.
+// next returns the first civil second of the period after the one that begins at c.
 func (w Window) next(c time.Time) time.Time {
 	switch w {
 	case WindowHour:
@@ -215,7 +215,7 @@ type Calendar struct {
 	seasons []SeasonRule
 }
 
-// At is the period of w that the moment t lies in, false when there is none: between seasons.
+// At returns the period of w that the moment t lies in, false when there is none: between seasons.
 func (c Calendar) At(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
@@ -224,7 +224,7 @@ func (c Calendar) At(w Window, t Micros) (Span, bool) {
 	return span, ok && t < span.EndsAt
 }
 
-// Latest is the period of w that began last at the moment t, false when there is none: before the first season.
+// Latest returns the period of w that began last at the moment t, false when there is none: before the first season.
 func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	if w != WindowSeason {
 		return w.SpanAt(t, c.zone), true
@@ -237,7 +237,7 @@ func (c Calendar) Latest(w Window, t Micros) (Span, bool) {
 	return Span{}, false
 }
 
-// Named is the period of w with this name. The error says what names look like.
+// Named returns the period of w with this name. The error says what names look like.
 func (c Calendar) Named(w Window, name string) (Span, error) {
 	if w != WindowSeason {
 		return w.SpanNamed(name, c.zone)
@@ -250,7 +250,7 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	return Span{}, fmt.Errorf("the board has no season %q", name)
 }
 
-// Before is the period of w ahead of the one that begins at start, false when there is none.
+// Before returns the period of w ahead of the one that begins at start, false when there is none.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	if w == WindowAllTime || start <= MinTime {
 		return Span{}, false

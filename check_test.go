@@ -70,14 +70,14 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// concreteErrors are the exported functions that may return a type of errors: they make one, and never return nil in its
-// place, or take one out of an error, which nobody passes on.
+// concreteErrors returns the exported functions that may return a type of errors: they make one, and never return nil
+// in its place, or take one out of an error, which nobody passes on.
 func concreteErrors() []string {
 	return []string{"AsRule", "In", "NoBoard", "NotToDerived", "SeasonConflict"}
 }
 
-// TestErrorsAreErrors: a check, and whatever else is exported, returns an error and no pointer to a type of errors. A nil
-// *RuleError in an error is not a nil error.
+// TestErrorsAreErrors: a check, and whatever else is exported, returns an error and no pointer to a type of errors. A
+// nil *RuleError in an error is not a nil error.
 func TestErrorsAreErrors(t *testing.T) {
 	t.Parallel()
 	found, excepted := 0, map[string]bool{}

@@ -8,8 +8,8 @@ import (
 // MaxCombined is how many boards are ranked as one at most.
 const MaxCombined = 50
 
-// CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this order
-// of precedence, around the best entry of a member, behind a place, at an offset.
+// CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this
+// order of precedence, around the best entry of a member, behind a place, at an offset.
 type CombinedQuery struct {
 	Mode       Mode   // Strict or Tied
 	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
@@ -55,9 +55,10 @@ type CombinedStandings struct {
 }
 
 // CombinedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
-// members, so a member has a rank for each board that it is on. Entries that the order of the boards leaves equal, those
-// of one member with everything equal on several boards, come in the order of the boards' names. The periods are given
-// in that order, and CheckCombined allows them. Every answer is exact at the states that it reports, all of them together.
+// members, so a member has a rank for each board that it is on. Entries that the order of the boards leaves equal,
+// those of one member with everything equal on several boards, come in the order of the boards' names. The periods are
+// given in that order, and CheckCombined allows them. Every answer is exact at the states that it reports, all of them
+// together.
 //
 // The store, the in-memory model and the cached reader implement it and pass the same suite. Errors: those of Rankings,
 // ErrNotRanked only around a member, and a *RuleError of CheckCombined.
@@ -66,7 +67,7 @@ type CombinedRankings interface {
 	CombinedMember(ctx context.Context, periods []PeriodRef, q CombinedMemberQuery) (*CombinedStandings, error)
 }
 
-// Total is the number of entries in all states.
+// Total returns the number of entries in all states.
 func Total(states []State) int64 {
 	var n int64
 	for i := range states {

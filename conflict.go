@@ -26,7 +26,7 @@ func (e *ConflictError) Error() string { return "board conflict: " + e.Detail() 
 // Is makes it an ErrBoardConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrBoardConflict }
 
-// FixedByEntries are the rules in which other differs from r and that a board with entries keeps.
+// FixedByEntries returns the rules in which other differs from r and that a board with entries keeps.
 func (r *Rules) FixedByEntries(other *Rules) []FieldError {
 	var fixed []FieldError
 	keep := func(differ bool, pointer, format string, args ...any) {
@@ -42,7 +42,8 @@ func (r *Rules) FixedByEntries(other *Rules) []FieldError {
 	return fixed
 }
 
-// FixedByPeriods are the rules in which other differs from r and that a board keeps whose calendar periods were used.
+// FixedByPeriods returns the rules in which other differs from r and that a board keeps whose calendar periods were
+// used.
 func (r *Rules) FixedByPeriods(other *Rules) []FieldError {
 	if r.TimeZone == other.TimeZone {
 		return nil
@@ -50,7 +51,7 @@ func (r *Rules) FixedByPeriods(other *Rules) []FieldError {
 	return []FieldError{{Pointer: "/time_zone", Detail: "stays " + r.TimeZone}}
 }
 
-// SeasonConflict is why these seasons, which were used, can neither go nor have other bounds.
+// SeasonConflict returns the reason for which these seasons, which were used, can neither go nor have other bounds.
 func SeasonConflict(used ...SeasonRule) *ConflictError {
 	e := &ConflictError{Reason: "that season was used"}
 	for _, s := range used {

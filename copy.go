@@ -23,8 +23,8 @@ type CopyInfo struct {
 	TTL                   time.Duration // until the copy expires unless somebody reads it
 }
 
-// CopyOutcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or the
-// changes applied. Refused: the build was older than the copy in place, which stayed.
+// CopyOutcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or
+// the changes applied. Refused: the build was older than the copy in place, which stayed.
 type CopyOutcome struct {
 	FromSeq, ToSeq int64
 	Rows           int64

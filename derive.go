@@ -50,7 +50,7 @@ const (
 	MaxWeight  = 1_000_000_000 // to either side of 0
 )
 
-// withDefaults is a copy with what was left out. Weights that fit go to From.
+// withDefaults returns a copy with what was left out. Weights that fit go to From.
 func (d *Derive) withDefaults() *Derive {
 	if d == nil {
 		return nil
@@ -136,7 +136,7 @@ type SourceBoard struct {
 // FindSource finds the board of a source by its name, false when there is none.
 type FindSource func(board string) (SourceBoard, bool)
 
-// Spans are the sources at the moment now, in the order of From and, with Last, from the current period backwards.
+// Spans returns the sources at the moment now, in the order of From and, with Last, from the current period backwards.
 func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
 	n, _, err := d.units()
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
 	return spans
 }
 
-// windowOn is the window of a source on a board, "" when the board that decides is not known.
+// windowOn returns the window of a source on a board, "" when the board that decides is not known.
 func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
 	_, unit, _ := d.units() // the rules were checked
 	w := cmp.Or(unit, f.Window)
@@ -184,7 +184,7 @@ func (f *DeriveFrom) moves() bool {
 	return f.Period == "" || f.Period == CurrentPeriod || f.Period == PreviousPeriod
 }
 
-// lack is why a window of the board has no new entries to count, "" when it has; known: the board exists.
+// lack says why a window of the board has no new entries to count, "" when it has; known: the board exists.
 func (b *SourceBoard) lack(known bool, w Window) SourceCondition {
 	switch {
 	case !known:
@@ -198,7 +198,7 @@ func (b *SourceBoard) lack(known bool, w Window) SourceCondition {
 	}
 }
 
-// named is the period of a window that a request would call so at the moment now.
+// named returns the period of a window that a request would call so at the moment now.
 func (b *SourceBoard) named(w Window, name string, now Micros) (Span, bool) {
 	if name != "" && name != CurrentPeriod && name != PreviousPeriod {
 		span, err := b.Calendar.Named(w, name)

@@ -44,7 +44,8 @@ func (r *Rules) checkDerive(fail failFunc) {
 	d.checkWeights(fail)
 }
 
-// checkIgnored refuses rules about submissions and periods, of which a derived board has none: they would have no effect.
+// checkIgnored refuses rules about submissions and periods, of which a derived board has none: they would have no
+// effect.
 func (r *Rules) checkIgnored(fail failFunc) {
 	for _, rule := range []struct {
 		pointer string
@@ -119,9 +120,9 @@ func (d *Derive) checkWeights(fail failFunc) {
 	}
 }
 
-// CheckSources finds the sources that a board of this name cannot have, or that could have no entries: the board itself,
-// boards that are derived themselves, windows and periods that their boards do not have. A board that does not exist is
-// none of them: it may come. The rules are checked.
+// CheckSources finds the sources that a board of this name cannot have, or that could have no entries: the board
+// itself, boards that are derived themselves, windows and periods that their boards do not have. A board that does not
+// exist is none of them: it may come. The rules are checked.
 func (r *Rules) CheckSources(name string, find FindSource) error {
 	if r.Derive == nil {
 		return nil

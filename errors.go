@@ -81,14 +81,14 @@ type RuleError struct {
 	Fields []FieldError // may be empty
 }
 
-// In is the error with the window that it was found in, when that is not the one the caller is told about.
+// In returns the error with the window that it was found in, when that is not the one the caller is told about.
 func (e *RuleError) In(w Window) *RuleError {
 	in := *e
 	in.Detail = "in window " + string(w) + ": " + e.Detail
 	return &in
 }
 
-// AsRule is the RuleError that err is or wraps, nil when it is another error or none.
+// AsRule returns the RuleError that err is or wraps, nil when it is another error or none.
 func AsRule(err error) *RuleError {
 	rule, _ := errors.AsType[*RuleError](err)
 	return rule

@@ -104,7 +104,7 @@ func importRules() []importRule {
 	}
 }
 
-// testMay is what the tests of every package may import.
+// testMay returns what the tests of every package may import.
 func testMay() []string {
 	return []string{
 		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/store/storetest",

@@ -17,7 +17,7 @@ import (
 // understood together; a package with small knots reads in layers.
 const maxKnot = 5
 
-// knotExceptions are the packages with a larger knot, and its size.
+// knotExceptions returns the packages with a larger knot, and its size.
 func knotExceptions() map[string]int {
 	return map[string]int{
 		"store": 22,

@@ -34,7 +34,7 @@ func ParseLabels(s string) (Labels, error) {
 	return labels, nil
 }
 
-// String is the form that ParseLabels reads, in the order of the names: equal labels have equal strings.
+// String returns the form that ParseLabels reads, in the order of the names: equal labels have equal strings.
 func (l Labels) String() string {
 	var b strings.Builder
 	for i, label := range l.names() {

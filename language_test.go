@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// TestDocComments holds what is said of functions, methods and types, exported or not and in tests too, and of constants
-// and variables one by one, to beginning with the name: "Find returns …", "A Board is …".
+// TestDocComments holds what is said of functions, methods and types, exported or not and in tests too, and of
+// constants and variables one by one, to beginning with the name: "Find returns …", "A Board is …".
 func TestDocComments(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -154,14 +154,14 @@ func deniedWords() map[string]string {
 	}
 }
 
-// notYetReworded are the folders in which such words are left.
+// notYetReworded returns the folders in which such words are left.
 func notYetReworded() []string {
 	return []string{
 		"store",
 	}
 }
 
-// notYetDocumented are the folders in which comments are left that do not begin with the name.
+// notYetDocumented returns the folders in which comments are left that do not begin with the name.
 func notYetDocumented() []string { return []string{"store"} }
 
 // isIn says whether a file is in one of the folders or below it; of the root, only in it.

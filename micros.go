@@ -21,7 +21,7 @@ const (
 // MicrosOf truncates t to the microsecond.
 func MicrosOf(t time.Time) Micros { return Micros(t.UnixMicro()) }
 
-// Time is the moment in UTC.
+// Time returns the moment in UTC.
 func (m Micros) Time() time.Time { return time.UnixMicro(int64(m)).UTC() }
 
 // AppendTo appends the moment as RFC 3339 in UTC with six digits, the form of every time in JSON.

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEnumNames holds constants of enums to carrying the name of their type: StatusApplied, not Applied. A constant of an
-// enum is one in a block, with a type that has a name, whose value is a string or iota.
+// TestEnumNames holds constants of enums to carrying the name of their type: StatusApplied, not Applied. A constant of
+// an enum is one in a block, with a type that has a name, whose value is a string or iota.
 func TestEnumNames(t *testing.T) {
 	checked := 0
 	for _, file := range goFiles(t) {

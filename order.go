@@ -36,8 +36,8 @@ func compareIn(o Order, a, b int64) int {
 	}
 }
 
-// Percentile is the share of a period's entries, in per cent, that an entry with this tied rank is at least as good
-// as, itself included: 100 for the best, 100/total for a single worst. Rounded down to four decimals.
+// Percentile returns the share of a period's entries, in per cent, that an entry with this tied rank is at least as
+// good as, itself included: 100 for the best, 100/total for a single worst. Rounded down to four decimals.
 func Percentile(tied, total int64) float64 {
 	if total <= 0 {
 		return 0

@@ -84,7 +84,7 @@ type ProfilePatch struct {
 	Attributes []byte
 }
 
-// Patch is the profile with the changes, which are checked.
+// Patch returns the profile with the changes, which are checked.
 func (p Profile) Patch(change ProfilePatch) (Profile, error) {
 	if change.DisplayName != nil {
 		p.DisplayName = *change.DisplayName
@@ -128,7 +128,7 @@ func (a Attributes) merge(patch []byte) (Attributes, error) {
 	return ParseAttributes(object)
 }
 
-// canonical is the one form of a string, number or boolean, or why value is none that can be kept.
+// canonical returns the form of a string, number or boolean, or why value is none that can be kept.
 func canonical(value json.RawMessage) ([]byte, string) {
 	switch value[0] {
 	case 't', 'f':
@@ -196,8 +196,8 @@ func invalidProfile(fields ...FieldError) *RuleError {
 	return &RuleError{Code: CodeInvalidProfile, Detail: "the profile is not valid", Fields: fields}
 }
 
-// CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none twice,
-// not the member. The pointers of the error are into the body {"members": […]}.
+// CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none
+// twice, not the member. The pointers of the error are into the body {"members": […]}.
 func CheckFriends(member string, friends []string) error {
 	if err := CheckMember(member); err != nil {
 		return err

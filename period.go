@@ -23,7 +23,7 @@ type Period struct {
 	Committed  Micros // database time of the commit that led to LastSeq; of the creation when LastSeq is 0
 }
 
-// Name is the period's name in the API, as in "2026-11-20" or "all_time".
+// Name returns the period's name in the API, as in "2026-11-20" or "all_time".
 func (p *Period) Name() string {
 	if p.Label == "" {
 		return string(p.Window)

@@ -22,9 +22,9 @@ func noPeriod(format string, args ...any) error {
 	return &PeriodError{Detail: fmt.Sprintf(format, args...)}
 }
 
-// Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of the
-// database clock: one of the current periods, or else a span of the past, whose period FindPast looks up. Names that no
-// period can have end here, with a *PeriodError.
+// Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of
+// the database clock: one of the current periods, or else a span of the past, whose period FindPast looks up. Names
+// that no period can have end here, with a *PeriodError.
 func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current *Period, past Span, err error) {
 	if i := slices.IndexFunc(l.Periods, func(p Period) bool { return p.Window == w }); i >= 0 {
 		current = &l.Periods[i]
@@ -55,7 +55,8 @@ func (l *Listing) noWindow(w Window) error {
 	return noPeriod("The board does not have window %s, it has %s.", w, joined(l.Board.Rules.Windows))
 }
 
-// began is the period of w that began last at the moment t: between seasons the standings to show are those of the last.
+// began returns the period of w that began last at the moment t: between seasons the standings to show are those of the
+// last.
 func (c Calendar) began(w Window, t Micros) (Span, error) {
 	span, ok := c.Latest(w, t)
 	if !ok && len(c.seasons) > 0 {
@@ -67,7 +68,8 @@ func (c Calendar) began(w Window, t Micros) (Span, error) {
 	return span, nil
 }
 
-// previous is the period of w ahead of the current one, or without that, between seasons, of the one that is shown for it.
+// previous returns the period of w ahead of the current one, or without that, between seasons, of the one that is shown
+// for it.
 func (c Calendar) previous(w Window, now Micros, current *Period) (Span, error) {
 	if w == WindowAllTime {
 		return Span{}, noPeriod("Window %s has one period.", w)
@@ -86,7 +88,7 @@ func (c Calendar) previous(w Window, now Micros, current *Period) (Span, error) 
 	return span, nil
 }
 
-// find is the period of w with this name, which has begun at the moment now.
+// find returns the period of w with this name, which has begun at the moment now.
 func (c Calendar) find(w Window, name string, now Micros) (Span, error) {
 	if !w.canBeNamed(name) {
 		return Span{}, &PeriodError{Detail: "want " + w.names(), Malformed: true}
@@ -111,9 +113,10 @@ type PeriodFinder interface {
 	FirstPeriod(ctx context.Context, boardID int64, w Window) (Period, error)
 }
 
-// FindPast is the period of a span that Listing.Find has found, at the moment now. One that is over and in which nobody
-// played has left nothing: it comes without an ID, see PeriodRef.Quiet. So that nothing which was given up passes for
-// that, it has to be later than a period that is still there: what a board does not keep goes from the oldest on.
+// FindPast returns the period of a span that Listing.Find has found, at the moment now. One that is over and in which
+// nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. So that nothing which was given up
+// passes for that, it has to be later than a period that is still there: what a board does not keep goes from the
+// oldest on.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {

@@ -19,7 +19,7 @@ func entry(score, tiebreak int64, created Micros) *Entry {
 	return &Entry{Member: "m", Score: score, Tiebreak: tiebreak, CreatedTime: created}
 }
 
-// between are the rules of a board of sums with limits.
+// between returns the rules of a board of sums with limits.
 func between(low, high int64) Rules {
 	return Rules{Policy: PolicySum, Limits: Limits{MinScore: &low, MaxScore: &high}}
 }
@@ -144,7 +144,8 @@ func TestApplyKeepsThePolicy(t *testing.T) {
 }
 
 // TestLimitsHold: what a submission makes of an entry lies within the limits, or is a sum that is nearer to them than
-// before; what is rejected would break one of them; what changes nothing is rejected only for a score that nobody may have.
+// before; what is rejected would break one of them; what changes nothing is rejected only for a score that nobody may
+// have.
 func TestLimitsHold(t *testing.T) {
 	small := rapid.Int64Range(-9, 9)
 	rapid.Check(t, func(t *rapid.T) {

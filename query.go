@@ -86,8 +86,8 @@ type Standing struct {
 	Position int64
 }
 
-// Standings are the places of the members that have one, best first, as far as they were asked for, and the members that
-// have none in the order asked for.
+// Standings are the places of the members that have one, best first, as far as they were asked for, and the members
+// that have none in the order asked for.
 type Standings struct {
 	State
 	Entries   []Standing
@@ -129,9 +129,9 @@ type Distribution struct {
 	Buckets []Bucket
 }
 
-// Rankings answers the reading queries of one period. The store (MySQL, the database), the in-memory model and the cached
-// reader implement it and pass the same conformance suite. Every answer is exact at the seq it reports. All methods
-// may be called concurrently; they block until answered or ctx ends. Errors: ErrPeriodNotFound, ErrNotRanked,
+// Rankings answers the reading queries of one period. The store (MySQL, the database), the in-memory model and the
+// cached reader implement it and pass the same conformance suite. Every answer is exact at the seq it reports. All
+// methods may be called concurrently; they block until answered or ctx ends. Errors: ErrPeriodNotFound, ErrNotRanked,
 // ErrSeqAhead (the database has not reached MinSeq), ErrOverloaded, ErrUnavailable.
 type Rankings interface {
 	Page(ctx context.Context, p PeriodRef, q PageQuery) (*Page, error)

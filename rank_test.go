@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// nasty are the values at which arithmetic on scores breaks: the ends of the range, and where doubles lose integers.
+// nasty returns the values at which arithmetic on scores breaks: the ends of the range, and where doubles lose
+// integers.
 func nasty() []int64 {
 	return []int64{
 		math.MinInt64, math.MinInt64 + 1, -1<<53 - 1, -1 << 53, -1<<53 + 1, -1, 0, 1,
@@ -44,7 +45,7 @@ func someRules() *rapid.Generator[Rules] {
 	})
 }
 
-// better is the meaning of an order, in arithmetic that cannot overflow.
+// better says what an order means, in arithmetic that cannot overflow.
 func better(o Order, a, b int64) bool {
 	c := big.NewInt(a).Cmp(big.NewInt(b))
 	if o == OrderAsc {

@@ -1,7 +1,7 @@
 package leaderboard
 
-// Revision names a state of a period: the number of its last change, and the database time of the commit that led to it.
-// Two histories that reach the same Seq (a database restored from a backup) differ in AsOf.
+// Revision names a state of a period: the number of its last change, and the database time of the commit that led to
+// it. Two histories that reach the same Seq (a database restored from a backup) differ in AsOf.
 type Revision struct {
 	Seq  int64
 	AsOf Micros

@@ -5,9 +5,9 @@ import "time"
 // RunKind is what a run does to a copy.
 type RunKind string
 
-// RunKindFull builds the copy from scratch, RunKindIncremental catches up by the change log, RunKindIndex builds the rank
-// index in MySQL. RunKindReopen records a correction of a closed period. RunKindRecompute computes the entries of a
-// derived board from scratch.
+// RunKindFull builds the copy from scratch, RunKindIncremental catches up by the change log, RunKindIndex builds the
+// rank index in MySQL. RunKindReopen records a correction of a closed period. RunKindRecompute computes the entries of
+// a derived board from scratch.
 const (
 	RunKindFull        RunKind = "full"
 	RunKindIncremental RunKind = "incremental"

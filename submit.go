@@ -69,12 +69,12 @@ type AcrossReceipt struct {
 	Boards  map[string]BoardSeqs
 }
 
-// NoBoard is why a submission to a board that does not exist is rejected.
+// NoBoard returns the rule that a submission to a board breaks which does not exist.
 func NoBoard() *RuleError {
 	return &RuleError{Code: CodeBoardNotFound, Detail: "No board has this name."}
 }
 
-// NotToDerived is why a submission to a derived board is rejected.
+// NotToDerived returns the rule that a submission to a derived board breaks.
 func NotToDerived() *RuleError {
 	return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
 }

@@ -35,7 +35,7 @@ type FieldValue struct {
 	Value int64
 }
 
-// Max is the greatest value of the field; the least is 0.
+// Max returns the greatest value of the field; the least is 0.
 func (f *TiebreakField) Max() int64 { return math.MaxInt64 >> (MaxTiebreakBits - f.Bits) }
 
 // oriented turns a value of f into its part of the packed tiebreak, and back: a field that runs against the tiebreak is
@@ -92,8 +92,8 @@ func (t *Tiebreak) unknown(values map[string]int64) string {
 	return "" // there is one, or it was not asked for
 }
 
-// Unpack is the inverse of Pack: the values of the fields in declared order, nil when there are none. Bits above those of
-// the fields are ignored.
+// Unpack undoes Pack: it returns the values of the fields in declared order, nil when there are none. Bits above those
+// of the fields are ignored.
 func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	if len(t.Fields) == 0 {
 		return nil
@@ -107,9 +107,10 @@ func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	return values
 }
 
-// Resolve is the tiebreak that a submission means: given as it is, as fields, or neither of both (nil). Then kept stays,
-// or without it (nil) a board without fields has 0, and one with fields refuses: no value of a field is nobody's choice.
-// On a board with fields a tiebreak given as it is has to be one that Pack makes. The error has CodeInvalidFields.
+// Resolve returns the tiebreak that a submission means: given as it is, as fields, or neither of both (nil). Then kept
+// stays, or without it (nil) a board without fields has 0, and one with fields refuses: no value of a field is nobody's
+// choice. On a board with fields a tiebreak given as it is has to be one that Pack makes. The error has
+// CodeInvalidFields.
 func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
 	switch {
 	case given != nil && fields != nil:
@@ -136,8 +137,8 @@ func (t *Tiebreak) checkPacked(packed int64) error {
 	return nil
 }
 
-// Layout names the fields, their bits and directions on one line, as in "level:20:desc,deaths:16:asc"; "" without fields.
-// Two tiebreaks of one order with the same layout mean the same values.
+// Layout names the fields, their bits and directions on one line, as in "level:20:desc,deaths:16:asc"; "" without
+// fields. Two tiebreaks of one order with the same layout mean the same values.
 func (t *Tiebreak) Layout() string {
 	if len(t.Fields) == 0 {
 		return ""
@@ -163,7 +164,7 @@ func (t *Tiebreak) form() string {
 	return strings.Join(parts, ", ")
 }
 
-// bits is the length of a packed tiebreak, of fields that were checked one by one.
+// bits returns the length of a packed tiebreak, of fields that were checked one by one.
 func (t *Tiebreak) bits() int {
 	n := 0
 	for i := range t.Fields {

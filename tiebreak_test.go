@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// game is the tiebreak of the documents: who has the higher level, who paid, who died less often.
+// game returns the tiebreak of the documents: who has the higher level, who paid, who died less often.
 func game(order Order) *Tiebreak {
 	return &Tiebreak{Order: order, Fields: []TiebreakField{{"level", 20, OrderDesc}, {"paid", 1, OrderDesc}, {"deaths", 16, OrderAsc}}}
 }
@@ -147,7 +147,8 @@ func TestPackProperty(t *testing.T) {
 	})
 }
 
-// TestBestSwapsWholeEntries holds best against plain comparison of score and fields: what is kept was submitted as it is.
+// TestBestSwapsWholeEntries holds best against plain comparison of score and fields: what is kept was submitted as it
+// is.
 func TestBestSwapsWholeEntries(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tie := anyTiebreak().Draw(t, "tiebreak")

@@ -3,8 +3,8 @@ package leaderboard
 // Window is how a board cuts time into periods.
 type Window string
 
-// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is that
-// of ISO 8601, from Monday. WindowSeason has the periods that the board names.
+// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is
+// that of ISO 8601, from Monday. WindowSeason has the periods that the board names.
 const (
 	WindowAllTime Window = "all_time"
 	WindowHour    Window = "hour"
@@ -22,7 +22,7 @@ const (
 	PreviousPeriod = "previous"
 )
 
-// Windows are all windows that a board can have.
+// Windows returns all windows that a board can have.
 func Windows() []Window {
 	return []Window{WindowAllTime, WindowHour, WindowDay, WindowWeek, WindowMonth, WindowQuarter, WindowYear, WindowSeason}
 }

@@ -78,8 +78,8 @@ func (w *world) measureCombined(rep *report, what string, conns int, paths [][2]
 	return nil
 }
 
-// copyBoard makes a board of the members of the first one, past the service, unless a run before did, and waits until it
-// has its index.
+// copyBoard makes a board of the members of the first one, past the service, unless a run before did, and waits until
+// it has its index.
 func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error {
 	if _, _, err := w.api.PutBoard(ctx, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		return err

@@ -24,7 +24,8 @@ const (
 	rollMaxWait     = 5 * time.Minute
 )
 
-// measureDerived lets a board of the last seven days, each of 100,000 members, follow its source, and then the day roll over.
+// measureDerived lets a board of the last seven days, each of 100,000 members, follow its source, and then the day roll
+// over.
 func (w *world) measureDerived(ctx context.Context, rep *report, log io.Writer) error {
 	defer w.stopService()
 	b, err := w.fillDays(ctx, log)
@@ -164,8 +165,8 @@ func (w *world) measureFollowing(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// measureRoll lets the days of the source be a day older, which is what midnight does to the board, and reads members of
-// the board before and meanwhile.
+// measureRoll lets the days of the source be a day older, which is what midnight does to the board, and reads members
+// of the board before and meanwhile.
 func (w *world) measureRoll(ctx context.Context, b *board, rep *report) error {
 	read := func(length time.Duration) (answers int64, took time.Duration, err error) {
 		r := load{addr: w.addr, conns: rollConns, length: length, request: func(_, _ int, buf []byte) []byte {

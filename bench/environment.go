@@ -89,8 +89,8 @@ func memTotal(info string) (int64, error) {
 	return 0, fmt.Errorf("/proc/meminfo does not say how much memory there is")
 }
 
-// growPool makes MySQL's buffer pool large enough for the tables of a run, so that the figures show the work and not the
-// disk.
+// growPool makes MySQL's buffer pool large enough for the tables of a run, so that the figures show the work and not
+// the disk.
 func growPool(ctx context.Context, mysql *devserver.Server, o *options) error {
 	db, err := sql.Open("mysql", mysql.DSN+"?interpolateParams=true")
 	if err != nil {

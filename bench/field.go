@@ -14,8 +14,8 @@ const (
 	calmAfter    = 20 // seconds
 )
 
-// measureField measures the requirement from the field: a mixed load (six tops, three ranks, one submit in ten), answered
-// without an error, and a process that calms down afterwards.
+// measureField measures the requirement from the field: a mixed load (six tops, three ranks, one submit in ten),
+// answered without an error, and a process that calms down afterwards.
 func (w *world) measureField(ctx context.Context, rep *report, log io.Writer) error {
 	before, err := processUsage(w.pid)
 	if err != nil {

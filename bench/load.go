@@ -15,9 +15,9 @@ import (
 )
 
 // load is one closed-loop load: conns connections to addr, each sending the next request as soon as the answer to the
-// last one is there. It writes bytes to a socket and looks at little of what comes back,
-// because it shares the machine with what it measures: through the public client, which asks for all that is no load, the
-// same 32 connections on 2 cores came to 38 % of the reads (top 10) and 88 % of the single submits.
+// last one is there. It writes bytes to a socket and looks at little of what comes back, because it shares the machine
+// with what it measures: through the public client, which asks for all that is no load, the same 32 connections on 2
+// cores came to 38 % of the reads (top 10) and 88 % of the single submits.
 type load struct {
 	addr    string
 	conns   int

@@ -26,7 +26,8 @@ func (o *options) seconds(s float64) time.Duration {
 	return time.Duration(s * o.pace * float64(time.Second))
 }
 
-// indexSizes returns the sizes of the boards of the index: powers of ten up to members, members itself, and 10,000,000 if wanted.
+// indexSizes returns the sizes of the boards of the index: powers of ten up to members, members itself, and 10,000,000
+// if wanted.
 func indexSizes(members int, andHuge bool) []int {
 	var sizes []int
 	for n := smallest; n < members; n *= 10 {

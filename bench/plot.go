@@ -121,7 +121,8 @@ func labelCount(e int) string { return prefixed(e, 0, []string{"", "k", "M", "G"
 // labelTime writes 10^e seconds as 100 µs, 1 ms or 10 s.
 func labelTime(e int) string { return prefixed(e, -9, []string{" ns", " µs", " ms", " s"}) }
 
-// prefixed returns 10^e in the unit of its three digits; units begin with 10^first. Beyond the units the last one is used.
+// prefixed returns 10^e in the unit of its three digits; units begin with 10^first. Beyond the units the last one is
+// used.
 func prefixed(e, first int, units []string) string {
 	i := min(max(0, (e-first)/3), len(units)-1)
 	return fmt.Sprintf("%g%s", math.Pow10(e-first-3*i), units[i])

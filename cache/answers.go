@@ -92,7 +92,7 @@ func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	return none, false
 }
 
-// current is the last time at which an answer was known to be true.
+// current returns the last time at which an answer was known to be true.
 func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
 	if k.seen != nil {
 		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
@@ -233,7 +233,7 @@ func (h *held[V]) fail(now time.Time) {
 	h.failed = now
 }
 
-// marked is the answer marked stale, one object for all who get it.
+// marked returns the answer marked stale, one object for all who get it.
 func (h *held[V]) marked(ops answerOps[V]) V {
 	h.mu.Lock()
 	defer h.mu.Unlock()

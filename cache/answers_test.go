@@ -10,8 +10,8 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// TestAnswerCacheAsksAgainBehindMinSeq: a layer that is behind what the caller has seen is asked again for what it needs:
-// nothing is down, so nothing is stale.
+// TestAnswerCacheAsksAgainBehindMinSeq: a layer that is behind what the caller has seen is asked again for what it
+// needs: nothing is down, so nothing is stale.
 func TestAnswerCacheAsksAgainBehindMinSeq(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -60,7 +60,7 @@ func (g *batcher[K, Q]) work(key K) {
 	}
 }
 
-// take is the next batch, in the room of the last one.
+// take removes and returns the next batch; it reuses the memory of the last one.
 func (g *batcher[K, Q]) take(key K, last []Q) []Q {
 	clear(last)
 	g.mu.Lock()

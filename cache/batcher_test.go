@@ -50,14 +50,14 @@ func (l *batchLog) run(_ string, batch []int) {
 	}
 }
 
-// failures are the numbers that failed so far.
+// failures returns the numbers that failed so far.
 func (l *batchLog) failures() map[int]error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.failed)
 }
 
-// peak is how many batches were under way at once, at most.
+// peak returns how many batches were under way at once, at most.
 func (l *batchLog) peak() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -51,12 +51,12 @@ type listed struct {
 	at       time.Time // of this process, when Listing.Clock was read or later
 }
 
-// clock is the database clock now, or a moment ago.
+// clock returns the database clock now, or a moment ago.
 func (l *listed) clock(now time.Time) leaderboard.Micros {
 	return l.Clock + leaderboard.Micros(now.Sub(l.at).Microseconds())
 }
 
-// current is the current period of a window, nil when there is none.
+// current returns the current period of a window, nil when there is none.
 func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	for i := range l.Periods {
 		if l.Periods[i].Window == w {
@@ -66,8 +66,8 @@ func (l *listed) current(w leaderboard.Window) *leaderboard.Period {
 	return nil
 }
 
-// over says whether another period of a window has become the current one since the board was read, and at what time the
-// one that was ended, or the one that is began.
+// over says whether another period of a window has become the current one since the board was read, and at what time
+// the one that was ended, or the one that is began.
 func (l *listed) over(w leaderboard.Window, now time.Time) (since leaderboard.Micros, over bool) {
 	clock := l.clock(now)
 	if p := l.current(w); p != nil {

@@ -16,8 +16,8 @@ type selection struct {
 	forgot int64
 }
 
-// Labelled are the names of the boards that have all labels, private ones included, in order. Errors: ErrUnavailable, a
-// *leaderboard.RuleError when there are too many of them.
+// Labelled returns the names of the boards that have all labels, private ones included, in order. Errors:
+// ErrUnavailable, a *leaderboard.RuleError when there are too many of them.
 func (c *Catalog) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
 	key := selection{labels.String(), c.forgot.Load()}
 	names, ok := c.chosen.fresh(key, 0)

@@ -10,9 +10,9 @@ import (
 	"leaderboard/rank"
 )
 
-// Combiner ranks several boards as one. It implements leaderboard.CombinedRankings. The first entries are merged out of the
-// boards' tops, each from the nearest layer that has it; everything else is counted in MySQL, within the bound of the
-// Reader, and kept in the process as the Reader keeps its answers.
+// Combiner ranks several boards as one. It implements leaderboard.CombinedRankings. The first entries are merged out of
+// the boards' tops, each from the nearest layer that has it; everything else is counted in MySQL, within the bound of
+// the Reader, and kept in the process as the Reader keeps its answers.
 type Combiner struct {
 	reader   *Reader
 	database leaderboard.CombinedRankings
@@ -84,7 +84,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 	return s, nil
 }
 
-// answer is what is kept, or what the database says within the bound; a fresh answer always the latter.
+// answer returns what is kept, or what the database says within the bound; a fresh answer always the latter.
 func answer[K comparable, V any](ctx context.Context, m *Combiner, kept *answerCache[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
 	if fresh {
 		return fallback(ctx, m.reader, ask)
@@ -95,8 +95,8 @@ func answer[K comparable, V any](ctx context.Context, m *Combiner, kept *answerC
 	return kept.get(ctx, key, 0, func(ctx context.Context, _ int64) (V, error) { return fallback(ctx, m.reader, ask) })
 }
 
-// top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on it
-// can be missing; the tops may be of different moments, and the answer names the state of each.
+// top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
+// it can be missing; the tops may be of different moments, and the answer names the state of each.
 func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	tops, err := m.tops(ctx, periods, topLimit(q))
 	if err != nil {
@@ -134,7 +134,7 @@ func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q l
 	return page, nil
 }
 
-// topLimit is how many entries of each board a page takes: the same for many pages, so that they share the tops.
+// topLimit returns how many entries of each board a page takes: the same for many pages, so that they share the tops.
 func topLimit(q leaderboard.CombinedQuery) int {
 	const short = 100
 	switch {

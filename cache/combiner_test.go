@@ -58,8 +58,8 @@ func (c *counted) CombinedMember(ctx context.Context, p []leaderboard.PeriodRef,
 	return c.combined.CombinedMember(ctx, p, q)
 }
 
-// TestCombinerLayers: tops are combined in the process, the rest asks the database once and is kept, and serves as the last
-// good answer while the database is away.
+// TestCombinerLayers: tops are combined in the process, the rest asks the database once and is kept, and serves as the
+// last good answer while the database is away.
 func TestCombinerLayers(t *testing.T) {
 	t.Parallel()
 	model := storetest.NewModel()

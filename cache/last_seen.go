@@ -6,9 +6,9 @@ import (
 	"leaderboard"
 )
 
-// lastSeen remembers for each period the revision that it was last seen at, and when. An answer says what is true at its
-// state, so for as long as a period is seen in that state the answer is as good as new, however long it has been kept:
-// boards that rest, and periods that are over, are answered from memory.
+// lastSeen remembers for each period the revision that it was last seen at, and when. An answer says what is true at
+// its state, so for as long as a period is seen in that state the answer is as good as new, however long it has been
+// kept: boards that rest, and periods that are over, are answered from memory.
 type lastSeen struct {
 	fresh time.Duration // how long one says anything
 	kept  *lru[int64, seenAt]
@@ -29,7 +29,8 @@ func newLastSeen(fresh time.Duration) *lastSeen {
 	return &lastSeen{fresh, newLRU[int64, seenAt](seenPeriods, seenPeriods*seenBytes)}
 }
 
-// note takes down that an answer came from this state. A layer that is behind what another one has just said is no news.
+// note takes down that an answer came from this state. A layer that is behind what another one has just said is no
+// news.
 func (s *lastSeen) note(period int64, state leaderboard.State, now time.Time) {
 	next := seenAt{state.Revision, now}
 	s.kept.update(period, seenBytes, func(last seenAt, ok bool) seenAt {

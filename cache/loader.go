@@ -20,10 +20,10 @@ type LoaderOptions struct {
 	Now     func() time.Time
 }
 
-// Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the process.
-// What is missing is looked up in one statement for all members of a question, together with whoever asks at the same
-// time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is cached is served,
-// however old it is. All methods may be called concurrently.
+// Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the
+// process. What is missing is looked up in one statement for all members of a question, together with whoever asks at
+// the same time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is cached
+// is served, however old it is. All methods may be called concurrently.
 type Loader[V any] struct {
 	fetch   Fetch[V]
 	size    func(V) int
@@ -62,8 +62,8 @@ const loadMaxWait = 100 * time.Millisecond
 // loadedBytes is the size of what is kept of a member besides its value, roughly.
 const loadedBytes = 200
 
-// Fetch asks the database for the values of members; who has none is left out. old are the cached values, whatever their
-// age, for a database that can tell cheaply that one still holds.
+// Fetch asks the database for the values of members; who has none is left out. old are the cached values, whatever
+// their age, for a database that can tell cheaply that one still holds.
 type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) (map[string]V, error)
 
 // NewLoader keeps what fetch says. size is that of a value in bytes, roughly.
@@ -82,8 +82,8 @@ func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader
 	return k
 }
 
-// Of are the values of members, in their order, the zero value for those that have none. When the database does not answer
-// there is an error, and the values are the cached ones, however old.
+// Of returns the values of members, in their order, the zero value for those that have none. When the database does not
+// answer there is an error, and the values are the cached ones, however old.
 func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	out := make([]V, len(members))
 	now := k.now()

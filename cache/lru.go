@@ -95,7 +95,7 @@ func (s *lruShard[K, V]) remove(e *list.Element) {
 	s.bytes -= entry.bytes
 }
 
-// size is the number of entries and their bytes.
+// size returns the number of entries and their bytes.
 func (l *lru[K, V]) size() (entries, bytes int) {
 	for i := range l.shards {
 		s := &l.shards[i]

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// unhurried returns the options of a reader where the limits of waiting are not what is tested: that the machine is slow
-// for a moment changes no answer then. What is set stays.
+// unhurried returns the options of a reader where the limits of waiting are not what is tested: that the machine is
+// slow for a moment changes no answer then. What is set stays.
 func unhurried(o ReaderOptions) ReaderOptions {
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.MaxWait)
 	o.StaleWait = cmp.Or(o.StaleWait, cachetest.MaxWait)
@@ -61,7 +61,7 @@ func (b *rig) build(t testing.TB) leaderboard.CopyOutcome {
 	return cachetest.Must(b.copies.Build(cachetest.Within(t), b.ref))(t)
 }
 
-// buildNow is a Demand without a refresher.
+// buildNow returns a Demand without a refresher.
 func buildNow(copies *topn.Copies) func(leaderboard.PeriodRef) func(context.Context) error {
 	return func(p leaderboard.PeriodRef) func(context.Context) error {
 		return func(ctx context.Context) error {

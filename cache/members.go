@@ -57,8 +57,8 @@ func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, fin
 	}
 }
 
-// placesInCopy answers a batch from the copy in Redis. What the copy cannot answer, all of it when Redis cannot, goes on
-// to MySQL.
+// placesInCopy answers a batch from the copy in Redis. What the copy cannot answer, all of it when Redis cannot, goes
+// on to MySQL.
 func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
 	rest := batch
 	if r.redis.Allow() {

@@ -52,7 +52,7 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// waiting is how many questions gather in a layer.
+// waiting returns how many questions gather in a layer.
 func waiting(g *batcher[placesKey, wanted]) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

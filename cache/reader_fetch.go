@@ -10,7 +10,8 @@ import (
 	"leaderboard/cache/topn"
 )
 
-// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks MySQL.
+// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks
+// MySQL.
 const behindPause = 5 * time.Millisecond
 
 // fetch asks Redis, then MySQL.

@@ -204,7 +204,7 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	}
 }
 
-// staged is a rig whose Redis is played by answer, for tests in which time is made up.
+// staged returns a rig whose Redis is played by answer, for tests in which time is made up.
 func staged(t *testing.T, answer func(context.Context, *redis.Cmd) error) *rig {
 	t.Helper()
 	client, w := openClient(t, "redis://127.0.0.1:1"), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
@@ -308,14 +308,14 @@ func hungReads(t *testing.T, r *Reader, p leaderboard.PeriodRef, readers, reads 
 	return time.Duration(slowest.Load())
 }
 
-// mostQuestions is how often a Redis may be asked that has been hanging since start: by the reads under way when it began,
-// and by a probe a second.
+// mostQuestions returns how often a Redis may be asked that has been hanging since start: by the reads under way when
+// it began, and by a probe a second.
 func mostQuestions(readers int64, start time.Time) int64 {
 	return readers + topn.BreakerFailures + int64(time.Since(start)/topn.BreakerPause) + 1
 }
 
-// TestHungRedis: Redis accepts connections and never answers. No read waits until the connection gives up, soon none asks
-// at all, and afterwards it is used again.
+// TestHungRedis: Redis accepts connections and never answers. No read waits until the connection gives up, soon none
+// asks at all, and afterwards it is used again.
 func TestHungRedis(t *testing.T) {
 	t.Parallel()
 	server := testenv.PrivateRedis(t)

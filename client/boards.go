@@ -17,8 +17,8 @@ type Board struct {
 	UpdatedTime time.Time `json:"updated_time"`
 }
 
-// PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults. created says which.
-// Needs scope admin.
+// PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults. created says
+// which. Needs scope admin.
 func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.Rules) (b Board, created bool, err error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
 	if err != nil {
@@ -32,8 +32,8 @@ func (c *Client) Board(ctx context.Context, board string) (Board, error) {
 	return get[Board](ctx, c, Path("boards", board), nil)
 }
 
-// Boards lists the boards that have all these labels (nil: all boards), by name. Private boards are listed to holders of a
-// key.
+// Boards lists the boards that have all these labels (nil: all boards), by name. Private boards are listed to holders
+// of a key.
 func (c *Client) Boards(ctx context.Context, labels leaderboard.Labels) iter.Seq2[Board, error] {
 	return Items[Board](ctx, c, Path("boards"), newParams().text("labels", labels.String()).Values, "boards")
 }

@@ -219,9 +219,9 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 	return req, nil
 }
 
-// repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The pause
-// is what the server asks for; otherwise it doubles from leastPause to mostPause, each between half of it and the whole,
-// so that clients that failed together do not come back together.
+// repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The
+// pause is what the server asks for; otherwise it doubles from leastPause to mostPause, each between half of it and the
+// whole, so that clients that failed together do not come back together.
 func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Context, *Request) error) error {
 	deadline := time.Now().Add(c.maxWait)
 	for n, pause := 1, leastPause; ; n, pause = n+1, min(2*pause, mostPause) {

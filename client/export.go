@@ -92,7 +92,8 @@ func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery)
 }
 
 // Stream sends a request and returns a 2xx answer whose body is read as it comes: each part of it, the header included,
-// must come within the client's timeout. It is repeated as Do does until the header has come. The caller closes the body.
+// must come within the client's timeout. It is repeated as Do does until the header has come. The caller closes the
+// body.
 func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) {
 	var out *http.Response
 	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {

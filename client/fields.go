@@ -17,7 +17,7 @@ type Field struct {
 // Fields are the tiebreak fields of an entry, in the order in which the board declares them: the first decides first.
 type Fields []Field
 
-// String is the form in which a query takes fields, as in level:7,paid:1.
+// String returns the form in which a query takes fields, as in level:7,paid:1.
 func (f Fields) String() string {
 	parts := make([]string, len(f))
 	for i := range f {

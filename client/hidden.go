@@ -27,8 +27,8 @@ type HiddenMember struct {
 	HiddenAt time.Time `json:"hidden_at"`
 }
 
-// HideMember hides a member on a board ("": everywhere): the entries are kept but neither shown nor counted. Needs scope
-// admin.
+// HideMember hides a member on a board ("": everywhere): the entries are kept but neither shown nor counted. Needs
+// scope admin.
 func (c *Client) HideMember(ctx context.Context, board, member, reason string, o HideOptions) (HiddenMember, error) {
 	return call[HiddenMember](ctx, c, Request{
 		Method: http.MethodPut, Path: hiddenPath(board, member), Query: newParams().bool("reopen", o.Reopen).Values, Timeout: hideTimeout,
@@ -39,8 +39,8 @@ func (c *Client) HideMember(ctx context.Context, board, member, reason string, o
 	})
 }
 
-// RestoreMember ends the hiding of a member on a board ("": everywhere); leaderboard.ErrNotHidden. The reason may be "".
-// Needs scope admin.
+// RestoreMember ends the hiding of a member on a board ("": everywhere); leaderboard.ErrNotHidden. The reason may be
+// "". Needs scope admin.
 func (c *Client) RestoreMember(ctx context.Context, board, member, reason string, o HideOptions) error {
 	query := newParams().bool("reopen", o.Reopen).text("reason", reason).text("actor", o.Actor)
 	return c.drop(ctx, Request{Method: http.MethodDelete, Path: hiddenPath(board, member), Query: query.Values, Timeout: hideTimeout})
@@ -53,8 +53,8 @@ func hiddenPath(board, member string) string {
 	return Path("boards", board, "members", member, "hidden")
 }
 
-// Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody. Needs
-// scope admin.
+// Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody.
+// Needs scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {
 	return Items[HiddenMember](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
 }

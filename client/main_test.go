@@ -112,7 +112,7 @@ func (d *dev) stop() error {
 	return errors.Join(d.cmd.Wait(), os.RemoveAll(d.dir))
 }
 
-// admin is a client of the server with its admin key.
+// admin returns a client of the server with its admin key.
 func admin(t testing.TB) *client.Client {
 	t.Helper()
 	d, err := server()

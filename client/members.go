@@ -60,8 +60,8 @@ type Erasure struct {
 	Entries int64 // removed so far, while it is under way
 }
 
-// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; the same call again tells
-// how far it is. Needs scope admin.
+// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; the same call again
+// tells how far it is. Needs scope admin.
 func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: Path("members", member)})
 	if err != nil {

@@ -38,8 +38,8 @@ type RebuildOptions struct {
 	Wait   time.Duration       // for the end of the run, up to 5 minutes; 0: not at all
 }
 
-// Rebuild starts a run, or joins one that is asked for already. finished says that the run is over; its State says how it
-// went. Needs scope admin.
+// Rebuild starts a run, or joins one that is asked for already. finished says that the run is over; its State says how
+// it went. Needs scope admin.
 func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
 	query := newParams()
 	if o.Wait > 0 {
@@ -126,8 +126,8 @@ func (c *Client) Live(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/livez", nil)
 }
 
-// Ready says whether requests should be sent to the server. When not, the Health with its reasons comes with a *Problem of
-// status 503. It is repeated like every request: for a single look use a client with WithMaxWait(0).
+// Ready says whether requests should be sent to the server. When not, the Health with its reasons comes with a *Problem
+// of status 503. It is repeated like every request: for a single look use a client with WithMaxWait(0).
 func (c *Client) Ready(ctx context.Context) (Health, error) {
 	h, err := get[Health](ctx, c, "/readyz", nil)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Answer != nil {
@@ -141,7 +141,8 @@ func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
 	return c.bytes(ctx, "/openapi.json")
 }
 
-// Metrics returns the server's metrics in Prometheus' text format; on servers with a listener for operations they are there.
+// Metrics returns the server's metrics in Prometheus' text format; on servers with a listener for operations they are
+// there.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
 	return c.bytes(ctx, "/metrics")
 }

@@ -14,8 +14,8 @@ import (
 const pageSize = 1000
 
 // Items walks a list that comes in pages: the values of one member of each answer, in order, such as boards of
-// /v1/boards. The methods that return iterators are made of it. It stops after the first error, which comes with the zero
-// value.
+// /v1/boards. The methods that return iterators are made of it. It stops after the first error, which comes with the
+// zero value.
 func Items[T any](ctx context.Context, c *Client, path string, query url.Values, member string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

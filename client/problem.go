@@ -34,7 +34,7 @@ type InputError struct {
 	Detail    string `json:"detail"`
 }
 
-// Code is the last part of the type, such as not-ranked; "" when there is none.
+// Code returns the last part of the type, such as not-ranked; "" when there is none.
 func (p *Problem) Code() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }
 
 // Error says all that the problem says, its places on lines of their own.

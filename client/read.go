@@ -83,8 +83,8 @@ func (c *Client) Top(ctx context.Context, board string, q TopQuery) (Page, error
 	return get[Page](ctx, c, Path("boards", board, "top"), q.params())
 }
 
-// Entries walks the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per request
-// (0: 1,000). Entries that come and go meanwhile shift nothing: each request goes on after the entry before it.
+// Entries walks the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per
+// request (0: 1,000). Entries that come and go meanwhile shift nothing: each request goes on after the entry before it.
 func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq2[Entry, error] {
 	return Items[Entry](ctx, c, Path("boards", board, "top"), q.params(), "entries")
 }

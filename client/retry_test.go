@@ -35,7 +35,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	return next(r)
 }
 
-// answer is an answer of the server; Retry-After in seconds, 0 for none.
+// answer returns an answer of the server; Retry-After in seconds, 0 for none.
 func answer(status int, body string, retryAfter int) func(*http.Request) (*http.Response, error) {
 	return func(*http.Request) (*http.Response, error) {
 		h := http.Header{"Content-Type": {"application/json"}}
@@ -63,7 +63,7 @@ const (
 	receipt    = `{"results":[{"member":"m","status":"applied","score":5,"previous_score":null,"created_time":"2026-11-20T14:50:15.332215Z"}],"seq":1}`
 )
 
-// scripted is a client of a script; waited collects the pauses.
+// scripted returns a client of a script; waited collects the pauses.
 func scripted(t *testing.T, s *script, waited *[]time.Duration, options ...client.Option) *client.Client {
 	t.Helper()
 	options = append([]client.Option{

@@ -71,8 +71,8 @@ func (ad *additions) send(ctx context.Context, i int) error {
 	}
 }
 
-// TestKill9AcrossBoards kills the server again and again under additions to one board and to two at once. Each is counted
-// exactly once, on both boards or on none.
+// TestKill9AcrossBoards kills the server again and again under additions to one board and to two at once. Each is
+// counted exactly once, on both boards or on none.
 func TestKill9AcrossBoards(t *testing.T) {
 	w := newWorld(t)
 	ad := &additions{kills: make(chan int64, acrossCount)}

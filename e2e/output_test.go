@@ -112,8 +112,8 @@ func (o *output) awaitLog(t *testing.T, message, attribute string) string {
 	return value
 }
 
-// brief returns what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log, or a
-// warning, or an error.
+// brief returns what of an output helps to understand a failure: how it ends, and what of the rest is no line of a log,
+// or a warning, or an error.
 func brief(text string) string {
 	const end, most = 20, 400
 	lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -56,8 +56,8 @@ func (p *proxy) add(t *testing.T, toxic string) {
 
 func (p *proxy) heal(t *testing.T) { p.Toxics.ResetToxics(t.Context()) }
 
-// replyToxic loses the reply to a COMMIT, which MySQL has carried out. It knows it by the status that replies carry: the
-// first one outside of a transaction after one inside. The servers of these tests roll nothing back.
+// replyToxic loses the reply to a COMMIT, which MySQL has carried out. It knows it by the status that replies carry:
+// the first one outside of a transaction after one inside. The servers of these tests roll nothing back.
 type replyToxic struct {
 	Withhold bool `json:"withhold"`
 }

@@ -75,8 +75,8 @@ func writeAndReadAll(t *testing.T, s *server, rounds int) {
 }
 
 // TestRedisHung stops the Redis process: connections stay open, nothing answers. No request waits for it longer than
-// hungRedisLimit. The longest that any request takes at a second server without a Redis, at the same time, is added: what
-// MySQL and a busy machine cost is not Redis.
+// hungRedisLimit. The longest that any request takes at a second server without a Redis, at the same time, is added:
+// what MySQL and a busy machine cost is not Redis.
 func TestRedisHung(t *testing.T) {
 	redis := testenv.PrivateRedis(t)
 	w := worldOn(t, testenv.MySQL(t), redis.URL)

@@ -81,7 +81,7 @@ func benchAPI() *API {
 	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []Key{{ScopeWrite, writeKey}}})
 }
 
-// bare is the yardstick: the same bytes with the same headers that a client needs, and nothing else.
+// bare returns a handler to compare with: the same bytes with the same headers that a client needs, and nothing else.
 func bare(b *testing.B, api http.Handler, path string) http.Handler {
 	rec := httptest.NewRecorder()
 	api.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
@@ -179,7 +179,8 @@ func benchWire(b *testing.B, h http.Handler, path string) {
 	})
 }
 
-// roundTrip is a client that costs little: it reads the headers for the length and drops the body.
+// roundTrip sends a request and reads the answer at little cost: it reads the headers for the length and drops the
+// body.
 func roundTrip(conn io.Writer, in *bufio.Reader, request string) error {
 	if _, err := io.WriteString(conn, request); err != nil {
 		return fmt.Errorf("send: %w", err)

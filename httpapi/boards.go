@@ -135,8 +135,8 @@ func (h *boardHandlers) delete(c *call) error {
 // maxScan bounds how many pages of boards one request looks through for those that the caller may see.
 const maxScan = 10
 
-// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read them; a page may therefore hold
-// fewer boards than limit, and still have a next one.
+// list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read
+// them; a page may therefore hold fewer boards than limit, and still have a next one.
 func (h *boardHandlers) list(c *call) error {
 	limit := int(c.integer("limit", defaultList, 1, maxList))
 	labels := c.labels()

@@ -18,9 +18,9 @@ import (
 	"leaderboard"
 )
 
-// decode reads the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
-// UTF-8, and names of members in another case. An empty body is an error unless optional. may is nil for a dst that tells
-// null from a value by itself.
+// decode reads the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members,
+// invalid UTF-8, and names of members in another case. An empty body is an error unless optional. may is nil for a dst
+// that tells null from a value by itself.
 func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Options) error {
 	if n := c.r.ContentLength; n > c.shared.maxBody {
 		return &http.MaxBytesError{Limit: c.shared.maxBody}
@@ -53,8 +53,8 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	return nil
 }
 
-// emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out, and
-// what Go makes of them is zero.
+// emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out,
+// and what Go makes of them is zero.
 type emptiness struct {
 	nullable []string // names of members that may be null; no other value may
 	nonEmpty []string // names of members that may not be "", for want of a rule that says so

@@ -11,7 +11,7 @@ import (
 	"leaderboard"
 )
 
-// daily is an env with a board of days, all time and hours in Berlin, at noon of 2026-11-20 there.
+// daily returns an env with a board of days, all time and hours in Berlin, at noon of 2026-11-20 there.
 func daily(t *testing.T) *env {
 	e := newEnv(t)
 	e.now("2026-11-20T11:00:00Z")
@@ -28,7 +28,7 @@ func (e *env) now(at string) {
 	e.fake.SetNow(leaderboard.MicrosOf(v))
 }
 
-// shown is what a page shows of which period.
+// shown returns what a page shows of which period.
 func shown(r rows) string {
 	out := r.Window + " " + r.Period
 	for _, e := range r.Entries {

@@ -78,8 +78,8 @@ func (l list) afterID(cursor string) (int64, bool) {
 // entriesOf returns the list of a period's entries; it continues after sort keys.
 func entriesOf(ref *leaderboard.PeriodRef) list { return list{"entries", ref.ID} }
 
-// afterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see package
-// rank: score, tiebreak and created_time in 24 bytes, then the member), whoever made the cursor.
+// afterKey returns the sort key that a cursor of a period's entries continues after. It has the form of one (see
+// package rank: score, tiebreak and created_time in 24 bytes, then the member), whoever made the cursor.
 func afterKey(ref *leaderboard.PeriodRef, cursor string) (string, bool) {
 	key, ok := entriesOf(ref).after(cursor)
 	return key, ok && isKey(key)
@@ -93,8 +93,8 @@ func isKey(key string) bool {
 	return created >= leaderboard.MinTime && created <= leaderboard.MaxTime
 }
 
-// combinedEntries returns the list of the entries of any boards with the order of these rules: a place in it stays one when
-// boards come and go.
+// combinedEntries returns the list of the entries of any boards with the order of these rules: a place in it stays one
+// when boards come and go.
 func combinedEntries(rules *leaderboard.Rules) list {
 	of := list{name: "rankings"}
 	if rules.Order == leaderboard.OrderAsc {
@@ -106,8 +106,8 @@ func combinedEntries(rules *leaderboard.Rules) list {
 	return of
 }
 
-// place returns what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board, which has
-// no zero byte.
+// place returns what a cursor continues after: a sort key, which may have any bytes in it, and the name of a board,
+// which has no zero byte.
 func place(key, board string) string { return key + "\x00" + board }
 
 func (l list) afterPlace(cursor string) (key, board string, ok bool) {

@@ -2,8 +2,8 @@
 // answers, and problem+json. It holds no rule of a leaderboard and no state but a few counters and encoded pages;
 // everything it says comes through the small interfaces that stand beside the handlers that use them.
 //
-// The contract is openapi.yaml. What is served of it, /openapi.json and /docs, is made by make docs. The tests hold every
-// request and answer against it.
+// The contract is openapi.yaml. What is served of it, /openapi.json and /docs, is made by make docs. The tests hold
+// every request and answer against it.
 //
 // The files read in layers; each uses only those above it.
 //

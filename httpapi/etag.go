@@ -7,8 +7,8 @@ import (
 	"leaderboard"
 )
 
-// etagHash is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not of
-// where the answer came from. FNV-1a, the same on every server.
+// etagHash is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not
+// of where the answer came from. FNV-1a, the same on every server.
 type etagHash uint64
 
 // answerFormat changes with the form of the answers.

@@ -155,8 +155,8 @@ func (w *exportWriter) send(b []byte) error {
 	return nil
 }
 
-// exportName returns the name that a browser saves the file under. A season may have any of [A-Za-z0-9._-] in its name, and
-// so may a board, so nothing needs to be quoted.
+// exportName returns the name that a browser saves the file under. A season may have any of [A-Za-z0-9._-] in its name,
+// and so may a board, so nothing needs to be quoted.
 func exportName(ref *leaderboard.PeriodRef) string {
 	return strings.Join([]string{ref.Board, string(ref.Window), ref.Name}, "_")
 }

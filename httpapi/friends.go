@@ -8,8 +8,8 @@ import (
 	"leaderboard"
 )
 
-// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and may
-// be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
+// Friends keeps who is whose friend; it need not be mutual. Its methods block until MySQL has answered or ctx ends and
+// may be called concurrently. Errors: *leaderboard.RuleError, ErrUnavailable.
 type Friends interface {
 	// PutFriends makes a list the one given, durably, and returns its length; AddFriends adds to it, all or nothing.
 	PutFriends(ctx context.Context, member string, friends []string) (int, error)

@@ -261,7 +261,7 @@ func (e *env) board(name string, rules leaderboard.Rules, entries ...leaderboard
 	}
 }
 
-// classic is the table of the classic exercise: scores with their times in seconds.
+// classic returns the table of the classic exercise: scores with their times in seconds.
 func classic() []leaderboard.Submission {
 	var out []leaderboard.Submission
 	for _, e := range []struct {

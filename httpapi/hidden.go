@@ -13,8 +13,8 @@ import (
 	"leaderboard"
 )
 
-// HiddenMembers hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be called
-// concurrently.
+// HiddenMembers hides members and shows them again. Its methods block until MySQL has answered or ctx ends and may be
+// called concurrently.
 type HiddenMembers interface {
 	// Hide returns when no answer of MySQL shows the member any more, on the board of the request or everywhere; copies
 	// follow as after any write. The same again may change reason and actor. Errors: *leaderboard.RuleError,
@@ -190,8 +190,8 @@ func (h *hiddenHandlers) listLog(c *call) error {
 // maxToldHides bounds the hides of one member that are looked through for those of some boards.
 const maxToldHides = 200
 
-// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is that the
-// member is not ranked.
+// whyAbsent tells admins, and nobody else, that a member is not ranked for being hidden on one of the boards; err is
+// that the member is not ranked.
 func whyAbsent(c *call, all HiddenMembers, boards []string, member string, err error) error {
 	if !errors.Is(err, leaderboard.ErrNotRanked) || c.scope != ScopeAdmin {
 		return err

@@ -10,8 +10,8 @@ import (
 	"leaderboard"
 )
 
-// Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends and
-// may be called concurrently.
+// Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends
+// and may be called concurrently.
 type Profiles interface {
 	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
 	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
@@ -97,7 +97,8 @@ func (h *memberHandlers) put(c *call) error {
 	return c.sendProfile(&p, created)
 }
 
-// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is empty.
+// profilePatch is the body of PATCH /v1/members/{member}, a merge patch (RFC 7396): what is left out stays, null is
+// empty.
 type profilePatch struct {
 	DisplayName patchedText    `json:"display_name"`
 	AvatarURL   patchedText    `json:"avatar_url"`

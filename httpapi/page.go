@@ -56,8 +56,8 @@ func (h *reader) around(c *call) error {
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, nil, &shown) })
 }
 
-// appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says where
-// that continues.
+// appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says
+// where that continues.
 func (h *reader) appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
 	encode := func(b []byte) []byte {
 		b = appendEntries(b, tie, page.Entries, shown)

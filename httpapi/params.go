@@ -61,7 +61,8 @@ func (c *call) boolean(name string) bool {
 	return false
 }
 
-// window returns the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's to say.
+// window returns the parameter of this name, "" when it is not given. Whether the board has the window is the catalog's
+// to say.
 func (c *call) window() string {
 	w := c.text("window")
 	if detail := unknownWindow(w); detail != "" {

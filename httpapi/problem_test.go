@@ -86,7 +86,7 @@ func TestTableIsComplete(t *testing.T) {
 	}
 }
 
-// ruleCodes are the values of the constants of package leaderboard that name a rule.
+// ruleCodes returns the values of the constants of package leaderboard that name a rule.
 func ruleCodes(t *testing.T) []string {
 	file, err := parser.ParseFile(token.NewFileSet(), "../errors.go", nil, 0)
 	if err != nil {

@@ -247,7 +247,8 @@ func TestCombinedOutdated(t *testing.T) {
 	}
 }
 
-// TestCombinedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said so.
+// TestCombinedMinSeq: what copies do not have yet is asked of the database, and what that does not have either is said
+// so.
 func TestCombinedMinSeq(t *testing.T) {
 	e := games(t)
 	e.fake.behind = 1

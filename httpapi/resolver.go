@@ -103,9 +103,9 @@ func (r resolver) target(c *call) (target, error) {
 	return on, nil
 }
 
-// retryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory for
-// a moment. When another server has deleted the board and created it again, or changed its windows, the period that it
-// names lacks what the caller has seen already: that is not the caller's error.
+// retryOutdated makes a handler that calls handle again when the catalog was outdated. The catalog answers from memory
+// for a moment. When another server has deleted the board and created it again, or changed its windows, the period that
+// it names lacks what the caller has seen already: that is not the caller's error.
 func (r resolver) retryOutdated(handle func(*call) error) func(*call) error {
 	return func(c *call) error {
 		err := handle(c)
@@ -116,9 +116,9 @@ func (r resolver) retryOutdated(handle func(*call) error) func(*call) error {
 	}
 }
 
-// outdated renews the catalog's memory of the board when an error may come from it, and reports whether it has changed. A
-// period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names that no
-// period can have are not to reach MySQL.
+// outdated renews the catalog's memory of the board when an error may come from it, and reports whether it has changed.
+// A period that the catalog itself does not find is looked for again only for a caller who knows a seq of it: names
+// that no period can have are not to reach MySQL.
 func (r resolver) outdated(c *call, err error) bool {
 	ahead, lost := errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, leaderboard.ErrPeriodNotFound)
 	if !ahead && !lost || c.resolved.periodID == 0 && c.resolved.minSeq == 0 {

@@ -17,8 +17,8 @@ func (e *env) outdate(name string) {
 	e.fake.outdated = map[string]leaderboard.PeriodRef{name: ref}
 }
 
-// TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: what the caller has seen of
-// the new one is found.
+// TestReadsFollowABoardCreatedAgain: another server has deleted the board and created it again: what the caller has
+// seen of the new one is found.
 func TestReadsFollowABoardCreatedAgain(t *testing.T) {
 	for _, a := range []ask{
 		{method: "GET", path: "/v1/boards/classic/top?min_seq=1"},

@@ -155,8 +155,8 @@ func fieldValues(in map[string]*int64, bad *badFields, i int) map[string]int64 {
 	return out
 }
 
-// boardSubmissions is submissions for entries that name their boards. A board that does not exist, whatever it is called,
-// is the writer's to reject.
+// boardSubmissions is submissions for entries that name their boards. A board that does not exist, whatever it is
+// called, is the writer's to reject.
 func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission, error) {
 	inner := make([]submitEntry, len(in))
 	for i := range in {

@@ -28,8 +28,8 @@ func (s *selection) boards() []string {
 	return names
 }
 
-// selection resolves the boards that are named or have the labels, and lets only those see them who may: a board that is
-// named is rejected, one among those with the labels is passed over. It tells of everything that was wrong with the
+// selection resolves the boards that are named or have the labels, and lets only those see them who may: a board that
+// is named is rejected, one among those with the labels is passed over. It tells of everything that was wrong with the
 // parameters so far.
 func (r resolver) selection(c *call) (selection, error) {
 	boards, labels := c.text("boards"), c.labels()
@@ -158,7 +158,8 @@ func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	return all
 }
 
-// retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see retryOutdated.
+// retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see
+// retryOutdated.
 func (r resolver) retrySelection(c *call, answer func(*selection) error) error {
 	s, err := r.selection(c)
 	if err != nil {

@@ -47,8 +47,8 @@ func (l problemListener) Accept() (net.Conn, error) {
 
 type problemConn struct{ *net.TCPConn }
 
-// unreadableHeaders follow the status line of what net/http sends by itself, in one write. No answer of a handler is like
-// it: that has a Date.
+// unreadableHeaders follow the status line of what net/http sends by itself, in one write. No answer of a handler is
+// like it: that has a Date.
 const unreadableHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // Write sends b, or a problem instead of the text of net/http.
@@ -63,7 +63,8 @@ func (c problemConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad Request: the reason".
+// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad
+// Request: the reason".
 func unreadable(b []byte) (status int, text string, ok bool) {
 	const proto = "HTTP/1.1 "
 	if len(b) < len(proto) || string(b[:len(proto)]) != proto {
@@ -78,8 +79,8 @@ func unreadable(b []byte) (status int, text string, ok bool) {
 	return status, string(b[line+len(unreadableHeaders):]), err == nil && status >= http.StatusBadRequest
 }
 
-// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client that
-// speaks HTTP sees it, and the status says all.
+// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client
+// that speaks HTTP sees it, and the status says all.
 func unreadableProblem(status int, text string) []byte {
 	_, reason, _ := strings.Cut(text, ": ")
 	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text}

@@ -80,7 +80,8 @@ func TestAnswersNameTheirProblems(t *testing.T) {
 	}
 }
 
-// problemAnswers lists the answers of components/responses that are problems, with the statuses that they are given for.
+// problemAnswers lists the answers of components/responses that are problems, with the statuses that they are given
+// for.
 func problemAnswers(doc *openapi3.T) map[string][]string {
 	out := map[string][]string{}
 	for _, item := range doc.Paths.Map() {

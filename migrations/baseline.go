@@ -17,9 +17,9 @@ import (
 
 // How a program knows that a schema is its own.
 //
-// The numbers of migrations do not tell: until v0.1.0 the baseline is edited in place. So the first Up writes the SHA-256
-// of the baseline into the table schema_baseline before anything else, and the Down that ends with nothing drops that
-// table before anything else. A database is then in one of these states, whatever was killed on the way:
+// The numbers of migrations do not tell: until v0.1.0 the baseline is edited in place. So the first Up writes the
+// SHA-256 of the baseline into the table schema_baseline before anything else, and the Down that ends with nothing
+// drops that table before anything else. A database is then in one of these states, whatever was killed on the way:
 //
 //	nothing of ours                     Up may begin
 //	our baseline, version 0             an Up that was cut short; Up goes on

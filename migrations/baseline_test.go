@@ -130,7 +130,7 @@ func unchanged(t *testing.T, db *sql.DB, work func()) {
 	}
 }
 
-// contents is the schema and a checksum of each table's rows.
+// contents returns the schema and a checksum of each table's rows.
 func contents(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables"+

@@ -15,10 +15,10 @@ const lockWait = 5 * time.Minute
 
 var errLockLost = errors.New("the lock of the migrations was lost")
 
-// locked runs work on a schema that is this program's, or has the one fault that work mends, while this process holds the
-// named lock. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock is held
-// here, on a connection of its own, around everything goose does. work calls held before each step: the server gives the
-// lock up with the connection.
+// locked runs work on a schema that is this program's, or has the one fault that work mends, while this process holds
+// the named lock. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock
+// is held here, on a connection of its own, around everything goose does. work calls held before each step: the server
+// gives the lock up with the connection.
 func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Provider, f *found, held func() error) error) (err error) {
 	provider, err := goose.NewProvider(goose.DialectMySQL, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package migrations holds the schema of the database and applies it. MySQL commits each DDL statement by itself, so
-// each of them may be repeated: who finds half of a migration begins it again. Everything here may be called by several processes at once: a named lock of the database server lets one
-// of them work at a time.
+// each of them may be repeated: who finds half of a migration begins it again. Everything here may be called by several
+// processes at once: a named lock of the database server lets one of them work at a time.
 package migrations
 
 import (
@@ -34,9 +34,10 @@ type State struct {
 	AppliedAt time.Time // UTC; zero when it is not applied
 }
 
-// Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it
-// fails half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
-// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW. ErrOtherSchema: nothing was done.
+// Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it fails
+// half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
+// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW. ErrOtherSchema: nothing was
+// done.
 func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	var done []Applied
 	err := locked(ctx, db, nil, func(p *goose.Provider, f *found, held func() error) error {
@@ -118,7 +119,7 @@ func Status(ctx context.Context, db *sql.DB) ([]State, error) {
 	return states, nil
 }
 
-// Latest is the version that this program was built with.
+// Latest returns the version that this program was built with.
 func Latest() int64 {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -131,8 +132,8 @@ func Latest() int64 {
 	return version
 }
 
-// Version is the version that the database has, 0 when it was never migrated. It changes nothing and takes no lock, so
-// that a readiness check may ask. ErrOtherSchema: it is not a version of this program's schema.
+// Version returns the version that the database has, 0 when it was never migrated. It changes nothing and takes no
+// lock, so that a readiness check may ask. ErrOtherSchema: it is not a version of this program's schema.
 func Version(ctx context.Context, db *sql.DB) (int64, error) {
 	f, err := inspect(ctx, db)
 	if err == nil {

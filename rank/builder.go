@@ -40,16 +40,16 @@ func NewBuilder(target int) *Builder {
 	return &Builder{target: min(max(int64(target), 1), maxTarget)}
 }
 
-// Target is the number of entries that a bucket is meant to have.
+// Target returns the number of entries that a bucket is meant to have.
 func (b *Builder) Target() int64 { return b.target }
 
-// Next is where the next bucket starts, "" for the first; false when the last one is there.
+// Next returns where the next bucket starts, "" for the first; false when the last one is there.
 func (b *Builder) Next() (Key, bool) { return b.next, !b.done }
 
-// At is the state up to which commits have been folded, at first that of the first bucket.
+// At returns the state up to which commits have been folded, at first that of the first bucket.
 func (b *Builder) At() State { return b.at }
 
-// Counted is the number of entries in the buckets so far.
+// Counted returns the number of entries in the buckets so far.
 func (b *Builder) Counted() int64 {
 	var n int64
 	for _, c := range b.counts {
@@ -129,9 +129,9 @@ func (b *Builder) count(key Key, delta, seq int64) error {
 	return nil
 }
 
-// Finish is the index at the state At. Errors: ErrUnfinished while the last bucket or commits up to the newest bucket
-// are missing, ErrDamaged when the counts do not add up to the entries of that state. The builder must not be used
-// after success.
+// Finish returns the index at the state At. Errors: ErrUnfinished while the last bucket or commits up to the newest
+// bucket are missing, ErrDamaged when the counts do not add up to the entries of that state. The builder must not be
+// used after success.
 func (b *Builder) Finish() (*Index, error) {
 	if !b.done {
 		return nil, fmt.Errorf("%w: the last bucket is missing", ErrUnfinished)

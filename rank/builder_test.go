@@ -155,7 +155,7 @@ func save(b *Builder) error { _, err := b.AppendBinary(nil); return err }
 // noError is for a step whose error another test checks.
 func noError(error) error { return nil }
 
-// unjoin are the errors of the steps that failed.
+// unjoin returns the errors of the steps that failed.
 func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()

@@ -61,7 +61,7 @@ func eachSide(codec Codec, c *leaderboard.Change, count func(key Key, delta int6
 	return nil
 }
 
-// StateOf is the state that a commit leads to.
+// StateOf returns the state that a commit leads to.
 func StateOf(c *leaderboard.Commit) State {
 	return State{Revision: c.To(), Total: c.EntryCount}
 }

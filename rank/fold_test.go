@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// folded is a world with three entries and its index at seq 3.
+// folded returns a world with three entries and its index at seq 3.
 func folded(t *testing.T) (*world, *Index) {
 	t.Helper()
 	w := newWorld(Codec{})

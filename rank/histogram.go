@@ -2,8 +2,8 @@ package rank
 
 import "leaderboard"
 
-// Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. A bucket has
-// the entries ahead of its end less those ahead of its beginning, so it takes one rank at each edge between two.
+// Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. A bucket
+// has the entries ahead of its end less those ahead of its beginning, so it takes one rank at each edge between two.
 //
 // Widths are unsigned: the greatest and the least int64 lie further apart than an int64 can say.
 type Histogram struct {
@@ -39,8 +39,8 @@ func (h *Histogram) best(i int) *leaderboard.Bucket {
 	return &h.buckets[len(h.buckets)-1-i]
 }
 
-// Edges returns what the keys at the edges between two buckets begin with, best first: the best score of each bucket but
-// the first.
+// Edges returns what the keys at the edges between two buckets begin with, best first: the best score of each bucket
+// but the first.
 func (h *Histogram) Edges() []Key {
 	edges := make([]Key, len(h.buckets)-1)
 	for i := range edges {

@@ -68,25 +68,25 @@ func (x *Index) set(bounds []Key, counts []int64) {
 	}
 }
 
-// limit is the number of entries from which on a bucket is overgrown.
+// limit returns the number of entries from which on a bucket is overgrown.
 func (x *Index) limit() int64 { return 2 * x.target }
 
-// At is the state that the index is exact at.
+// At returns the state that the index is exact at.
 func (x *Index) At() State { return x.at }
 
-// Len is the number of buckets, at least 1.
+// Len returns the number of buckets, at least 1.
 func (x *Index) Len() int { return len(x.bounds) }
 
-// Find is the bucket that key belongs to. The entries ahead of key are those of the buckets ahead, Span.Before, and
-// those in the bucket with From <= k < key, which the caller counts. key may be any string of bytes, such as the
+// Find returns the bucket that key belongs to. The entries ahead of key are those of the buckets ahead, Span.Before,
+// and those in the bucket with From <= k < key, which the caller counts. key may be any string of bytes, such as the
 // prefix of a sort key; no entry need have it.
 func (x *Index) Find(key Key) Span {
 	i := search(x.bounds, key)
 	return x.span(i, x.tree.Sum(i))
 }
 
-// Nth is the bucket with the entry that n others are ahead of; it is number n-Span.Before of its bucket, from 0. It is
-// false unless 0 <= n < At().Total.
+// Nth returns the bucket with the entry that n others are ahead of; it is number n-Span.Before of its bucket, from 0.
+// It is false unless 0 <= n < At().Total.
 func (x *Index) Nth(n int64) (Span, bool) {
 	if n < 0 || n >= x.at.Total {
 		return Span{}, false
@@ -95,7 +95,7 @@ func (x *Index) Nth(n int64) (Span, bool) {
 	return x.span(i, before), true
 }
 
-// Spans are all buckets in order.
+// Spans returns all buckets in order.
 func (x *Index) Spans() iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		var before int64
@@ -116,7 +116,7 @@ func (x *Index) span(i int, before int64) Span {
 	return s
 }
 
-// search is the last of the ascending bounds that is not greater than key; bounds[0] is "".
+// search returns the last of the ascending bounds that is not greater than key; bounds[0] is "".
 func search(bounds []Key, key Key) int {
 	lo, hi := 0, len(bounds)
 	for hi-lo > 1 {

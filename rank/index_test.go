@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// drawChanges are what one commit does to a few of 24 members: few scores, so that most entries are tied.
+// drawChanges returns what one commit does to a few of 24 members: few scores, so that most entries are tied.
 func drawChanges(t *rapid.T) map[string]*leaderboard.Entry {
 	next := map[string]*leaderboard.Entry{}
 	for range rapid.IntRange(1, 6).Draw(t, "changes") {

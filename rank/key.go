@@ -30,7 +30,7 @@ type Codec struct {
 	score, tiebreak int64
 }
 
-// CodecOf is the codec of a board with these rules.
+// CodecOf returns the codec of a board with these rules.
 func CodecOf(r *leaderboard.Rules) Codec {
 	var c Codec
 	if r.Order == leaderboard.OrderAsc {
@@ -42,12 +42,12 @@ func CodecOf(r *leaderboard.Rules) Codec {
 	return c
 }
 
-// Stored is the form of score and tiebreak in MySQL, higher is better in both; it is its own inverse.
+// Stored returns the form of score and tiebreak in MySQL, higher is better in both; it is its own inverse.
 func (c Codec) Stored(score, tiebreak int64) (int64, int64) {
 	return score ^ c.score, tiebreak ^ c.tiebreak
 }
 
-// Key is the sort key of an entry.
+// Key returns the sort key of an entry.
 func (c Codec) Key(e leaderboard.Entry) Key {
 	var room [HeadLen + leaderboard.MaxMember]byte // keeps the one allocation to the result
 	b := c.appendPrefix(room[:0], e.Score, e.Tiebreak)
@@ -55,7 +55,7 @@ func (c Codec) Key(e leaderboard.Entry) Key {
 	return Key(append(b, e.Member...))
 }
 
-// Prefix is the part of the key that all entries with this score and tiebreak share.
+// Prefix returns the part of the key that all entries with this score and tiebreak share.
 func (c Codec) Prefix(score, tiebreak int64) Key {
 	var room [PrefixLen]byte
 	return Key(c.appendPrefix(room[:0], score, tiebreak))
@@ -82,10 +82,10 @@ func (c Codec) Entry(k Key) (leaderboard.Entry, error) {
 // Valid says whether k has the form of a key: a head and a member of 1 to 64 bytes.
 func (k Key) Valid() bool { return len(k) > HeadLen && len(k) <= HeadLen+leaderboard.MaxMember }
 
-// Prefix is the part that tied entries share.
+// Prefix returns the part that tied entries share.
 func (k Key) Prefix() Key { return k[:PrefixLen] }
 
-// Member is the member that the key ends with.
+// Member returns the member that the key ends with.
 func (k Key) Member() string { return string(k[HeadLen:]) }
 
 // Tied says whether two keys have the same score and tiebreak.

@@ -12,7 +12,7 @@ import (
 	"leaderboard"
 )
 
-// codecs are the four kinds of boards with their rules.
+// codecs returns the four kinds of boards with their rules.
 func codecs() map[Codec]*leaderboard.Rules {
 	out := map[Codec]*leaderboard.Rules{}
 	for _, o := range []leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc} {

@@ -9,10 +9,11 @@ type Ranks struct {
 	Dense  int64 // 1 + better distinct (score, tiebreak); may be left 0 by who numbers in another mode
 }
 
-// Top are the ranks of the best entry of a period.
+// Top returns the ranks of the best entry of a period.
 func Top() Ranks { return Ranks{Strict: 1, Tied: 1, Dense: 1} }
 
-// Next are the ranks of the entry with key next, given that r are those of the entry right before it, whose key is cur.
+// Next returns the ranks of the entry with key next, given that r are those of the entry right before it, whose key is
+// cur.
 func (r Ranks) Next(cur, next Key) Ranks {
 	r.Strict++
 	if !Tied(cur, next) {
@@ -22,7 +23,7 @@ func (r Ranks) Next(cur, next Key) Ranks {
 	return r
 }
 
-// In is the rank in one mode.
+// In returns the rank in one mode.
 func (r Ranks) In(mode leaderboard.Mode) int64 {
 	switch mode {
 	case leaderboard.ModeTied:
@@ -49,7 +50,8 @@ func Number(mode leaderboard.Mode, first Ranks, keys []Key) []int64 {
 	return out
 }
 
-// StartAround returns the number of entries ahead of the page around an entry that has so many ahead of it, out of total.
+// StartAround returns the number of entries ahead of the page around an entry that has so many ahead of it, out of
+// total.
 func StartAround(q leaderboard.PageQuery, ahead, total int64) int64 {
 	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
 }

@@ -11,7 +11,7 @@ import (
 	"leaderboard"
 )
 
-// classic is the table that the numbering is known from.
+// classic returns the table that the numbering is known from.
 func classic() []leaderboard.Entry {
 	return []leaderboard.Entry{
 		{Member: "1", Score: 90, CreatedTime: 1534429870e6},
@@ -74,7 +74,7 @@ func TestNumberAnyRun(t *testing.T) {
 	})
 }
 
-// defined are the ranks of keys[i] by counting.
+// defined returns the ranks of keys[i] by counting.
 func defined(keys []Key, i int) Ranks {
 	r := Ranks{Strict: int64(i) + 1, Tied: 1, Dense: 1}
 	better := map[Key]bool{}

@@ -11,7 +11,7 @@ import (
 	"leaderboard"
 )
 
-// nastyInts are the integers that a float, a subtraction or a sign would get wrong.
+// nastyInts returns the integers that a float, a subtraction or a sign would get wrong.
 func nastyInts() []int64 {
 	const exact = 1 << 53 // the last integer that a double holds with all its neighbours
 	return []int64{
@@ -20,7 +20,8 @@ func nastyInts() []int64 {
 	}
 }
 
-// nastyMembers contain each other as prefixes, zero bytes, trailing spaces, letters of both cases and the greatest byte.
+// nastyMembers contain each other as prefixes, zero bytes, trailing spaces, letters of both cases and the greatest
+// byte.
 func nastyMembers() []string {
 	return []string{"\x00", "\x00\x00", "A", "a", "a\x00", "a ", "aa", "ab", "b", "é", "\xff", "\xff\xff", strings.Repeat("\xff", leaderboard.MaxMember)}
 }

@@ -29,7 +29,7 @@ func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
 	return s
 }
 
-// Keys are those whose ranks are needed, in ascending order.
+// Keys returns those whose ranks are needed, in ascending order.
 func (s *Selection) Keys() []Key {
 	run := s.keys[s.from:s.to]
 	switch {
@@ -42,7 +42,7 @@ func (s *Selection) Keys() []Key {
 	}
 }
 
-// Standings are those selected; ranks are those of Keys, in their order.
+// Standings returns those selected; ranks are those of Keys, in their order.
 func (s *Selection) Standings(codec Codec, mode leaderboard.Mode, ranks []Ranks) (*leaderboard.Standings, error) {
 	out := &leaderboard.Standings{Ranked: len(s.keys), Entries: make([]leaderboard.Standing, 0, s.to-s.from)}
 	at := 0

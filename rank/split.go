@@ -21,8 +21,8 @@ type Cut struct {
 	Left int64 // entries of the bucket ahead of At, and behind the cut before it when that goes through the same bucket
 }
 
-// Overgrown are the buckets with more than twice the target of entries, in order. Who keeps the index splits them soon,
-// every target entries: ranks stay exact meanwhile, but take longer to count.
+// Overgrown returns the buckets with more than twice the target of entries, in order. Who keeps the index splits them
+// soon, every target entries: ranks stay exact meanwhile, but take longer to count.
 func (x *Index) Overgrown() []Span {
 	starts := slices.Sorted(maps.Keys(x.over))
 	spans := make([]Span, len(starts))
@@ -32,7 +32,7 @@ func (x *Index) Overgrown() []Span {
 	return spans
 }
 
-// Target is the number of entries that a bucket is meant to have.
+// Target returns the number of entries that a bucket is meant to have.
 func (x *Index) Target() int64 { return x.target }
 
 // Split cuts buckets, any number of them, in O(buckets). cuts are in ascending order and were counted at the state
@@ -71,8 +71,8 @@ func (x *Index) Split(seq int64, cuts []Cut) error {
 }
 
 // Compact merges neighbours that have no more than the target together, and says how many buckets that saved. It does
-// nothing while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be called
-// after every Fold.
+// nothing while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be
+// called after every Fold.
 func (x *Index) Compact() int {
 	// Once neighbours have more than the target together there are at most 2*Total/target+1 buckets. Waiting for half
 	// as many again spreads the cost over the changes that made them sparse.

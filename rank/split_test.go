@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// crowded is a world of n entries of which the index has all in one bucket.
+// crowded returns a world of n entries of which the index has all in one bucket.
 func crowded(t *testing.T, n, target int) (*world, *Index) {
 	t.Helper()
 	w := newWorld(Codec{})

@@ -43,12 +43,12 @@ func (w *world) commit(next map[string]*leaderboard.Entry) *leaderboard.Commit {
 	return &w.log[len(w.log)-1]
 }
 
-// put is a commit that sets one entry.
+// put returns a commit that sets one entry.
 func (w *world) put(e leaderboard.Entry) *leaderboard.Commit {
 	return w.commit(map[string]*leaderboard.Entry{e.Member: &e})
 }
 
-// since are the commits after seq.
+// since returns the commits after seq.
 func (w *world) since(seq int64) []leaderboard.Commit {
 	i, _ := slices.BinarySearchFunc(w.log, seq, func(c leaderboard.Commit, seq int64) int { return cmp.Compare(c.LastSeq, seq) })
 	if i < len(w.log) && w.log[i].LastSeq == seq {
@@ -57,7 +57,7 @@ func (w *world) since(seq int64) []leaderboard.Commit {
 	return w.log[i:]
 }
 
-// keys are the keys of all entries in order.
+// keys returns the keys of all entries in order.
 func (w *world) keys() []Key {
 	return sortedKeys(w.codec, slices.Collect(maps.Values(w.entries)))
 }
@@ -80,7 +80,7 @@ func (w *world) build(target int) (*Index, error) {
 	return b.Finish()
 }
 
-// bucketOf is what the database would say about the bucket of target entries that starts at from.
+// bucketOf returns what the database would say about the bucket of target entries that starts at from.
 func bucketOf(keys []Key, from Key, target int) (to Key, n int64) {
 	rest := keys[before(keys, from):]
 	if len(rest) <= target {

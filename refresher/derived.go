@@ -246,9 +246,9 @@ func (f *follower) wait(ctx context.Context, took time.Duration, failures int, l
 	return ctx.Err() == nil
 }
 
-// step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of its
-// own, so that other boards go on. It waits for one with nothing in its hands, and begins from the start then: a step that
-// waits in the middle has a snapshot open, and a connection.
+// step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
+// its own, so that other boards go on. It waits for one with nothing in its hands, and begins from the start then: a
+// step that waits in the middle has a snapshot open, and a connection.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err == nil && long {

@@ -90,7 +90,7 @@ func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) error {
 	return f.do(func() error { f.runs[run.ID-1] = run; return nil })
 }
 
-// taken are the times of the steps so far, since start, and forgets them.
+// taken returns the times of the steps so far, since start, and forgets them.
 func (f *fakeDerived) taken(start time.Time) []time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()

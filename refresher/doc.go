@@ -1,5 +1,5 @@
-// Package refresher decides when a copy is made or renewed and when a derived board follows its sources, and it is the one
-// runner of runs. RunOnce does a run, Run only schedules.
+// Package refresher decides when a copy is made or renewed and when a derived board follows its sources, and it is the
+// one runner of runs. RunOnce does a run, Run only schedules.
 //
 // # Coalescing
 //
@@ -24,8 +24,9 @@
 // # Derived boards
 //
 // Every process lists the derived boards and has one goroutine for each. Of several processes one leads a board, by a
-// lock that only saves work; what makes a step right is that the store writes it only if nobody else was faster. A step is
-// taken when a source has a commit from this process, and otherwise once a second: that is how commits of other processes
-// and rollovers are seen. After a step the goroutine rests for a quarter of the time that it took at least. A rollover,
-// which touches most of a board, rests within the step, and has a permit of another kind, so that other boards go on.
+// lock that only saves work; what makes a step right is that the store writes it only if nobody else was faster. A step
+// is taken when a source has a commit from this process, and otherwise once a second: that is how commits of other
+// processes and rollovers are seen. After a step the goroutine rests for a quarter of the time that it took at least. A
+// rollover, which touches most of a board, rests within the step, and has a permit of another kind, so that other
+// boards go on.
 package refresher

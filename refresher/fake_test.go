@@ -162,7 +162,7 @@ func (s *site) buildCount() int {
 	return len(s.builds)
 }
 
-// history is the runs recorded so far, as kind, reason and state.
+// history returns the runs recorded so far, as kind, reason and state.
 func (s *site) history() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

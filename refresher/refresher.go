@@ -90,9 +90,9 @@ func (r *Refresher) RunOnce(ctx context.Context, req Request) (leaderboard.Run, 
 	return r.join(req).wait(ctx)
 }
 
-// Start begins the run, or shares one, and returns it as soon as it has an id; one that cannot be done here, as it ended.
-// wait returns it finished, as RunOnce does. The error says that the history did not take the run, which goes on all the
-// same.
+// Start begins the run, or shares one, and returns it as soon as it has an id; one that cannot be done here, as it
+// ended. wait returns it finished, as RunOnce does. The error says that the history did not take the run, which goes on
+// all the same.
 func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run, wait func(context.Context) (leaderboard.Run, error), err error) {
 	j := r.join(req)
 	select {
@@ -119,8 +119,8 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Run keeps the schedules of all boards and follows the sources of derived boards until ctx ends, then waits for what it
-// began. Failures are logged and do not end it.
+// Run keeps the schedules of all boards and follows the sources of derived boards until ctx ends, then waits for what
+// it began. Failures are logged and do not end it.
 func (r *Refresher) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	if r.cfg.Copies != nil && r.cfg.Boards != nil {
@@ -136,7 +136,8 @@ func (r *Refresher) Run(ctx context.Context) {
 func (r *Refresher) Notify(ref leaderboard.PeriodRef) { r.deriver.notify(ref) }
 
 // Lag returns how far the derived boards that this process leads are behind their sources: the changes that the last
-// step of the worst one found, and the time since that of the oldest began. What was committed before that is reflected.
+// step of the worst one found, and the time since that of the oldest began. What was committed before that is
+// reflected.
 func (r *Refresher) Lag() (changes int64, behind time.Duration) { return r.deriver.lag() }
 
 // Close cancels the runs and waits for their ends to be recorded, or for the end of ctx.

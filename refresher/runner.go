@@ -60,7 +60,8 @@ type result struct {
 	rows           int64
 }
 
-// work does a run of one kind. It calls begin once it looks at the database: requests that come later need the next run.
+// work does a run of one kind. It calls begin once it looks at the database: requests that come later need the next
+// run.
 type work struct {
 	do      func(ctx context.Context, j *job) (result, error)
 	timeout time.Duration

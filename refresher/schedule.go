@@ -31,7 +31,8 @@ type Boards interface {
 	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
 }
 
-// plan is when one board is due. It belongs to the goroutine of scheduler.run, and to the task that works on it while busy.
+// plan is when one board is due. It belongs to the goroutine of scheduler.run, and to the task that works on it while
+// busy.
 type plan struct {
 	board leaderboard.Board
 	busy  bool

@@ -1,6 +1,6 @@
 // Package resident keeps a whole period in memory, so that every question about it is answered without a round trip:
-// strict, tied and dense ranks at any depth, pages, slices around a member, the rank of a score, a histogram. It is pure:
-// no I/O and no clock.
+// strict, tied and dense ranks at any depth, pages, slices around a member, the rank of a score, a histogram. It is
+// pure: no I/O and no clock.
 //
 // Read it from below: slab keeps the entries, members finds one by its member, order counts them, Period is a period at
 // one state with its queries. An entry with an id of 13 bytes takes about 60 bytes:
@@ -9,6 +9,7 @@
 //	members    5 to 6 of an open table, 256 of them so that growing one is short
 //	order      4 of the record's number, in blocks of up to 1,024 that are 67 to 75 % full; a bit for tied entries
 //
-// Two Fenwick trees over the blocks count entries and groups of tied entries: a rank is a binary search over the blocks,
-// one within a block, and a prefix sum. Dense ranks are prefix sums over groups, so they cost what strict ranks do.
+// Two Fenwick trees over the blocks count entries and groups of tied entries: a rank is a binary search over the
+// blocks, one within a block, and a prefix sum. Dense ranks are prefix sums over groups, so they cost what strict ranks
+// do.
 package resident

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// memberShards is how many tables the members are spread over. One that is full is made again, larger, by itself: at ten million
-// members that takes as long as 40,000 look-ups.
+// memberShards is how many tables the members are spread over. One that is full is made again, larger, by itself: at
+// ten million members that takes as long as 40,000 look-ups.
 const memberShards = 256
 
 // members finds the record of a member: open addressing with linear probing, and on removal the entries after the hole
@@ -30,7 +30,7 @@ func (m *members) shard(hash uint64) (*memberShard, uint32) {
 	return &m.shards[hash>>56], uint32(hash)
 }
 
-// home is the slot where the search for a hash begins.
+// home returns the slot where the search for a hash begins.
 func (s *memberShard) home(hash uint32) int {
 	hi, _ := bits.Mul32(hash, uint32(len(s.slots)))
 	return int(hi)

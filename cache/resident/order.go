@@ -70,8 +70,8 @@ func (o *order) find(less less) place {
 	return place{low, from}
 }
 
-// place returns where a record is. It says which block that is, and looking through its numbers in a row takes less than a
-// search that looks at an entry, somewhere in memory, at each step.
+// place returns where a record is. It says which block that is, and looking through its numbers in a row takes less
+// than a search that looks at an entry, somewhere in memory, at each step.
 func (o *order) place(record uint32) place {
 	i := int(o.index[o.slab.at(record).block()])
 	b := o.blocks[i]
@@ -103,8 +103,8 @@ func (o *order) next(p place) place {
 	return p
 }
 
-// group returns how many groups begin ahead of or at the place of an entry, and the number of entries ahead of the group
-// that it is in.
+// group returns how many groups begin ahead of or at the place of an entry, and the number of entries ahead of the
+// group that it is in.
 func (o *order) group(p place) (groups, ahead int64) {
 	groups = o.groups.Sum(p.block) + int64(o.blocks[p.block].begun(p.n))
 	i, before := o.groups.Search(groups - 1)
@@ -291,8 +291,8 @@ func (o *order) setLast(i int) {
 	o.last[i] = o.slab.at(b.records[b.n-1]).head
 }
 
-// recount finds out again what follows from which blocks there are: some ten microseconds for a million entries, once in
-// some hundred changes.
+// recount finds out again what follows from which blocks there are: some ten microseconds for a million entries, once
+// in some hundred changes.
 func (o *order) recount() {
 	entries, groups := make([]int64, len(o.blocks)), make([]int64, len(o.blocks))
 	o.last = slices.Grow(o.last[:0], len(o.blocks))[:len(o.blocks)]

@@ -80,9 +80,10 @@ func (p *Period) Bytes() int64 {
 	return p.slab.bytes() + p.members.bytes() + p.order.bytes()
 }
 
-// Fold takes the period to the state after a commit. One that it has seen is passed over. Errors: rank.ErrGap when commits
-// are missing and rank.ErrDiverged when it is of another history, both leave the period as it was; rank.ErrDamaged when the
-// commit contradicts the entries, after which the period is of no more use and answers nothing.
+// Fold takes the period to the state after a commit. One that it has seen is passed over. Errors: rank.ErrGap when
+// commits are missing and rank.ErrDiverged when it is of another history, both leave the period as it was;
+// rank.ErrDamaged when the commit contradicts the entries, after which the period is of no more use and answers
+// nothing.
 func (p *Period) Fold(c *leaderboard.Commit) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

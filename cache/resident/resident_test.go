@@ -119,7 +119,8 @@ func TestPropertyAgainstModel(t *testing.T) {
 	})
 }
 
-// world is a period with thousands of entries, so that blocks fill, split, run empty and are joined, beside a sorted slice.
+// world is a period with thousands of entries, so that blocks fill, split, run empty and are joined, beside a sorted
+// slice.
 type world struct {
 	rules  leaderboard.Rules
 	codec  rank.Codec
@@ -206,7 +207,8 @@ func (w *world) check(t interface{ Fatalf(string, ...any) }) {
 	}
 }
 
-// TestLargePeriodsAgainstASortedSlice: few scores make long groups that reach over blocks, many make short ones; removals run blocks empty.
+// TestLargePeriodsAgainstASortedSlice: few scores make long groups that reach over blocks, many make short ones;
+// removals run blocks empty.
 func TestLargePeriodsAgainstASortedSlice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -354,7 +356,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestReadersSeeWholeCommits: readers see whole commits: all members of the world have the same score before and after each.
+// TestReadersSeeWholeCommits: readers see whole commits: all members of the world have the same score before and after
+// each.
 func TestReadersSeeWholeCommits(t *testing.T) {
 	t.Parallel()
 	const members = 3000

@@ -21,8 +21,8 @@ func (r *record) block() uint32  { return r.where >> 8 }
 
 func (r *record) setBlock(id uint32) { r.where = id<<8 | r.length() }
 
-// slab keeps records and the bytes of their members in chunks that the garbage collector does not look into. A record is
-// named by its number; numbers and names of removed records are used again.
+// slab keeps records and the bytes of their members in chunks that the garbage collector does not look into. A record
+// is named by its number; numbers and names of removed records are used again.
 type slab struct {
 	records [][]record
 	names   [][]byte

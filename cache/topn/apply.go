@@ -101,8 +101,8 @@ const (
 )
 
 // CatchUp brings the copy to the state that the period is in when it starts, by the change log. Errors:
-// leaderboard.ErrNeedsBuild, which may wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned). A copy that is
-// of another history than MySQL's is dropped. It needs no lease.
+// leaderboard.ErrNeedsBuild, which may wrap the reason (ErrMissing, ErrDamaged, leaderboard.ErrLogPruned). A copy that
+// is of another history than MySQL's is dropped. It needs no lease.
 func (c *Copies) CatchUp(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	var out leaderboard.CopyOutcome
 	target := int64(-1) // where MySQL was at first; running after a busy writer would have no end

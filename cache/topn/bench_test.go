@@ -8,7 +8,7 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// benchRig is a period of n members with a copy.
+// benchRig returns a period of n members with a copy.
 func benchRig(b *testing.B, n, topN int) *rig {
 	b.Helper()
 	r := newRig(b, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = topN }), Options{})

@@ -16,9 +16,9 @@ import (
 // cleanupTimeout bounds removing the temporary keys of a build that failed; their TTL does it otherwise.
 const cleanupTimeout = 500 * time.Millisecond
 
-// Build makes the copy from scratch: it reads the top in one snapshot of MySQL, writes it to temporary keys, publishes it
-// if it is not older than the copy in place, and applies the log on top. It is correct without any lease; running two at
-// once is only a waste.
+// Build makes the copy from scratch: it reads the top in one snapshot of MySQL, writes it to temporary keys, publishes
+// it if it is not older than the copy in place, and applies the log on top. It is correct without any lease; running
+// two at once is only a waste.
 func (c *Copies) Build(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyOutcome, error) {
 	start := time.Now()
 	out, err := c.build(ctx, p)
@@ -94,7 +94,8 @@ func (b *builder) read(ctx context.Context) error {
 	return nil
 }
 
-// write adds a chunk. The keys get their TTL in the same transaction, so that a build that dies leaves nothing for good.
+// write adds a chunk. The keys get their TTL in the same transaction, so that a build that dies leaves nothing for
+// good.
 func (b *builder) write(ctx context.Context, keys []rank.Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -140,8 +141,8 @@ func (b *builder) publish(ctx context.Context) (status string, err error) {
 	}
 }
 
-// refused decides what a newer copy in place means: a builder that was slow (stay refused), or a copy of a history
-// that MySQL no longer has (drop it, publish once more). CatchUp is the judge: it compares the copy with what MySQL says
+// refused decides what a newer copy in place means: a builder that was slow (stay refused), or a copy of a history that
+// MySQL no longer has (drop it, publish once more). CatchUp is the judge: it compares the copy with what MySQL says
 // now, not with the snapshot of this builder, which proves nothing about a newer copy.
 func (b *builder) refused(ctx context.Context) (status string, err error) {
 	_, err = b.copies.CatchUp(ctx, b.ref)

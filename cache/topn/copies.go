@@ -27,7 +27,8 @@ var (
 	ErrBehind = errors.New("topn: copy is older than asked for")
 )
 
-// Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can say.
+// Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can
+// say.
 func Failed(err error) bool {
 	for _, e := range []error{ErrMissing, ErrDamaged, ErrUncovered, ErrBehind, leaderboard.ErrNotRanked} {
 		if errors.Is(err, e) {
@@ -103,8 +104,9 @@ func (c *Copies) base(p leaderboard.PeriodRef) string {
 	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:"
 }
 
-// format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no entries its
-// order may change, and keys in one order must not be read in the other. Every version's is digits, then small letters.
+// format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no
+// entries its order may change, and keys in one order must not be read in the other. Every version's is digits, then
+// small letters.
 func format(p leaderboard.PeriodRef) string {
 	return "1" + direction(p.Rules.Order) + direction(p.Rules.Tiebreak.Order)
 }

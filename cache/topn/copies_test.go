@@ -38,7 +38,7 @@ func (b *rig) info(t testing.TB) leaderboard.CopyInfo {
 	return cachetest.Must(b.copies.Info(cachetest.Within(t), b.ref))(t)
 }
 
-// top is the first page that the copy answers.
+// top returns the first page that the copy answers.
 func (b *rig) top(t testing.TB, limit int) (*leaderboard.Page, error) {
 	t.Helper()
 	page, _, err := b.copies.Page(cachetest.Within(t), b.ref, leaderboard.PageQuery{Limit: limit})

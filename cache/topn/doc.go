@@ -1,12 +1,12 @@
-// Package topn keeps copies of periods in Redis, the top N of each. MySQL is the database; every copy may be lost at any
-// moment without losing anything. No other package talks to Redis.
+// Package topn keeps copies of periods in Redis, the top N of each. MySQL is the database; every copy may be lost at
+// any moment without losing anything. No other package talks to Redis.
 //
 // # A copy is a state machine (promise P3)
 //
 // Three keys of one hash slot hold a period's copy: top, a zset of sort keys in byte order; key, a hash from member to
-// sort key; meta, a hash that names the state. Its invariant: for every entry at or above meta.floor, the copy equals the
-// database at exactly meta.seq. When n = total the copy is complete and the floor means nothing. Three steps move it, each
-// one script and thus atomic:
+// sort key; meta, a hash that names the state. Its invariant: for every entry at or above meta.floor, the copy equals
+// the database at exactly meta.seq. When n = total the copy is complete and the floor means nothing. Three steps move
+// it, each one script and thus atomic:
 //
 //	publish(S)       nothing or an older state → S     a full build, read in one snapshot of MySQL
 //	apply(from, to)  from → to                         absolute changes of the log, never deltas

@@ -8,7 +8,7 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// ends are the moments at which the keys of the copy expire, in ms; -1 never, -2 no such key.
+// ends returns the moments at which the keys of the copy expire, in ms; -1 never, -2 no such key.
 func (b *rig) ends(t testing.TB) [3]int64 {
 	t.Helper()
 	var out [3]int64

@@ -124,7 +124,8 @@ func (b *backlog) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	b.commits = append(b.commits, commit)
 }
 
-// Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the oldest.
+// Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the
+// oldest.
 func (f *Follower) Lag() (changes int64, age time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

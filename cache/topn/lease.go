@@ -13,8 +13,8 @@ import (
 	"leaderboard"
 )
 
-// lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced by
-// seq, because no lease in the world stops a process that was paused and goes on. What happens on a failure:
+// lease is a key in Redis that ends with its term unless a heartbeat renews it. What must never happen twice is fenced
+// by seq, because no lease in the world stops a process that was paused and goes on. What happens on a failure:
 //
 //   - the holder dies: the lease ends with its term, nobody needs to clean up;
 //   - the holder is paused beyond the term: another may take the lease; the holder learns that it is lost at its next

@@ -62,8 +62,8 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 	return page, nil
 }
 
-// ScoreRank reads the rank of a score in one round trip. An incomplete copy covers what is better than its last entry: at
-// or below that, entries that are as good may not be in the copy.
+// ScoreRank reads the rank of a score in one round trip. An incomplete copy covers what is better than its last entry:
+// at or below that, entries that are as good may not be in the copy.
 func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (r *leaderboard.ScoreRank, short bool, err error) {
 	prefix := rank.CodecOf(p.Rules).Prefix(q.Score, q.Tiebreak)
 	h, err := c.run(ctx, c.scripts.score, p, format(p), string(prefix))
@@ -136,8 +136,8 @@ func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode 
 	return m, h.short(p), nil
 }
 
-// Standings answers q, which asks for no subset and whose members are those from the given place on. Errors: ErrUncovered,
-// ErrBehind.
+// Standings answers q, which asks for no subset and whose members are those from the given place on. Errors:
+// ErrUncovered, ErrBehind.
 func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	if m.Seq < q.MinSeq {
 		return nil, ErrBehind
@@ -171,8 +171,8 @@ func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderbo
 // subsetAttempts bounds how often the two halves of a subset are read again because the copy moved between them.
 const subsetAttempts = 3
 
-// subset answers a query that shows some of many members: first it reads the keys of all, which say who is shown, then the
-// ranks of those at the same state. A copy that moves on all the time is ErrUncovered.
+// subset answers a query that shows some of many members: first it reads the keys of all, which say who is shown, then
+// the ranks of those at the same state. A copy that moves on all the time is ErrUncovered.
 func (c *Copies) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (s *leaderboard.Standings, short bool, err error) {
 	for range subsetAttempts {
 		keys, h, err := c.held(ctx, p, q.Members)

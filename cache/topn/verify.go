@@ -173,8 +173,8 @@ func (c *Copies) advance(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	return at == to.Revision, nil
 }
 
-// growth returns by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as much,
-// which the count of the last commit would hide.
+// growth returns by how many entries commits make a period larger. A count of the copy that was wrong stays wrong by as
+// much, which the count of the last commit would hide.
 func growth(commits []leaderboard.Commit) int64 {
 	var n int64
 	for i := range commits {

@@ -1,5 +1,5 @@
-// Command leaderboard is the service and its command line. `leaderboard --help` lists the commands, docs/settings.md every
-// flag and environment variable.
+// Command leaderboard is the service and its command line. `leaderboard --help` lists the commands, docs/settings.md
+// every flag and environment variable.
 package main
 
 import (

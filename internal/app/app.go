@@ -107,7 +107,7 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
-// Addr is the host:port that is served, once Start has returned.
+// Addr returns the host:port that is served, once Start has returned.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
 // Failed delivers the error of a listener that broke.

@@ -116,8 +116,8 @@ func (a *testApp) checkCopy() {
 	}
 }
 
-// TestOwnChangesShowAtOnce: what this process did to a board is what its next answer follows, though boards are known by
-// heart for a second.
+// TestOwnChangesShowAtOnce: what this process did to a board is what its next answer follows, though boards are known
+// by heart for a second.
 func TestOwnChangesShowAtOnce(t *testing.T) {
 	t.Parallel()
 	a := startReady(t, testenv.MySQL(t), "")
@@ -135,8 +135,8 @@ func TestOwnChangesShowAtOnce(t *testing.T) {
 	a.Ask(404, "GET", "/v1/boards/b/top", "")
 }
 
-// TestOwnWritesFindABoardMadeAgain: another server deletes the board and makes it again within the second for which this
-// one knows it by heart. Who writes here reads the board written to.
+// TestOwnWritesFindABoardMadeAgain: another server deletes the board and makes it again within the second for which
+// this one knows it by heart. Who writes here reads the board written to.
 func TestOwnWritesFindABoardMadeAgain(t *testing.T) {
 	t.Parallel()
 	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)

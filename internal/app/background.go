@@ -46,7 +46,7 @@ func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metr
 	return refresher.New(cfg)
 }
 
-// demand is how a reader asks for a copy that is missing, nil without Redis.
+// demand returns how a reader asks for a copy that is missing, nil without Redis.
 func (a *App) demand() func(leaderboard.PeriodRef) func(context.Context) error {
 	if a.copies == nil {
 		return nil

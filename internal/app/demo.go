@@ -50,8 +50,9 @@ func (a *App) LoadDemo(ctx context.Context, members int, progress func(more int)
 	return nil
 }
 
-// demoEntries are the members from to to-1. Scores follow a log-normal law, as those of games do: most are modest, few
-// are great. They come in steps, and the best possible score is reached by several, so there are ties at every height.
+// demoEntries returns the members from to to-1. Scores follow a log-normal law, as those of games do: most are modest,
+// few are great. They come in steps, and the best possible score is reached by several, so there are ties at every
+// height.
 func demoEntries(from, to int, now leaderboard.Micros) []leaderboard.Submission {
 	entries := make([]leaderboard.Submission, 0, to-from)
 	for i := from; i < to; i++ {

@@ -25,7 +25,7 @@ func NewLogger(w io.Writer, cfg *Config) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, opts))
 }
 
-// PlaceOfDSN is what of a DSN may be shown: where the database is.
+// PlaceOfDSN returns what of a DSN may be shown: where the database is.
 func PlaceOfDSN(dsn string) string {
 	cfg, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -34,7 +34,7 @@ func PlaceOfDSN(dsn string) string {
 	return cfg.Addr + "/" + cfg.DBName
 }
 
-// PlaceOfURL is what of a Redis URL may be shown, which may name several hosts. No URL is "none".
+// PlaceOfURL returns what of a Redis URL may be shown, which may name several hosts. No URL is "none".
 func PlaceOfURL(address string) string {
 	if address == "" {
 		return "none"

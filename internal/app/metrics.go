@@ -147,7 +147,7 @@ func (m *metrics) batch(requests, rows int, took time.Duration, err error) {
 	m.commits.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
-// outcomeOf is the label of an error: done, or what it means.
+// outcomeOf returns the label of an error: done, or what it means.
 func outcomeOf(err error) string {
 	switch {
 	case err == nil:

@@ -94,7 +94,7 @@ func (p people) ProfilesOf(ctx context.Context, members []string) ([]*leaderboar
 	return p.profiles.Of(ctx, members)
 }
 
-// sizeOfList is the size of a list in bytes, roughly.
+// sizeOfList returns the size of a list in bytes, roughly.
 func sizeOfList(list friendList) int {
 	const header = 16
 	n := 0

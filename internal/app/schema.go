@@ -61,8 +61,8 @@ func awaitSchema(ctx context.Context, s *store.Store, log *slog.Logger) error {
 	})
 }
 
-// untilSchema calls try until it is done or ctx ends. It logs what is in the way when it differs from the time before, so
-// that an hour without MySQL is one line.
+// untilSchema calls try until it is done or ctx ends. It logs what is in the way when it differs from the time before,
+// so that an hour without MySQL is one line.
 func untilSchema(ctx context.Context, log *slog.Logger, try func() (done bool, err error)) error {
 	wait, said := firstMigrateWait, ""
 	for {

@@ -1,5 +1,5 @@
-// Package apptest asks a server of a test over HTTP as people and programs do: with the curl lines of the documents, and
-// with requests that must have a certain status.
+// Package apptest asks a server of a test over HTTP as people and programs do: with the curl lines of the documents,
+// and with requests that must have a certain status.
 package apptest
 
 import (

@@ -93,7 +93,8 @@ func (r *remote) ask(ctx context.Context, request client.Request, into any) (don
 	return false, answer.Decode(into)
 }
 
-// askAndShow makes one request and shows the answer: as it came with --json, by show otherwise. It is in into either way.
+// askAndShow makes one request and shows the answer: as it came with --json, by show otherwise. It is in into either
+// way.
 func (r *remote) askAndShow(ctx context.Context, request client.Request, into any, show func() error) error {
 	answer, err := r.do(ctx, request)
 	if err != nil {

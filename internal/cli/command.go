@@ -105,8 +105,8 @@ func group(name, usage string, commands ...*cli.Command) *cli.Command {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// showHelp shows the help of a command that was given arguments besides --help: to the library the first argument is the
-// name of a subcommand, which a leaf does not have.
+// showHelp shows the help of a command that was given arguments besides --help: to the library the first argument is
+// the name of a subcommand, which a leaf does not have.
 func showHelp(_ context.Context, cmd *cli.Command, _ string) {
 	cli.HelpPrinter(cmd.Root().Writer, cli.CommandHelpTemplate, cmd)
 }

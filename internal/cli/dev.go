@@ -205,8 +205,8 @@ Ctrl-C stops all of it.
 // schemaFile is beside the data of dev and names the baseline of the schema that they were made with.
 const schemaFile = "schema"
 
-// claimFolder notes in the folder of dev which schema its data are made with, before there are any. It fails, and changes
-// nothing, when there are data of another schema: also those of the time before there was such a note.
+// claimFolder notes in the folder of dev which schema its data are made with, before there are any. It fails, and
+// changes nothing, when there are data of another schema: also those of the time before there was such a note.
 func claimFolder(dir string) error {
 	path := filepath.Join(dir, schemaFile)
 	content, err := os.ReadFile(path)

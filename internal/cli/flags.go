@@ -12,9 +12,9 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they say
-// what is wanted, all that is wrong is said at once, and the value of a secret is never shown. A plain text or a switch is
-// a cli.StringFlag or a cli.BoolFlag.
+// A flag whose values are checked is a typed flag of urfave/cli with a parser of ours, which makes the messages: they
+// say what is wanted, all that is wrong is said at once, and the value of a secret is never shown. A plain text or a
+// switch is a cli.StringFlag or a cli.BoolFlag.
 
 // setting is what all checked flags have.
 type setting struct {

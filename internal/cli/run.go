@@ -1,8 +1,8 @@
-// Package cli is the command line of leaderboard: commands that serve, commands that work on MySQL and Redis directly, and
-// commands that ask a server through the public client.
+// Package cli is the command line of leaderboard: commands that serve, commands that work on MySQL and Redis directly,
+// and commands that ask a server through the public client.
 //
-// It reads in layers: command.go (what a command is) and flags.go (what a flag is), settings.go and client.go (the flags
-// that servers and clients share), a file for each family of commands, and this one, which puts them together.
+// It reads in layers: command.go (what a command is) and flags.go (what a flag is), settings.go and client.go (the
+// flags that servers and clients share), a file for each family of commands, and this one, which puts them together.
 package cli
 
 import (
@@ -18,8 +18,8 @@ import (
 	"leaderboard/internal/app"
 )
 
-// Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but for
-// lines that an import refused.
+// Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but
+// for lines that an import refused.
 func Main() int {
 	redis.SetLogger(silence{}) // its errors are returned too, and logged once by who gets them
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

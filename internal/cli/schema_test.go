@@ -16,7 +16,8 @@ import (
 	"leaderboard/migrations"
 )
 
-// TestOtherSchema: no command works on tables that were made by another version before v0.1.0, and each says what to do.
+// TestOtherSchema: no command works on tables that were made by another version before v0.1.0, and each says what to
+// do.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)

@@ -15,8 +15,8 @@ import (
 	"leaderboard/internal/app"
 )
 
-// The settings of a server. Commands that open MySQL and Redis themselves take those of them that they need. The defaults
-// are what app.Defaults says.
+// The settings of a server. Commands that open MySQL and Redis themselves take those of them that they need. The
+// defaults are what app.Defaults says.
 
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {

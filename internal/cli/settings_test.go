@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write docs/settings.md")
 
 const settingsFile = "../../docs/settings.md"
 
-// TestSettingsDocument keeps docs/settings.md what the flags say: go test ./internal/cli -run TestSettingsDocument -update.
+// TestSettingsDocument keeps docs/settings.md what the flags say: go test ./internal/cli -run TestSettingsDocument
+// -update.
 func TestSettingsDocument(t *testing.T) {
 	want := settingsDocument(t)
 	if *update {
@@ -130,8 +131,8 @@ func allFlags(t *testing.T, p *program) map[string]cli.DocGenerationFlag {
 	return all
 }
 
-// TestFlags: every flag is described once, its default is a value that it takes, secrets have none, and only settings of
-// servers and the address and key of the client are environment variables.
+// TestFlags: every flag is described once, its default is a value that it takes, secrets have none, and only settings
+// of servers and the address and key of the client are environment variables.
 func TestFlags(t *testing.T) {
 	documented := map[string]string{}
 	for _, s := range sections() {

@@ -169,7 +169,8 @@ func (p *program) reportRuns(o *toolOptions, views []runView, what string) error
 	return nil
 }
 
-// notDerived returns what a board without sources is to a command about sources: an error if it was named, nil otherwise.
+// notDerived returns what a board without sources is to a command about sources: an error if it was named, nil
+// otherwise.
 func notDerived(o *toolOptions, ref leaderboard.PeriodRef) error {
 	if o.all {
 		return nil

@@ -264,8 +264,8 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	refused("it is empty", "one", "--progress", tr.file("p", ""), os.DevNull)
 }
 
-// TestExportUnderWrites: an export is exact at the seq that it names, however it is written to meanwhile. Every change adds
-// one to a score, so the sum of the scores is the seq.
+// TestExportUnderWrites: an export is exact at the seq that it names, however it is written to meanwhile. Every change
+// adds one to a score, so the sum of the scores is the seq.
 func TestExportUnderWrites(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)
@@ -360,8 +360,8 @@ func TestExportLeavesOutHidden(t *testing.T) {
 	}
 }
 
-// TestImportGoesOnBehindALine: a last line is the same with its end and without it, so a file whose last line got its end
-// later is no other file.
+// TestImportGoesOnBehindALine: a last line is the same with its end and without it, so a file whose last line got its
+// end later is no other file.
 func TestImportGoesOnBehindALine(t *testing.T) {
 	t.Parallel()
 	tr := startTransferring(t)

@@ -48,8 +48,8 @@ func (p *program) verifyCommand() *cli.Command {
 		append(flags, p.boardFlags(&o)...)...)
 }
 
-// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference, and fails at the
-// end.
+// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference, and fails at
+// the end.
 func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) error {
 	views, wrong, with := []verificationView{}, 0, needsCopies
 	if sources {

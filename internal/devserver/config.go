@@ -63,6 +63,6 @@ var (
 // socketName is the file of the socket, in the data folder.
 const socketName = "server.sock"
 
-// tmpDir is where a server with that data folder keeps temporary tables. It needs one of its own: one that starts deletes
-// what looks like a temporary table there, in the middle of another one's query.
+// tmpDir returns the folder where a server with that data folder keeps temporary tables. It needs one of its own: one
+// that starts deletes what looks like a temporary table there, in the middle of another one's query.
 func tmpDir(dir string) string { return dir + ".tmp" }

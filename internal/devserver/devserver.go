@@ -100,7 +100,7 @@ func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
 	return nil, noServer(kind, failed)
 }
 
-// noServer is the error for people: what was tried, and the three ways out.
+// noServer returns the error for people: what was tried, and the three ways out.
 func noServer(kind Kind, failed []error) error {
 	return fmt.Errorf("%w for %s. Any of these helps:\n"+
 		"  - Docker: docker compose up -d --wait mysql redis, then the addresses of its servers as below\n"+

@@ -173,7 +173,7 @@ func (in *instance) await(ctx context.Context, proc *process) error {
 	}
 }
 
-// endOf is how an ended process ended, never nil.
+// endOf returns how an ended process ended, never nil.
 func endOf(p *process) error {
 	if p.err != nil {
 		return p.err

@@ -46,7 +46,7 @@ func initMySQL(ctx context.Context, prog program, dir string) error {
 	return nil
 }
 
-// commonArgs are what MySQL and MariaDB need for every run.
+// commonArgs returns what MySQL and MariaDB need for every run.
 func commonArgs(prog program, dir string) []string {
 	args := []string{"--no-defaults", "--datadir=" + dir, "--tmpdir=" + tmpDir(dir)}
 	if os.Geteuid() == 0 {

@@ -19,9 +19,9 @@ type program struct {
 	version string // as in 8.4.3; see parseVersion
 }
 
-// command returns how to run p: directly, or through the loader and libraries
-// of its own root, which are newer than the machine's. The locale is C: Redis ends at once when the one of the environment
-// is not installed, which is so in many containers that are reached by ssh.
+// command returns how to run p: directly, or through the loader and libraries of its own root, which are newer than the
+// machine's. The locale is C: Redis ends at once when the one of the environment is not installed, which is so in many
+// containers that are reached by ssh.
 func (p program) command(args ...string) (*exec.Cmd, error) {
 	name := p.path
 	if p.root != "" {
@@ -148,7 +148,7 @@ func lookPath(ctx context.Context, kind Kind) (program, error) {
 	return program{}, errors.Join(failed...)
 }
 
-// base is the installation prefix of p, "/usr" for /usr/sbin/mysqld.
+// base returns the installation prefix of p, "/usr" for /usr/sbin/mysqld.
 func (p program) base() string {
 	path := p.path
 	if real, err := filepath.EvalSymlinks(path); err == nil && p.root == "" {

@@ -73,7 +73,7 @@ func ubuntuSources(codename string, targets []string) (string, error) {
 	return b.String(), nil
 }
 
-// signedBy is the option that names the archive's keys; without the file apt
+// signedBy returns the option that names the archive's keys; without the file apt
 // uses all the keys this machine trusts.
 func signedBy(keyring string) string {
 	if _, err := os.Stat(keyring); err != nil {

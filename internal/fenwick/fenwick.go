@@ -1,5 +1,5 @@
-// Package fenwick keeps sums of counts that change (P. M. Fenwick, "A New Data Structure for Cumulative Frequency Tables",
-// Software: Practice and Experience 24(3), 1994).
+// Package fenwick keeps sums of counts that change (P. M. Fenwick, "A New Data Structure for Cumulative Frequency
+// Tables", Software: Practice and Experience 24(3), 1994).
 package fenwick
 
 import "math/bits"

@@ -8,7 +8,7 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// Variable is the environment variable that names a server of kind.
+// Variable returns the environment variable that names a server of kind.
 func Variable(kind devserver.Kind) string {
 	switch kind {
 	case devserver.KindMySQL:

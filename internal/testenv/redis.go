@@ -111,7 +111,7 @@ func flush(ctx context.Context, opts redis.Options) error {
 	return c.FlushDB(ctx).Err()
 }
 
-// withDatabase is the address of another database of the same server.
+// withDatabase returns the address of another database of the same server.
 func withDatabase(address string, db int) string {
 	u, err := url.Parse(address)
 	if err != nil { // it was parsed before

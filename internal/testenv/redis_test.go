@@ -54,7 +54,7 @@ func TestRedisDatabasesAreApart(t *testing.T) {
 	}
 }
 
-// privateRedis is a Redis with few databases.
+// privateRedis returns a Redis with few databases.
 func privateRedis(t *testing.T, databases int) *devserver.Server {
 	t.Helper()
 	s, err := devserver.StartRedis(t.Context(), devserver.Config{Dir: t.TempDir(), Ephemeral: true, Databases: databases})

@@ -2,8 +2,8 @@ package transfer
 
 import "bytes"
 
-// Why a record of CSV cannot be read. Package encoding/csv would accept some of this, and it changes line ends inside of
-// quotes, which would make another member of one.
+// Why a record of CSV cannot be read. Package encoding/csv would accept some of this, and it changes line ends inside
+// of quotes, which would make another member of one.
 const (
 	faultTooLong  = "is longer than 65536 bytes"
 	faultQuote    = `has a quote (") inside of a field that does not begin with one`
@@ -44,7 +44,7 @@ func csvRecord(b []byte, atEnd bool, fields [][]byte) (out [][]byte, size int, f
 	}
 }
 
-// csvField is the first field of b; end is where the comma or line end behind it is, len(b) without one.
+// csvField returns the first field of b; end is where the comma or line end behind it is, len(b) without one.
 func csvField(b []byte) (field []byte, end int, fault string) {
 	if len(b) == 0 || b[0] != '"' {
 		end = bytes.IndexAny(b, "\",\r\n\x00")

@@ -12,8 +12,8 @@ import (
 )
 
 // importProgress is how far an import has come: a state that is true behind each batch that was answered. It is written
-// without waiting for the disk: an older one is as good, since the batches behind it are sent again under the same keys,
-// and counted once as long as the server remembers those.
+// without waiting for the disk: an older one is as good, since the batches behind it are sent again under the same
+// keys, and counted once as long as the server remembers those.
 type importProgress struct {
 	Version int    `json:"version"`
 	Board   string `json:"board"`

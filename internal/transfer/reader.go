@@ -80,8 +80,8 @@ func (r *importReader) jsonl() (e importEntry, line int64, fault string, err err
 	}
 }
 
-// csv reads the next record that is not an empty line. Of one whose quotes are wrong only the first line is taken: where
-// it ends cannot be known, and the lines behind it are not to be lost with it.
+// csv reads the next record that is not an empty line. Of one whose quotes are wrong only the first line is taken:
+// where it ends cannot be known, and the lines behind it are not to be lost with it.
 func (r *importReader) csv() (fields [][]byte, fault string, err error) {
 	for {
 		b, err := r.window()
@@ -112,7 +112,7 @@ func (r *importReader) csv() (fields [][]byte, fault string, err error) {
 	}
 }
 
-// emptyLine is the length of the line end that b begins with, 0 when it begins with something else.
+// emptyLine returns the length of the line end that b begins with, 0 when it begins with something else.
 func emptyLine(b []byte) int {
 	switch {
 	case b[0] == '\n', string(b) == "\r":

@@ -42,7 +42,7 @@ func newSource(in io.Reader, seeded hash.Hash) (*source, error) {
 	return s, nil
 }
 
-// window is what follows: one byte more than the longest record, less only at the end of the input.
+// window returns what follows: one byte more than the longest record, less only at the end of the input.
 func (s *source) window() ([]byte, error) {
 	const want = maxRecord + 1
 	if !s.eof && s.end-s.start < want {

@@ -1,5 +1,5 @@
-// Package transfer moves whole boards between a server and files: CSV and JSON lines, in little memory. An import can be
-// taken up again after a kill, and counts each line once; an export is whole or not there.
+// Package transfer moves whole boards between a server and files: CSV and JSON lines, in little memory. An import can
+// be taken up again after a kill, and counts each line once; an export is whole or not there.
 package transfer
 
 import (
@@ -29,5 +29,5 @@ func inEntries() []progressbar.Option {
 	return []progressbar.Option{progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("entries")}
 }
 
-// Rate is how many of n there were in a second.
+// Rate returns how many of n there were in a second.
 func Rate(n int64, took time.Duration) float64 { return float64(n) / max(took.Seconds(), 1e-3) }

@@ -68,7 +68,7 @@ type modelPeriod struct {
 	log           []leaderboard.Commit
 }
 
-// NewModel is an empty store.
+// NewModel returns an empty store.
 func NewModel() *Model {
 	return &Model{
 		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
@@ -119,7 +119,7 @@ func (m *Model) Ping(ctx context.Context) error {
 	return m.enter(ctx)
 }
 
-// Now is the clock of the model.
+// Now returns the clock of the model.
 func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	defer m.leave()
 	return m.clock(), m.enter(ctx)

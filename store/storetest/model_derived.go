@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// derived is a derived board, its only period, and the sources that it should have now.
+// derived returns a derived board, its only period, and the sources that it should have now.
 func (m *Model) derived(name string) (b *modelBoard, own *modelPeriod, sources []modelSource, err error) {
 	b = m.boards[name]
 	if b == nil {

@@ -58,7 +58,7 @@ func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	return nil
 }
 
-// boardsOf are the boards that a hiding is about: one, or all.
+// boardsOf returns the boards on which a member is to be hidden: one, or all.
 func (m *Model) boardsOf(name string) (boards []*modelBoard, id int64, err error) {
 	if name != "" {
 		b := m.boards[name]
@@ -87,7 +87,8 @@ func (m *Model) recordHiding(action leaderboard.HideAction, r leaderboard.HideRe
 	})
 }
 
-// moveEntries moves the entries of a member among the visible or the hidden ones: on every board, in every open period, in closed ones if asked.
+// moveEntries moves the entries of a member among the visible or the hidden ones: on every board, in every open period,
+// in closed ones if asked.
 func (m *Model) moveEntries(boards []*modelBoard, r leaderboard.HideRequest) {
 	for _, b := range boards {
 		m.closeEnded(b)

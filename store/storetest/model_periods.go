@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// current are the board's current periods, in the order of its windows. It closes those that have ended and begins
+// current returns the board's current periods, in the order of its windows. It closes those that have ended and begins
 // those that are missing.
 func (m *Model) current(b *modelBoard) []*modelPeriod {
 	now := m.clock()
@@ -34,7 +34,7 @@ func (m *Model) closeEnded(b *modelBoard) {
 	}
 }
 
-// open is the latest open period of a window, nil when there is none.
+// open returns the latest open period of a window, nil when there is none.
 func (b *modelBoard) open(w leaderboard.Window) *modelPeriod {
 	var latest *modelPeriod
 	for _, p := range b.periods {
@@ -71,7 +71,8 @@ func (m *Model) dropUnused(b *modelBoard) (ok bool) {
 	}) == nil
 }
 
-// conflict is what the board holds against other rules, a nil error when nothing; periods that were not used make way.
+// conflict returns what the board holds against other rules, a nil error when nothing; periods that were not used make
+// way.
 func (m *Model) conflict(b *modelBoard, rules *leaderboard.Rules) error {
 	if fixed := b.Rules.FixedByEntries(rules); fixed != nil {
 		if slices.ContainsFunc(b.periods, func(p *modelPeriod) bool { return len(p.entries) > 0 }) {

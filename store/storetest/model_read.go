@@ -43,7 +43,7 @@ func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	return v, nil
 }
 
-// rank is the rank of an entry by the definition of the mode: it counts.
+// rank returns the rank of an entry by the definition of the mode: it counts.
 func (v *look) rank(e leaderboard.Entry, mode leaderboard.Mode) int64 {
 	n, last := int64(1), (*leaderboard.Entry)(nil)
 	for i := range v.sorted {

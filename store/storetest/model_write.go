@@ -196,7 +196,7 @@ func tellSeqs(r *leaderboard.Receipt, periods []*modelPeriod) {
 	}
 }
 
-// broken is the rule that a submission breaks in the first period that has one: then none takes it.
+// broken returns the rule that a submission breaks in the first period that has one: then none takes it.
 func (m *Model) broken(b *modelBoard, periods []*modelPeriod, sub leaderboard.Submission, hidden bool) *leaderboard.RuleError {
 	for i, p := range periods {
 		_, _, err := b.Rules.Apply(p.entry(sub.Member, hidden), sub, m.clock(), m.clock())

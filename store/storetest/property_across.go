@@ -135,7 +135,7 @@ func (h *acrossHistory) compare(name string) {
 	}
 }
 
-// periods are all periods of a board by name.
+// periods returns all periods of a board by name.
 func (h *acrossHistory) periods(database Database, name string) map[string]leaderboard.PeriodRef {
 	b, err := database.Board(h.t.Context(), name)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"leaderboard/store"
 )
 
-// PropertyCombined runs random histories of several boards on the subject and on the model side by side, with entries that
-// are tied across boards and entries of one member that are the same on several. After every step all combined rankings
-// must be true at the states that they report; of a fresh subject these must be the newest.
+// PropertyCombined runs random histories of several boards on the subject and on the model side by side, with entries
+// that are tied across boards and entries of one member that are the same on several. After every step all combined
+// rankings must be true at the states that they report; of a fresh subject these must be the newest.
 func PropertyCombined(t *testing.T, s Subject, combined leaderboard.CombinedRankings, fresh bool) {
 	var runs atomic.Int64
 	prefix := boardName(t)
@@ -141,7 +141,7 @@ func (h *combinedHistory) compare(t *rapid.T) {
 	}
 }
 
-// somewhere is a place: that of an entry, or any other.
+// somewhere returns a place: that of an entry, or any other.
 func (h *combinedHistory) somewhere(t *rapid.T) (key, board string) {
 	board = rapid.SampledFrom(append([]leaderboard.PeriodRef{{Board: "0"}, {Board: "z"}}, h.refs...)).Draw(t, "after board").Board
 	all, err := h.boards[0].model.CombinedPage(h.boards[0].ctx, h.model, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 1000})

@@ -15,9 +15,9 @@ import (
 )
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes
-// everything from scratch in each step: unions and intersections, sums and extremes, weights of all kinds, days that turn,
-// removals, sources that come late, go and come back, rules that change. After every step of following, entries, log and
-// status must be the same. The subject needs a clock that can be set.
+// everything from scratch in each step: unions and intersections, sums and extremes, weights of all kinds, days that
+// turn, removals, sources that come late, go and come back, rules that change. After every step of following, entries,
+// log and status must be the same. The subject needs a clock that can be set.
 func PropertyDerived(t *testing.T, s Subject) {
 	var boards atomic.Int64
 	prefix := boardName(t)

@@ -24,8 +24,8 @@ func anyTiebreak() *rapid.Generator[leaderboard.Tiebreak] {
 	})
 }
 
-// drawTiebreak gives a submission a tiebreak in one of the forms there are: as one number, as fields, sometimes not all of
-// them or out of range, or none.
+// drawTiebreak gives a submission a tiebreak in one of the forms there are: as one number, as fields, sometimes not all
+// of them or out of range, or none.
 func drawTiebreak(t *rapid.T, tie *leaderboard.Tiebreak, sub *leaderboard.Submission) {
 	form := rapid.IntRange(0, 7).Draw(t, "form of tiebreak")
 	if len(tie.Fields) == 0 || form == 0 {

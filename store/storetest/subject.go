@@ -114,7 +114,7 @@ func newBoardNamed(t testing.TB, s Subject, name string, rules leaderboard.Rules
 	return &board{Subject: s, t: t, ref: p.Ref(&b)}
 }
 
-// boardName is a valid name of its own for each test.
+// boardName returns a valid name of its own for each test.
 func boardName(t testing.TB) string {
 	name := []byte("t-")
 	for _, c := range []byte(t.Name()) {
@@ -149,7 +149,7 @@ func (b *board) query(mode leaderboard.Mode) leaderboard.Query {
 	return leaderboard.Query{Mode: mode, MinSeq: b.last}
 }
 
-// page is a page as text: "rank member score", one per entry.
+// page returns a page as text: "rank member score", one per entry.
 func (b *board) page(q leaderboard.PageQuery) []string {
 	b.t.Helper()
 	q.MinSeq = b.last

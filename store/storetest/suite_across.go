@@ -11,12 +11,12 @@ import (
 	"leaderboard/store"
 )
 
-// on is a submission to a board.
+// on returns a submission to a board.
 func on(board string, sub leaderboard.Submission) leaderboard.BoardSubmission {
 	return leaderboard.BoardSubmission{Board: board, Submission: sub}
 }
 
-// shortAcross is a receipt as text: the results with their boards.
+// shortAcross returns a receipt as text: the results with their boards.
 func shortAcross(r leaderboard.AcrossReceipt) string {
 	var out []string
 	for _, res := range r.Results {
@@ -43,8 +43,8 @@ func acrossBoards(t *testing.T, s Database) (sum, best, over string) {
 	return sum, best, over
 }
 
-// testAcross: one request for several boards follows the rules of each, in order, and an entry that is refused leaves its
-// neighbours alone.
+// testAcross: one request for several boards follows the rules of each, in order, and an entry that is refused leaves
+// its neighbours alone.
 func testAcross(t *testing.T, s Database) {
 	sum, best, over := acrossBoards(t, s)
 	r, err := s.SubmitAcross(t.Context(), store.AcrossRequest{Entries: []leaderboard.BoardSubmission{

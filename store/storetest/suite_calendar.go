@@ -75,7 +75,7 @@ func (b *timed) submit(entries ...leaderboard.Submission) leaderboard.Receipt {
 	return r
 }
 
-// current are the current periods by window.
+// current returns the current periods by window.
 func (b *timed) current() map[leaderboard.Window]*leaderboard.Period {
 	b.t.Helper()
 	l, err := b.Database.Current(b.t.Context(), b.name)
@@ -89,7 +89,7 @@ func (b *timed) current() map[leaderboard.Window]*leaderboard.Period {
 	return out
 }
 
-// page is the page of a period as text.
+// page returns the page of a period as text.
 func (b *timed) page(p *leaderboard.Period) []string {
 	b.t.Helper()
 	made, err := b.Database.Board(b.t.Context(), b.name)

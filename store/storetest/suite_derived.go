@@ -10,8 +10,8 @@ import (
 	"leaderboard/store"
 )
 
-// RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests run
-// one after another.
+// RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests
+// run one after another.
 func RunDerived(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"union": testDerivedUnion, "rolling": testDerivedRolling, "intersect": testDerivedIntersect, "late source": testDerivedLate,

@@ -13,7 +13,7 @@ import (
 	"leaderboard/rank"
 )
 
-// Modes are all of them.
+// Modes returns all of them.
 func Modes() []leaderboard.Mode {
 	return []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}
 }
@@ -45,7 +45,7 @@ func testClassic(t *testing.T, s Subject) {
 	}
 }
 
-// ladder is a board of n members m00, m01, …, best first, two of them on each score.
+// ladder returns a board of n members m00, m01, …, best first, two of them on each score.
 func ladder(t testing.TB, s Subject, n int, rules leaderboard.Rules) *board {
 	b := newBoard(t, s, rules)
 	var subs []leaderboard.Submission
@@ -56,7 +56,7 @@ func ladder(t testing.TB, s Subject, n int, rules leaderboard.Rules) *board {
 	return b
 }
 
-// numbered are the lines of a ladder's entries from..to.
+// numbered returns the lines of a ladder's entries from..to.
 func numbered(mode leaderboard.Mode, from, to int) []string {
 	out := []string{}
 	for i := from; i < to; i++ {

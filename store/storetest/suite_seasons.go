@@ -10,7 +10,7 @@ import (
 	"leaderboard"
 )
 
-// season is a season by its days in 2026, from midnight to midnight UTC.
+// season returns a season by its days in 2026, from midnight to midnight UTC.
 func season(t *testing.T, name, from, to string) leaderboard.SeasonRule {
 	t.Helper()
 	var at [2]leaderboard.Micros

@@ -12,7 +12,7 @@ import (
 	"leaderboard/store"
 )
 
-// short is a result as text: status, score, previous score, and the code of a broken rule.
+// short returns a result as text: status, score, previous score, and the code of a broken rule.
 func short(results []leaderboard.Result) string {
 	var out []string
 	number := func(v *int64) string {

@@ -1,5 +1,5 @@
-// Package apidoc makes what a server shows of an OpenAPI 3 document: the document as JSON, and a page for people. It runs
-// when the document changes, not when the server starts: the tests of httpapi write the results into httpapi/web.
+// Package apidoc makes what a server shows of an OpenAPI 3 document: the document as JSON, and a page for people. It
+// runs when the document changes, not when the server starts: the tests of httpapi write the results into httpapi/web.
 //
 // In the order of reading:
 //
@@ -60,7 +60,8 @@ func appendJSON(b []byte, n *yaml.Node) []byte {
 	return appendScalar(b, n)
 }
 
-// appendScalar appends a number, true, false or null as it is written when JSON writes it so too, and all else as a string.
+// appendScalar appends a number, true, false or null as it is written when JSON writes it so too, and all else as a
+// string.
 func appendScalar(b []byte, n *yaml.Node) []byte {
 	switch n.ShortTag() {
 	case "!!bool", "!!null":

@@ -78,7 +78,7 @@ func days(ctx context.Context, o options, programs []program, env []string, note
 	return failures, t.Flush()
 }
 
-// wrap is the command that runs a test program: with servers of its own, so that their clocks begin when it does.
+// wrap returns the command that runs a test program: with servers of its own, so that their clocks begin when it does.
 func (c circumstance) wrap(o options) []string {
 	command := []string{filepath.Join(o.dir, "bin", "testenv")}
 	if c.umask != "" {

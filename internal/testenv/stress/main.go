@@ -4,12 +4,13 @@
 //	make stress ARGS='-n 20 -for 30m ./cache ./refresher'
 //
 // Each test program is built once. Runs go round the packages, so that every package has been run when a slice of time
-// ends, and what was run is noted in a folder: the next slice goes on where the last one stopped. Runs of a package count
-// for as long as its test program is the same, so a change starts the packages that it reaches again, and no others.
-// Documents that tests read are no part of a program: leave the working tree alone meanwhile. The
-// output of runs that failed is kept beside the notes.
+// ends, and what was run is noted in a folder: the next slice goes on where the last one stopped. Runs of a package
+// count for as long as its test program is the same, so a change starts the packages that it reaches again, and no
+// others. Documents that tests read are no part of a program: leave the working tree alone meanwhile. The output of
+// runs that failed is kept beside the notes.
 //
-// With -days it runs them once on each of several days and machines instead, without the race detector: see circumstances.
+// With -days it runs them once on each of several days and machines instead, without the race detector: see
+// circumstances.
 package main
 
 import (

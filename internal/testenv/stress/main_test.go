@@ -26,7 +26,7 @@ func TestFailingTestsAreNamed(t *testing.T) {
 	}
 }
 
-// fake is a test program that fails with "--- FAIL: TestOdd" every second time.
+// fake returns a test program that fails with "--- FAIL: TestOdd" every second time.
 func fake(t *testing.T, dir, id string) program {
 	t.Helper()
 	path := filepath.Join(dir, "fake.test")

@@ -105,8 +105,8 @@ func identify(tests string, programs []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)[:6]), nil
 }
 
-// run runs all tests once beside busy threads, through the command wrap if there is one. Only the output of a failure is
-// kept.
+// run runs all tests once beside busy threads, through the command wrap if there is one. Only the output of a failure
+// is kept.
 func (p program) run(ctx context.Context, o options, env []string, number int, wrap ...string) (note, error) {
 	args := append(wrap, p.path, "-test.timeout="+o.timeout.String())
 	if o.tests != "" {

@@ -118,7 +118,7 @@ func pools(maxConns int) (readers, writers pool) {
 	return pool{conns: max(2, maxConns-w)}, pool{conns: w, several: true}
 }
 
-// connect is the one way to a connection. Each of them is strict about what it stores, speaks UTC, reads committed
+// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, and interpolates arguments (one round trip per statement).
 func connect(cfg Config, p pool) (*sql.DB, *dialect, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)

@@ -47,7 +47,7 @@ type meaning struct {
 	decided bool
 }
 
-// meaningOf is the one table of error numbers. Numbers that are not in it are faults of this program or of the schema.
+// meaningOf returns the table of error numbers. Numbers that are not in it are faults of this program or of the schema.
 func meaningOf(number uint16) (meaning, bool) {
 	switch number {
 	case errDeadlock, errRolledBack:
@@ -121,8 +121,8 @@ func isSentinel(err error) bool {
 	return false
 }
 
-// Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it at
-// once may succeed.
+// Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
+// at once may succeed.
 func Retryable(err error) bool {
 	m, _ := meaningOf(number(err))
 	return m.retry
@@ -143,7 +143,7 @@ func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }
 // Commit ends a transaction. Without an answer to COMMIT, or with one that does not decide it, the outcome is unknown.
 func Commit(tx interface{ Commit() error }) error { return commitOutcome(tx.Commit()) }
 
-// commitOutcome is what the result of sending COMMIT means.
+// commitOutcome returns what the result of sending COMMIT means.
 func commitOutcome(err error) error {
 	if err == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrTxDone) {
 		return err // the driver returns ErrBadConn only when it has sent nothing

@@ -14,7 +14,7 @@ const MaxRows = 500
 // that nothing needs escaping, and a batch of 500 rows costs no boxed arguments.
 type Text struct{ b []byte }
 
-// Len is the length of the statement in bytes.
+// Len returns the length of the statement in bytes.
 func (t *Text) Len() int { return len(t.b) }
 
 func (t *Text) Reset()             { t.b = t.b[:0] }
@@ -42,8 +42,8 @@ func (t *Text) Hexes(list []string) *Text {
 	return t
 }
 
-// Among appends the condition that a column has one of the values, in lists of MaxRows: MariaDB makes a table to join with
-// of a list of a thousand and more.
+// Among appends the condition that a column has one of the values, in lists of MaxRows: MariaDB makes a table to join
+// with of a list of a thousand and more.
 func (t *Text) Among(column string, list []string) *Text {
 	t.Str("(")
 	for from := 0; from < len(list); from += MaxRows {

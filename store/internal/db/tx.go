@@ -12,7 +12,8 @@ import (
 // Attempts bounds how often a transaction is tried that the server rolls back because others are in its way.
 const Attempts = 3
 
-// Retry calls fn until it succeeds, or fails with an error that again does not approve of, but not more than Attempts times.
+// Retry calls fn until it succeeds, or fails with an error that again does not approve of, but not more than Attempts
+// times.
 func Retry(again func(error) bool, fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		if err := fn(); err == nil || attempt == Attempts || !again(err) {

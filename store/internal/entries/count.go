@@ -43,8 +43,8 @@ func (c *Count) Subquery(t *db.Text, periodID int64) {
 	t.Str(")")
 }
 
-// Counts are what to count for the keys: the entries from the start of the bucket, or from the key before if that is in
-// the same bucket. The prefix of a key, right before it and in the same bucket, takes no count of its own.
+// Counts returns what to count for the keys: the entries from the start of the bucket, or from the key before if that
+// is in the same bucket. The prefix of a key, right before it and in the same bucket, takes no count of its own.
 func Counts(keys []rank.Key, spans []rank.Span) ([]Count, error) {
 	out := make([]Count, 0, len(keys))
 	last := Bound{}

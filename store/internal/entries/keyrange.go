@@ -1,7 +1,7 @@
-// Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that count and
-// read in them, and what a row of the log holds. Scores and tiebreaks are stored so that higher is better
-// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_at ASC, member ASC), the order of
-// the index entries_order and of rank.Key.
+// Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that
+// count and read in them, and what a row of the log holds. Scores and tiebreaks are stored so that higher is better
+// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_at ASC, member ASC), the order
+// of the index entries_order and of rank.Key.
 package entries
 
 import (
@@ -45,16 +45,16 @@ const (
 func Beginning() Bound { return Bound{} }
 func End() Bound       { return Bound{after: true} }
 
-// Everything is the range of all entries.
+// Everything returns the range of all entries.
 func Everything() Range { return Range{From: Beginning(), To: End()} }
 
-// groupBound is the bound before or after the entries that share a score and a tiebreak (as stored).
+// groupBound returns the bound before or after the entries that share a score and a tiebreak (as stored).
 func groupBound(score, tiebreak int64, behind bool) Bound {
 	return Bound{n: colTiebreak + 1, score: score, tiebreak: tiebreak, after: behind}
 }
 
-// KeyBound is the bound before or after the entry with this key, whether it exists or not. A cursor comes from outside and
-// may name a time that no entry can have; it is then the end of the group on that side.
+// KeyBound returns the bound before or after the entry with this key, whether it exists or not. A cursor comes from
+// outside and may name a time that no entry can have; it is then the end of the group on that side.
 func KeyBound(k rank.Key, behind bool) (Bound, error) {
 	e, err := rank.Codec{}.Entry(k)
 	switch {
@@ -70,8 +70,9 @@ func KeyBound(k rank.Key, behind bool) (Bound, error) {
 // with this byte.
 const AfterTied = "\xff"
 
-// BeforeKey is the bound in front of the entries whose sort keys are not less than k. That is a sort key, with any bytes
-// for the member, or the beginning of one that ends with a column, "" included, or the prefix of a group with AfterTied.
+// BeforeKey returns the bound in front of the entries whose sort keys are not less than k. That is a sort key, with any
+// bytes for the member, or the beginning of one that ends with a column, "" included, or the prefix of a group with
+// AfterTied.
 func BeforeKey(k rank.Key) (Bound, error) {
 	const filler = "\x80" // of the columns that are not there; what it stands for is not looked at
 	head := (k + rank.Key(strings.Repeat(filler, rank.HeadLen)))[:rank.HeadLen]
@@ -99,8 +100,8 @@ func BeforeKey(k rank.Key) (Bound, error) {
 	return c, nil
 }
 
-// Between is the shortest key such that a < key <= b, for two sort keys a < b: a boundary with few columns makes for
-// few ranges in a condition, and each costs the database as much as counting a hundred entries.
+// Between returns the shortest key such that a < key <= b, for two sort keys a < b: a boundary with few columns makes
+// for few ranges in a condition, and each costs the database as much as counting a hundred entries.
 func Between(a, b rank.Key) rank.Key {
 	for _, n := range []int{rank.ScoreLen, rank.PrefixLen, rank.HeadLen} {
 		if a[:n] < b[:n] {

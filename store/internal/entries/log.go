@@ -12,8 +12,8 @@ import (
 )
 
 // The payload of a row of changes, format 1: a head of two bytes, the format and the orientation of the keys (bit 0:
-// score ascending, bit 1: tiebreak ascending; it may differ from today's rules of the board), then per change a byte that
-// says whether an old (bit 0) and a new entry (bit 1) follow, the length of the member, the member, and the first
+// score ascending, bit 1: tiebreak ascending; it may differ from today's rules of the board), then per change a byte
+// that says whether an old (bit 0) and a new entry (bit 1) follow, the length of the member, the member, and the first
 // rank.HeadLen bytes of the keys. The seq of a change follows from its place.
 const (
 	payloadFormat = 1
@@ -122,9 +122,9 @@ func orientedCodec(orientation byte) rank.Codec {
 // Decoder reads the payload of a row of the log.
 type Decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
 
-// ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order, none when there are
-// none yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq though the
-// period is ahead of it.
+// ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order, none when there
+// are none yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq
+// though the period is ahead of it.
 func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
 	rows, err := q.QueryContext(ctx, d.Limited("SELECT p.last_seq, c.first_seq, c.last_seq, c.prev_committed_at,"+
 		" c.committed_at, c.entry_count, c.payload FROM periods p LEFT JOIN changes c ON c.period_id = p.id AND c.last_seq > ?"+

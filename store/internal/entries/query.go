@@ -112,8 +112,8 @@ func (qu *Query) Text(periodID int64) string {
 	return t.Str(" WHERE p.id = ").Int(periodID).Str(" AND p.state <> 'deleting'").String()
 }
 
-// scanText is the statement for one scan that finds something. Read from a derived table, as text does, a page of a hundred
-// takes twice the time; but this has no row, and so no state, when there are no entries.
+// scanText returns the statement for one scan that finds something. Read from a derived table, as text does, a page of
+// a hundred takes twice the time; but this has no row, and so no state, when there are no entries.
 func (qu *Query) scanText(periodID int64) string {
 	t := qu.head(periodID)
 	t.Str(", 0, member, score, tiebreak, created_at FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
@@ -122,7 +122,7 @@ func (qu *Query) scanText(periodID int64) string {
 	return t.String()
 }
 
-// head is the part of a statement that does not depend on the entries.
+// head returns the part of a statement that does not depend on the entries.
 func (qu *Query) head(periodID int64) *db.Text {
 	t := (&db.Text{}).Str("SELECT " + StateColumns)
 	for i := range qu.Counts {
@@ -193,8 +193,8 @@ func (row *resultRow) take(r *Result) error {
 	return nil
 }
 
-// Keys reads the entries of a scan without the state, which is known; that makes for a statement that is planned in half
-// the time.
+// Keys reads the entries of a scan without the state, which is known; that makes for a statement that is planned in
+// half the time.
 func (sc *Scan) Keys(ctx context.Context, d *db.DB, q db.Querier, periodID int64) ([]rank.Key, error) {
 	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_at")
 	sc.From(t, periodID)

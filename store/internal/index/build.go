@@ -21,8 +21,8 @@ const (
 )
 
 // buildAlone counts the period in slices of some buckets, each slice in a short transaction that sees one state; the
-// builder folds into a bucket what was committed after it was counted. So no snapshot is held open for long, and writers
-// are never waited for.
+// builder folds into a bucket what was committed after it was counted. So no snapshot is held open for long, and
+// writers are never waited for.
 func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, want BuildRequest) (leaderboard.Run, error) {
 	run, err := x.runs.StartRun(ctx, leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name,

@@ -64,8 +64,8 @@ func (h *history) push(s step) {
 	}
 }
 
-// position is the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the last step,
-// rank.ErrDiverged for one that another history leads to.
+// position returns the number of steps up to a state. Errors: errTooOld, errBehind for a state that is newer than the
+// last step, rank.ErrDiverged for one that another history leads to.
 func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
@@ -148,8 +148,8 @@ func (p path) deltas(keys []rank.Key) []int64 {
 // foldCommits is how many commits one statement reads from the log for an index.
 const foldCommits = 100
 
-// readSteps passes the commits after fromSeq to fold, at most limit, and returns how many there were. The entries in them
-// are as they are stored, whatever the rules of the board are or were.
+// readSteps passes the commits after fromSeq to fold, at most limit, and returns how many there were. The entries in
+// them are as they are stored, whatever the rules of the board are or were.
 func readSteps(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, fold func(step) error) (int, error) {
 	commits, err := entries.ReadLog(ctx, d, q, periodID, fromSeq, limit, entries.DecodeStored)
 	if err != nil {

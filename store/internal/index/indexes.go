@@ -1,4 +1,5 @@
-// Package index keeps the rank indexes of periods: in memory, saved in the database, and kept current by the change log.
+// Package index keeps the rank indexes of periods: in memory, saved in the database, and kept current by the change
+// log.
 package index
 
 import (
@@ -28,11 +29,11 @@ import (
 //
 // where shift(x, a → b) is the number of keys less than x that the commits from a to b brought, less those that they
 // took away. All of these are whole numbers about keys that never change, so it does not matter which boundaries the
-// index has by now, whether other readers fold it further meanwhile, or in which order the states are. What has to hold is
-// that a, b and c lie on one history: each must be a commit that the tracker remembers, with the same committed_at
-// (history.position). If one is older than that, the answer is put together again (errMoved), at last in a REPEATABLE READ
-// transaction, where b = c. If a state is not on the history, the database was restored from a backup: the index is
-// dropped and built from scratch, and answers come from scans until then.
+// index has by now, whether other readers fold it further meanwhile, or in which order the states are. What has to hold
+// is that a, b and c lie on one history: each must be a commit that the tracker remembers, with the same committed_at
+// (history.position). If one is older than that, the answer is put together again (errMoved), at last in a REPEATABLE
+// READ transaction, where b = c. If a state is not on the history, the database was restored from a backup: the index
+// is dropped and built from scratch, and answers come from scans until then.
 //
 // The index gets to b because the log is read up to there (Reach), unless this process made the commits itself: those
 // are folded right after COMMIT, in order (Committed).
@@ -111,8 +112,8 @@ func (x *Indexes) Ready(periodID int64) *Tracker {
 // Wanted says whether a period of so many entries is worth an index.
 func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 
-// Use is the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is soon
-// done and waited for, or built. It is nil for a period that is not worth it.
+// Use returns the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is
+// soon done and waited for, or built. It is nil for a period that is not worth it.
 func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int64) *Tracker {
 	if t := x.Ready(ref.ID); t != nil || !x.Wanted(total) {
 		return t

@@ -93,16 +93,16 @@ type BuildRequest struct {
 	Progress func(counted, total int64)
 }
 
-// Build builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is a run
-// like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the next
-// one. Errors: ErrPeriodNotFound, ErrUnavailable.
+// Build builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is a
+// run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the
+// next one. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Build(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
 	run, err := x.buildLocked(ctx, ref, b)
 	return run, db.Translate(ctx, "build index", err)
 }
 
-// buildLocked makes an index under a lock that only saves work: a second process that builds the same one waits, and then
-// takes what the first one saved.
+// buildLocked makes an index under a lock that only saves work: a second process that builds the same one waits, and
+// then takes what the first one saved.
 func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b BuildRequest) (leaderboard.Run, error) {
 	select {
 	case x.builds <- struct{}{}:

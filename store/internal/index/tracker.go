@@ -36,14 +36,14 @@ func newTracker(ref leaderboard.PeriodRef, index *rank.Index, unsaved int64) *Tr
 	}
 }
 
-// At is the state that the index has been folded to.
+// At returns the state that the index has been folded to.
 func (t *Tracker) At() rank.State {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.index.At()
 }
 
-// Find are the buckets of keys, and the state at which that is true.
+// Find returns the buckets of keys, and the state at which that is true.
 func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -57,8 +57,8 @@ func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 	return spans, t.index.At(), nil
 }
 
-// Nth is a bucket that begins at most n entries after the first entry of the period at state m, as near to it as it
-// gets, and the number of entries ahead of the bucket at m; without m, at the state that is returned.
+// Nth returns a bucket that begins at most n entries after the first entry of the period at state m, as near to it as
+// it gets, and the number of entries ahead of the bucket at m; without m, at the state that is returned.
 func (t *Tracker) Nth(n int64, m *rank.State) (rank.Key, int64, rank.State, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -90,7 +90,8 @@ func (t *Tracker) Nth(n int64, m *rank.State) (rank.Key, int64, rank.State, erro
 	return "", 0, at, nil
 }
 
-// Until is a key that more than n entries are ahead of, at about the state of the index; "" when there are no more.
+// Until returns a key that more than n entries are ahead of, at about the state of the index; "" when there are no
+// more.
 func (t *Tracker) Until(n int64) rank.Key {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -101,8 +102,8 @@ func (t *Tracker) Until(n int64) rank.Key {
 	return span.To
 }
 
-// Span is the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the state of
-// the index, whichever that is: both are good for choosing where to look.
+// Span returns the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the
+// state of the index, whichever that is: both are good for choosing where to look.
 func (t *Tracker) Span(n int64) (rank.Span, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -159,8 +160,8 @@ func (t *Tracker) invalidate(err error) {
 	}
 }
 
-// wantsWork says whether the index is usable still, and whether it has work to be done on: buckets to split, or changes to
-// save once there are saveEvery.
+// wantsWork says whether the index is usable still, and whether it has work to be done on: buckets to split, or changes
+// to save once there are saveEvery.
 func (t *Tracker) wantsWork(saveEvery int64) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -175,7 +176,7 @@ func (t *Tracker) bytes() int64 {
 	return int64(t.index.Len())*perBucket + int64(t.past.changes)*300
 }
 
-// RankState is the state that an answer of the database is true at.
+// RankState returns the state that an answer of the database is true at.
 func RankState(s leaderboard.State) rank.State {
 	return rank.State{Revision: s.Revision, Total: s.Total}
 }
@@ -191,7 +192,7 @@ func (t *Tracker) check(m rank.State) error {
 	return nil
 }
 
-// unsavedFor is how long ago an index that has changed was saved.
+// unsavedFor returns how long ago an index that has changed was saved.
 func (t *Tracker) unsavedFor() time.Duration {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -201,7 +202,8 @@ func (t *Tracker) unsavedFor() time.Duration {
 	return time.Since(t.savedAt)
 }
 
-// cutting is a place where an overgrown bucket is to be cut, and how many entries lay between from and there at a state.
+// cutting is a place where an overgrown bucket is to be cut, and how many entries lay between from and there at a
+// state.
 type cutting struct {
 	span  rank.Span // the bucket
 	from  rank.Key  // where the bucket, or the cutting before in it, begins
@@ -210,7 +212,7 @@ type cutting struct {
 	state rank.State
 }
 
-// overgrown are at most n of the buckets to be split.
+// overgrown returns at most n of the buckets to be split.
 func (t *Tracker) overgrown(n int) []rank.Span {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

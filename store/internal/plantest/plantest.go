@@ -20,8 +20,8 @@ type Planned struct {
 	Keys  map[string]string
 }
 
-// Run fails the test for each statement that does not read through the index meant for it, or sorts, on a database of each
-// dialect with a period large enough that a plan matters.
+// Run fails the test for each statement that does not read through the index meant for it, or sorts, on a database of
+// each dialect with a period large enough that a plan matters.
 func Run(t *testing.T, statements map[string]Planned) {
 	t.Helper()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {

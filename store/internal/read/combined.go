@@ -13,9 +13,9 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// combined is one state of several periods that are ranked as one, seen in one REPEATABLE READ transaction. The number of
-// entries ahead of a place is the sum of those ahead of it in each period, which the rank index of each knows: nothing
-// has to be added up that grows with the boards.
+// combined is one state of several periods that are ranked as one, seen in one REPEATABLE READ transaction. The number
+// of entries ahead of a place is the sum of those ahead of it in each period, which the rank index of each knows:
+// nothing has to be added up that grows with the boards.
 type combined struct {
 	reader *Reader
 	q      db.Querier
@@ -146,8 +146,8 @@ func (m *combined) states() []leaderboard.State {
 	return out
 }
 
-// prepare chooses how to count in each period. Indexes that have to be loaded first are loaded side by side; one permit to
-// scan is enough for all periods that have none, since they are scanned one after the other.
+// prepare chooses how to count in each period. Indexes that have to be loaded first are loaded side by side; one permit
+// to scan is enough for all periods that have none, since they are scanned one after the other.
 func (m *combined) prepare(ctx context.Context) error {
 	if m.views[0].prepared {
 		return nil

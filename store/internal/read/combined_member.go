@@ -40,7 +40,7 @@ func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member str
 	return out, nil
 }
 
-// entries are those of a member, in order.
+// entries returns those of a member, in order.
 func (m *combined) entries(ctx context.Context, member string) ([]placed, error) {
 	if leaderboard.CheckMember(member) != nil {
 		return nil, nil
@@ -70,7 +70,7 @@ func (m *combined) entriesText(member string) string {
 	return t.Str(") AND member = ").Hex(member).Str(" LIMIT ").Int(int64(len(m.views))).String()
 }
 
-// places are the ranks of entries among those of all periods.
+// places returns the ranks of entries among those of all periods.
 func (m *combined) places(ctx context.Context, entries []placed) ([]rank.Ranks, error) {
 	probes := make([][]rank.Key, len(m.views))
 	for i := range m.views {
@@ -98,8 +98,8 @@ func (m *combined) places(ctx context.Context, entries []placed) ([]rank.Ranks, 
 	return ranks, nil
 }
 
-// in is the key in front of which are, in one of the periods, the entries that come ahead of this one: an equal one does
-// in the periods of the boards before.
+// in returns the key in front of which are, in one of the periods, the entries that come ahead of this one: an equal
+// one does in the periods of the boards before.
 func (p placed) in(view int) rank.Key {
 	if view < p.view {
 		return p.key + "\x00"

@@ -58,7 +58,7 @@ func (m *combined) page(ctx context.Context, q leaderboard.CombinedQuery) (*lead
 	return page, nil
 }
 
-// tied is the tied rank of the first entry of a run.
+// tied returns the tied rank of the first entry of a run.
 func (m *combined) tied(ctx context.Context, r *run) (int64, error) {
 	switch {
 	case r.start == 0:
@@ -152,7 +152,7 @@ func (m *combined) after(ctx context.Context, q leaderboard.CombinedQuery) (run,
 	return r, err
 }
 
-// splitOf is the split in front of a key that was counted second, if it was for all periods.
+// splitOf returns the split in front of a key that was counted second, if it was for all periods.
 func splitOf(k rank.Key, ahead [][]int64) (split, bool) {
 	s := split{key: k}
 	for _, counts := range ahead {

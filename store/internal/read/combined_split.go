@@ -90,8 +90,8 @@ func (m *combined) find(ctx context.Context, offset, limit int64) (bracket, erro
 	return b, nil
 }
 
-// enough is how many entries may be read in vain: reading that many takes about as long as another round of counting.
-// It is more than there are periods, so that the largest part has a middle.
+// enough returns how many entries may be read in vain: reading that many takes about as long as another round of
+// counting. It is more than there are periods, so that the largest part has a middle.
 func (m *combined) enough() int64 {
 	return int64(max(4*m.reader.target, 4*len(m.views)))
 }
@@ -119,7 +119,7 @@ func (b *bracket) narrow(ctx context.Context, m *combined, keys []rank.Key, offs
 	return nil
 }
 
-// middle is the key of the entry in the middle of what one period has in the bracket, the one that has most.
+// middle returns the key of the entry in the middle of what one period has in the bracket, the one that has most.
 func (m *combined) middle(ctx context.Context, b *bracket) (rank.Key, error) {
 	most, widest := 0, int64(0)
 	for i := range m.views {
@@ -145,8 +145,8 @@ const (
 	atMost
 )
 
-// estimate is where the indexes, as far as they are at the state of the transaction, say to look: boundaries of buckets
-// that are surely not too far, about there on either side, surely too far, and surely after the last entry.
+// estimate returns where the indexes, as far as they are at the state of the transaction, say to look: boundaries of
+// buckets that are surely not too far, about there on either side, surely too far, and surely after the last entry.
 func (m *combined) estimate(offset, limit int64) []rank.Key {
 	surely, _ := m.edge(offset, atMost)
 	below, above := m.edge(offset, perhaps)
@@ -161,8 +161,8 @@ func (m *combined) estimate(offset, limit int64) []rank.Key {
 	return keys
 }
 
-// edge is the last boundary of a bucket that no more than n entries are ahead of, and the first that more are ahead of,
-// going by guesses of one kind; "" when there is none.
+// edge returns the last boundary of a bucket that no more than n entries are ahead of, and the first that more are
+// ahead of, going by guesses of one kind; "" when there is none.
 func (m *combined) edge(n, kind int64) (below, above rank.Key) {
 	for _, v := range m.views {
 		if v.index == nil {
@@ -187,8 +187,8 @@ func (m *combined) edge(n, kind int64) (below, above rank.Key) {
 	return below, above
 }
 
-// guess is how many entries are ahead of a key, counting none, half or all of each bucket that the key is inside of. A
-// period without an index is one bucket.
+// guess returns how many entries are ahead of a key, counting none, half or all of each bucket that the key is inside
+// of. A period without an index is one bucket.
 func (m *combined) guess(k rank.Key, kind int64) int64 {
 	var n int64
 	for _, v := range m.views {

@@ -106,7 +106,7 @@ func (v *view) sumUp(ctx context.Context, keys []rank.Key, spans []rank.Span, at
 	return ahead, nil
 }
 
-// spans are the buckets of keys and the state at which the index says so.
+// spans returns the buckets of keys and the state at which the index says so.
 func (v *view) spans(keys []rank.Key, base rank.Span) ([]rank.Span, rank.State, error) {
 	if v.index != nil {
 		return v.index.Find(keys)

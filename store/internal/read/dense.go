@@ -14,8 +14,8 @@ import (
 // scores must be looked at one by one: no index of counts helps with that.
 const DenseDepth = 100_000
 
-// dense counts the different (score, tiebreak) ahead of each group of tied entries; ahead is the number of entries ahead
-// of the last group. Numbers of this kind cannot be rebased: it takes a transaction.
+// dense counts the different (score, tiebreak) ahead of each group of tied entries; ahead is the number of entries
+// ahead of the last group. Numbers of this kind cannot be rebased: it takes a transaction.
 func (v *view) dense(ctx context.Context, groups []rank.Key, ahead int64) ([]int64, error) {
 	if ahead > DenseDepth {
 		return nil, &leaderboard.RuleError{

@@ -9,8 +9,8 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Distribution implements leaderboard.Rankings: the ends are the first and the last entry, and each edge of the histogram
-// takes one count inside a bucket of the rank index.
+// Distribution implements leaderboard.Rankings: the ends are the first and the last entry, and each edge of the
+// histogram takes one count inside a bucket of the rank index.
 func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	var out *leaderboard.Distribution
 	err := s.read(ctx, ref, q.MinSeq, func(v *view) error {

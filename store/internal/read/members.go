@@ -35,7 +35,7 @@ func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leade
 	return out, nil
 }
 
-// ranks are the ranks of entries in order; Dense only when that is the mode.
+// ranks returns the ranks of entries in order; Dense only when that is the mode.
 func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode) ([]rank.Ranks, error) {
 	probes := make([]rank.Key, 0, 2*len(keys)) // of each group of tied entries its prefix, and the entries
 	var groups []rank.Key
@@ -72,7 +72,7 @@ func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode
 	return ranks, nil
 }
 
-// notRanked are the members that none of the keys is of.
+// notRanked returns the members that none of the keys is of.
 func notRanked(members []string, keys []rank.Key) []string {
 	ranked := make(map[string]bool, len(keys))
 	for _, k := range keys {

@@ -179,8 +179,8 @@ func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, i
 	return r.Keys[0], offset, checkWhole(&sc, r, offset)
 }
 
-// nth is where to start reading for the entry number n from 0, and the number of entries ahead of that, at a state that
-// is the one of the transaction if there is one.
+// nth returns where to start reading for the entry number n from 0, and the number of entries ahead of that, at a state
+// that is the one of the transaction if there is one.
 func (v *view) nth(ctx context.Context, n int64) (rank.Key, int64, rank.State, error) {
 	if !v.snapshot {
 		return v.index.Nth(n, nil)
@@ -219,8 +219,8 @@ func (v *view) around(ctx context.Context, q leaderboard.PageQuery) ([]rank.Key,
 }
 
 // bound ends a scan that needs the entries up to limit after start soon after them. It matters for speed alone: the
-// optimizer looks at a range from both ends and in between, which takes as long as to read a hundred entries when the range
-// is the rest of a large period.
+// optimizer looks at a range from both ends and in between, which takes as long as to read a hundred entries when the
+// range is the rest of a large period.
 func (v *view) bound(t *index.Tracker, sc *entries.Scan, start int64) error {
 	if v.snapshot {
 		return nil // the last attempt: it must not fail because the index is at another state

@@ -1,7 +1,7 @@
 // Package read answers questions about the entries of periods, each exact at the state that it reports: pages, members,
-// scores, distributions, combined rankings, and the export of a period. Under READ COMMITTED one SELECT sees one state, so
-// short answers read the row of the period and the entries in one statement; longer ones use a REPEATABLE READ, READ ONLY
-// transaction.
+// scores, distributions, combined rankings, and the export of a period. Under READ COMMITTED one SELECT sees one state,
+// so short answers read the row of the period and the entries in one statement; longer ones use a REPEATABLE READ, READ
+// ONLY transaction.
 package read
 
 import (
@@ -40,9 +40,9 @@ func New(d *db.DB, x *index.Indexes, target int) *Reader {
 	return &Reader{db: d, indexes: x, target: target, scans: make(chan struct{}, max(1, d.Config.MaxConns/4))}
 }
 
-// Counts returns how many answers were put together from single statements, how many took a transaction, how many of these
-// were counted by scanning a period that is to have an index, and how many attempts were in vain. It is for tests, and no
-// method so that Store does not get it.
+// Counts returns how many answers were put together from single statements, how many took a transaction, how many of
+// these were counted by scanning a period that is to have an index, and how many attempts were in vain. It is for
+// tests, and no method so that Store does not get it.
 func Counts(s *Reader) (single, snapshot, scanned, moved int64) {
 	return s.reads.single.Load(), s.reads.snapshot.Load(), s.reads.scanned.Load(), s.reads.moved.Load()
 }
@@ -169,7 +169,8 @@ func (v *view) done(err error) error {
 	return fmt.Errorf("%w: %w", errMoved, err)
 }
 
-// query runs a query on the state of the view. The first one decides the state of the view, the others must find the same.
+// query runs a query on the state of the view. The first one decides the state of the view, the others must find the
+// same.
 func (v *view) query(ctx context.Context, qu entries.Query) (entries.Result, error) {
 	r, err := qu.Run(ctx, v.reader.db, v.q, v.ref.ID)
 	if err != nil {
@@ -192,8 +193,8 @@ func (v *view) setState(state leaderboard.State) error {
 	return nil
 }
 
-// prepare chooses how to count: with the index of the period, if it has one. An index that is in memory is taken without
-// knowing how large the period is, which saves a round trip.
+// prepare chooses how to count: with the index of the period, if it has one. An index that is in memory is taken
+// without knowing how large the period is, which saves a round trip.
 func (v *view) prepare(ctx context.Context) error {
 	if v.prepared {
 		return nil
@@ -223,7 +224,7 @@ func (v *view) admitScan(ctx context.Context) (err error) {
 	return err
 }
 
-// member is the key of a member's entry; ErrNotRanked when there is none.
+// member returns the key of a member's entry; ErrNotRanked when there is none.
 func (v *view) member(ctx context.Context, member string) (rank.Key, error) {
 	keys, err := v.members(ctx, []string{member})
 	if err == nil && len(keys) == 0 {
@@ -235,7 +236,7 @@ func (v *view) member(ctx context.Context, member string) (rank.Key, error) {
 	return keys[0], nil
 }
 
-// members are the keys of the members that have an entry, in order.
+// members returns the keys of the members that have an entry, in order.
 func (v *view) members(ctx context.Context, members []string) ([]rank.Key, error) {
 	var possible []string
 	for _, m := range members {
