@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -61,18 +62,6 @@ func appendCommon(b []byte, on *target, st *leaderboard.State) []byte {
 	return append(b, ',')
 }
 
-// appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
-	b = append(b, `"entries":[`...)
-	for i := range entries {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
-	}
-	return append(b, ']')
-}
-
 // appendPositioned appends the member entries of an answer about given members, each with its position.
 func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
 	tie := &on.ref.Rules.Tiebreak
@@ -88,8 +77,15 @@ func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *sho
 	return append(b, ']')
 }
 
-// profileLookup finds what is shown of members beside their entries.
-type profileLookup struct{ profiles Profiles }
+// ProfileLookup finds what is shown of members beside their entries. It may be called concurrently.
+type ProfileLookup interface {
+	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
+	// except for what was put here. With an error they are those cached, however old.
+	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
+}
+
+// profileFinder finds the profiles of an answer.
+type profileFinder struct{ profiles ProfileLookup }
 
 // shownProfiles are the profiles that an answer shows beside its entries. The zero value is none.
 type shownProfiles struct {
@@ -99,7 +95,7 @@ type shownProfiles struct {
 
 // of finds the profiles of an answer's members, in one query, when the request has ?profiles=true. When they cannot be
 // looked up, those cached are shown and the state is marked stale: there may be something newer.
-func (l profileLookup) of(c *call, asked bool, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
+func (l profileFinder) of(c *call, asked bool, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
 	if !asked {
 		return shownProfiles{}
 	}
@@ -115,7 +111,7 @@ func (l profileLookup) of(c *call, asked bool, st *leaderboard.State, n int, mem
 }
 
 // ofEntries is of for a run of entries.
-func (l profileLookup) ofEntries(c *call, asked bool, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
+func (l profileFinder) ofEntries(c *call, asked bool, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
 	return l.of(c, asked, st, len(entries), func(i int) string { return entries[i].Member })
 }
 

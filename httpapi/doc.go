@@ -13,10 +13,10 @@
 //	call.go                            one request: access, bounds, deadline, recovery, sending
 //	params.go, body.go                 what a request says, checked
 //	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer's frame
+//	hidden.go                          hiding members, and saying why one is absent
 //	page.go, ranks.go, friends.go      reading one board
 //	selection.go, rankings.go          reading several boards as one
-//	scores.go, boards.go, members.go, hidden.go, runs.go, export.go, health.go, docs.go
+//	scores.go, boards.go, members.go, runs.go, export.go, health.go, docs.go
 //	                                   the other handlers
-//	config.go, routes.go, api.go       what an API needs, the table of routes, serving
-//	server.go                          net/http around it
+//	config.go, routes.go, server.go    what an API needs, the table of routes, serving
 package httpapi

@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"leaderboard"
@@ -109,32 +107,4 @@ func appendTiebreak(b []byte, tie *leaderboard.Tiebreak, v int64) []byte {
 
 func appendPercentile(b []byte, tied, total int64) []byte {
 	return strconv.AppendFloat(append(b, `"percentile":`...), leaderboard.Percentile(tied, total), 'f', -1, 64)
-}
-
-// Bounds of encodings, in bytes.
-const (
-	maxEncoded     = 4 << 20
-	encodedBesides = 512 // what an answer counts besides its encoding: itself, its place in the map
-)
-
-// encodings keeps what shared answers were encoded as, so that one that is served many times is encoded once: encoding
-// a page of 100 entries takes five times as long as all other work on it. When it is full it begins again.
-type encodings struct {
-	bodies sync.Map // from the answer's address, which nobody else gets while it is a key here
-	bytes  atomic.Int64
-}
-
-// get returns what encode made for the answer at this address. The caller must not write to it.
-func (e *encodings) get(answer any, encode func() []byte) []byte {
-	if body, ok := e.bodies.Load(answer); ok {
-		return body.([]byte)
-	}
-	body := encode()
-	size := int64(len(body)) + encodedBesides
-	if e.bytes.Add(size) > maxEncoded {
-		e.bodies.Clear()
-		e.bytes.Store(size)
-	}
-	e.bodies.Store(answer, body)
-	return body
 }

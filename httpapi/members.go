@@ -13,6 +13,7 @@ import (
 // Profiles keeps what is shown of members beside their entries. Its methods block until MySQL has answered or ctx ends
 // and may be called concurrently.
 type Profiles interface {
+	ProfileLookup
 	// PutProfile sets the whole profile of a member, durably, and returns what is stored; created says whether there was
 	// none. Errors: *leaderboard.RuleError, ErrUnavailable.
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
@@ -20,9 +21,6 @@ type Profiles interface {
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
-	// ProfilesOf are the profiles of members in their order, nil where there is none. They may be half a minute old,
-	// except for what was put here. With an error they are those cached, however old.
-	ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error)
 }
 
 // Eraser removes members from everywhere.

@@ -1,11 +1,16 @@
 package httpapi
 
-import "leaderboard"
+import (
+	"sync"
+	"sync/atomic"
+
+	"leaderboard"
+)
 
 // reader serves the reading of one board.
 type reader struct {
 	resolver
-	profileLookup
+	profileFinder
 	rankings leaderboard.Rankings
 	hidden   HiddenMembers
 	encoded  encodings
@@ -71,4 +76,44 @@ func (h *reader) appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboa
 		return encode(b)
 	}
 	return append(b, h.encoded.get(page, func() []byte { return encode(make([]byte, 0, 256+128*len(page.Entries))) })...)
+}
+
+// appendEntries appends the member entries of a page's answer.
+func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
+	b = append(b, `"entries":[`...)
+	for i := range entries {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
+	}
+	return append(b, ']')
+}
+
+// Bounds of encodings, in bytes.
+const (
+	maxEncoded     = 4 << 20
+	encodedBesides = 512 // what an answer counts besides its encoding: itself, its place in the map
+)
+
+// encodings keeps what shared answers were encoded as, so that one that is served many times is encoded once: encoding
+// a page of 100 entries takes five times as long as all other work on it. When it is full it begins again.
+type encodings struct {
+	bodies sync.Map // from the answer's address, which nobody else gets while it is a key here
+	bytes  atomic.Int64
+}
+
+// get returns what encode made for the answer at this address. The caller must not write to it.
+func (e *encodings) get(answer any, encode func() []byte) []byte {
+	if body, ok := e.bodies.Load(answer); ok {
+		return body.([]byte)
+	}
+	body := encode()
+	size := int64(len(body)) + encodedBesides
+	if e.bytes.Add(size) > maxEncoded {
+		e.bodies.Clear()
+		e.bytes.Store(size)
+	}
+	e.bodies.Store(answer, body)
+	return body
 }

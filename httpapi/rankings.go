@@ -11,7 +11,7 @@ import (
 // combinedReader serves the reading of several boards ranked as one.
 type combinedReader struct {
 	resolver
-	profileLookup
+	profileFinder
 	rankings combinedRankings
 	hidden   HiddenMembers
 }

@@ -17,12 +17,12 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileLookup{cfg.Profiles}
+	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Profiles}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},
 		hidden:   hiddenHandlers{cfg.HiddenMembers},
-		reader:   reader{resolver: find, profileLookup: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
+		reader:   reader{resolver: find, profileFinder: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
 		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.HiddenMembers},
 		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
 		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
