@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/watch"
 )
 
 // answerCache keeps answers in the process. By its age an answer is
@@ -29,8 +30,9 @@ type answerCache[K comparable, V any] struct {
 	calls   calls[callKey[K], V]
 	timeout time.Duration // of a loadFunc
 
-	seen   *lastSeen     // nil: there are no periods
-	period func(K) int64 // the id of the period that a key is about
+	judge  func(period int64, r leaderboard.Revision) watch.Verdict // nil: age decides
+	seen   *lastSeen                                                // nil: there are no periods
+	period func(K) int64                                            // the id of the period that a key is about
 }
 
 type answerRules struct {
@@ -84,6 +86,9 @@ func newAnswerCache[K comparable, V any](rules answerRules, ops answerOps[V], ti
 func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
 	if ok && h.seq >= minSeq && !k.away() {
+		if k.judge != nil {
+			return h.value, k.rules.now().Sub(h.at) <= k.rules.grace && k.judged(key, h)
+		}
 		if now := k.rules.now(); now.Sub(h.at) <= k.rules.fresh || now.Sub(k.current(key, h)) <= k.rules.fresh {
 			return h.value, true
 		}
@@ -92,7 +97,12 @@ func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	return none, false
 }
 
-// current returns the last time at which an answer was known to be true.
+// judged says whether the watch lets an answer pass.
+func (k *answerCache[K, V]) judged(key K, h *held[V]) bool {
+	return k.judge(k.period(key), k.ops.state(h.value).Revision) == watch.VerdictFresh
+}
+
+// current is the last time at which an answer was known to be true.
 func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
 	if k.seen != nil {
 		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
@@ -135,7 +145,11 @@ func (k *answerCache[K, V]) find(ctx context.Context, key K, minSeq int64, ask a
 	if !ok {
 		return k.renew(key, minSeq, ask).wait(ctx)
 	}
-	if age <= k.rules.fresh {
+	switch {
+	case k.judge != nil && k.judged(key, h):
+		k.revisit(key, h, now, ask)
+		return h.value, nil
+	case k.judge == nil && age <= k.rules.fresh:
 		return h.value, nil
 	}
 	failing, due := h.failing(now, current, k.rules.retry)
@@ -146,10 +160,21 @@ func (k *answerCache[K, V]) find(ctx context.Context, key K, minSeq int64, ask a
 	switch {
 	case failing:
 		return h.marked(k.ops), nil
-	case age <= k.rules.grace:
+	case k.judge == nil && age <= k.rules.grace:
 		return h.value, nil
 	}
 	return k.await(ctx, fl, h, callKey[K]{key, minSeq}, ask)
+}
+
+// revisit renews an answer that is still true now and then: a copy that nobody asks expires, and nobody would notice that one
+// is gone.
+func (k *answerCache[K, V]) revisit(key K, h *held[V], now time.Time, ask askFunc[V]) {
+	if now.Sub(h.at) <= k.rules.grace {
+		return
+	}
+	if failing, due := h.failing(now, h.at, k.rules.retry); !failing || due {
+		k.renew(key, 0, ask)
+	}
 }
 
 // await waits for a renewal while there is an old answer to fall back on.
@@ -195,6 +220,9 @@ func (k *answerCache[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *call[V] 
 func (k *answerCache[K, V]) put(key K, v V) {
 	now := k.rules.now()
 	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
+	if k.judge != nil {
+		k.judge(k.period(key), k.ops.state(v).Revision) // it has been sent, so nothing older may be from now on
+	}
 	if k.seen != nil {
 		k.seen.note(k.period(key), k.ops.state(v), now)
 	}

@@ -8,12 +8,14 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 )
 
 // ReaderOptions adjust a Reader; the zero value is fit for production.
 type ReaderOptions struct {
 	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0, counted from when it came or from when its period
-	// was last seen unchanged. Up to ten times as old it is served while one call renews it.
+	// was last seen unchanged. Up to ten times as old it is served while one call renews it. With a Watch it decides only
+	// that an answer which stays true is asked for again after ten times as long.
 	LocalTTL time.Duration
 	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
 	StaleLimit time.Duration
@@ -28,6 +30,9 @@ type ReaderOptions struct {
 	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
 	CallTimeout        time.Duration // for one question through all layers, 6 s
 
+	// Watch judges how old answers about a period are: what is kept is given as long as it lets it pass. nil: LocalTTL
+	// decides alone, for tests of the layers.
+	Watch *watch.Watch
 	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
 	// builds.
 	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
@@ -104,6 +109,9 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 	r.distributions = newAnswerCache[distributionKey](rules, distributionOps(), o.CallTimeout, o.LocalEntries/8, o.LocalBytes/8)
 	r.outside = newLRU[int64, time.Time](outsidePeriods, outsidePeriods)
 	r.watch(newLastSeen(o.LocalTTL))
+	if o.Watch != nil {
+		r.pages.judge, r.standings.judge, r.scoreRanks.judge, r.distributions.judge = o.Watch.Judge, o.Watch.Judge, o.Watch.Judge, o.Watch.Judge
+	}
 	r.newBatches()
 	return r
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // The reads below answer from the copy alone, or say why they cannot: ErrMissing, ErrDamaged, ErrUncovered, ErrBehind,
-// else a failure of Redis. ErrNotRanked is an answer. short says, also beside an error, that the copy has shrunk below
+// ErrOld, else a failure of Redis. ErrNotRanked is an answer. short says, also beside an error, that the copy has shrunk below
 // top_n though the period has more: what it answers is exact, and a rebuild is due.
 
 // Page reads a page in one round trip.
@@ -289,7 +289,7 @@ func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodR
 		return head{}, err
 	}
 	c.keepAlive(ctx, p, &h)
-	return h, nil
+	return h, c.opts.Check(ctx, p.ID, h.Revision)
 }
 
 // keepAlive puts off the expiry of a copy that is read. Only reading keeps one alive, and only one read in half a

@@ -25,7 +25,7 @@ func (a *App) wireReader() {
 		LocalTTL: a.cfg.LocalTTL, StaleLimit: a.cfg.StaleLimit,
 		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait, FallbackWait: a.cfg.ReaderWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, FallbackQueue: a.cfg.FallbackQueue,
-		Demand: a.demand(), Away: a.catalog.Away,
+		Watch: a.watch, Demand: a.demand(), Away: func() bool { return a.catalog.Away() || a.watch.Away() },
 		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -34,6 +35,7 @@ type App struct {
 	follower  *topn.Follower
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
+	watch     *watch.Watch // how old answers are
 	reader    *cache.Reader
 	people    people
 	schema    schemaState
@@ -57,6 +59,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.watch = watch.New(a.store, watch.Options{OnRound: a.metrics.watchRound})
+	a.metrics.watchAge(a.watch.Age)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {
 			return nil, errors.Join(err, a.store.Close())

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -26,12 +27,27 @@ func (a *App) wireRedis() error {
 		return err
 	}
 	a.redis = client
-	a.copies = topn.New(client, a.store, topn.Options{HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log})
+	a.copies = topn.New(client, a.store, topn.Options{
+		Check: a.checkCopy, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
+	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, Logger: a.log,
 	})
 	a.metrics.watchLag(a.follower.Lag)
 	return nil
+}
+
+// checkCopy holds a copy in Redis that was read against the database (design promise P5). While the database is away it
+// counts as it is, and the answer is marked stale.
+func (a *App) checkCopy(ctx context.Context, period int64, r leaderboard.Revision) error {
+	switch a.watch.Check(ctx, period, r) {
+	case watch.VerdictOld:
+		return topn.ErrOld
+	case watch.VerdictDiverged:
+		return topn.ErrDamaged
+	default:
+		return nil
+	}
 }
 
 // newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.
@@ -59,6 +75,7 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 
 // startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
+	a.background.Go(func() { a.watch.Run(ctx) })
 	a.background.Go(func() {
 		if err := a.prepareSchema(ctx); err != nil {
 			if ctx.Err() == nil {

@@ -29,6 +29,8 @@ type metrics struct {
 	rejections prometheus.Counter
 	breaker    prometheus.Gauge
 
+	watchRounds *prometheus.CounterVec
+
 	builds *prometheus.HistogramVec
 	runs   *prometheus.HistogramVec
 
@@ -109,7 +111,10 @@ func (m *metrics) newReads() {
 	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_redis_breaker_open", Help: "1 while Redis is left alone because it did not answer.",
 	})
-	m.registry.MustRegister(answers, m.stale, m.rejections, m.breaker)
+	m.watchRounds = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_watch_rounds_total", Help: "Questions to the database for the revisions of the periods that are read.",
+	}, []string{"result"})
+	m.registry.MustRegister(answers, m.stale, m.rejections, m.breaker, m.watchRounds)
 }
 
 func (m *metrics) newRefreshes() {
@@ -132,6 +137,22 @@ func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
 		Name: "leaderboard_copy_lag_seconds", Help: "Age of the oldest commit that a Redis copy has still to take over.",
 	}, func() float64 { _, behind := lag(); return behind.Seconds() })
 	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
+}
+
+// watchAge publishes how old the database's word on the revisions of periods is.
+func (m *metrics) watchAge(age func() time.Duration) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last told the revisions of the periods that are read; grows while nobody reads.",
+	}, func() float64 { return age().Seconds() }))
+}
+
+// watchRound counts a round of the watch.
+func (m *metrics) watchRound(_ int, _ time.Duration, err error) {
+	result := "ok"
+	if err != nil {
+		result = "failed"
+	}
+	m.watchRounds.WithLabelValues(result).Inc()
 }
 
 // request counts one answered request.

@@ -40,11 +40,12 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for everything but batches, and one of connections that take several statements at once.
-// All methods may be called concurrently.
+// DB is the database: a pool for everything but batches, one of connections that take several statements at once, and one
+// connection that never waits behind anything else. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB
 	Batches *sql.DB // for text built by hand only
+	Watch   *sql.DB // for what says how old answers are
 	Config  Config
 	Log     *slog.Logger
 	dialect *dialect
@@ -61,11 +62,15 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
+	watch, _, err := connect(cfg, pool{conns: 1})
+	if err != nil {
+		return nil, err
+	}
+	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
 }
 
-// Close closes both pools.
-func (d *DB) Close() error { return errors.Join(d.Batches.Close(), d.DB.Close()) }
+// Close closes all connections.
+func (d *DB) Close() error { return errors.Join(d.Watch.Close(), d.Batches.Close(), d.DB.Close()) }
 
 // Single opens a pool of one connection beside the others, for locks that live as long as their connection.
 func (d *DB) Single() (*sql.DB, error) {

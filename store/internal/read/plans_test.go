@@ -25,6 +25,7 @@ func TestPlans(t *testing.T) {
 	plantest.Run(t, map[string]plantest.Planned{
 		"parts of several":  {Query: several.rowsText([]entries.Scan{part, part}), Keys: map[string]string{"entries": "entries_order"}},
 		"member of several": {Query: several.entriesText("m2"), Keys: map[string]string{"entries": "PRIMARY"}},
+		"revisions":         {Query: revisionsText([]int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
 		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},
 	})
 }

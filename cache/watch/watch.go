@@ -1,0 +1,404 @@
+// Package watch tells how old an answer can be at most, by the database alone: whoever feeds a copy, whatever the clocks
+// of other machines say. One statement every few milliseconds asks for the revisions of all periods that are being read.
+// What it showed is true of the moment at which it was sent, so an answer whose revision is not older is not older than
+// that (design promise P5).
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// Source is the database.
+type Source interface {
+	// Revisions returns the revisions of those of the periods that exist. periods has at most Options.Chunk ids.
+	Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error)
+}
+
+// Options adjust a Watch; the zero value is fit for production.
+type Options struct {
+	MaxAge   time.Duration // of an answer that does not say that it is stale, 200 ms
+	Interval time.Duration // between two statements, 50 ms; while one takes longer, up to half of MaxAge
+	Idle     time.Duration // how long after it was read a period is asked about, 1 s
+	Wait     time.Duration // how long a reader waits for a statement, 250 ms
+	Chunk    int           // periods of one statement, 500
+	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
+	OnRound func(periods int, took time.Duration, err error)
+}
+
+func (o Options) withDefaults() Options {
+	o.MaxAge = cmp.Or(o.MaxAge, 200*time.Millisecond)
+	o.Interval = cmp.Or(o.Interval, 50*time.Millisecond)
+	o.Idle = cmp.Or(o.Idle, time.Second)
+	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
+	o.Chunk = cmp.Or(o.Chunk, 500)
+	if o.OnRound == nil {
+		o.OnRound = func(int, time.Duration, error) {}
+	}
+	return o
+}
+
+// Verdict is what the watch says of an answer.
+type Verdict int
+
+const (
+	// VerdictUnknown: nothing was heard of the period for MaxAge. Wait may help; otherwise the answer is stale.
+	VerdictUnknown Verdict = iota
+	// VerdictFresh: the answer is not older than MaxAge, nor than one that was fresh before it.
+	VerdictFresh
+	// VerdictOld: there was something newer MaxAge ago, or in an answer that was fresh.
+	VerdictOld
+	// VerdictDiverged: the database had never got as far when it was asked after that, or it took another way, or there is
+	// no such period. It was restored from a backup, or the period was deleted: who answered so has nothing to say.
+	VerdictDiverged
+)
+
+// Watch follows the revisions of the periods that are read. All methods may be called concurrently; nothing is asked
+// unless Run runs.
+type Watch struct {
+	source  Source
+	opts    Options
+	periods sync.Map // int64 → *period
+
+	mu     sync.Mutex
+	next   *round        // what the next statement is joined by, nil when nobody has
+	joined chan struct{} // holds a value while next is not nil
+
+	lastSent atomic.Int64 // of the last round without an error, ns since 1970
+	failed   atomic.Int64 // when the first round was sent that failed since, 0 when the last did not
+}
+
+// period is what is known of one period.
+type period struct {
+	read atomic.Int64 // when it was last judged or waited for, ns since 1970
+
+	mu      sync.Mutex
+	samples []sample // ascending by sent, each of another revision; the latest is always there
+	seen    []seen   // in answers, since a statement was last sent
+	// denied is what the database turned out not to have come to: no answer up to it is true, unless a statement shows it.
+	denied leaderboard.Revision
+	floor  leaderboard.Revision // the highest of the answers that were fresh
+}
+
+// seen is the revision of an answer.
+type seen struct {
+	leaderboard.Revision
+	first time.Time
+}
+
+// sample is what statements showed.
+type sample struct {
+	leaderboard.Revision
+	exists bool
+	sent   time.Time // of the last statement that showed this
+}
+
+// round is one statement to come, for those who wait.
+type round struct {
+	periods map[int64]bool
+	done    chan struct{} // closed when it has been answered
+	err     error         // then
+}
+
+// New returns a Watch on a database.
+func New(source Source, opts Options) *Watch {
+	return &Watch{source: source, opts: opts.withDefaults(), joined: make(chan struct{}, 1)}
+}
+
+// Judge says what is known now of an answer at a revision of a period, and counts as reading the period. An answer ahead of
+// what was last shown is normal: it was committed since. It is fresh until a statement that was sent after the answer was
+// first seen shows less.
+func (w *Watch) Judge(id int64, r leaderboard.Revision) Verdict {
+	now := time.Now()
+	p := w.period(id, now)
+	verdict := p.judge(r, now, w.opts.MaxAge)
+	if verdict == VerdictUnknown {
+		w.join(id) // it is asked about, whether anybody waits or not
+	}
+	return verdict
+}
+
+func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Duration) Verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.see(r, now)
+	if len(p.samples) == 0 {
+		return VerdictUnknown
+	}
+	latest := &p.samples[len(p.samples)-1]
+	if now.Sub(latest.sent) > maxAge {
+		return VerdictUnknown
+	}
+	denied := covers(p.denied, r)
+	if denied && latest.denies(r) {
+		return VerdictDiverged
+	}
+	if r.Seq < p.floor.Seq {
+		return VerdictOld
+	}
+	for _, s := range slices.Backward(p.samples) {
+		if now.Sub(s.sent) > maxAge {
+			break
+		}
+		if s.exists && s.Revision == r || !denied && s.denies(r) {
+			p.floor = r
+			return VerdictFresh
+		}
+	}
+	return VerdictOld
+}
+
+// Check is Judge, but when nothing was heard of the period it waits for the next statement, unless the last ones failed.
+func (w *Watch) Check(ctx context.Context, id int64, r leaderboard.Revision) Verdict {
+	verdict := w.Judge(id, r)
+	if verdict == VerdictUnknown && !w.Away() && w.Wait(ctx, id) == nil {
+		return w.Judge(id, r)
+	}
+	return verdict
+}
+
+// denies says whether the database has not come to a revision, at the time of the sample.
+func (s *sample) denies(r leaderboard.Revision) bool {
+	return !s.exists || s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf
+}
+
+// maxSeen is how many revisions of answers are remembered until the next statement; answers differ in two or three.
+const maxSeen = 16
+
+// see notes that there was an answer at a revision.
+func (p *period) see(r leaderboard.Revision, now time.Time) {
+	known := func(s seen) bool { return covers(s.Revision, r) }
+	if len(p.seen) < maxSeen && !slices.ContainsFunc(p.seen, known) {
+		p.seen = append(p.seen, seen{r, now})
+	}
+}
+
+// covers says whether a was committed after b, or is it: in whatever history, neither number is less.
+func covers(a, b leaderboard.Revision) bool { return a.Seq >= b.Seq && a.AsOf >= b.AsOf }
+
+// Latest returns the revision that was last shown, the zero revision when there is no such period; ok is false when nothing
+// was heard of it for MaxAge. It does not count as reading.
+func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
+	v, ok := w.periods.Load(id)
+	if !ok {
+		return r, false
+	}
+	p := v.(*period)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.samples) == 0 {
+		return r, false
+	}
+	last := p.samples[len(p.samples)-1]
+	return last.Revision, time.Since(last.sent) <= w.opts.MaxAge
+}
+
+// Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
+// way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
+func (w *Watch) Wait(ctx context.Context, id int64) error {
+	w.period(id, time.Now())
+	next := w.join(id)
+	timer := time.NewTimer(w.opts.Wait)
+	defer timer.Stop()
+	select {
+	case <-next.done:
+		return next.err
+	case <-timer.C:
+		return fmt.Errorf("%w: the watch was not answered in %v", leaderboard.ErrUnavailable, w.opts.Wait)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Away says that the database has not answered for MaxAge, though it was asked.
+func (w *Watch) Away() bool {
+	failed := w.failed.Load()
+	return failed != 0 && time.Since(time.Unix(0, failed)) > w.opts.MaxAge
+}
+
+// Age returns how long ago the last round without an error was sent, 0 when there was none.
+func (w *Watch) Age() time.Duration {
+	if sent := w.lastSent.Load(); sent != 0 {
+		return time.Since(time.Unix(0, sent))
+	}
+	return 0
+}
+
+// period returns what is known of a period, and notes that it was read.
+func (w *Watch) period(id int64, now time.Time) *period {
+	p, ok := w.periods.Load(id)
+	if !ok {
+		p, _ = w.periods.LoadOrStore(id, &period{})
+	}
+	one := p.(*period)
+	if at := now.UnixNano(); at-one.read.Load() > int64(time.Millisecond) { // readers do not fight over the cache line
+		one.read.Store(at)
+	}
+	return one
+}
+
+func (w *Watch) join(id int64) *round {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next == nil {
+		w.next = &round{periods: map[int64]bool{}, done: make(chan struct{})}
+		w.joined <- struct{}{}
+	}
+	w.next.periods[id] = true
+	return w.next
+}
+
+// Run asks until ctx ends. While nobody reads, nothing is asked; after a failure, not before the interval is over.
+func (w *Watch) Run(ctx context.Context) {
+	timer := time.NewTimer(w.opts.Interval)
+	defer timer.Stop()
+	ticking := true
+	for ctx.Err() == nil {
+		began := time.Now()
+		var err error
+		select {
+		case <-ctx.Done():
+		case <-w.joined:
+			began = time.Now()
+			err = w.ask(ctx, nil)
+			if !ticking {
+				ticking = true
+				timer.Reset(w.opts.Interval)
+			}
+		case <-timer.C:
+			began = time.Now()
+			active := w.active(began)
+			if ticking = len(active) > 0; !ticking {
+				continue
+			}
+			err = w.ask(ctx, active)
+			took := time.Since(began)
+			timer.Reset(max(w.opts.Interval, min(2*took, w.opts.MaxAge/2)) - took)
+		}
+		if err != nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(w.opts.Interval - time.Since(began)):
+			}
+		}
+	}
+	w.fail(ctx.Err())
+}
+
+// fail tells those who wait that nobody will ask.
+func (w *Watch) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next != nil {
+		w.next.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+		close(w.next.done)
+		w.next = nil
+		<-w.joined
+	}
+}
+
+// active returns the periods that were read of late, and forgets the others.
+func (w *Watch) active(now time.Time) []int64 {
+	var ids []int64
+	w.periods.Range(func(id, p any) bool {
+		if now.UnixNano()-p.(*period).read.Load() <= int64(w.opts.Idle) {
+			ids = append(ids, id.(int64))
+		} else {
+			w.periods.Delete(id)
+		}
+		return true
+	})
+	return ids
+}
+
+// ask asks about periods and about those that somebody waits for, and lets them go on.
+func (w *Watch) ask(ctx context.Context, ids []int64) error {
+	w.mu.Lock()
+	waiting := w.next
+	w.next = nil
+	select {
+	case <-w.joined:
+	default:
+	}
+	w.mu.Unlock()
+	if waiting != nil {
+		for _, id := range ids {
+			delete(waiting.periods, id)
+		}
+		for id := range waiting.periods {
+			ids = append(ids, id)
+		}
+		defer close(waiting.done)
+	}
+	began := time.Now()
+	slices.Sort(ids)
+	var failures []error
+	for chunk := range slices.Chunk(ids, w.opts.Chunk) {
+		sent := time.Now()
+		revisions, err := w.source.Revisions(ctx, chunk)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		for _, id := range chunk {
+			r, exists := revisions[id]
+			if p, ok := w.periods.Load(id); ok {
+				p.(*period).note(sample{r, exists, sent}, w.opts.MaxAge)
+			}
+		}
+	}
+	err := errors.Join(failures...)
+	if err == nil {
+		w.lastSent.Store(began.UnixNano())
+		w.failed.Store(0)
+	} else {
+		w.failed.CompareAndSwap(0, began.UnixNano())
+	}
+	if waiting != nil && err != nil {
+		waiting.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+	}
+	w.opts.OnRound(len(ids), time.Since(began), err)
+	return err
+}
+
+// note adds what a statement showed, and drops what is too old to speak for an answer.
+func (p *period) note(s sample, maxAge time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.check(&s)
+	if n := len(p.samples); n > 0 {
+		if last := &p.samples[n-1]; s.sent.Before(last.sent) {
+			return // overtaken
+		} else if last.exists == s.exists && last.Revision == s.Revision {
+			last.sent = s.sent
+			return
+		}
+	}
+	old := 0
+	for old < len(p.samples) && s.sent.Sub(p.samples[old].sent) > maxAge {
+		old++
+	}
+	p.samples = append(slices.Delete(p.samples, 0, old), s)
+}
+
+// check finds out which of the answers that were seen before a statement was sent it denies.
+func (p *period) check(s *sample) {
+	p.seen = slices.DeleteFunc(p.seen, func(a seen) bool {
+		before := a.first.Before(s.sent)
+		if before && s.denies(a.Revision) {
+			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, a.Seq), max(p.denied.AsOf, a.AsOf)
+		}
+		return before
+	})
+	if covers(p.denied, p.floor) {
+		p.floor = leaderboard.Revision{}
+	}
+}

@@ -1,0 +1,401 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// database is a Source whose statements take some time; they see what is there when they begin.
+type database struct {
+	mu        sync.Mutex
+	revisions map[int64]leaderboard.Revision
+	takes     time.Duration
+	failure   error
+	asked     [][]int64
+}
+
+func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
+	d.mu.Lock()
+	d.asked = append(d.asked, periods)
+	found, failure, takes := map[int64]leaderboard.Revision{}, d.failure, d.takes
+	for _, id := range periods {
+		if r, ok := d.revisions[id]; ok {
+			found[id] = r
+		}
+	}
+	d.mu.Unlock()
+	select {
+	case <-time.After(takes):
+		return found, failure
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (d *database) set(id, seq int64) leaderboard.Revision {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.revisions[id] = leaderboard.Revision{Seq: seq, AsOf: leaderboard.Micros(seq * 10)}
+	return d.revisions[id]
+}
+
+func (d *database) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.asked)
+}
+
+// start runs a watch on a database in a bubble, where time passes when all wait.
+func start(t *testing.T, opts Options) (*Watch, *database) {
+	t.Helper()
+	d := &database{revisions: map[int64]leaderboard.Revision{}, takes: time.Millisecond}
+	w := New(d, opts)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return w, d
+}
+
+func wait(t *testing.T, w *Watch, id int64) {
+	t.Helper()
+	if err := w.Wait(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func judge(t *testing.T, w *Watch, r leaderboard.Revision, want Verdict) {
+	t.Helper()
+	if got := w.Judge(1, r); got != want {
+		t.Errorf("%+v: verdict %d, want %d", r, got, want)
+	}
+}
+
+// TestVerdicts: an answer is fresh for MaxAge after the last statement that did not show anything newer.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		old := d.set(1, 5)
+		judge(t, w, old, VerdictUnknown)
+		wait(t, w, 1)
+		judge(t, w, old, VerdictFresh)
+		for range 100 { // it is read, so it is asked about
+			time.Sleep(20 * time.Millisecond)
+			judge(t, w, old, VerdictFresh)
+		}
+		changed := time.Now()
+		now := d.set(1, 6)
+		var fresh time.Duration
+		for w.Judge(1, old) == VerdictFresh {
+			fresh = time.Since(changed)
+			time.Sleep(time.Millisecond)
+		}
+		if fresh > 200*time.Millisecond || fresh < 140*time.Millisecond {
+			t.Errorf("the old revision was fresh for %v", fresh)
+		}
+		judge(t, w, old, VerdictOld)
+		judge(t, w, now, VerdictFresh)
+	})
+}
+
+// TestOwnCommits: what a copy knows before the watch does is fresh, and what is older is not any more.
+func TestOwnCommits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		old := d.set(1, 5)
+		wait(t, w, 1)
+		judge(t, w, old, VerdictFresh)
+		own := d.set(1, 7)
+		judge(t, w, own, VerdictFresh)
+		judge(t, w, old, VerdictOld) // though nothing but 5 was shown: the reader has seen 7
+		time.Sleep(time.Second / 2)
+		wait(t, w, 1)
+		judge(t, w, own, VerdictFresh)
+	})
+}
+
+// TestRestored: the database is at an older state than the copies, as after a backup was restored: they are fresh until it
+// was asked again. What it does from there on is fresh, though its numbers have been there before.
+func TestRestored(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		copied := d.set(1, 9)
+		wait(t, w, 1)
+		judge(t, w, copied, VerdictFresh)
+		restored := d.set(1, 6)
+		judge(t, w, copied, VerdictFresh)
+		time.Sleep(time.Microsecond)
+		wait(t, w, 1)
+		for range 3 {
+			judge(t, w, copied, VerdictDiverged)
+			judge(t, w, leaderboard.Revision{Seq: 8, AsOf: 80}, VerdictDiverged)
+			time.Sleep(100 * time.Millisecond)
+		}
+		judge(t, w, restored, VerdictFresh)
+		again := leaderboard.Revision{Seq: 7, AsOf: 170} // committed by this server, later
+		judge(t, w, again, VerdictFresh)
+		d.mu.Lock()
+		d.revisions[1] = again
+		d.mu.Unlock()
+		time.Sleep(100 * time.Millisecond)
+		judge(t, w, again, VerdictFresh)
+		judge(t, w, copied, VerdictDiverged)
+		d.set(1, 8)
+		time.Sleep(10 * time.Millisecond)
+		wait(t, w, 1)
+		judge(t, w, leaderboard.Revision{Seq: 7, AsOf: 70}, VerdictOld) // of the copy
+	})
+}
+
+// TestFirstRead: a copy that is ahead of the database is found out by its first reader.
+func TestFirstRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		d.set(1, 6)
+		for range 3 {
+			ahead := leaderboard.Revision{Seq: 9, AsOf: 90}
+			judge(t, w, ahead, VerdictUnknown)
+			time.Sleep(time.Microsecond)
+			if got := w.Check(t.Context(), 1, ahead); got != VerdictDiverged {
+				t.Errorf("verdict %d", got)
+			}
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestDeleted: a period that is gone takes its copies along; its id may come again.
+func TestDeleted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		made := leaderboard.Revision{Seq: 0, AsOf: 40}
+		wait(t, w, 1)
+		judge(t, w, made, VerdictFresh) // made since it was asked about
+		d.mu.Lock()
+		d.revisions[1] = made
+		d.mu.Unlock()
+		time.Sleep(time.Microsecond)
+		wait(t, w, 1)
+		judge(t, w, made, VerdictFresh)
+		d.mu.Lock()
+		delete(d.revisions, 1)
+		d.mu.Unlock()
+		time.Sleep(time.Microsecond)
+		wait(t, w, 1)
+		judge(t, w, made, VerdictDiverged)
+		if r, ok := w.Latest(1); !ok || r != (leaderboard.Revision{}) {
+			t.Errorf("a deleted period is at %+v, %t", r, ok)
+		}
+	})
+}
+
+// TestNobodyReads: statements end a second after the last reader, and begin with the next.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		time.Sleep(time.Hour)
+		if n := d.count(); n != 0 {
+			t.Errorf("%d statements before anybody reads", n)
+		}
+		d.set(1, 5)
+		wait(t, w, 1)
+		time.Sleep(time.Hour)
+		if n := d.count(); n < 19 || n > 22 {
+			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
+		}
+		judge(t, w, leaderboard.Revision{Seq: 5, AsOf: 50}, VerdictUnknown)
+		before := time.Now()
+		wait(t, w, 1)
+		if took := time.Since(before); took > 2*time.Millisecond {
+			t.Errorf("the next reader waited %v for a statement of 1 ms", took)
+		}
+	})
+}
+
+// TestReadersShareStatements: who comes while one is under way waits for the next, all together.
+func TestReadersShareStatements(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{Interval: time.Hour, Chunk: 500, MaxAge: 2 * time.Hour})
+		d.takes = 10 * time.Millisecond
+		d.set(1, 5)
+		var first sync.WaitGroup
+		first.Go(func() { wait(t, w, 1) })
+		synctest.Wait()
+		changed := d.set(1, 6)
+		var rest sync.WaitGroup
+		for i := range int64(1200) {
+			rest.Go(func() { wait(t, w, 1+i) })
+		}
+		synctest.Wait()
+		first.Wait()
+		judge(t, w, changed, VerdictFresh)
+		rest.Wait()
+		if len(d.asked) != 4 || len(d.asked[1]) != 500 || len(d.asked[3]) != 200 {
+			t.Errorf("%d statements, want one, and three for 1,200 periods", len(d.asked))
+		}
+		if r, ok := w.Latest(1); !ok || r != changed {
+			t.Errorf("at %+v, %t; want %+v", r, ok, changed)
+		}
+	})
+}
+
+// TestSlowStatements: the interval stretches to half of MaxAge, and answers stay fresh as long as statements take less.
+func TestSlowStatements(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		r := d.set(1, 5)
+		wait(t, w, 1)
+		d.mu.Lock()
+		d.takes = 45 * time.Millisecond
+		d.mu.Unlock()
+		before := d.count()
+		for range 1000 {
+			time.Sleep(2 * time.Millisecond)
+			judge(t, w, r, VerdictFresh)
+		}
+		if n := d.count() - before; n < 20 || n > 25 {
+			t.Errorf("%d statements in two seconds, want one every 90 ms", n)
+		}
+	})
+}
+
+// TestDatabaseAway: a failure is told to who waits, and nothing is fresh after MaxAge; the first answer mends it.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		r := d.set(1, 5)
+		wait(t, w, 1)
+		d.mu.Lock()
+		d.failure = errors.New("away")
+		d.mu.Unlock()
+		if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) {
+			t.Errorf("waited in vain: %v", err)
+		}
+		time.Sleep(201 * time.Millisecond)
+		judge(t, w, r, VerdictUnknown)
+		if age := w.Age(); age < 200*time.Millisecond || !w.Away() {
+			t.Errorf("the watch says its age is %v, away %t", age, w.Away())
+		}
+		if before := time.Now(); w.Check(t.Context(), 1, r) != VerdictUnknown || time.Since(before) != 0 {
+			t.Errorf("a reader waited %v for a database that is away", time.Since(before))
+		}
+		d.mu.Lock()
+		d.failure, d.takes = nil, time.Minute
+		d.mu.Unlock()
+		before := time.Now()
+		if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) || time.Since(before) != 250*time.Millisecond {
+			t.Errorf("hung: %v after %v", err, time.Since(before))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := w.Wait(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("who has gone: %v", err)
+		}
+		d.mu.Lock()
+		d.takes = time.Millisecond
+		d.mu.Unlock()
+		time.Sleep(2 * time.Minute)
+		wait(t, w, 1)
+		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
+			t.Error("the database is back, the watch does not know")
+		}
+	})
+}
+
+// TestFailuresAreNotRepeatedAtOnce: a database that refuses at once is asked as often as one that answers, and readers that
+// never wait learn that it is back.
+func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		r := d.set(1, 5)
+		wait(t, w, 1)
+		d.mu.Lock()
+		d.takes, d.failure = 0, errors.New("refused")
+		d.mu.Unlock()
+		before := d.count()
+		for range 2000 {
+			w.Judge(1, r)
+			time.Sleep(time.Millisecond)
+		}
+		if n := d.count() - before; n < 20 || n > 41 {
+			t.Errorf("%d statements in two seconds, want at most one in 50 ms", n)
+		}
+		time.Sleep(time.Minute) // nobody reads
+		d.mu.Lock()
+		d.failure = nil
+		d.mu.Unlock()
+		judge(t, w, r, VerdictUnknown)
+		time.Sleep(51 * time.Millisecond)
+		judge(t, w, r, VerdictFresh)
+		if w.Away() {
+			t.Error("still away")
+		}
+	})
+}
+
+// TestRunEnds: who waits is not left alone.
+func TestRunEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &database{takes: time.Hour}
+		w := New(d, Options{Wait: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { w.Run(ctx) })
+		for range 2 { // of the statement under way, and of the next
+			all.Go(func() {
+				if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) {
+					t.Error(err)
+				}
+			})
+			synctest.Wait()
+		}
+		before := time.Now()
+		cancel()
+		all.Wait()
+		if waited := time.Since(before); waited != 0 {
+			t.Errorf("they waited %v", waited)
+		}
+	})
+}
+
+// TestMemory: a period that changes all the time has a few samples, and one that nobody reads has none.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		wait(t, w, 1)
+		for i := range int64(100) {
+			r := d.set(1, i)
+			time.Sleep(50 * time.Millisecond)
+			w.Judge(1, r)
+		}
+		v, _ := w.periods.Load(int64(1))
+		p := v.(*period)
+		p.mu.Lock()
+		if n, m := len(p.samples), len(p.seen); n < 2 || n > 6 || m > 2 {
+			t.Errorf("%d samples, %d answers", n, m)
+		}
+		p.mu.Unlock()
+		time.Sleep(time.Minute)
+		if _, ok := w.periods.Load(int64(1)); ok {
+			t.Error("it is still there")
+		}
+	})
+}

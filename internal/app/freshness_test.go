@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/cache/watch"
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// maxAge is how old an answer may be that does not say that it is stale.
+const maxAge = 200 * time.Millisecond
+
+// pair is two servers on one database and one Redis, with a board that both have copies of.
+func pair(t *testing.T, redisURL string) (dsn string, servers []*testApp) {
+	t.Helper()
+	dsn = testenv.MySQL(t)
+	for range 2 {
+		servers = append(servers, startReady(t, dsn, redisURL))
+	}
+	servers[0].Ask(201, "PUT", "/v1/boards/b", `{}`)
+	submit(servers[0], "ada", 10)
+	submit(servers[0], "bob", 20)
+	servers[0].Ask(200, "POST", "/v1/boards/b/rebuild?wait=30s", `{}`)
+	for _, a := range servers {
+		apptest.Eventually(t, func() string { return differs(a, "bob", 20, 1) })
+	}
+	return dsn, servers
+}
+
+func submit(a *testApp, member string, score int) {
+	a.T.Helper()
+	a.Ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":%q,"score":%d}]}`, member, score))
+}
+
+// differs returns what is wrong with the standing of a member in fresh answers, "" when nothing is. A stale answer is not
+// fresh.
+func differs(a *testApp, member string, score, rank int) string {
+	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/" + member} {
+		status, body := a.Get(path)
+		text := string(body)
+		if status != http.StatusOK || strings.Contains(text, `"stale":true`) {
+			return fmt.Sprintf("%s gives %d %s", path, status, text)
+		}
+		if want := fmt.Sprintf(`"rank":%d,"member":%q,"score":%d,`, rank, member, score); !strings.Contains(text, want) {
+			return fmt.Sprintf("%s gives %s, want %s", path, text, want)
+		}
+	}
+	return ""
+}
+
+// TestRedisRefusesWrites: whatever keeps Redis from taking writes, an acknowledged score is in every answer that is asked
+// for more than maxAge later, on every server, and none says that it is stale.
+func TestRedisRefusesWrites(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string][]string{
+		"too few replicas": {"min-replicas-to-write", "1"},
+		"full":             {"maxmemory", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := testenv.PrivateRedis(t)
+			_, servers := pair(t, server.URL)
+			client := redis.NewClient(redisOptions(t, server.URL))
+			defer client.Close()
+			if err := client.ConfigSet(t.Context(), fault[0], fault[1]).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if err := client.Set(t.Context(), "x", "y", 0).Err(); err == nil {
+				t.Fatal("Redis takes writes")
+			}
+			for round := range 5 {
+				member := fmt.Sprint("member-", round)
+				submit(servers[round%2], member, 100+round)
+				time.Sleep(maxAge)
+				for i, a := range servers {
+					if wrong := differs(a, member, 100+round, 1); wrong != "" {
+						t.Errorf("server %d, round %d: %s", i, round, wrong)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRestoredUnderServers: after the database was restored from a backup, entries that are not in it are answered for no
+// longer than it takes to notice, and what is written from there on shows as ever.
+func TestRestoredUnderServers(t *testing.T) {
+	t.Parallel()
+	dsn, servers := pair(t, testenv.Redis(t))
+	backup := dump(t, dsn)
+	submit(servers[0], "lost", 500)
+	for _, a := range servers {
+		apptest.Eventually(t, func() string { return differs(a, "lost", 500, 1) })
+	}
+	backup.restore(t, dsn)
+	for _, a := range servers {
+		apptest.Eventually(t, func() string { return differs(a, "bob", 20, 1) })
+	}
+	time.Sleep(maxAge)
+	for range 20 { // it does not come back
+		for i, a := range servers {
+			if wrong := differs(a, "bob", 20, 1); wrong != "" {
+				t.Fatalf("server %d: %s", i, wrong)
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	submit(servers[1], "new", 300)
+	time.Sleep(maxAge)
+	for i, a := range servers {
+		if wrong := differs(a, "new", 300, 1); wrong != "" {
+			t.Errorf("server %d: %s", i, wrong)
+		}
+	}
+}
+
+// tables is a backup of what a write changes.
+type tables map[string][][]any
+
+func backupTables() []string { return []string{"entries", "changes", "periods"} }
+
+func dump(t *testing.T, dsn string) tables {
+	t.Helper()
+	saved := tables{}
+	withDatabase(t, dsn, func(db *sql.DB) {
+		for _, table := range backupTables() {
+			rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer rows.Close()
+			columns, err := rows.Columns()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+				row, dest := make([]any, len(columns)), make([]any, len(columns))
+				for i := range row {
+					dest[i] = &row[i]
+				}
+				if err := rows.Scan(dest...); err != nil {
+					t.Fatal(err)
+				}
+				saved[table] = append(saved[table], row)
+			}
+			if err := rows.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	return saved
+}
+
+func (b tables) restore(t *testing.T, dsn string) {
+	t.Helper()
+	withDatabase(t, dsn, func(db *sql.DB) {
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range backupTables() {
+			if _, err := tx.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range b[table] {
+				marks := strings.TrimSuffix(strings.Repeat("?,", len(row)), ",")
+				if _, err := tx.ExecContext(t.Context(), "INSERT INTO "+table+" VALUES ("+marks+")", row...); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func withDatabase(t *testing.T, dsn string, use func(*sql.DB)) {
+	t.Helper()
+	db, err := store.Connect(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	use(db)
+}
+
+func redisOptions(t *testing.T, url string) *redis.Options {
+	t.Helper()
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opts
+}
+
+// TestWatchOfTheStore: the store tells the revisions of periods that exist, and of no others.
+func TestWatchOfTheStore(t *testing.T) {
+	t.Parallel()
+	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := startReady(t, dsn(t), "")
+			a.Ask(201, "PUT", "/v1/boards/b", `{}`)
+			submit(a, "ada", 1)
+			submit(a, "ada", 2)
+			listing, err := a.store.Current(t.Context(), "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := listing.Periods[0]
+			var source watch.Source = a.store
+			got, err := source.Revisions(context.WithoutCancel(t.Context()), []int64{p.ID, p.ID + 1000})
+			if err != nil || len(got) != 1 || got[p.ID] != p.Revision() || got[p.ID].Seq != 2 {
+				t.Errorf("revisions %v, %v; want that of %+v", got, err, p)
+			}
+			if got, err := source.Revisions(t.Context(), nil); err != nil || len(got) != 0 {
+				t.Errorf("of none: %v, %v", got, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package read
+
+import (
+	"context"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
+// implements watch.Source.
+func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
+	found := make(map[int64]leaderboard.Revision, len(periods))
+	if len(periods) == 0 {
+		return found, nil
+	}
+	rows, err := s.db.Watch.QueryContext(ctx, s.db.Limited(revisionsText(periods)))
+	if err != nil {
+		return nil, db.Translate(ctx, "revisions", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			id, seq int64
+			at      time.Time
+		)
+		if err := rows.Scan(&id, &seq, &at); err != nil {
+			return nil, db.Translate(ctx, "revisions", err)
+		}
+		found[id] = leaderboard.Revision{Seq: seq, AsOf: leaderboard.MicrosOf(at)}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, db.Translate(ctx, "revisions", err)
+	}
+	return found, nil
+}
+
+func revisionsText(periods []int64) string {
+	t := (&db.Text{}).Str("SELECT id, last_seq, committed_at FROM periods WHERE id IN (")
+	for i, id := range periods {
+		t.Comma(i).Int(id)
+	}
+	return t.Str(")").String()
+}
