@@ -12,9 +12,9 @@ type Part struct {
 	CreatedTime Micros
 }
 
-// Combine makes the entry of a derived board from the parts that a member has in the sources, of which there are
-// sources; ok is false when the member is not in the board. It is pure and does not depend on the order of the parts,
-// so the entries of a derived board are a function of those of its sources, however they came about.
+// Combine makes the entry of a derived board from the parts that a member has in its sources; sources is their number.
+// ok is false when the member is not in the board. It is pure and does not depend on the order of the parts, so the
+// entries of a derived board are a function of those of its sources, however they came about.
 //
 // The score is the aggregate of weight × score, exact: it is computed in 128 bits, which MaxSources times MaxWeight
 // times any score cannot fill, and a result beyond int64 is the nearest int64. A weight of 0 makes a part count as 0,

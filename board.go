@@ -73,7 +73,7 @@ type Refresh struct {
 }
 
 // Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed
-// later, may move towards them; a score that best does not take over is no change, so MaxDelta does not apply to it.
+// later, may move towards them. MaxDelta bounds changes only, so no score that policy best does not take over.
 type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`
@@ -112,7 +112,7 @@ func (r Rules) WithDefaults() Rules {
 	return r
 }
 
-// TTL is CacheTTL of checked rules.
+// TTL returns CacheTTL of checked rules.
 func (r *Rules) TTL() time.Duration {
 	d, err := time.ParseDuration(r.CacheTTL)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Rules) IncrementalEvery() time.Duration {
 	return d
 }
 
-// Calendar is that of the rules. It fails when the time zone is not known to this system.
+// Calendar returns the calendar of the rules. It fails when the time zone is not known to this system.
 func (r *Rules) Calendar() (Calendar, error) {
 	zone, err := time.LoadLocation(r.TimeZone)
 	if err == nil && r.TimeZone == "Local" {

@@ -9,12 +9,12 @@ import (
 const MaxCombined = 50
 
 // CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this
-// order of precedence, around the best entry of a member, behind a place, at an offset.
+// order of precedence, around the best entry of a member, after a place, at an offset.
 type CombinedQuery struct {
 	Mode       Mode   // Strict or Tied
 	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
 	Offset     int64  // from the best entry
-	After      string // sort key (rank.Key); the page starts at the first entry ordered behind it and AfterBoard
+	After      string // sort key (rank.Key); the page starts at the first entry ordered after it and AfterBoard
 	AfterBoard string // name of a board, one of those asked about or not
 	Around     string // member; the page has Before entries ahead of its best entry, as in PageQuery
 	Before     int

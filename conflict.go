@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ConflictError is a change of a board's rules that something stands against which the board holds. It is an
+// ConflictError rejects a change of a board's rules that what the board holds does not allow. It is an
 // ErrBoardConflict.
 type ConflictError struct {
 	Reason string       // what stands against it, such as "the board has entries"

@@ -12,7 +12,7 @@ var ErrNeedsBuild = errors.New("copy needs a full build")
 // CopyInfo describes the Redis copy of a period's top N.
 type CopyInfo struct {
 	Exists                bool  // there is one that can be read; the fields below Damaged are 0 otherwise
-	Damaged               bool  // there is one that can not
+	Damaged               bool  // there is one that cannot be read
 	Revision                    // of the entries in the copy
 	Total                 int64 // entries of the period at Seq
 	N                     int64 // entries in the copy

@@ -6,13 +6,13 @@ import "slices"
 type DerivationState string
 
 const (
-	// DerivationStateFollowing: the entries are those of one state of the sources, which change behind it.
+	// DerivationStateFollowing: the entries are those of one state of the sources, and follow their changes.
 	DerivationStateFollowing DerivationState = "following"
-	// DerivationStateIncomplete: following too, but as things are a source has nothing to count; its Condition says why.
+	// DerivationStateIncomplete: following, and one of the sources has nothing to count; its Condition says why.
 	DerivationStateIncomplete DerivationState = "incomplete"
-	// DerivationStateRolling: time has turned, the entries are still those of the sources before.
+	// DerivationStateRolling: there was a rollover, and the entries are still those of the sources before it.
 	DerivationStateRolling DerivationState = "rolling"
-	// DerivationStateComputing: the entries are being computed from scratch; until that is done they may be of several states.
+	// DerivationStateComputing: the entries are being computed from scratch; meanwhile they may be of several states.
 	DerivationStateComputing DerivationState = "computing"
 )
 
@@ -79,11 +79,11 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 // DeriveStep is what one step of following did.
 type DeriveStep struct {
 	State   DerivationState // what the step found
-	Long    bool            // nothing was done: it takes long, and was to be short
+	Long    bool            // nothing was done, because it takes long and a short step was asked for
 	Clock   Micros          // database clock: what was committed to the sources before it is reflected
 	Behind  int64           // changes of the sources that the step found
 	Members int64           // members looked at
 	Rows    int64           // entries that differed
-	FromSeq int64           // states of the board's period before and behind the step
+	FromSeq int64           // states of the board's period before and after the step
 	ToSeq   int64
 }

@@ -98,7 +98,7 @@ func (d *Derive) units() (n int, w Window, err error) {
 	return n, w, nil
 }
 
-// SourceSpan is a source as a moment makes it: one period of a board.
+// SourceSpan is a source at one moment: one period of a board.
 type SourceSpan struct {
 	Board  string
 	Window Window
@@ -107,11 +107,11 @@ type SourceSpan struct {
 	Found bool // false: the board, the window or the period does not exist; only Board and Weight are certain then
 
 	lack  SourceCondition // why it can have no entries, "" when it can
-	moves bool            // it is the current period of its window or the one before, so time makes another one of it
+	moves bool            // it is the current period of its window or the one before, so a rollover makes it another one
 }
 
-// Condition says what is to be expected of the source; used: its period has had entries. That a reader has begun the
-// period is nothing that counts.
+// Condition says what is to be expected of the source; used: its period has had entries. A period that only a
+// reader has begun is empty.
 func (s *SourceSpan) Condition(used bool) SourceCondition {
 	switch {
 	case s.lack == SourceConditionNoWindow && used && !s.moves:
@@ -179,7 +179,7 @@ func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
 	return w
 }
 
-// moves says whether time makes another period of the one that is meant.
+// moves says whether a rollover makes the source another period.
 func (f *DeriveFrom) moves() bool {
 	return f.Period == "" || f.Period == CurrentPeriod || f.Period == PreviousPeriod
 }

@@ -8,7 +8,7 @@ import (
 // MaxMember is the greatest length of a member id in bytes.
 const MaxMember = 64
 
-// Entry is a member's place material in one period.
+// Entry is what a member has in one period, and is ranked by.
 type Entry struct {
 	Member      string // 1 to 64 bytes of UTF-8, compared as bytes
 	Score       int64

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// The sentinels say what went wrong by meaning; the HTTP layer maps each to one status, see httpapi/problems.go.
+// The sentinels say what went wrong by meaning, whichever layer found it.
 var (
 	ErrBoardNotFound  = errors.New("board not found")
 	ErrPeriodNotFound = errors.New("period not found")
 	ErrNotRanked      = errors.New("member is not ranked")
 	ErrRunNotFound    = errors.New("run not found")
-	// ErrNotDerived: what was asked for is there for derived boards only.
+	// ErrNotDerived: only derived boards have what was asked for.
 	ErrNotDerived = errors.New("board is not derived")
 	// ErrProfileNotFound: nobody has said anything about the member.
 	ErrProfileNotFound = errors.New("profile not found")
@@ -27,7 +27,7 @@ var (
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.
 	ErrSeqAhead = errors.New("the period has not reached the seq asked for")
 
-	// ErrOverloaded: a bound protects what is behind it; try again soon. Nothing was done.
+	// ErrOverloaded: too much is waiting already; try again soon. Nothing was done.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrUnavailable: MySQL (and every copy that could have answered) is away. Nothing was done.
 	ErrUnavailable = errors.New("unavailable")
@@ -38,7 +38,7 @@ var (
 	ErrLogPruned = errors.New("change log is pruned")
 )
 
-// Codes of the rules that an input can break; each is the last part of a problem type.
+// Codes of the rules that an input can break. They are stable: clients tell rejections apart by them.
 const (
 	CodeInvalidBoard  = "invalid-board"
 	CodeInvalidMember = "invalid-member"
@@ -60,7 +60,7 @@ const (
 	// CodeDerivedBoard: nothing can be submitted to a derived board.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
-	// CodeModeNotAvailable: a rank in this mode would take too long to find out here; another mode has it.
+	// CodeModeNotAvailable: finding a rank in this mode would take too long here; the other modes have one.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.
 	CodeBoardsDiffer = "boards-differ"

@@ -114,9 +114,8 @@ type PeriodFinder interface {
 }
 
 // FindPast returns the period of a span that Listing.Find has found, at the moment now. One that is over and in which
-// nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. So that nothing which was given up
-// passes for that, it has to be later than a period that is still there: what a board does not keep goes from the
-// oldest on.
+// nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. Retention deletes
+// periods from the oldest on, so only one that is later than a period which is still there is taken for quiet.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {

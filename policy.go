@@ -7,8 +7,8 @@ import (
 )
 
 // Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
-// that an applied change gets unless the submission names one, clock the database clock, no created_time may lie
-// behind it. It returns the new entry and whether it differs from cur, or a RuleError.
+// that an applied change gets unless the submission names one, clock the database clock, and no created_time may
+// be later. It returns the new entry and whether it differs from cur, or a RuleError.
 func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
 	if err = r.checkSubmission(sub, clock); err != nil {
 		return Entry{}, false, err

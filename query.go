@@ -47,13 +47,13 @@ type Query struct {
 	MinSeq int64 // answer from a state at least this new; 0: whatever is cached
 }
 
-// PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, behind a
+// PageQuery asks for a run of consecutive entries. It starts, in this order of precedence, around a member, after a
 // cursor, at an offset.
 type PageQuery struct {
 	Query
 	Limit  int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
 	Offset int64  // from the best entry
-	After  string // sort key (rank.Key); the page starts at the first entry ordered behind it
+	After  string // sort key (rank.Key); the page starts at the first entry ordered after it
 	Around string // member; the page has Before entries ahead of it when there are that many, and is filled up to
 	Before int    // Limit at both ends of the period; ErrNotRanked when the member has no entry
 }

@@ -7,7 +7,7 @@ type Revision struct {
 	AsOf Micros
 }
 
-// Change is one step of a period: an entry appeared (Old nil), moved, or was removed (New nil).
+// Change is one step of a period: an entry appeared (Old nil), was replaced, or was removed (New nil).
 type Change struct {
 	Seq    int64
 	Member string
@@ -33,9 +33,9 @@ func (c *Commit) From() Revision { return Revision{Seq: c.FirstSeq - 1, AsOf: c.
 // To returns the revision that the commit leads to.
 func (c *Commit) To() Revision { return Revision{Seq: c.LastSeq, AsOf: c.CommittedAt} }
 
-// CommitTime is when the state that changes lead to is said to be committed: by the database clock, but later than the
-// state before, which it has to be told from, and not before any entry in it. The times assigned to the entries of one
-// batch are a microsecond apart, so the last of them are ahead of the clock.
+// CommitTime returns the time of the commit that makes these changes: the database clock, but later than the revision
+// before, so that the two differ, and not before any entry of the commit. The entries of one batch have times a
+// microsecond apart, so those of the last ones are ahead of the clock.
 func CommitTime(clock, before Micros, changes []Change) Micros {
 	at := max(clock, before+1)
 	for i := range changes {

@@ -16,7 +16,7 @@ const (
 	WindowSeason  Window = "season"
 )
 
-// Names of periods that mean another one.
+// Names that stand for a period.
 const (
 	CurrentPeriod  = "current"
 	PreviousPeriod = "previous"
