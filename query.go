@@ -1,9 +1,6 @@
 package leaderboard
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // Source names the layer that an answer came from.
 type Source string
@@ -138,16 +135,4 @@ type Rankings interface {
 	Members(ctx context.Context, p PeriodRef, q MembersQuery) (*Standings, error)
 	ScoreRank(ctx context.Context, p PeriodRef, q ScoreQuery) (*ScoreRank, error)
 	Distribution(ctx context.Context, p PeriodRef, q DistributionQuery) (*Distribution, error)
-}
-
-// Memo keeps the encoded form of a shared answer, so that an answer served many times is encoded once.
-type Memo struct {
-	once sync.Once
-	body []byte
-}
-
-// Do returns what encode made the first time. The caller must not write to it.
-func (m *Memo) Do(encode func() []byte) []byte {
-	m.once.Do(func() { m.body = encode() })
-	return m.body
 }
