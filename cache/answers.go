@@ -286,7 +286,7 @@ func isAnswer(err error) bool {
 	return false
 }
 
-// isRule says whether an error is about the question itself, such as a mode that is not available so deep.
+// isRule says whether an error is about the query itself, such as a mode that is not available so deep.
 func isRule(err error) bool {
 	var rule *leaderboard.RuleError
 	return errors.As(err, &rule)

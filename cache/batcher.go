@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// batcher answers questions in batches, without holding any back: while a batch of a key is under way the next one
-// collects. So a question that comes alone waits for nobody, and many at once cost little more than one. A batch that
+// batcher answers queries in batches, without holding any back: while a batch of a key is under way the next one
+// collects. So a query that comes alone waits for nobody, and many at once cost little more than one. A batch that
 // takes longer than maxWait holds up nobody either: the next one then goes alongside.
 //
-// A batch runs in a goroutine that lives while there is something to do. What it does with its questions is its own
+// A batch runs in a goroutine that lives while there is something to do. What it does with its queries is its own
 // affair, but for a panic: then all of them fail.
 type batcher[K comparable, Q any] struct {
-	most    int // total size of a batch; a question that is larger goes alone
+	most    int // total size of a batch; a query that is larger goes alone
 	maxWait time.Duration
 	size    func(Q) int
 	run     func(key K, batch []Q) // returns when it is done with the batch, the slice included
@@ -23,7 +23,7 @@ type batcher[K comparable, Q any] struct {
 	waiting map[K][]Q // there is a list, maybe an empty one, while a batch is under way that holds up the next
 }
 
-// add hands a question over and returns at once.
+// add hands a query over and returns at once.
 func (g *batcher[K, Q]) add(key K, q Q) {
 	g.mu.Lock()
 	list, busy := g.waiting[key]

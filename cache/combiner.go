@@ -35,7 +35,7 @@ type (
 	}
 )
 
-// topsAtOnce bounds the tops that one question waits for side by side.
+// topsAtOnce bounds the tops that one query waits for side by side.
 const topsAtOnce = 8
 
 // NewCombiner merges what reader answers, and asks database where that does not reach.

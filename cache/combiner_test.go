@@ -31,7 +31,7 @@ func merging(t *testing.T) (storetest.Subject, *Combiner) {
 	return s, NewCombiner(s.Rankings.(*Reader), s.Database)
 }
 
-// counted counts the questions that reach the database, and can fail.
+// counted counts the queries that reach the database, and can fail.
 type counted struct {
 	leaderboard.Rankings
 	combined leaderboard.CombinedRankings
@@ -76,7 +76,7 @@ func TestCombinerLayers(t *testing.T) {
 		}
 		refs = append(refs, p.Ref(&b))
 	}
-	var later atomic.Int64 // read by calls too, which may outlast the question
+	var later atomic.Int64 // read by calls too, which may outlast the query
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
 	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: now})
 	m := NewCombiner(reader, c)

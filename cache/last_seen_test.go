@@ -9,7 +9,7 @@ import (
 	"leaderboard/cache/cachetest"
 )
 
-// TestAnswersStayFreshWhileThePeriodRests: while a period rests, one question in a while is enough for everything that
+// TestAnswersStayFreshWhileThePeriodRests: while a period rests, one query in a while is enough for everything that
 // is kept of it; when it changes, nothing kept passes for current any more.
 func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestAnswersStayFreshWhileThePeriodRests(t *testing.T) {
 		page(t, r, w.Ref, q)
 		for i := range int64(100) { // ten seconds, far beyond grace
 			time.Sleep(99 * time.Millisecond)
-			member(t, r, w.Ref, "m2", "m"+string(rune('3'+i%7)), string(rune('a'+i%26))+string(rune('a'+i/26))) // another question each time
+			member(t, r, w.Ref, "m2", "m"+string(rune('3'+i%7)), string(rune('a'+i%26))+string(rune('a'+i/26))) // another query each time
 			asked(3 + i)
 			if got := member(t, r, w.Ref, "m1"); got.Source != leaderboard.SourceLocal || got.Stale {
 				t.Fatalf("a look-up in a period at rest: %+v", got)

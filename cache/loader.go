@@ -15,13 +15,13 @@ type LoaderOptions struct {
 	TTL     time.Duration // how old an answer may be, so how long another process's change may go unseen; 30 s
 	Entries int           // members kept, 65,536
 	Bytes   int           // and their approximate size, 16 MiB
-	Batch   int           // members asked for together with those of other questions, 1,000
+	Batch   int           // members asked for together with those of other queries, 1,000
 	Timeout time.Duration // for one look-up, 1 s
 	Now     func() time.Time
 }
 
 // Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the
-// process. What is missing is looked up in one statement for all members of a question, together with whoever asks at
+// process. What is missing is looked up in one statement for all members of a query, together with whoever asks at
 // the same time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is cached
 // is served, however old it is. All methods may be called concurrently.
 type Loader[V any] struct {
@@ -39,7 +39,7 @@ type Loader[V any] struct {
 // loaded is what is known of one member.
 type loaded[V any] struct {
 	value V
-	at    time.Time // when the question was put to the database
+	at    time.Time // when the query was put to the database
 	known bool      // false: it changed at that time, earlier answers are of no use
 }
 
@@ -50,7 +50,7 @@ type lookUp[V any] struct {
 	done    chan found[V] // buffered
 }
 
-// found answers a batch of questions; who has no value is there with the zero value.
+// found answers a batch of queries; who has no value is there with the zero value.
 type found[V any] struct {
 	values map[string]V
 	err    error
@@ -116,7 +116,7 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	}
 }
 
-// Forget makes the next question about a member go to the database, and answers that are under way not be kept.
+// Forget makes the next query about a member go to the database, and answers that are under way not be kept.
 func (k *Loader[V]) Forget(member string) {
 	now := k.now()
 	k.values.update(member, loadedBytes, func(loaded[V], bool) loaded[V] { return loaded[V]{at: now} })

@@ -20,7 +20,7 @@ type book struct {
 	edition int
 	failure error
 	asked   [][]string
-	during  func() // called while a question is under way
+	during  func() // called while a query is under way
 }
 
 func (b *book) fetch(_ context.Context, members []string, _ map[string]string) (map[string]string, error) {
@@ -57,7 +57,7 @@ func wantOf(t *testing.T, k *Loader[string], members []string, want ...string) {
 	}
 }
 
-// TestLoader: one question costs one look-up; then what was found, and that nothing was, is known until it is old or
+// TestLoader: one query costs one look-up; then what was found, and that nothing was, is known until it is old or
 // forgotten.
 func TestLoader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

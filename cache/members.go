@@ -18,14 +18,14 @@ const (
 	batchMaxWait = 10 * time.Millisecond
 )
 
-// placesKey is what the questions of one batch have in common. How new an answer has to be is none of it: that is held
+// placesKey is what the queries of one batch have in common. How new an answer has to be is none of it: that is held
 // against the state that the batch is answered from.
 type placesKey struct {
 	periodKey
 	mode leaderboard.Mode
 }
 
-// wanted is a question about members that waits for its answer.
+// wanted is a query about members that waits for its answer.
 type wanted struct {
 	ref    leaderboard.PeriodRef
 	query  leaderboard.MembersQuery
@@ -35,7 +35,7 @@ type wanted struct {
 	waited bool // the copy was too old for it before
 }
 
-// newBatches sets up the two layers that questions about members pass through in batches.
+// newBatches sets up the two layers that queries about members pass through in batches.
 func (r *Reader) newBatches() {
 	layer := func(run func(placesKey, []wanted)) *batcher[placesKey, wanted] {
 		return &batcher[placesKey, wanted]{
@@ -71,7 +71,7 @@ func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
 
 // askPlaces answers what Redis can answer and returns the rest.
 func (r *Reader) askPlaces(key placesKey, batch []wanted) (rest []wanted) {
-	// The deadline counts from the question: who waited behind a batch that Redis did not answer waits no longer.
+	// The deadline counts from the query: who waited behind a batch that Redis did not answer waits no longer.
 	ctx, cancel := context.WithDeadline(context.Background(), batch[0].since.Add(r.opts.RedisDeadline))
 	defer cancel()
 	p, members := batch[0].ref, membersOf(batch)
@@ -135,7 +135,7 @@ func (r *Reader) placesInDatabase(key placesKey, batch []wanted) {
 	}
 }
 
-// deal gives every question its part of one answer.
+// deal gives every query its part of one answer.
 func deal(s *leaderboard.Standings, batch []wanted) {
 	if len(batch) == 1 && s.Seq >= batch[0].query.MinSeq {
 		batch[0].finish(s, nil)

@@ -52,7 +52,7 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// waiting returns how many questions gather in a layer.
+// waiting returns how many queries gather in a layer.
 func waiting(g *batcher[placesKey, wanted]) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -183,7 +183,7 @@ func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return s.database.Members(ctx, p, q)
 }
 
-// TestLookupsFailAlone: a question that breaks a rule fails alone; MySQL being away is everybody's.
+// TestLookupsFailAlone: a query that breaks a rule fails alone; MySQL being away is everybody's.
 func TestLookupsFailAlone(t *testing.T) {
 	t.Parallel()
 	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))

@@ -24,11 +24,11 @@ type ReaderOptions struct {
 	LocalEntries int // answers kept, 65,536
 	LocalBytes   int // and their approximate size, 32 MiB
 
-	RedisDeadline      time.Duration // all that one question may wait for Redis, a build included; 150 ms
-	FallbackConcurrent int           // questions in MySQL at once, 16; look-ups of members that go together are one
-	FallbackQueue      int           // questions waiting for that, 64; more: ErrOverloaded
+	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
+	FallbackConcurrent int           // queries in MySQL at once, 16; look-ups of members that go together are one
+	FallbackQueue      int           // queries waiting for that, 64; more: ErrOverloaded
 	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
-	CallTimeout        time.Duration // for one question through all layers, 6 s
+	CallTimeout        time.Duration // for one query through all layers, 6 s
 
 	// Watch judges how old answers about a period are: what is kept is given as long as it lets it pass. nil: LocalTTL
 	// decides alone, for tests of the layers.

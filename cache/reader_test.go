@@ -167,7 +167,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), topn.Options{})
 	b.world.Fill(3)
 	s := &database{World: b.world}
-	demands := 0 // one question at a time
+	demands := 0 // one query at a time
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
 		return buildNow(b.copies)(p)
@@ -308,9 +308,9 @@ func hungReads(t *testing.T, r *Reader, p leaderboard.PeriodRef, readers, reads 
 	return time.Duration(slowest.Load())
 }
 
-// mostQuestions returns how often a Redis may be asked that has been hanging since start: by the reads under way when
+// mostQueries returns how often a Redis may be asked that has been hanging since start: by the reads under way when
 // it began, and by a probe a second.
-func mostQuestions(readers int64, start time.Time) int64 {
+func mostQueries(readers int64, start time.Time) int64 {
 	return readers + topn.BreakerFailures + int64(time.Since(start)/topn.BreakerPause) + 1
 }
 
@@ -347,7 +347,7 @@ func TestHungRedis(t *testing.T) {
 	if took := hungReads(t, r, b.ref, readers, reads); took > cachetest.MaxWait/3 {
 		t.Errorf("a read took %s", took)
 	}
-	if n, most := asked.Load(), mostQuestions(readers, start); n > most {
+	if n, most := asked.Load(), mostQueries(readers, start); n > most {
 		t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
 	}
 	select {
@@ -381,13 +381,13 @@ func TestHungRedisDelays(t *testing.T) {
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
 			t.Errorf("the slowest read took %s, want 150 ms", took)
 		}
-		if n, most := atomic.LoadInt64(&asked), mostQuestions(readers, start); n > most {
+		if n, most := atomic.LoadInt64(&asked), mostQueries(readers, start); n > most {
 			t.Errorf("Redis was asked %d times by %d reads, want %d at most", n, readers*reads, most)
 		}
 	})
 }
 
-// counter counts the questions to copies.
+// counter counts the queries to copies.
 type counter struct{ atomic.Int64 }
 
 func (c *counter) DialHook(next redis.DialHook) redis.DialHook { return next }
