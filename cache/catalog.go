@@ -16,7 +16,7 @@ type Boards interface {
 	// Current is a board with its current periods, which it begins if need be.
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	leaderboard.PeriodFinder
-	// BoardsLabelled lists the boards that have all labels, by name, behind the name given, at most limit.
+	// BoardsLabelled lists the boards that have all labels, by name, after the name given, at most limit.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 }
 

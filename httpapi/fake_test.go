@@ -28,7 +28,7 @@ type fake struct {
 	health   map[string]error
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
 
-	exportGate chan struct{} // an export goes on behind each part when it receives; nil: at once
+	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
@@ -301,7 +301,7 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 	}, f.wrote(err)
 }
 
-// export gives the entries in parts of partSize, and fails behind the first part when it is told to.
+// export gives the entries in parts of partSize, and fails after the first part when it is told to.
 func (f *fake) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 	if err := f.enter("Export"); err != nil {
 		return err

@@ -171,9 +171,9 @@ func TestCutOffBody(t *testing.T) {
 	}
 }
 
-// TestPanicBehindTheBeginning: a panic behind the beginning of an answer ends the connection, so that nobody takes the
+// TestPanicAfterTheBeginning: a panic after the beginning of an answer ends the connection, so that nobody takes the
 // part for the whole.
-func TestPanicBehindTheBeginning(t *testing.T) {
+func TestPanicAfterTheBeginning(t *testing.T) {
 	e := newEnv(t, func(c *Config) {
 		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")

@@ -59,7 +59,7 @@ func (b *Builder) Counted() int64 {
 }
 
 // Append adds the bucket of the entries from Next up to, not including, to, which had count entries at the state named
-// by at. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not behind Next or after the last bucket,
+// by at. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not after Next or after the last bucket,
 // ErrGap when at is older than At, ErrDiverged.
 func (b *Builder) Append(at State, to Key, count int64) error {
 	switch {

@@ -81,7 +81,7 @@ func TestDecodeRefusesEveryDamage(t *testing.T) {
 	}
 }
 
-// signed puts a right checksum behind what may be nonsense.
+// signed puts a right checksum after what may be nonsense.
 func signed(body []byte) []byte {
 	return binary.BigEndian.AppendUint32(bytes.Clone(body), checksum(body))
 }

@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// ErrCut is a cut that does not lie inside a bucket or behind the cut before it. It is a mistake of the caller.
+// ErrCut is a cut that does not lie inside a bucket or after the cut before it. It is a mistake of the caller.
 var ErrCut = errors.New("rank: not a cut through a bucket")
 
 // maxBound is the length of the longest boundary, which is that of the longest key.
@@ -18,7 +18,7 @@ const maxBound = HeadLen + leaderboard.MaxMember
 // Cut makes two buckets of one.
 type Cut struct {
 	At   Key   // where the second one starts
-	Left int64 // entries of the bucket ahead of At, and behind the cut before it when that goes through the same bucket
+	Left int64 // entries of the bucket ahead of At, and after the cut before it when that goes through the same bucket
 }
 
 // Overgrown returns the buckets with more than twice the target of entries, in order. Who keeps the index splits them

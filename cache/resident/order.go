@@ -157,7 +157,7 @@ func (o *order) insert(p place, record uint32) {
 	case len(o.blocks) == 0:
 		o.blocks = append(o.blocks, o.newBlock())
 		o.recount()
-	case p.block == len(o.blocks): // behind the last
+	case p.block == len(o.blocks): // after the last
 		p = place{p.block - 1, o.blocks[p.block-1].n}
 	}
 	if o.blocks[p.block].n == blockLen {
@@ -306,7 +306,7 @@ func (o *order) recount() {
 	o.entries, o.groups = fenwick.New(entries), fenwick.New(groups)
 }
 
-// add puts a record behind the last. The trees do not know of it before recount.
+// add puts a record after the last. The trees do not know of it before recount.
 func (o *order) add(record uint32) {
 	last := len(o.blocks) - 1
 	if last < 0 || o.blocks[last].n >= blockFill {

@@ -22,7 +22,7 @@ type importBatch struct {
 	lines   []int64 // of its entries
 	refused []rejectedLine
 	key     string
-	end     bool // the file ends behind it
+	end     bool // the file ends after it
 }
 
 func (b *importBatch) full(size int) bool {

@@ -137,7 +137,7 @@ func (im *importing) open() (io.ReadCloser, int64, error) {
 	return file, -1, nil
 }
 
-// resume begins to read the file, behind what an earlier run has dealt with.
+// resume begins to read the file, after what an earlier run has dealt with.
 func (im *importing) resume(in io.Reader) error {
 	if !im.Restart {
 		earlier, err := loadProgress(im.Progress)
@@ -170,7 +170,7 @@ func (im *importing) resume(in io.Reader) error {
 	return im.save()
 }
 
-// skip passes over what is dealt with, if it is still what it was. More may have been put behind it, on new lines; the
+// skip passes over what is dealt with, if it is still what it was. More may have been put after it, on new lines; the
 // end of its last line may have come with them.
 func (im *importing) skip() error {
 	there, err := im.reader.takeTo(im.done.Offset)

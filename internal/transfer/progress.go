@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// importProgress is how far an import has come: a state that is true behind each batch that was answered. It is written
-// without waiting for the disk: an older one is as good, since the batches behind it are sent again under the same
+// importProgress is how far an import has come: a state that is true after each batch that was answered. It is written
+// without waiting for the disk: an older one is as good, since the batches after it are sent again under the same
 // keys, and counted once as long as the server remembers those.
 type importProgress struct {
 	Version int    `json:"version"`

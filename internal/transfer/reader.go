@@ -81,7 +81,7 @@ func (r *importReader) jsonl() (e importEntry, line int64, fault string, err err
 }
 
 // csv reads the next record that is not an empty line. Of one whose quotes are wrong only the first line is taken:
-// where it ends cannot be known, and the lines behind it are not to be lost with it.
+// where it ends cannot be known, and the lines after it are not to be lost with it.
 func (r *importReader) csv() (fields [][]byte, fault string, err error) {
 	for {
 		b, err := r.window()

@@ -117,7 +117,7 @@ func testCursor(t *testing.T, s Subject) {
 			t.Errorf("%s pages add up to %q, want %q", mode, got, want)
 		}
 	}
-	// A cursor outlives its entry: the page goes on behind the place where it was.
+	// A cursor outlives its entry: the page goes on after the place where it was.
 	page, err := s.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Limit: 5})
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func (m *combined) ending() split {
 	return s
 }
 
-// behind says whether the split lies after the place in front of a key.
-func (s *split) behind(k rank.Key) bool { return s.end || s.key > k }
+// isAfter says whether the split lies after the place in front of a key.
+func (s *split) isAfter(k rank.Key) bool { return s.end || s.key > k }
 
 // bound returns the split in the order of one period.
 func (s *split) bound() (entries.Bound, error) {
@@ -107,12 +107,12 @@ func (b *bracket) narrow(ctx context.Context, m *combined, keys []rank.Key, offs
 	}
 	for _, s := range found {
 		switch {
-		case s.sum <= offset && !b.lo.behind(s.key):
+		case s.sum <= offset && !b.lo.isAfter(s.key):
 			b.lo = s
-		case s.sum > offset && b.hi.behind(s.key):
+		case s.sum > offset && b.hi.isAfter(s.key):
 			b.hi = s
 		}
-		if s.sum >= offset+limit && b.far.behind(s.key) {
+		if s.sum >= offset+limit && b.far.isAfter(s.key) {
 			b.far = s
 		}
 	}
