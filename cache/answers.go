@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/cache/watch"
 )
 
 // answerCache keeps answers in the process. By its age an answer is
@@ -30,9 +29,9 @@ type answerCache[K comparable, V any] struct {
 	calls   calls[callKey[K], V]
 	timeout time.Duration // of a loadFunc
 
-	judge  func(period int64, r leaderboard.Revision) watch.Verdict // nil: age decides
-	seen   *lastSeen                                                // nil: there are no periods
-	period func(K) int64                                            // the id of the period that a key is about
+	judge  func(K, V) bool // whether an answer is fresh by the watch; nil: age decides
+	seen   *lastSeen       // nil: there are no periods
+	period func(K) int64   // the id of the period that a key is about
 }
 
 type answerRules struct {
@@ -87,7 +86,7 @@ func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
 	if ok && h.seq >= minSeq && !k.away() {
 		if k.judge != nil {
-			return h.value, k.rules.now().Sub(h.at) <= k.rules.grace && k.judged(key, h)
+			return h.value, k.rules.now().Sub(h.at) <= k.rules.grace && k.judge(key, h.value)
 		}
 		if now := k.rules.now(); now.Sub(h.at) <= k.rules.fresh || now.Sub(k.current(key, h)) <= k.rules.fresh {
 			return h.value, true
@@ -97,12 +96,7 @@ func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	return none, false
 }
 
-// judged says whether the watch lets an answer pass.
-func (k *answerCache[K, V]) judged(key K, h *held[V]) bool {
-	return k.judge(k.period(key), k.ops.state(h.value).Revision) == watch.VerdictFresh
-}
-
-// current is the last time at which an answer was known to be true.
+// current returns the last time at which an answer was known to be true.
 func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
 	if k.seen != nil {
 		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
@@ -146,7 +140,7 @@ func (k *answerCache[K, V]) find(ctx context.Context, key K, minSeq int64, ask a
 		return k.renew(key, minSeq, ask).wait(ctx)
 	}
 	switch {
-	case k.judge != nil && k.judged(key, h):
+	case k.judge != nil && k.judge(key, h.value):
 		k.revisit(key, h, now, ask)
 		return h.value, nil
 	case k.judge == nil && age <= k.rules.fresh:
@@ -221,7 +215,7 @@ func (k *answerCache[K, V]) put(key K, v V) {
 	now := k.rules.now()
 	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
 	if k.judge != nil {
-		k.judge(k.period(key), k.ops.state(v).Revision) // it has been sent, so nothing older may be from now on
+		k.judge(key, v) // it has been sent, so nothing older may be from now on
 	}
 	if k.seen != nil {
 		k.seen.note(k.period(key), k.ops.state(v), now)

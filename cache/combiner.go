@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"leaderboard"
+	"leaderboard/cache/watch"
 	"leaderboard/rank"
 )
 
@@ -42,11 +43,31 @@ const topsAtOnce = 8
 func NewCombiner(reader *Reader, database leaderboard.CombinedRankings) *Combiner {
 	o := reader.opts
 	rules := reader.pages.rules
-	return &Combiner{
+	c := &Combiner{
 		reader: reader, database: database,
 		pages:   newAnswerCache[combinedPageKey](rules, combinedPageOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
 		members: newAnswerCache[combinedMemberKey](rules, combinedMemberOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
 	}
+	if o.Watch != nil {
+		c.pages.judge = func(k combinedPageKey, p *leaderboard.CombinedPage) bool {
+			return allFresh(o.Watch, k.periods, p.States)
+		}
+		c.members.judge = func(k combinedMemberKey, s *leaderboard.CombinedStandings) bool {
+			return allFresh(o.Watch, k.periods, s.States)
+		}
+	}
+	return c
+}
+
+// allFresh says whether the watch lets the states of all periods pass, and counts as reading each.
+func allFresh(w *watch.Watch, periods string, states []leaderboard.State) bool {
+	all, ids := true, []byte(periods)
+	for i := range states {
+		id, n := binary.Uvarint(ids)
+		ids = ids[n:]
+		all = w.Judge(int64(id), states[i].Revision) == watch.VerdictFresh && all
+	}
+	return all
 }
 
 // CombinedPage implements leaderboard.CombinedRankings.

@@ -110,7 +110,7 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 	r.outside = newLRU[int64, time.Time](outsidePeriods, outsidePeriods)
 	r.watch(newLastSeen(o.LocalTTL))
 	if o.Watch != nil {
-		r.pages.judge, r.standings.judge, r.scoreRanks.judge, r.distributions.judge = o.Watch.Judge, o.Watch.Judge, o.Watch.Judge, o.Watch.Judge
+		r.judge(o.Watch)
 	}
 	r.newBatches()
 	return r
@@ -122,6 +122,15 @@ func (r *Reader) watch(s *lastSeen) {
 	r.standings.seen, r.standings.period = s, func(k membersKey) int64 { return k.id }
 	r.scoreRanks.seen, r.scoreRanks.period = s, func(k scoreKey) int64 { return k.id }
 	r.distributions.seen, r.distributions.period = s, func(k distributionKey) int64 { return k.id }
+}
+
+// judge lets the watch say which of the answers that are kept are fresh.
+func (r *Reader) judge(w *watch.Watch) {
+	fresh := func(period int64, s leaderboard.State) bool { return w.Judge(period, s.Revision) == watch.VerdictFresh }
+	r.pages.judge = func(k pageKey, p *leaderboard.Page) bool { return fresh(k.id, p.State) }
+	r.standings.judge = func(k membersKey, s *leaderboard.Standings) bool { return fresh(k.id, s.State) }
+	r.scoreRanks.judge = func(k scoreKey, s *leaderboard.ScoreRank) bool { return fresh(k.id, s.State) }
+	r.distributions.judge = func(k distributionKey, d *leaderboard.Distribution) bool { return fresh(k.id, d.State) }
 }
 
 // Page implements leaderboard.Rankings.

@@ -25,7 +25,7 @@ type Config struct {
 	ChangeTTL  time.Duration // how long the change log is kept
 	KeyTTL     time.Duration // how long an Idempotency-Key is remembered
 
-	LocalTTL           time.Duration // how long a combined ranking is reused inside the process, see cache.ReaderOptions
+	LocalTTL           time.Duration // see cache.ReaderOptions
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
 	FallbackConcurrent int           // reads that MySQL answers at the same time at most
 	FallbackQueue      int           // reads that wait for MySQL at most

@@ -92,6 +92,29 @@ func TestRedisRefusesWrites(t *testing.T) {
 	}
 }
 
+// TestCombinedAreFresh: rankings over several boards are as fresh as those of one, on both servers.
+func TestCombinedAreFresh(t *testing.T) {
+	t.Parallel()
+	_, servers := pair(t, testenv.Redis(t))
+	servers[0].Ask(201, "PUT", "/v1/boards/c", `{}`)
+	for round := range 10 {
+		member := fmt.Sprint("member-", round)
+		submit(servers[round%2], member, 100+round)
+		time.Sleep(maxAge)
+		for i, a := range servers {
+			for path, want := range map[string]string{
+				"/v1/rankings/top?boards=b,c&limit=3": fmt.Sprintf(`"rank":1,"board":"b","member":%q`, member),
+				"/v1/rankings/members/bob?boards=b,c": fmt.Sprintf(`"rank":%d,"board":"b","member":"bob"`, round+2),
+			} {
+				status, body := a.Get(path)
+				if text := string(body); status != http.StatusOK || strings.Contains(text, `"stale":true`) || !strings.Contains(text, want) {
+					t.Errorf("server %d, round %d: %s gives %d %s, want %s", i, round, path, status, text, want)
+				}
+			}
+		}
+	}
+}
+
 // TestRestoredUnderServers: after the database was restored from a backup, entries that are not in it are answered for no
 // longer than it takes to notice, and what is written from there on shows as ever.
 func TestRestoredUnderServers(t *testing.T) {

@@ -82,7 +82,7 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 
 func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		duration(p.setting("local-ttl", "how long a combined ranking is reused inside the process; other answers are as long as the database has nothing newer, and are asked for again after ten times as long"),
+		duration(p.setting("local-ttl", "an answer is reused inside the process as long as the database has nothing newer, and asked for again after ten times as long as this"),
 			&cfg.LocalTTL, time.Millisecond),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
 		whole(p.setting("fallback-concurrent", "reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
