@@ -58,6 +58,7 @@ type call struct {
 	status int          // of the answer, 0 before it
 
 	resolved resolved
+	deadline deadline // what ctx is
 }
 
 // resolved is what the names in a request were last taken for, see resolver.retryOutdated.
@@ -100,9 +101,10 @@ func (c *call) run() (err error) {
 	if c.route.extraTime > 0 {
 		c.extendDeadlines()
 	}
-	ctx, cancel := context.WithDeadline(c.r.Context(), c.start.Add(c.shared.requestTimeout+c.route.extraTime))
-	defer cancel()
-	c.ctx = ctx
+	c.deadline.parent = c.r.Context()
+	c.deadline.at = c.start.Add(c.shared.requestTimeout + c.route.extraTime)
+	c.ctx = &c.deadline
+	defer c.deadline.end()
 	return c.route.handle(c)
 }
 

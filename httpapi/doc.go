@@ -10,7 +10,7 @@
 //	problems.go, problem.go            the table of problems; the only place where an error becomes an answer
 //	auth.go, router.go, query.go       keys and scopes, patterns of paths, query strings
 //	encode.go, cursor.go, etag.go      JSON by appending, where a list continues, the name of an answer's state
-//	call.go                            one request: access, bounds, deadline, recovery, sending
+//	deadline.go, call.go               one request: access, bounds, deadline, recovery, sending
 //	params.go, body.go                 what a request says, checked
 //	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer's frame
 //	hidden.go                          hiding members, and saying why one is absent
