@@ -8,7 +8,7 @@ import (
 )
 
 // deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when
-// somebody waits for it. Answers from memory never do, and save a twentieth of the request (decision 30).
+// somebody waits for it. Answers from memory never do, and save a twentieth of the request (decision 31).
 type deadline struct {
 	parent context.Context
 	at     time.Time
