@@ -98,6 +98,36 @@ func (d *Derive) units() (n int, w Window, err error) {
 	return n, w, nil
 }
 
+// SourceCondition says what is to be expected of a source.
+type SourceCondition string
+
+const (
+	// SourceConditionPresent: its entries count.
+	SourceConditionPresent SourceCondition = "present"
+	// SourceConditionEmpty: nothing was submitted to the period, or it has not begun.
+	SourceConditionEmpty SourceCondition = "empty"
+	// SourceConditionNoBoard: no board has the name, yet or any more.
+	SourceConditionNoBoard SourceCondition = "no_board"
+	// SourceConditionNoWindow: the board does not have the window.
+	SourceConditionNoWindow SourceCondition = "no_window"
+	// SourceConditionNoPeriod: the window can have no period of the name.
+	SourceConditionNoPeriod SourceCondition = "no_period"
+	// SourceConditionDerived: the board is derived itself, and so no source.
+	SourceConditionDerived SourceCondition = "derived"
+	// SourceConditionLeft: it is a source no more, and counts until the next step.
+	SourceConditionLeft SourceCondition = "left"
+)
+
+// Lacks says whether a source has nothing to count until somebody changes a board.
+func (c SourceCondition) Lacks() bool {
+	switch c {
+	case SourceConditionNoBoard, SourceConditionNoWindow, SourceConditionNoPeriod, SourceConditionDerived:
+		return true
+	default:
+		return false
+	}
+}
+
 // SourceSpan is a source at one moment: one period of a board.
 type SourceSpan struct {
 	Board  string

@@ -1,6 +1,7 @@
 package leaderboard_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -27,18 +28,73 @@ func knotExceptions() map[string]int {
 // TestKnots holds every package to reading in layers.
 func TestKnots(t *testing.T) {
 	t.Parallel()
-	c := newChecker()
+	c, exceptions := newChecker(), knotExceptions()
 	dirs := sourceDirs(t)
 	if len(dirs) < 20 {
 		t.Fatalf("found %d packages, the walk is broken", len(dirs))
 	}
 	for _, dir := range dirs {
-		most := maxKnot
-		if n, ok := knotExceptions()[dir]; ok {
-			most = n
+		knot := largestKnot(c.leans(dir))
+		if wrong := judgeKnot(len(knot), exceptions[dir]); wrong != "" {
+			t.Errorf("%s: %s: %s", dir, wrong, strings.Join(knot, " "))
 		}
-		if knot := largestKnot(c.leans(dir)); len(knot) > most {
-			t.Errorf("%s: %d files all reach each other, want at most %d: %s", dir, len(knot), most, strings.Join(knot, " "))
+		delete(exceptions, dir)
+	}
+	for dir := range exceptions {
+		t.Errorf("%s has an exception, and no files", dir)
+	}
+}
+
+// judgeKnot says what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can only
+// shrink: one that is larger than needed is wrong too.
+func judgeKnot(files, exception int) string {
+	switch {
+	case exception != 0 && (exception <= maxKnot || files < exception):
+		return fmt.Sprintf("the exception for %d files is larger than needed, %d reach each other", exception, files)
+	case files > max(maxKnot, exception):
+		return fmt.Sprintf("%d files all reach each other, want at most %d", files, max(maxKnot, exception))
+	default:
+		return ""
+	}
+}
+
+// TestJudgeKnot shows that TestKnots can say no, to exceptions too.
+func TestJudgeKnot(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		files, exception int
+		good             bool
+	}{
+		{maxKnot, 0, true}, {maxKnot + 1, 0, false}, {20, 20, true}, {21, 20, false}, {19, 20, false}, {maxKnot, maxKnot, false}, {1, 20, false},
+	} {
+		if wrong := judgeKnot(c.files, c.exception); (wrong == "") != c.good {
+			t.Errorf("%d files with an exception for %d: %q", c.files, c.exception, wrong)
+		}
+	}
+}
+
+// TestReadingOrder holds the root package to the layers of its comment: a file uses those of its own line and before.
+func TestReadingOrder(t *testing.T) {
+	t.Parallel()
+	line := map[string]int{}
+	number := 0
+	for text := range strings.Lines(readDoc(t, "doc.go")) {
+		if layer, ok := strings.CutPrefix(text, "//\t"); ok {
+			number++
+			layer, _, _ = strings.Cut(layer, "  ")
+			for file := range strings.SplitSeq(layer, ", ") {
+				line[file+".go"] = number
+			}
+		}
+	}
+	for file, uses := range newChecker().leans(".") {
+		if line[file] == 0 && file != "doc.go" {
+			t.Errorf("the reading order of doc.go lacks %s", file)
+		}
+		for used := range uses {
+			if line[used] > line[file] {
+				t.Errorf("%s uses %s, which comes after it in the reading order of doc.go", file, used)
+			}
 		}
 	}
 }
