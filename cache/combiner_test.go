@@ -142,7 +142,7 @@ func TestCombinerIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, FallbackQueue: 1, FallbackWait: time.Millisecond})
-	leave, err := reader.gate.enter(t.Context())
+	leave, err := reader.limit.enter(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

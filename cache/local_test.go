@@ -288,10 +288,10 @@ func TestLRU(t *testing.T) {
 	}
 }
 
-func TestGateBounds(t *testing.T) {
+func TestAdmissionLimitBounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(3, 2, 500*time.Millisecond)
+		g := newAdmissionLimit(3, 2, 500*time.Millisecond)
 		var inside, most, refused, late atomic.Int64
 		var wg sync.WaitGroup
 		for range 20 {

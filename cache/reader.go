@@ -79,7 +79,7 @@ type Reader struct {
 	copies   *topn.Copies // nil: no Redis
 	database leaderboard.Rankings
 	opts     ReaderOptions
-	gate     *gate
+	limit    *admissionLimit
 	redis    *topn.Breaker
 
 	pages         *answerCache[pageKey, *leaderboard.Page]
@@ -97,7 +97,7 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 	o := opts.withDefaults()
 	r := &Reader{
 		copies: copies, database: database, opts: o,
-		gate:  newGate(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
+		limit: newAdmissionLimit(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
 		redis: topn.NewBreaker(o.Now, o.OnBreaker),
 	}
 	rules := answerRules{

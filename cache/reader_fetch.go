@@ -70,7 +70,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // fallback asks MySQL within the bound.
 func fallback[V any](ctx context.Context, r *Reader, fromDatabase func(context.Context) (V, error)) (V, error) {
-	leave, err := r.gate.enter(ctx)
+	leave, err := r.limit.enter(ctx)
 	if err != nil {
 		if errors.Is(err, leaderboard.ErrOverloaded) {
 			r.opts.OnFallbackRefused()

@@ -157,8 +157,8 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	c.mu.Lock()
 	asked, forced := j.asked, j.forced
 	c.mu.Unlock()
-	// Redis read its clock after sent: this way around the moment of asking comes out late rather than early, so a
-	// build is never taken to be newer than a request that it is older than.
+	// Redis read its clock after sent, so the time of the request comes out late rather than early: no build that is
+	// older than the request is taken for a newer one.
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
 	if info.Exists && !info.Short && info.BuildStarted >= askedRedis {
 		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil

@@ -247,8 +247,8 @@ func (f *follower) wait(ctx context.Context, took time.Duration, failures int, l
 }
 
 // step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
-// its own, so that other boards go on. It waits for one with nothing in its hands, and begins from the start then: a
-// step that waits in the middle has a snapshot open, and a connection.
+// its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that
+// waited in the middle would keep a snapshot and a connection open.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
 	if err == nil && long {

@@ -219,7 +219,7 @@ func (s *scheduler) scheduleFull(p *plan, now time.Time) {
 	}
 }
 
-// jittered returns d give or take a tenth, so that boards and processes do not march in step.
+// jittered returns d give or take a tenth, so that boards and processes do not all work at the same moments.
 func (s *scheduler) jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*s.random()))
 }

@@ -9,21 +9,21 @@ import (
 	"leaderboard"
 )
 
-// gate bounds what reaches MySQL: so many at once, so many waiting, none for long. Losing Redis must not become losing
+// admissionLimit bounds what reaches MySQL: so many at once, so many waiting, none for long. Losing Redis must not become losing
 // MySQL.
-type gate struct {
+type admissionLimit struct {
 	slots   chan struct{}
 	queue   int64
 	wait    time.Duration
 	waiting atomic.Int64
 }
 
-func newGate(concurrent, queue int, wait time.Duration) *gate {
-	return &gate{slots: make(chan struct{}, concurrent), queue: int64(queue), wait: wait}
+func newAdmissionLimit(concurrent, queue int, wait time.Duration) *admissionLimit {
+	return &admissionLimit{slots: make(chan struct{}, concurrent), queue: int64(queue), wait: wait}
 }
 
 // enter returns once there is a place, which leave gives back, or ErrOverloaded.
-func (g *gate) enter(ctx context.Context) (leave func(), err error) {
+func (g *admissionLimit) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() { <-g.slots }
 	select {
 	case g.slots <- struct{}{}:
