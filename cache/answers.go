@@ -81,7 +81,7 @@ func newAnswerCache[K comparable, V any](rules answerRules, ops answerOps[V], ti
 	}
 }
 
-// fresh is the way of most reads: an answer that needs no renewal.
+// fresh returns an answer that needs no renewal; most reads go this way.
 func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
 	h, ok := k.kept.get(key)
 	if ok && h.seq >= minSeq && !k.away() {
@@ -108,14 +108,14 @@ func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
 
 func (k *answerCache[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
 
-// get is the way of the others; load runs in a goroutine of its own.
+// get returns an answer from the cache or from load, which runs in a goroutine of its own.
 func (k *answerCache[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
 	return k.ask(ctx, key, minSeq, func(minSeq int64, finish func(V, error)) {
 		detach(ctx, k.timeout, func(ctx context.Context) (V, error) { return load(ctx, minSeq) }, finish)
 	})
 }
 
-// ask is get for a layer that calls finish by itself.
+// ask does what get does for a layer that calls finish by itself.
 func (k *answerCache[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
 	v, err := k.find(ctx, key, minSeq, ask)
 	if err != nil || !k.away() {

@@ -41,7 +41,7 @@ func (s *lastSeen) note(period int64, state leaderboard.State, now time.Time) {
 	})
 }
 
-// last is when the period was last seen in this state, the zero time when it was seen in another one since, or never.
+// last returns when the period was last seen in this state, the zero time when it was seen in another one since, or never.
 func (s *lastSeen) last(period int64, state leaderboard.State) time.Time {
 	last, ok := s.kept.get(period)
 	if !ok || last.Revision != state.Revision {

@@ -157,7 +157,7 @@ func call[T any](ctx context.Context, c *Client, r Request) (T, error) {
 	return out, err
 }
 
-// get is call with GET.
+// get asks for a path and decodes the answer.
 func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
 	return call[T](ctx, c, Request{Method: http.MethodGet, Path: path, Query: query})
 }

@@ -147,7 +147,7 @@ func (b *Builder) Finish() (*Index, error) {
 	return x, nil
 }
 
-// level is nil when all buckets are at one state.
+// level returns nil when all buckets are at one state.
 func (b *Builder) level() error {
 	switch {
 	case b.damaged:

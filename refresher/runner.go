@@ -232,7 +232,7 @@ func (r *runner) close(ctx context.Context) error {
 	}
 }
 
-// run is the life of one job.
+// run does a job from its announcement to its record.
 func (r *runner) run(j, previous *job, w work) {
 	ctx, cancel := context.WithTimeout(r.ctx, w.timeout)
 	defer cancel()

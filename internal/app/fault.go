@@ -30,7 +30,7 @@ func ParseFault(v string) (Fault, error) {
 	return Fault{}, fmt.Errorf("want kill:POINT or stop:POINT, not %q", v)
 }
 
-// hook is what a builder calls at each of its points, nil without a fault.
+// hook returns what a builder calls at each of its points, nil without a fault.
 func (f Fault) hook() func(point string) {
 	if f.point == "" {
 		return nil

@@ -43,7 +43,7 @@ func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
 	return start(ctx, KindMySQL, cfg)
 }
 
-// StartMariaDB is StartMySQL for MariaDB alone. A given address is cfg.MySQL.
+// StartMariaDB does what StartMySQL does, for MariaDB alone. A given address is cfg.MySQL.
 func StartMariaDB(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
 		return givenMySQL(ctx, KindMariaDB, cfg.MySQL)

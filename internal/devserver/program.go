@@ -116,7 +116,7 @@ func programNames(kind Kind) []string {
 	return nil
 }
 
-// searchPath is PATH and, for the SQL servers, the folders where distributions
+// searchPath returns PATH and, for the SQL servers, the folders where distributions
 // put them and which an ordinary user's PATH leaves out.
 func searchPath(kind Kind) []string {
 	dirs := filepath.SplitList(os.Getenv("PATH"))

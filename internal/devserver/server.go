@@ -116,7 +116,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Exited is closed when the server's present process has ended, for whatever
+// Exited returns a channel that is closed when the server's present process has ended, for whatever
 // reason. It is nil, which blocks forever, for a server that was given.
 func (s *Server) Exited() <-chan struct{} {
 	if s.run == nil {

@@ -59,7 +59,7 @@ func (s *source) window() ([]byte, error) {
 	return s.buf[s.start:min(s.end, s.start+want)], nil
 }
 
-// take is done with the first n bytes of the window.
+// take passes over the first n bytes of the window.
 func (s *source) take(n int) {
 	if n == 0 {
 		return
@@ -83,7 +83,7 @@ func (s *source) hashLines(b []byte) {
 	s.lineEnd = string(b[len(text):])
 }
 
-// takeLineEnd is done with the rest of the line, if nothing but its end follows; false when something else does.
+// takeLineEnd passes over the rest of the line, if nothing but its end follows; false when something else does.
 func (s *source) takeLineEnd() (bool, error) {
 	b, err := s.window()
 	switch {
@@ -102,7 +102,7 @@ func (s *source) takeLineEnd() (bool, error) {
 	return n > 0, nil
 }
 
-// takeLine is done with everything to the end of the line.
+// takeLine passes over everything to the end of the line.
 func (s *source) takeLine() error {
 	for {
 		b, err := s.window()
@@ -117,7 +117,7 @@ func (s *source) takeLine() error {
 	}
 }
 
-// takeTo is done with everything ahead of offset, and maybe the line end there; false when the input ends before.
+// takeTo passes over everything ahead of offset, and maybe the line end there; false when the input ends before.
 func (s *source) takeTo(offset int64) (bool, error) {
 	for s.offset < offset {
 		b, err := s.window()
