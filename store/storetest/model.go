@@ -125,7 +125,7 @@ func (m *Model) Now(ctx context.Context) (leaderboard.Micros, error) {
 	return m.clock(), m.enter(ctx)
 }
 
-// StartRun is store.Store.StartRun.
+// StartRun does what store.Store.StartRun does.
 func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -136,7 +136,7 @@ func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 	return r, nil
 }
 
-// FinishRun is store.Store.FinishRun.
+// FinishRun does what store.Store.FinishRun does.
 func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -152,7 +152,7 @@ func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	return leaderboard.ErrRunNotFound
 }
 
-// Run is store.Store.Run.
+// Run does what store.Store.Run does.
 func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	runs, err := m.Runs(ctx, 0, id+1, 1)
 	if err == nil && (len(runs) == 0 || runs[0].ID != id) {
@@ -164,7 +164,7 @@ func (m *Model) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	return runs[0], nil
 }
 
-// Runs is store.Store.Runs.
+// Runs does what store.Store.Runs does.
 func (m *Model) Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

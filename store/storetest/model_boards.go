@@ -9,7 +9,7 @@ import (
 	"leaderboard"
 )
 
-// Sweep is store.Store.Sweep as far as periods go: the model forgets no keys, changes or runs.
+// Sweep does what store.Store.Sweep does as far as periods go: the model forgets no keys, changes or runs.
 func (m *Model) Sweep(ctx context.Context) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -21,7 +21,7 @@ func (m *Model) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// PutBoard is store.Store.PutBoard.
+// PutBoard does what store.Store.PutBoard does.
 func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -63,7 +63,7 @@ func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {
 	return b.Board
 }
 
-// Board is store.Store.Board.
+// Board does what store.Store.Board does.
 func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -75,12 +75,12 @@ func (m *Model) Board(ctx context.Context, name string) (leaderboard.Board, erro
 	return leaderboard.Board{}, leaderboard.ErrBoardNotFound
 }
 
-// Boards is store.Store.Boards.
+// Boards does what store.Store.Boards does.
 func (m *Model) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
 	return m.BoardsLabelled(ctx, nil, after, limit)
 }
 
-// BoardsLabelled is store.Store.BoardsLabelled.
+// BoardsLabelled does what store.Store.BoardsLabelled does.
 func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -95,7 +95,7 @@ func (m *Model) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 	return boards, nil
 }
 
-// DeleteBoard is store.Store.DeleteBoard.
+// DeleteBoard does what store.Store.DeleteBoard does.
 func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

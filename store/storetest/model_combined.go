@@ -72,7 +72,7 @@ func (l *combinedLook) ranked(at int, mode leaderboard.Mode) leaderboard.Combine
 	return leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: l.rank(at, mode), Entry: e.Entry}, Board: e.board}
 }
 
-// CombinedPage is store.Store.CombinedPage: it sorts all entries of all boards.
+// CombinedPage does what store.Store.CombinedPage does: it sorts all entries of all boards.
 func (m *Model) CombinedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	defer m.leave()
 	l, err := m.combinedLook(ctx, refs, q.Mode)
@@ -112,7 +112,7 @@ func (l *combinedLook) page(q leaderboard.CombinedQuery) (*leaderboard.CombinedP
 	return page, nil
 }
 
-// CombinedMember is store.Store.CombinedMember.
+// CombinedMember does what store.Store.CombinedMember does.
 func (m *Model) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	defer m.leave()
 	l, err := m.combinedLook(ctx, refs, q.Mode)

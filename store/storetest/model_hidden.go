@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// Hide is store.Store.Hide.
+// Hide does what store.Store.Hide does.
 func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -35,7 +35,7 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	return h, nil
 }
 
-// Restore is store.Store.Restore.
+// Restore does what store.Store.Restore does.
 func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -130,7 +130,7 @@ func (m *Model) recordCorrection(b *modelBoard, p *modelPeriod, actor string, vi
 	})
 }
 
-// Hidden is store.Store.Hidden.
+// Hidden does what store.Store.Hidden does.
 func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -154,7 +154,7 @@ func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leader
 	return hidings[:min(q.Limit, len(hidings))], nil
 }
 
-// HiddenLog is store.Store.HiddenLog.
+// HiddenLog does what store.Store.HiddenLog does.
 func (m *Model) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

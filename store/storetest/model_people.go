@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-// PutProfile is store.Store.PutProfile.
+// PutProfile does what store.Store.PutProfile does.
 func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -24,7 +24,7 @@ func (m *Model) PutProfile(ctx context.Context, p leaderboard.Profile) (leaderbo
 	return p, created, nil
 }
 
-// PatchProfile is store.Store.PatchProfile.
+// PatchProfile does what store.Store.PatchProfile does.
 func (m *Model) PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -51,7 +51,7 @@ func (m *Model) putProfile(p leaderboard.Profile) (out leaderboard.Profile, crea
 	return p, !ok
 }
 
-// Profile is store.Store.Profile.
+// Profile does what store.Store.Profile does.
 func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := m.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
@@ -63,7 +63,7 @@ func (m *Model) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles is store.Store.Profiles.
+// Profiles does what store.Store.Profiles does.
 func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -78,12 +78,12 @@ func (m *Model) Profiles(ctx context.Context, members []string) ([]leaderboard.P
 	return found, nil
 }
 
-// PutFriends is store.Store.PutFriends.
+// PutFriends does what store.Store.PutFriends does.
 func (m *Model) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, member, friends, false)
 }
 
-// AddFriends is store.Store.AddFriends.
+// AddFriends does what store.Store.AddFriends does.
 func (m *Model) AddFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return m.changeFriends(ctx, member, friends, true)
 }
@@ -111,7 +111,7 @@ func (m *Model) changeFriends(ctx context.Context, member string, given []string
 	return len(next), nil
 }
 
-// RemoveFriend is store.Store.RemoveFriend.
+// RemoveFriend does what store.Store.RemoveFriend does.
 func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -122,14 +122,14 @@ func (m *Model) RemoveFriend(ctx context.Context, member, friend string) error {
 	return nil
 }
 
-// Friends is store.Store.Friends.
+// Friends does what store.Store.Friends does.
 func (m *Model) Friends(ctx context.Context, member, after string, limit int) ([]string, error) {
 	lists, err := m.FriendsOf(ctx, []string{member})
 	list := slices.DeleteFunc(append([]string{}, lists[member]...), func(f string) bool { return f <= after })
 	return list[:min(limit, len(list))], err
 }
 
-// FriendsOf is store.Store.FriendsOf.
+// FriendsOf does what store.Store.FriendsOf does.
 func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -144,7 +144,7 @@ func (m *Model) FriendsOf(ctx context.Context, members []string) (map[string][]s
 	return lists, nil
 }
 
-// FriendVersions is store.Store.FriendVersions; the versions of the model are numbers.
+// FriendVersions does what store.Store.FriendVersions does; the versions of the model are numbers.
 func (m *Model) FriendVersions(ctx context.Context, members []string) (map[string]leaderboard.Micros, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -159,7 +159,7 @@ func (m *Model) FriendVersions(ctx context.Context, members []string) (map[strin
 	return versions, nil
 }
 
-// Forget is store.Store.Forget; the model is done at once.
+// Forget does what store.Store.Forget does; the model is done at once.
 func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

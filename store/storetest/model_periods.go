@@ -140,7 +140,7 @@ func (m *Model) sweep(b *modelBoard) {
 	}
 }
 
-// Current is store.Store.Current.
+// Current does what store.Store.Current does.
 func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -157,7 +157,7 @@ func (m *Model) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-// CurrentPeriod is store.Store.CurrentPeriod.
+// CurrentPeriod does what store.Store.CurrentPeriod does.
 func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -171,7 +171,7 @@ func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// PeriodNamed is store.Store.PeriodNamed.
+// PeriodNamed does what store.Store.PeriodNamed does.
 func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -185,7 +185,7 @@ func (m *Model) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Wi
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// FirstPeriod is store.Store.FirstPeriod.
+// FirstPeriod does what store.Store.FirstPeriod does.
 func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -203,7 +203,7 @@ func (m *Model) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Wi
 	return first.Period, nil
 }
 
-// Period is store.Store.Period.
+// Period does what store.Store.Period does.
 func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -215,7 +215,7 @@ func (m *Model) Period(ctx context.Context, id int64) (leaderboard.Period, error
 	return leaderboard.Period{}, leaderboard.ErrPeriodNotFound
 }
 
-// Periods is store.Store.Periods.
+// Periods does what store.Store.Periods does.
 func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

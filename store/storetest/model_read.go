@@ -71,7 +71,7 @@ func (v *look) place(member string) int {
 	return slices.IndexFunc(v.sorted, func(e leaderboard.Entry) bool { return e.Member == member })
 }
 
-// Page is store.Store.Page.
+// Page does what store.Store.Page does.
 func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	defer m.leave()
 	v, err := m.look(ctx, ref, q.MinSeq)
@@ -104,7 +104,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 	return page, nil
 }
 
-// Members is store.Store.Members.
+// Members does what store.Store.Members does.
 func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	defer m.leave()
 	v, err := m.look(ctx, ref, q.MinSeq)
@@ -134,7 +134,7 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	return out, nil
 }
 
-// ScoreRank is store.Store.ScoreRank.
+// ScoreRank does what store.Store.ScoreRank does.
 func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	defer m.leave()
 	v, err := m.look(ctx, ref, q.MinSeq)
@@ -148,7 +148,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 	}, nil
 }
 
-// Distribution is store.Store.Distribution, in whole numbers without a bound.
+// Distribution does what store.Store.Distribution does, in whole numbers without a bound.
 func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	defer m.leave()
 	v, err := m.look(ctx, ref, q.MinSeq)

@@ -10,7 +10,7 @@ import (
 	"leaderboard/store"
 )
 
-// Submit is store.Store.Submit; each request is a commit of its own.
+// Submit does what store.Store.Submit does; each request is a commit of its own.
 func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -63,7 +63,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	return receipt
 }
 
-// SubmitAcross is store.Store.SubmitAcross.
+// SubmitAcross does what store.Store.SubmitAcross does.
 func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -110,12 +110,12 @@ func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leader
 	return receipt, nil
 }
 
-// Remove is store.Store.Remove.
+// Remove does what store.Store.Remove does.
 func (m *Model) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
 	return m.remove(ctx, board, periodID, member, nil)
 }
 
-// Reopen is store.Store.Reopen.
+// Reopen does what store.Store.Reopen does.
 func (m *Model) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
 	return m.remove(ctx, board, periodID, member, &actor)
 }
@@ -270,7 +270,7 @@ func (m *Model) commit(b *modelBoard, p *modelPeriod, changes []leaderboard.Chan
 	}
 }
 
-// Changes is store.Store.Changes.
+// Changes does what store.Store.Changes does.
 func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
@@ -299,7 +299,7 @@ func (m *Model) PruneLog(periodID int64) {
 	m.periods[periodID].log = nil
 }
 
-// Snapshot is store.Store.Snapshot.
+// Snapshot does what store.Store.Snapshot does.
 func (m *Model) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	state, keys, err := m.snapshot(ctx, ref, limit)
 	if err != nil {
