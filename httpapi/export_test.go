@@ -210,7 +210,7 @@ func TestExportsAreBounded(t *testing.T) {
 func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)
 	e := newEnv(t, func(c *Config) {
-		c.ExportStall = 20 * time.Millisecond
+		c.ExportStall = 500 * time.Millisecond // a slow machine has to send the first part in it
 		c.Export = func(ctx context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 			err := begin(leaderboard.State{})
 			for part := make([]leaderboard.Entry, 1000); err == nil; {
