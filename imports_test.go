@@ -29,6 +29,9 @@ const (
 	storeDB      = "leaderboard/store/internal/db"
 	storeEntries = "leaderboard/store/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
+	storeBoards  = "leaderboard/store/internal/boards"
+	storeCommit  = "leaderboard/store/internal/commit"
+	sqlxPkg      = "github.com/jmoiron/sqlx"
 	plansPkg     = "leaderboard/store/internal/plantest"
 )
 
@@ -42,16 +45,23 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				module, rankPkg, "leaderboard/migrations", storeDB, storeEntries, storeIndex, "leaderboard/store/internal/read", "github.com/jmoiron/sqlx",
+				module, rankPkg, "leaderboard/migrations", storeDB, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				"leaderboard/store/internal/derived", sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
-		{dir: "store/internal/db", may: []string{module, "github.com/jmoiron/sqlx", "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/db", may: []string{module, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries}},
 		{
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
+		},
+		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg}},
+		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards}, inTest: []string{plansPkg}},
+		{
+			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, sqlxPkg},
+			inTest: []string{plansPkg},
 		},
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},

@@ -21,9 +21,6 @@ func TestDocComments(t *testing.T) {
 	t.Parallel()
 	checked := 0
 	for _, file := range allGoFiles(t) {
-		if isIn(file, notYetDocumented()) {
-			continue
-		}
 		fset := token.NewFileSet()
 		parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
@@ -154,32 +151,12 @@ func deniedWords() map[string]string {
 	}
 }
 
-// notYetReworded returns the folders in which such words are left.
-func notYetReworded() []string {
-	return []string{
-		"store",
-	}
-}
-
-// notYetDocumented returns the folders in which comments are left that do not begin with the name.
-func notYetDocumented() []string { return []string{"store"} }
-
-// isIn says whether a file is in one of the folders or below it; of the root, only in it.
-func isIn(file string, dirs []string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool {
-		return path.Dir(file) == dir || dir != "." && strings.HasPrefix(file, dir+"/")
-	})
-}
-
 // TestWords finds words that are none of the project's any more.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	denied := deniedForms()
 	read := 0
 	for _, file := range sourceFiles(t) {
-		if isIn(file, notYetReworded()) {
-			continue
-		}
 		read++
 		for _, line := range linesOf(t, file) {
 			for _, word := range denied.in(line.text) {

@@ -256,8 +256,8 @@ func TestAcrossGroupCommit(t *testing.T) {
 			errs <- err
 		}()
 		eventually(t, "the request waits", func() bool {
-			n, _ := s.Waiting("")
-			return n == i && (i > 0 || s.Writing(""))
+			n, writing := s.WaitingForSeveral()
+			return n == i && (i > 0 || writing)
 		})
 	}
 	release()
@@ -274,8 +274,8 @@ func TestAcrossGroupCommit(t *testing.T) {
 	}
 }
 
-// TestAcrossBoardMadeAnew: ids of boards that another server deletes and makes anew are not trusted.
-func TestAcrossBoardMadeAnew(t *testing.T) {
+// TestAcrossBoardMadeAgain: ids of boards that another server deletes and makes again are not trusted.
+func TestAcrossBoardMadeAgain(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
@@ -348,7 +348,7 @@ func TestAcrossTellsInOrder(t *testing.T) {
 		_, err := s.Submit(context.Background(), one("b", "", "m", 1))
 		errs <- err
 	}()
-	eventually(t, "the board's own writer waits", func() bool { return s.AtGate("b") == 2 })
+	eventually(t, "the board's own writer waits", func() bool { return s.AtMutex("b") == 2 })
 	if got := scoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d while the first commit is told of, want 1", got)
 	}

@@ -2,61 +2,25 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/derived"
 )
 
-// boardRow is a row of boards.
-type boardRow struct {
-	ID      int64     `db:"id"`
-	Name    []byte    `db:"name"`
-	Version int64     `db:"version"`
-	Rules   []byte    `db:"rules"`
-	Created time.Time `db:"created_at"`
-	Updated time.Time `db:"updated_at"`
-}
-
-const boardColumns = "id, name, version, rules, created_at, updated_at"
-
-func (r *boardRow) board() (leaderboard.Board, error) {
-	b := leaderboard.Board{
-		ID: r.ID, Name: string(r.Name), Version: r.Version,
-		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
-	}
-	if err := json.Unmarshal(r.Rules, &b.Rules); err != nil {
-		return b, db.Wrap("rules of board "+b.Name, err)
-	}
-	b.Rules = b.Rules.WithDefaults()
-	return b, nil
-}
-
-// Board is the board with this name, or ErrBoardNotFound.
+// Board returns the board with this name, or ErrBoardNotFound.
 func (s *Store) Board(ctx context.Context, name string) (leaderboard.Board, error) {
-	b, err := getBoard(ctx, s.db, s.db.Limited("SELECT "+boardColumns+" FROM boards WHERE name = ? AND state = 'open'"), name)
+	b, err := boards.Get(ctx, s.db, s.db.Limited("SELECT "+boards.Columns+" FROM boards WHERE name = ? AND state = 'open'"), name)
 	return b, db.Translate(ctx, "board", err)
 }
 
-func getBoard(ctx context.Context, q sqlx.QueryerContext, query, name string) (leaderboard.Board, error) {
-	var row boardRow
-	err := sqlx.GetContext(ctx, q, &row, query, []byte(name))
-	if errors.Is(err, sql.ErrNoRows) {
-		return leaderboard.Board{}, leaderboard.ErrBoardNotFound
-	}
-	if err != nil {
-		return leaderboard.Board{}, err
-	}
-	return row.board()
-}
-
-// Boards lists boards in the byte order of their names, behind the name given ("" for the first), at most limit.
+// Boards lists boards in the byte order of their names, after the name given ("" for the first), at most limit.
 func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
 	return s.BoardsLabelled(ctx, nil, after, limit)
 }
@@ -90,10 +54,10 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	defer tx.Rollback()
-	const find = "SELECT " + boardColumns + " FROM boards WHERE name = ? AND state = 'open'"
-	b, err = getBoard(ctx, tx, find+" FOR UPDATE", name)
+	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
+	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", name)
 	if err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {
-		if broken := s.checkSources(ctx, tx, name, &b.Rules, &rules); broken != nil {
+		if broken := derived.CheckSources(ctx, s.db, tx, s.memory, name, &b.Rules, &rules); broken != nil {
 			return b, false, broken
 		}
 	}
@@ -103,7 +67,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(name), string(text))
 		if err == nil {
-			err = shadowNew(ctx, tx, name)
+			err = askForHidden(ctx, tx, name)
 		}
 	case err == nil:
 		var same bool
@@ -114,12 +78,12 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	l, err := s.beginIn(ctx, tx, name)
+	l, err := s.lookup.Begin(ctx, tx, name)
 	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
 	}
 	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
-		err = setDerived(ctx, tx, &l.Board)
+		err = derived.SetDerived(ctx, tx, &l.Board)
 	}
 	if err != nil {
 		return b, false, err
@@ -127,9 +91,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	return l.Board, created, db.Commit(tx)
 }
 
-// shadowNew has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is there
-// already: either this sees the row of a hiding that comes at the same time, or that one waits for this row, see barrier.
-func shadowNew(ctx context.Context, tx *sqlx.Tx, name string) error {
+// askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is there
+// already: either this sees the row of a global hide that comes at the same time, or that one waits for this row, see drain.
+func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	var hidden bool
 	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
 	if err == nil && hidden {
@@ -162,9 +126,9 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 	return false, err
 }
 
-// hasShadows asks whether a board keeps entries of hidden members. They are stored by the board's order like all others;
+// hasHiddenEntries asks whether a board keeps entries of hidden members. They are stored by the board's order like all others;
 // a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
-const hasShadows = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
+const hasHiddenEntries = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
 // refuseIf is conflict when the answer to a question about an id is yes.
 func refuseIf(ctx context.Context, tx *sqlx.Tx, question string, id int64, conflict *leaderboard.ConflictError) error {
@@ -185,7 +149,7 @@ func refuseWithEntries(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []
 		return err
 	}
 	hidden := &leaderboard.ConflictError{Reason: "the board has entries of hidden members", Fields: fixed}
-	return refuseIf(ctx, tx, hasShadows+")", boardID, hidden)
+	return refuseIf(ctx, tx, hasHiddenEntries+")", boardID, hidden)
 }
 
 // dropUnused takes the calendar periods of a board away, whose bounds are about to move, unless one was ever used.
@@ -195,7 +159,7 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderb
 	if err := refuseIf(ctx, tx, used, boardID, conflict); err != nil {
 		return err
 	}
-	if err := refuseIf(ctx, tx, hasShadows+" AND p.window_name NOT IN ('all_time', 'season'))", boardID, conflict); err != nil {
+	if err := refuseIf(ctx, tx, hasHiddenEntries+" AND p.window_name NOT IN ('all_time', 'season'))", boardID, conflict); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM periods WHERE board_id = ? AND window_name NOT IN ('all_time', 'season')", boardID)
@@ -205,14 +169,14 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderb
 // dropSeasons takes away the periods of seasons that are not among those of the new rules, or not with these bounds. One
 // that was used cannot go: its standings are history.
 func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
-	var rows []periodRow
-	const find = "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting' ORDER BY starts_at"
+	var rows []boards.PeriodRow
+	const find = "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting' ORDER BY starts_at"
 	if err := tx.SelectContext(ctx, &rows, find, boardID); err != nil {
 		return err
 	}
 	var used []leaderboard.SeasonRule
 	for i := range rows {
-		p := rows[i].period()
+		p := rows[i].Period()
 		season := leaderboard.SeasonRule{Name: p.Name(), StartsAt: p.StartsAt, EndsAt: p.EndsAt}
 		if slices.Contains(seasons, season) {
 			continue

@@ -27,7 +27,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	if err != nil {
 		return db.Translate(ctx, "delete board", err)
 	}
-	s.rules.Delete(name)
+	s.memory.Forget(name)
 	if _, err := s.purgeBoard(ctx, id, deleteSteps); err != nil {
 		s.db.Log.Warn("rows of a deleted board are left to the next sweep", "board", name, "error", err)
 	}

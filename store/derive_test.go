@@ -124,7 +124,7 @@ func TestDerivedLog(t *testing.T) {
 	})
 }
 
-// TestDerivedPruned: what the log no longer tells is computed anew.
+// TestDerivedPruned: what the log no longer tells is computed from scratch.
 func TestDerivedPruned(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

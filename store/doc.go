@@ -1,14 +1,12 @@
 // Package store keeps boards, entries and their history in MySQL, the database of the service.
 //
-// # Writing
+// Here are boards, periods, labels, people, hidden members, erasures, runs and the housekeeping, each in files of its own
+// over store.go. Everything else is in packages below, each of which begins with its reading order:
 //
-// Submissions queue per board. A goroutine per board with waiting work commits all that waits as one batch (queue.go),
-// in one transaction that first locks the board's periods (batch.go): one writer at a time per period, in this process
-// and in all others, so that seq has no gap and follows the order of the commits, and nothing can deadlock. What a batch
-// does to the entries is decided in plain Go under that lock (apply.go).
-//
-// # Reading
-//
-// Every answer is exact at the seq it reports: internal/read puts it together from the statements of internal/entries and
-// the rank indexes of internal/index. All of them reach the database through internal/db.
+//   - internal/commit writes: submissions queue per board and are committed in batches, one writer at a time per period, in
+//     this process and in all others, so that seq has no gap and follows the order of the commits.
+//   - internal/derived takes derived boards along with their sources, and writes through commit.
+//   - internal/read answers, exactly at the seq that it reports, from the statements of internal/entries and the rank
+//     indexes of internal/index.
+//   - internal/boards has the rows of boards and periods, and the rollover; internal/db is the way to the database.
 package store

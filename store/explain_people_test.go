@@ -15,7 +15,7 @@ func peoplePlans(out map[string]plantest.Planned) {
 	}
 	out["profiles"] = planned(profilesOf(many), map[string]string{"profiles": "PRIMARY"})
 	out["friends of many"] = planned(friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"})
-	periods := make([]forgetPlace, forgetPeriods)
+	periods := make([]erasePlace, erasePeriods)
 	for i := range periods {
 		periods[i].ID = int64(i + 1)
 	}

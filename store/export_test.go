@@ -5,24 +5,25 @@ import (
 	"database/sql"
 
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/derived"
 )
 
 // Waiting is how many requests and entries wait for a board's writer.
 func (s *Store) Waiting(board string) (requests, entries int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if q := s.queues[board]; q != nil {
-		return len(q.waiting), q.rows
-	}
-	return 0, 0
+	requests, entries, _ = s.writer.Waiting(board, false)
+	return requests, entries
 }
 
 // Writing says whether a board's writer has taken all that waited for it.
 func (s *Store) Writing(board string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := s.queues[board]
-	return q != nil && len(q.waiting) == 0
+	_, _, writing := s.writer.Waiting(board, false)
+	return writing
+}
+
+// WaitingForSeveral is Waiting of what is submitted to several boards, and Writing of it.
+func (s *Store) WaitingForSeveral() (requests int, writing bool) {
+	requests, _, writing = s.writer.Waiting("", true)
+	return requests, writing
 }
 
 // Batches is the pool of the writers.
@@ -34,15 +35,8 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	return db.Translate(ctx, "read", s.db.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))
 }
 
-// AtGate is how many writers are at a board, or wait for it.
-func (s *Store) AtGate(board string) int {
-	s.gates.mu.Lock()
-	defer s.gates.mu.Unlock()
-	if g := s.gates.gates[board]; g != nil {
-		return g.users
-	}
-	return 0
-}
+// AtMutex is how many writers are at a board, or wait for it.
+func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.
-func (s *Store) Verifying(under bool) { s.verifying.Store(under) }
+func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

@@ -10,25 +10,18 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 )
 
 // How a member is hidden.
 //
-// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards (see
-// batch_hidden.go). A batch that locks its board after the row was committed knows of it and applies submissions to the
-// shadow. One that held the lock before may still commit a visible entry; but before entries are looked for, the lock
-// of the board was held once (of one board: with the row itself; everywhere: see barrier), so what is looked for is
-// all that there will be. Each of these states is a right one to start from, so Sweep goes on where a killed process
-// stopped: the row says in its state what is still to be done, and of one everywhere which boards are done. To restore is
-// the same, backwards.
-
-// States of a row of hidden_members.
-const (
-	stateHiding    = "hiding"    // hidden; entries are still to be moved to the shadow
-	stateHidden    = "hidden"    // hidden, and everything is moved
-	stateRestoring = "restoring" // not hidden; entries are still to be moved back, then the row goes
-)
+// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch that
+// locks its board after the row was committed knows of it and applies submissions to the hidden entries. One that held the
+// lock before may still commit a visible entry; but before entries are looked for, the lock of the board was held once (of a
+// hide on one board: with the row itself; of a global one: see drain), so what is looked for is all that there will be. Each
+// of these states is a right one to start from, so Sweep goes on where a killed process stopped: the row says in its state
+// what is still to be done, and of a global hide which boards are done. To restore is the same, backwards.
 
 // hiddenRow is a row of hidden_members.
 type hiddenRow struct {
@@ -38,17 +31,17 @@ type hiddenRow struct {
 	State    string    `db:"state"`
 	Version  int64     `db:"version"`
 	Reopen   bool      `db:"reopen"`
-	After    int64     `db:"after_board"` // of one everywhere: boards up to this one are done for this version
+	After    int64     `db:"after_board"` // of a global hide: boards up to this one are done for this version
 	Reason   string    `db:"reason"`
 	Actor    string    `db:"actor"`
 	HiddenAt time.Time `db:"hidden_at"`
 
-	fresh bool // entries are to be moved anew: it gets another version
+	fresh bool // entries are to be moved once more: it gets another version
 }
 
 const hiddenColumns = "h.board_id, h.member, h.state, h.version, h.reopen, h.after_board, h.reason, h.actor, h.hidden_at"
 
-func (r *hiddenRow) hiding() leaderboard.HiddenMember {
+func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 	return leaderboard.HiddenMember{
 		BoardID: r.BoardID, Board: string(r.Board), Member: string(r.Member), Reason: r.Reason, Actor: r.Actor, HiddenAt: leaderboard.MicrosOf(r.HiddenAt),
 	}
@@ -63,13 +56,13 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	if broken := r.Check(); broken != nil {
 		return leaderboard.HiddenMember{}, db.Wrap("hide", broken)
 	}
-	row, err := s.mark(ctx, r, (*hiddenRow).hide)
+	row, err := s.changeHidden(ctx, r, (*hiddenRow).hide)
 	if err != nil {
 		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
 	}
-	h := row.hiding()
+	h := row.hiddenMember()
 	h.Board = r.Board
-	return h, s.follow(ctx, "hide", row)
+	return h, s.moveNow(ctx, "hide", row)
 }
 
 // Restore shows a hidden member again: the entries come back as they have become, with the times at which their scores
@@ -80,16 +73,16 @@ func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	if broken := r.CheckRestore(); broken != nil {
 		return db.Wrap("restore", broken)
 	}
-	row, err := s.mark(ctx, r, (*hiddenRow).restore)
+	row, err := s.changeHidden(ctx, r, (*hiddenRow).restore)
 	if err != nil {
 		return db.Translate(ctx, "restore", err)
 	}
-	return s.follow(ctx, "restore", row)
+	return s.moveNow(ctx, "restore", row)
 }
 
-// follow moves the entries after the row was committed.
-func (s *Store) follow(ctx context.Context, doing string, row *hiddenRow) error {
-	if row.State == stateHidden {
+// moveNow moves the entries after the row was committed.
+func (s *Store) moveNow(ctx context.Context, doing string, row *hiddenRow) error {
+	if row.State == commit.StateHidden {
 		return nil
 	}
 	if err := s.moveHidden(ctx, row); err != nil {
@@ -98,9 +91,9 @@ func (s *Store) follow(ctx context.Context, doing string, row *hiddenRow) error 
 	return nil
 }
 
-// hide is what a request makes of the row, whose Version is 0 when there is none yet; false when it stays as it is.
+// hide makes of the row what a request wants, whose Version is 0 when there is none yet; false when it stays as it is.
 func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed bool, err error) {
-	fresh := r.Version == 0 || r.State == stateRestoring
+	fresh := r.Version == 0 || r.State == commit.StateRestoring
 	if !fresh && r.Reason == req.Reason && r.Actor == req.Actor && !req.Reopen {
 		return false, nil
 	}
@@ -108,39 +101,39 @@ func (r *hiddenRow) hide(req *leaderboard.HideRequest, now time.Time) (changed b
 		r.HiddenAt, r.Reopen = now, false
 	}
 	if fresh || req.Reopen {
-		r.State, r.fresh = stateHiding, true
+		r.State, r.fresh = commit.StateHiding, true
 	}
 	r.Reason, r.Actor, r.Reopen = req.Reason, req.Actor, r.Reopen || req.Reopen
 	return true, nil
 }
 
-// restore is the same for a restoration. One that is under way already is joined.
+// restore does the same for a request to restore. One that is under way already is joined.
 func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed bool, err error) {
 	switch {
 	case r.Version == 0:
 		return false, leaderboard.ErrNotHidden
-	case r.State == stateRestoring && (r.Reopen || !req.Reopen):
+	case r.State == commit.StateRestoring && (r.Reopen || !req.Reopen):
 		return false, nil
 	}
-	r.State, r.fresh, r.Reopen, r.Actor = stateRestoring, true, req.Reopen, req.Actor
+	r.State, r.fresh, r.Reopen, r.Actor = commit.StateRestoring, true, req.Reopen, req.Actor
 	return true, nil
 }
 
-// marking is what a request makes of a row: hide or restore.
-type marking func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
+// hiddenChange is hide or restore.
+type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
 
-// mark changes the row of a member as decide says, and records that; both are committed when it returns. The row comes
-// back as it is now.
-func (s *Store) mark(ctx context.Context, req leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
+// changeHidden changes the row of a member, and records that; both are committed when it returns. The row comes back as it
+// is now.
+func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
 	var row *hiddenRow
 	err := db.Retry(db.RetryableOrDuplicate, func() (err error) {
-		row, err = s.markOnce(ctx, &req, decide)
+		row, err = s.changeHiddenOnce(ctx, &req, change)
 		return err
 	})
 	return row, err
 }
 
-func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, decide marking) (*hiddenRow, error) {
+func (s *Store) changeHiddenOnce(ctx context.Context, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
 	tx, err := s.db.BeginTxx(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -148,7 +141,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 	defer tx.Rollback()
 	row := &hiddenRow{Member: []byte(req.Member)}
 	if req.Board != "" {
-		if row.BoardID, err = shadowBoard(ctx, tx, req.Board); err != nil {
+		if row.BoardID, err = askForHiddenOn(ctx, tx, req.Board); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +155,7 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 		return nil, err
 	}
 	first := row.Version == 0
-	changed, err := decide(row, req, now)
+	changed, err := change(row, req, now)
 	if err != nil {
 		return nil, err
 	}
@@ -182,10 +175,10 @@ func (s *Store) markOnce(ctx context.Context, req *leaderboard.HideRequest, deci
 }
 
 // record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the
-// same, also when the row was gone in between, and so nobody who is late takes a later hiding for the own one.
+// same, also when the row was gone in between, and so nobody who is late takes a later hide for the own one.
 func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, now time.Time) (id int64, err error) {
 	action := leaderboard.HideActionHide
-	if r.State == stateRestoring {
+	if r.State == commit.StateRestoring {
 		action = leaderboard.HideActionRestore
 	}
 	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, logged_at) VALUES (?, ?, ?, ?, ?, ?)"
@@ -196,9 +189,9 @@ func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.Hi
 	return result.LastInsertId()
 }
 
-// shadowBoard locks a board, so that the row of the hiding and what batches know of it change as one, and tells its
-// writers from now on to ask who is hidden.
-func shadowBoard(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
+// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has its
+// writers ask from now on who is hidden.
+func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	err = tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, leaderboard.ErrBoardNotFound
@@ -219,4 +212,79 @@ func (r *hiddenRow) save(ctx context.Context, tx *sqlx.Tx, first bool) error {
 		" WHERE board_id = ? AND member = ?"
 	_, err := tx.ExecContext(ctx, update, r.State, r.Version, r.Reopen, r.After, r.Reason, r.Actor, r.HiddenAt, r.BoardID, r.Member)
 	return err
+}
+
+// Hidden lists who is hidden, in the order of HiddenQuery. ErrBoardNotFound when there is no such board.
+func (s *Store) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error) {
+	var boardID int64
+	if q.Board != "" {
+		b, err := s.Board(ctx, q.Board)
+		if err != nil {
+			return nil, err
+		}
+		boardID = b.ID
+	}
+	var rows []hiddenRow
+	query, args := hiddenQuery(q, boardID)
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
+		return nil, db.Translate(ctx, "hidden", err)
+	}
+	members := make([]leaderboard.HiddenMember, len(rows))
+	for i := range rows {
+		members[i] = rows[i].hiddenMember()
+	}
+	return members, nil
+}
+
+func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args []any) {
+	index, order, after := "PRIMARY", "h.board_id, h.member", "(h.board_id > ? OR h.board_id = ? AND h.member > ?)"
+	args = []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
+	if q.Member != "" {
+		index, order, after = "hidden_members_member", "h.member, h.board_id", "h.member = ? AND h.board_id > ?"
+		from := q.AfterBoard
+		if q.AfterMember < q.Member {
+			from-- // the member's own there is still to come
+		}
+		args = []any{[]byte(q.Member), from}
+	}
+	query = "SELECT " + hiddenColumns + ", COALESCE(b.name, '') AS board FROM hidden_members h FORCE INDEX (" + index + ") LEFT JOIN boards b ON b.id = h.board_id" +
+		" WHERE h.state <> 'restoring' AND (h.board_id = 0 OR b.state = 'open') AND " + after
+	if q.Board != "" {
+		query, args = query+" AND h.board_id IN (0, ?)", append(args, boardID)
+	}
+	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
+}
+
+// HiddenLog lists what was done to hide and to restore members, newest first: records with an id below before (0: from
+// the newest on), about one member ("": all), at most limit. Those of deleted boards are gone.
+func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
+	query := "SELECT l.id, COALESCE(b.name, '') AS board, l.member, l.action, l.reason, l.actor, l.logged_at FROM hidden_log l" +
+		" LEFT JOIN boards b ON b.id = l.board_id WHERE (l.board_id = 0 OR b.state = 'open')"
+	var args []any
+	if member != "" {
+		query, args = query+" AND l.member = ?", append(args, []byte(member))
+	}
+	if before > 0 {
+		query, args = query+" AND l.id < ?", append(args, before)
+	}
+	var rows []struct {
+		ID     int64     `db:"id"`
+		Board  []byte    `db:"board"`
+		Member []byte    `db:"member"`
+		Action string    `db:"action"`
+		Reason string    `db:"reason"`
+		Actor  string    `db:"actor"`
+		At     time.Time `db:"logged_at"`
+	}
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+		return nil, db.Translate(ctx, "hidden log", err)
+	}
+	records := make([]leaderboard.HideRecord, len(rows))
+	for i, r := range rows {
+		records[i] = leaderboard.HideRecord{
+			ID: r.ID, Board: string(r.Board), Member: string(r.Member), Action: leaderboard.HideAction(r.Action),
+			Reason: r.Reason, Actor: r.Actor, At: leaderboard.MicrosOf(r.At),
+		}
+	}
+	return records, nil
 }

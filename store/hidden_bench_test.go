@@ -16,13 +16,13 @@ import (
 //	go test ./store -run '^$' -bench Hidden -benchtime 10x
 func BenchmarkHidden(b *testing.B) {
 	s := open(b, testenv.MySQL(b), nil)
-	for _, name := range []string{"plain", "shadowed"} {
+	for _, name := range []string{"plain", "hidden"} {
 		if _, _, err := s.PutBoard(b.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for i := range 1000 {
-		if _, err := s.Hide(b.Context(), leaderboard.HideRequest{Board: "shadowed", Member: fmt.Sprint("h", i), Reason: "r"}); err != nil {
+		if _, err := s.Hide(b.Context(), leaderboard.HideRequest{Board: "hidden", Member: fmt.Sprint("h", i), Reason: "r"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,15 +46,15 @@ func BenchmarkHidden(b *testing.B) {
 		return callers * each / time.Since(start).Seconds()
 	}
 	rate("plain")
-	rate("shadowed")
-	var plain, shadowed float64
+	rate("hidden")
+	var plain, hidden float64
 	for b.Loop() {
 		plain += rate("plain")
-		shadowed += rate("shadowed")
+		hidden += rate("hidden")
 	}
 	b.ReportMetric(plain/float64(b.N), "plain/s")
-	b.ReportMetric(shadowed/float64(b.N), "shadowed/s")
-	b.ReportMetric(shadowed/plain, "ratio")
+	b.ReportMetric(hidden/float64(b.N), "hidden/s")
+	b.ReportMetric(hidden/plain, "ratio")
 	b.ReportMetric(0, "ns/op")
 }
 

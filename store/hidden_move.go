@@ -10,17 +10,18 @@ import (
 	"strings"
 
 	"leaderboard"
+	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 )
 
 const (
-	// settlePeriods is how many periods are looked through at once for an entry of a member.
-	settlePeriods = 500
-	// settleLocks is how many of them one batch locks at most.
-	settleLocks = 50
-	// pendingHidings is how many hidings one sweep finishes.
-	pendingHidings = 1000
-	// noteEvery is after how many boards it is kept how far a hiding everywhere is.
+	// misplacedPeriods is how many periods are looked through at once for an entry of a member.
+	misplacedPeriods = 500
+	// movedPeriods is how many of them one batch locks at most.
+	movedPeriods = 50
+	// pendingMoves is how many rows of hidden_members one sweep finishes.
+	pendingMoves = 1000
+	// noteEvery is after how many boards it is kept how far a global hide is.
 	noteEvery = 100
 )
 
@@ -30,27 +31,27 @@ const (
 func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 	var err error
 	if row.BoardID != 0 {
-		err = s.settleBoard(ctx, row, row.BoardID)
+		err = s.moveOnBoard(ctx, row, row.BoardID)
 	} else {
-		err = s.settleBoards(ctx, row)
+		err = s.moveOnBoards(ctx, row)
 	}
 	if err != nil {
 		return err
 	}
-	if row.State == stateRestoring {
+	if row.State == commit.StateRestoring {
 		_, err = s.db.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			row.BoardID, row.Member, row.Version, row.State)
 	} else {
 		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
-			stateHidden, row.BoardID, row.Member, row.Version, row.State)
+			commit.StateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
 	return err
 }
 
-// settleBoards settles a member on all boards that are not done yet. One that fails, because somebody holds its lock for
-// long, does not stop those behind it. But the row then says no more than that the boards before it are done, so the next
+// moveOnBoards moves the entries of a member on all boards that are not done yet. One that fails, because somebody holds its
+// lock for long, does not stop those after it. But the row then says no more than that the boards before it are done, so the next
 // sweep comes back to it.
-func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) (failed error) {
+func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow) (failed error) {
 	noted := row.After
 	defer func() {
 		if row.After > noted {
@@ -60,7 +61,7 @@ func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) (failed error)
 		}
 	}()
 	for id, done := row.After, 1; ; done++ {
-		next, err := s.settleNext(ctx, row, id)
+		next, err := s.moveOnNext(ctx, row, id)
 		switch {
 		case err == nil && next == 0:
 			return failed
@@ -85,16 +86,16 @@ func (s *Store) settleBoards(ctx context.Context, row *hiddenRow) (failed error)
 	}
 }
 
-// settleNext settles a member on the board behind this one, and returns which that is, 0 when there is none.
-func (s *Store) settleNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
-	if id, err = s.barrier(ctx, after); err == nil && id > 0 {
-		err = s.settleBoard(ctx, row, id)
+// moveOnNext does so on the board after this one, and returns which that is, 0 when there is none.
+func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id int64, err error) {
+	if id, err = s.drain(ctx, after); err == nil && id > 0 {
+		err = s.moveOnBoard(ctx, row, id)
 	}
 	return id, err
 }
 
-// nextBoard is the board to pass over. It locks nothing, so it does not see a board that is just being created; that one
-// lies behind row.After too, and is not passed over for good.
+// nextBoard returns the board to pass over. It locks nothing, so it does not see a board that is just being created; that one
+// comes after row.After too, and is not passed over for good.
 func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
 	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -103,29 +104,29 @@ func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error
 	return id, err
 }
 
-// noteBoards keeps how far a hiding everywhere is. Of two that are at it the one that is further is right.
+// noteBoards keeps how far a global hide is. Of two that are at it the one that is further is right.
 func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 	const note = "UPDATE hidden_members SET after_board = GREATEST(after_board, ?) WHERE board_id = ? AND member = ? AND version = ? AND state = ?"
 	_, err := s.db.ExecContext(ctx, note, row.After, row.BoardID, row.Member, row.Version, row.State)
 	return err
 }
 
-// barrier waits until no batch is under way on the next board that began before the row of the hiding was committed, and
-// that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of all boards would
-// pass over: either the creator sees the row, or this sees the board. It returns the board, 0 behind the last one. One
-// board is locked at a time, so nobody waits for a board that a long transaction holds but those who write to it.
-func (s *Store) barrier(ctx context.Context, after int64) (id int64, err error) {
+// drain waits until no batch is under way on the next board that began before the row of hidden_members was committed, and
+// sees to it that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of all
+// boards would pass over: either the creator sees the row, or this sees the board. It returns the board, 0 after the last
+// one. One board is locked at a time, so nobody waits for a board that a long transaction holds but those who write to it.
+func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 	again := func(err error) bool { return db.Retryable(err) && !db.IsLockWait(err) }
 	err = db.Retry(again, func() (err error) {
-		id, err = s.barrierOnce(ctx, after)
+		id, err = s.drainOnce(ctx, after)
 		return err
 	})
 	return id, err
 }
 
-// barrierOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
+// drainOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
 // batch that comes between the two finds that it need not ask, and the second waits for it.
-func (s *Store) barrierOnce(ctx context.Context, after int64) (id int64, err error) {
+func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error) {
 	var hasHidden bool
 	err = s.db.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
 	switch {
@@ -137,8 +138,8 @@ func (s *Store) barrierOnce(ctx context.Context, after int64) (id int64, err err
 	return id, err
 }
 
-// settleBoard has the writer of a board move the entries of a member that are on the wrong side.
-func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) error {
+// moveOnBoard has the writer of a board move the entries of a member that are not where they belong.
+func (s *Store) moveOnBoard(ctx context.Context, row *hiddenRow, boardID int64) error {
 	for after := int64(0); after < math.MaxInt64; {
 		var periods []int64
 		var err error
@@ -150,10 +151,10 @@ func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 		}
 		var name []byte
 		err = s.db.GetContext(ctx, &name, s.db.Limited("SELECT name FROM boards WHERE id = ? AND state = 'open'"), boardID)
-		for chunk := range slices.Chunk(periods, settleLocks) {
+		for chunk := range slices.Chunk(periods, movedPeriods) {
 			if err == nil {
-				_, err = s.enqueue(ctx, string(name), &request{
-					settle: string(row.Member), periodIDs: chunk, reopen: row.Reopen, actor: row.Actor, done: make(chan answer, 1),
+				err = s.writer.Move(ctx, commit.Move{
+					Board: string(name), Member: string(row.Member), PeriodIDs: chunk, Reopen: row.Reopen, Actor: row.Actor,
 				})
 			}
 		}
@@ -168,9 +169,9 @@ func (s *Store) settleBoard(ctx context.Context, row *hiddenRow, boardID int64) 
 }
 
 // misplaced looks through the next periods of a board for entries of a member that are not where the row says. It
-// returns after which period to go on, and MaxInt64 behind the last one.
+// returns after which period to go on, and MaxInt64 after the last one.
 func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after int64) (periods []int64, last int64, err error) {
-	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, settlePeriods, row.Member)
+	rows, err := s.db.QueryContext(ctx, s.db.Limited(misplacedQuery(row)), boardID, after, misplacedPeriods, row.Member)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -188,16 +189,16 @@ func (s *Store) misplaced(ctx context.Context, row *hiddenRow, boardID, after in
 			periods = append(periods, id)
 		}
 	}
-	if n < settlePeriods {
+	if n < misplacedPeriods {
 		last = math.MaxInt64
 	}
 	return periods, last, rows.Err()
 }
 
-// misplacedQuery takes a board, a period to start behind, how many to look through, and the member.
+// misplacedQuery takes a board, a period to start after, how many to look through, and the member.
 func misplacedQuery(row *hiddenRow) string {
 	side, periods := "q.id", "FORCE INDEX (periods_open) WHERE board_id = ? AND state = 'open'"
-	if row.State == stateRestoring {
+	if row.State == commit.StateRestoring {
 		side = "-q.id"
 	}
 	if row.Reopen {
@@ -213,7 +214,7 @@ func (s *Store) sweepHidden(ctx context.Context) error {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +
 		" LEFT JOIN boards b ON b.id = h.board_id WHERE h.state IN ('hiding', 'restoring') ORDER BY h.state, h.board_id, h.member LIMIT ?"
-	if err := s.db.SelectContext(ctx, &rows, pending, pendingHidings); err != nil {
+	if err := s.db.SelectContext(ctx, &rows, pending, pendingMoves); err != nil {
 		return err
 	}
 	slices.SortStableFunc(rows, func(a, b hiddenRow) int { return cmp.Compare(min(b.BoardID, 1), min(a.BoardID, 1)) })

@@ -21,7 +21,7 @@ func ban(board, member string) leaderboard.HideRequest {
 	return leaderboard.HideRequest{Board: board, Member: member, Reason: "bot", Actor: "test"}
 }
 
-// shownOn is on how many periods a member is shown; on the shadows of how many it is when hidden is asked for.
+// shownOn is on how many periods a member is shown; on how many it has a hidden entry when hidden is asked for.
 func shownOn(t testing.TB, db *sql.DB, board, member string, hidden bool) (n int) {
 	t.Helper()
 	sign := "1"

@@ -27,7 +27,7 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 }
 
 // TestHideEverywhereGoesOn: whoever goes on with a hiding everywhere does not begin with the boards that are done: one of
-// them is locked, and nobody waits for it. What is begun anew, to restore the member, does begin with the first.
+// them is locked, and nobody waits for it. What is begun again, to restore the member, does begin with the first.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -107,8 +107,8 @@ func TestHidingIsCutShort(t *testing.T) {
 	})
 }
 
-// TestHiddenRowsGo: with a board go its hidings and its shadows, with a period that is not kept its shadow. The view for
-// people shows what everybody sees.
+// TestHiddenRowsGo: with a board go the records of its hidden members and their entries, with a period that is not kept go
+// its hidden entries. The view for people shows what everybody sees.
 func TestHiddenRowsGo(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -150,9 +150,9 @@ func TestHiddenRowsGo(t *testing.T) {
 	})
 }
 
-// TestShadowWithoutHiding: a submission that came while its hidden member was being forgotten has left an entry that
+// TestHiddenEntryOfNobodyHidden: a submission that came while its hidden member was being erased has left an entry that
 // nobody is hidden for any more. A removal takes it; nobody ever sees it.
-func TestShadowWithoutHiding(t *testing.T) {
+func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s, db := open(t, dsn, nil), connect(t, dsn)

@@ -117,7 +117,7 @@ func TestIndexMiscounted(t *testing.T) {
 	})
 }
 
-// TestIndexLogPruned: an index that the log does not lead from any more is built anew.
+// TestIndexLogPruned: an index that the log does not lead from any more is built from scratch.
 func TestIndexLogPruned(t *testing.T) {
 	t.Parallel()
 	for name, loaded := range map[string]bool{"in memory": true, "saved": false} {

@@ -8,26 +8,19 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 )
 
-// BoardsLabelled lists the boards that have all these labels, in the byte order of their names, behind the name given
+// BoardsLabelled lists the boards that have all these labels, in the byte order of their names, after the name given
 // ("" for the first), at most limit. Without labels it lists all boards.
 func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
-	var rows []boardRow
+	var rows []boards.Row
 	query := labelledQuery(labels, after, max(0, limit))
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query)); err != nil {
 		return nil, db.Translate(ctx, "boards", err)
 	}
-	boards := make([]leaderboard.Board, 0, len(rows))
-	for i := range rows {
-		b, err := rows[i].board()
-		if err != nil {
-			return nil, err
-		}
-		boards = append(boards, b)
-	}
-	return boards, nil
+	return boards.All(rows)
 }
 
 // labelledQuery runs through the boards with the first of the labels in the order of their names; the others are looked
@@ -35,9 +28,9 @@ func (s *Store) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, a
 // finds nothing: a name may belong to another board by now, an id never does.
 func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	t := &db.Text{}
-	t.Str("SELECT b.id, b.name, b.version, b.rules, b.created_at, b.updated_at FROM ")
+	t.Str("SELECT " + boards.JoinedColumns + " FROM ")
 	if len(labels) == 0 {
-		// The names of boards being deleted begin with a tilde and so come behind all others.
+		// The names of boards being deleted begin with a tilde and so come after all others.
 		t.Str("boards b WHERE b.name > ").Hex(after).Str(" AND b.name < ").Hex(deletedMark)
 		return t.Str(" AND b.state = 'open' ORDER BY b.name LIMIT ").Int(int64(limit)).String()
 	}

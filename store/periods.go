@@ -4,44 +4,26 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 )
 
-// periodRow is a row of periods.
-type periodRow struct {
-	ID         int64        `db:"id"`
-	BoardID    int64        `db:"board_id"`
-	Window     []byte       `db:"window_name"`
-	Label      []byte       `db:"name"`
-	StartsAt   time.Time    `db:"starts_at"`
-	EndsAt     sql.NullTime `db:"ends_at"`
-	State      []byte       `db:"state"`
-	LastSeq    int64        `db:"last_seq"`
-	EntryCount int64        `db:"entry_count"`
-	Committed  time.Time    `db:"committed_at"`
+// Current returns a board with the current period of each of its windows, and the database clock that says so. The first
+// to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
+func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
+	l, err := s.lookup.Current(ctx, name)
+	if err != nil {
+		return leaderboard.Listing{}, db.Translate(ctx, "board", err)
+	}
+	return l, nil
 }
 
-const periodColumns = "id, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
-
-func (r *periodRow) period() leaderboard.Period {
-	p := leaderboard.Period{
-		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label), StartsAt: leaderboard.MicrosOf(r.StartsAt),
-		EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
-		EntryCount: r.EntryCount, Committed: leaderboard.MicrosOf(r.Committed),
-	}
-	if r.EndsAt.Valid {
-		p.EndsAt = leaderboard.MicrosOf(r.EndsAt.Time)
-	}
-	return p
-}
-
-// CurrentPeriod is the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
+// CurrentPeriod returns the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
 // or nobody has written to the period or read it yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
-	l, _, err := s.look(ctx, s.db, s.db.Limited(s.lookQuery()), b.Name)
+	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {
 		return leaderboard.Period{}, db.Translate(ctx, "period", err)
 	}
@@ -53,29 +35,29 @@ func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 	return leaderboard.Period{}, db.Wrap("period", leaderboard.ErrPeriodNotFound)
 }
 
-// PeriodNamed is the period of a board's window with this name, one that the board has or once had, or
+// PeriodNamed returns the period of a board's window with this name, one that the board has or once had, or
 // ErrPeriodNotFound.
 func (s *Store) PeriodNamed(ctx context.Context, boardID int64, w leaderboard.Window, name string) (leaderboard.Period, error) {
 	if w == leaderboard.WindowAllTime && name == string(w) {
 		name = ""
 	}
-	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND name = ? AND state <> 'deleting'"+
+	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND name = ? AND state <> 'deleting'"+
 		" ORDER BY starts_at DESC LIMIT 1", boardID, []byte(w), []byte(name))
 }
 
-// FirstPeriod is the oldest period of a board's window that there is, or ErrPeriodNotFound.
+// FirstPeriod returns the oldest period of a board's window that there is, or ErrPeriodNotFound.
 func (s *Store) FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error) {
-	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state <> 'deleting'"+
+	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE board_id = ? AND window_name = ? AND state <> 'deleting'"+
 		" ORDER BY starts_at LIMIT 1", boardID, []byte(w))
 }
 
-// Period is the period with this id, or ErrPeriodNotFound.
+// Period returns the period with this id, or ErrPeriodNotFound.
 func (s *Store) Period(ctx context.Context, id int64) (leaderboard.Period, error) {
-	return s.onePeriod(ctx, "SELECT "+periodColumns+" FROM periods WHERE id = ? AND state <> 'deleting'", id)
+	return s.onePeriod(ctx, "SELECT "+boards.PeriodColumns+" FROM periods WHERE id = ? AND state <> 'deleting'", id)
 }
 
 func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leaderboard.Period, error) {
-	var row periodRow
+	var row boards.PeriodRow
 	err := s.db.GetContext(ctx, &row, s.db.Limited(query), args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = leaderboard.ErrPeriodNotFound
@@ -83,13 +65,13 @@ func (s *Store) onePeriod(ctx context.Context, query string, args ...any) (leade
 	if err != nil {
 		return leaderboard.Period{}, db.Translate(ctx, "period", err)
 	}
-	return row.period(), nil
+	return row.Period(), nil
 }
 
 // Periods lists periods of a board, newest first: those with an id below before (0: from the newest on), of one window
 // ("": of all), at most limit.
 func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error) {
-	query := "SELECT " + periodColumns + " FROM periods WHERE board_id = ? AND state <> 'deleting'"
+	query := "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND state <> 'deleting'"
 	args := []any{boardID}
 	if w != "" {
 		query, args = query+" AND window_name = ?", append(args, []byte(w))
@@ -97,13 +79,13 @@ func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 	if before > 0 {
 		query, args = query+" AND id < ?", append(args, before)
 	}
-	var rows []periodRow
+	var rows []boards.PeriodRow
 	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
 		return nil, db.Translate(ctx, "periods", err)
 	}
 	periods := make([]leaderboard.Period, len(rows))
 	for i := range rows {
-		periods[i] = rows[i].period()
+		periods[i] = rows[i].Period()
 	}
 	return periods, nil
 }

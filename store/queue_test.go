@@ -254,7 +254,7 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 		if got := scoreOf(t, s, again, "m"); got != 5 {
 			t.Errorf("the score on the new board is %d", got)
 		}
-		// Deleted and made anew between two batches, which the cached rules must not survive.
+		// Deleted and made again between two batches, which the cached rules must not survive.
 		if err := other.DeleteBoard(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}

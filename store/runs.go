@@ -4,18 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
 
-// Lengths of the columns of runs, in characters.
-const (
-	maxActor    = 128
-	maxRunError = 1000
-)
+// maxRunError is the length of the column of errors of runs, in characters.
+const maxRunError = 1000
 
 // runRow is a row of runs with the names of its board and period.
 type runRow struct {
@@ -56,7 +52,7 @@ func (r *runRow) run() leaderboard.Run {
 func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
 	result, err := s.db.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
 		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+")",
-		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), cutText(r.Actor, maxActor), string(r.State))
+		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State))
 	if err != nil {
 		return r, db.Translate(ctx, "start run", err)
 	}
@@ -75,7 +71,7 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 // characters). ErrRunNotFound when its row is gone.
 func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
-		" WHERE id = ?", string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), cutText(r.Error, maxRunError), r.ID)
+		" WHERE id = ?", string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), db.CutText(r.Error, maxRunError), r.ID)
 	if err != nil {
 		return db.Translate(ctx, "finish run", err)
 	}
@@ -85,12 +81,6 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	// No row changed: it says so already, or there is none.
 	_, err = s.Run(ctx, r.ID)
 	return err
-}
-
-// cutText makes s valid UTF-8 of at most n characters.
-func cutText(s string, n int) string {
-	runes := []rune(strings.ToValidUTF8(s, "?"))
-	return string(runes[:min(n, len(runes))])
 }
 
 // Run is the run with this id, or ErrRunNotFound.

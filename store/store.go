@@ -4,11 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
-	"sync/atomic"
 
 	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
 )
@@ -20,7 +21,13 @@ type (
 	// IndexStatus is what is known about the rank index of a period.
 	IndexStatus = index.Status
 
-	reader = read.Reader
+	// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
+	SubmitRequest = commit.SubmitRequest
+	// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
+	AcrossRequest = commit.AcrossRequest
+
+	reader   = read.Reader
+	follower = derived.Follower
 )
 
 // DenseDepth is how many entries there may be ahead of one whose dense rank is asked for.
@@ -29,21 +36,14 @@ const DenseDepth = read.DenseDepth
 // Store is the database: boards, periods, entries, the change log and the history of runs in MySQL. All methods may be
 // called concurrently.
 type Store struct {
-	cfg     Config
-	db      *db.DB
-	*reader // answers about entries
-	indexes *index.Indexes
-
-	derivers  derivers
-	gates     gates
-	rules     sync.Map    // board name → *boardRules, checked under the lock of each batch
-	verifying atomic.Bool // a derived board is compared with its sources
-	nested    sync.Map    // nestedSource: logged already, as often as rules change
-
-	mu      sync.Mutex // guards the fields below
-	queues  map[string]*queue
-	closed  bool
-	writers sync.WaitGroup // one per queue
+	cfg       Config
+	db        *db.DB
+	memory    *boards.Memory
+	lookup    boards.Lookup
+	indexes   *index.Indexes
+	writer    *commit.Writer
+	*reader   // answers about entries
+	*follower // derived boards
 }
 
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
@@ -53,23 +53,29 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, db: database, queues: map[string]*queue{}}
+	s := &Store{cfg: cfg, db: database, memory: &boards.Memory{}}
+	s.lookup = boards.Lookup{DB: database, Memory: s.memory}
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
 	}, database, s)
 	s.reader = read.New(database, s.indexes, cfg.IndexTarget)
+	s.writer = commit.New(database, s.memory, commit.Limits{Queue: cfg.QueueLimit, Batch: cfg.BatchRows}, commit.Events{
+		Batch: cfg.OnBatch,
+		Committed: func(e commit.Event) {
+			s.indexes.Committed(e.Ref, e.Commit)
+			cfg.OnCommit(e.Ref, *e.Commit)
+		},
+	})
+	s.follower = derived.New(database, s.memory, s.writer, cfg.DeriveRows)
 	return s, nil
 }
 
 // Close waits for the writes that were accepted, saves the rank indexes, then closes the connections. Submit fails with
 // ErrUnavailable from now on.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.writers.Wait()
+	s.writer.Close()
 	s.indexes.Close()
-	return errors.Join(s.derivers.close(), s.db.Close())
+	return errors.Join(s.follower.Close(), s.db.Close())
 }
 
 // Ping says whether MySQL answers.

@@ -19,8 +19,9 @@ const (
 // Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
 // their boards do not keep, forgets idempotency keys older than KeyTTL, commits in the change log older than ChangeTTL, and
 // runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
-// follow the log, and are saved. In the end it goes on hiding, restoring and forgetting members. It works in bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any
-// time, and by several processes at once. It reads the database clock only.
+// follow the log, and are saved. In the end it goes on hiding, restoring and erasing members. It works in bounded steps and
+// goes on after an error with the next job; it may be interrupted and repeated at any time, and by several processes at once.
+// It reads the database clock only.
 func (s *Store) Sweep(ctx context.Context) error {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	half, cancel := halfOf(ctx)
 	defer cancel()
 	done = errors.Join(done, db.Translate(half, "sweep hidden members", s.sweepHidden(half)))
-	return errors.Join(done, db.Translate(ctx, "sweep erasures", s.sweepForgettings(ctx)))
+	return errors.Join(done, db.Translate(ctx, "sweep erasures", s.sweepErasures(ctx)))
 }
 
 // halfOf is a context that ends when half of the time is over that ctx has left.

@@ -3,12 +3,22 @@ package db
 import (
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"leaderboard"
 )
 
 // MaxRows is the number of rows, or of values in a list, in one statement; more make it slower, not faster.
 const MaxRows = 500
+
+// MaxActor is the length of the columns of actors, in characters.
+const MaxActor = 128
+
+// CutText makes s valid UTF-8 of at most n characters.
+func CutText(s string, n int) string {
+	runes := []rune(strings.ToValidUTF8(s, "?"))
+	return string(runes[:min(n, len(runes))])
+}
 
 // Text is a statement built by hand. Whatever came from outside goes into it as a number or in hexadecimal digits, so
 // that nothing needs escaping, and a batch of 500 rows costs no boxed arguments.

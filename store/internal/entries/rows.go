@@ -49,3 +49,11 @@ func EachPart(rows *sql.Rows, fn func(part int64, k rank.Key)) error {
 	}
 	return rows.Err()
 }
+
+// Same says whether two entries are the same; nil is no entry.
+func Same(a, b *leaderboard.Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

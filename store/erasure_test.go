@@ -1,0 +1,198 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+const forgotten = "gone-with-the-wind"
+
+// TestForgetIsRestartable kills an erasure in the middle and has another process finish it: the ranks close up in every
+// period, closed ones too, and no table knows the member any more.
+func TestForgetIsRestartable(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var offset, commits atomic.Int64
+		ctx, kill := context.WithCancel(t.Context())
+		defer kill()
+		configure := func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(offset.Load()) })
+			c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {
+				if commits.Add(-1) == 0 {
+					kill() // here and not in another goroutine, which may come too late
+				}
+			}
+		}
+		s := open(t, dsn, configure)
+		boards := fillForErasure(t, s, &offset)
+		before := forgottenPlaces(t, s, boards)
+
+		commits.Store(5) // the fifth removal from now on
+		f, err := s.Forget(ctx, forgotten, "boss")
+		if err != nil || f.Done {
+			t.Fatalf("killed: %+v, %v", f, err)
+		}
+		if half := forgottenPlaces(t, s, boards); len(half) == 0 || len(half) >= len(before) {
+			t.Fatalf("killed with the member in %d of %d periods, want some of them", len(half), len(before))
+		}
+
+		other := open(t, dsn, configure)
+		if err := other.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if left := forgottenPlaces(t, other, boards); len(left) > 0 {
+			t.Errorf("left in %v", left)
+		}
+		checkForgotten(t, connect(t, dsn))
+		if f, err := other.Forget(t.Context(), forgotten, "boss"); err != nil || !f.Done || f.Entries != 0 {
+			t.Errorf("once more: %+v, %v", f, err)
+		}
+	})
+}
+
+// fillForErasure plays on three boards for six hours, and lets the member be hidden on one of them and be the friend of
+// many.
+func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leaderboard.Board {
+	t.Helper()
+	var boards []leaderboard.Board
+	for i := range 3 {
+		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
+			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		boards = append(boards, b)
+	}
+	for range 6 {
+		for _, b := range boards {
+			request := store.SubmitRequest{Board: b.Name, Entries: []leaderboard.Submission{
+				{Member: "first", Score: 9}, {Member: forgotten, Score: 5}, {Member: "last", Score: 1},
+			}}
+			if _, err := s.Submit(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		offset.Add(int64(time.Hour))
+	}
+	_, err1 := s.Hide(t.Context(), leaderboard.HideRequest{Board: boards[1].Name, Member: forgotten, Reason: "test"})
+	_, err2 := s.AddFriends(t.Context(), forgotten, []string{"first"})
+	_, _, err3 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
+	err := errors.Join(err1, err2, err3)
+	for i := range 1100 { // more than one statement deletes
+		if err == nil {
+			_, err = s.AddFriends(t.Context(), fmt.Sprint("fan", i), []string{forgotten, "first"})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return boards
+}
+
+// forgottenPlaces are the periods in which the member is ranked. In those in which it is not, nobody is missing and
+// nobody else has moved.
+func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) []string {
+	t.Helper()
+	var found []string
+	for _, b := range boards {
+		periods, err := s.Periods(t.Context(), b.ID, "", 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range periods {
+			ref := p.Ref(&b)
+			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ranks := ""
+			for _, e := range page.Entries {
+				ranks += fmt.Sprint(e.Rank, " ", e.Member, "; ")
+			}
+			switch {
+			case int64(len(page.Entries)) != page.Total || page.Total == 0 && p.LastSeq > 0:
+				t.Errorf("%s %s has %d entries, %d of them shown", b.Name, p.Name(), page.Total, len(page.Entries))
+			case strings.Contains(ranks, forgotten):
+				found = append(found, b.Name+" "+p.Name())
+			case p.LastSeq > 0 && ranks != "1 first; 2 last; ":
+				t.Errorf("%s %s: %s", b.Name, p.Name(), ranks)
+			}
+		}
+	}
+	return found
+}
+
+// checkForgotten looks for the member's id in every column of every table.
+func checkForgotten(t *testing.T, db *sql.DB) {
+	t.Helper()
+	agesOut := []string{"changes.payload", "idempotency_keys.receipt"} // after Config.ChangeTTL and KeyTTL
+	rows, err := db.QueryContext(t.Context(), "SELECT c.table_name, c.column_name FROM information_schema.columns c"+
+		" JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name AND t.table_type = 'BASE TABLE'"+
+		" WHERE c.table_schema = DATABASE() AND (c.data_type LIKE '%char' OR c.data_type LIKE '%binary' OR c.data_type LIKE '%blob' OR c.data_type LIKE '%text')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var columns [][2]string
+	for rows.Next() {
+		var c [2]string
+		if err := rows.Scan(&c[0], &c[1]); err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, c)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(columns) < 20 {
+		t.Fatalf("%d columns, %v", len(columns), err)
+	}
+	for _, c := range columns {
+		var n int
+		query := fmt.Sprintf("SELECT COUNT(*) FROM `%s` WHERE INSTR(`%s`, ?) > 0", c[0], c[1])
+		if err := db.QueryRowContext(t.Context(), query, []byte(forgotten)).Scan(&n); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		if n > 0 && !slices.Contains(agesOut, c[0]+"."+c[1]) {
+			t.Errorf("%d rows of %s.%s still name the member", n, c[0], c[1])
+		}
+	}
+}
+
+// TestErasureKeepsNoOtherWaiting: one that cannot be finished, because somebody holds the lock of a board, is left to
+// the next sweep, and those that were begun later have their turn.
+func TestErasureKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second }), connect(t, dsn)
+		stuck, free := makeBoard(t, s, "stuck", leaderboard.Rules{}), makeBoard(t, s, "free", leaderboard.Rules{})
+		for board, member := range map[string]string{"stuck": "early", "free": "late"} {
+			if _, err := s.Submit(t.Context(), one(board, "", member, 5)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustExec(t, db, "INSERT INTO erasures (member, started_at) VALUES ('early', NOW(6) - INTERVAL 1 HOUR), ('late', NOW(6))")
+		release := hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", stuck.BoardID)
+		if err := s.Sweep(t.Context()); err == nil {
+			t.Error("one cannot be finished, and the sweep tells nobody")
+		}
+		if n := scoreOf(t, s, free, "late"); n != -1 || count(t, db, "erasures WHERE member = 'late'") > 0 {
+			t.Errorf("the later one had no turn: shown with %d", n)
+		}
+		release()
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := scoreOf(t, s, stuck, "early"); n != -1 || count(t, db, "erasures") > 0 {
+			t.Errorf("the next sweep did not finish it: shown with %d", n)
+		}
+	})
+}

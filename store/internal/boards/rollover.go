@@ -1,0 +1,102 @@
+package boards
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// Rollover is what a moment of the database clock makes of a board's open periods.
+type Rollover struct {
+	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet
+	Ended   []int64              // open periods past their end
+}
+
+// RolloverAt decides which periods are current. The row of a period decides, not the calendar, as long as it has not ended:
+// a clock that goes back does not bring a past period back, and servers whose time zone files differ agree.
+func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) Rollover {
+	var r Rollover
+	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))
+	for _, p := range open {
+		if p.EndsAt <= clock {
+			r.Ended = append(r.Ended, p.ID)
+		} else if l, ok := latest[p.Window]; !ok || l.StartsAt < p.StartsAt {
+			latest[p.Window] = p
+		}
+	}
+	for _, w := range windows {
+		if p, ok := latest[w]; ok {
+			r.Current = append(r.Current, p)
+		} else if span, ok := cal.At(w, clock); ok {
+			p := leaderboard.Period{
+				BoardID: boardID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt,
+				State: leaderboard.PeriodStateOpen, Committed: clock,
+			}
+			if w == leaderboard.WindowAllTime {
+				p.Label = "" // it is the name of the window
+			}
+			r.Current = append(r.Current, p)
+		}
+	}
+	return r
+}
+
+// Due says whether there is anything to write.
+func (r *Rollover) Due() bool { return len(r.Ended) > 0 || r.lacks() }
+
+// lacks says whether a current period has no row yet.
+func (r *Rollover) lacks() bool {
+	return slices.ContainsFunc(r.Current, func(p leaderboard.Period) bool { return p.ID == 0 })
+}
+
+// IDs returns the ids of the current periods; whole is false when one of them has no row.
+func (r *Rollover) IDs() (ids []int64, whole bool) {
+	whole = true
+	for _, p := range r.Current {
+		ids, whole = append(ids, p.ID), whole && p.ID != 0
+	}
+	return ids, whole
+}
+
+// execer is a transaction that has locked the board's row.
+type execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Write closes the periods that have ended and begins those that lack a row; they get their ids. The lock of the
+// board's row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
+func (r *Rollover) Write(ctx context.Context, tx execer) error {
+	for _, id := range r.Ended {
+		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {
+			return err
+		}
+	}
+	for i := range r.Current {
+		p := &r.Current[i]
+		if p.ID != 0 {
+			continue
+		}
+		q := (&db.Text{}).Str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
+		q.Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
+		if p.EndsAt == leaderboard.Forever {
+			q.Str("NULL")
+		} else {
+			q.Time(p.EndsAt)
+		}
+		result, err := tx.ExecContext(ctx, q.Str(",'1970-01-01',").Time(p.Committed).Str(")").String())
+		if db.IsDuplicate(err) {
+			return fmt.Errorf("%w: the clock of the database went back into %s, which is closed: %w", leaderboard.ErrUnavailable, p.Name(), err)
+		}
+		if err != nil {
+			return err
+		}
+		if p.ID, err = result.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package commit is the one write path of the entries: what is submitted, removed, corrected and moved waits in queues and
+// is committed in batches, one transaction for all that waits.
+//
+// A batch is over one board or over several. It locks the row of each board with those of its open periods, so there is one
+// writer at a time per period, in this process and in all others: seq has no gap and follows the order of the commits. It
+// takes three round trips when it is over one board: lock and read, write, COMMIT. What it does to the entries is decided in
+// plain Go under the lock.
+//
+// Read in the order of a submission:
+//
+//   - writer.go: what callers ask for, and how they wait for it
+//   - queue.go: what waits, and which requests become a batch
+//   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
+//   - requests.go: the kinds of requests, and what each does to the boards that were locked
+//   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
+//   - period.go, hidden.go: what a batch makes of a period, in memory
+//   - write.go, receipt.go: the statements that write it, and the answers that are kept for idempotency keys
+//   - mutex.go: one writer of this process at a time per board
+//   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards
+package commit

@@ -1,0 +1,316 @@
+package commit
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+)
+
+// transaction is one transaction of the write path.
+type transaction struct {
+	*db.Tx
+	db     *db.DB
+	memory *boards.Memory
+	text   *db.Text // of the packet under way
+}
+
+// lockedBoard is a board as its lock found it, and what a batch makes of it.
+type lockedBoard struct {
+	known      *boards.Known
+	clock      leaderboard.Micros // database clock, read under the lock: it decides which periods are current
+	periods    []*period          // the current ones, in the order of the board's windows; at least one
+	past       []*period          // those that requests name and that are not current, in the order of their ids
+	keys       map[string]keyRow
+	hidden     hiddenMembers
+	rolledOver bool // periods were begun or closed in this transaction
+
+	open     []*period // all that the lock found
+	rollover boards.Rollover
+}
+
+// all returns the periods that may have changed.
+func (b *lockedBoard) all() []*period { return append(slices.Clip(b.periods), b.past...) }
+
+// lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as long
+// as the board is what it was for the last batch. The reads see what is committed when the lock is held: under READ
+// COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound.
+func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lockedBoard, error) {
+	known, _ := t.memory.Get(name)
+	b := &lockedBoard{known: known, hidden: hiddenMembers{}}
+	t.text.Reset()
+	t.text.Str(t.Opening())
+	appendLock(t.text, t.db.Sysdate(), name, known)
+	guess := readingOf(known, n)
+	guess.appendTo(t.text)
+	rows, err := t.Conn.QueryContext(ctx, t.text.String())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	if err = t.scanLock(rows, name, b); err != nil {
+		return nil, err
+	}
+	if b.isAs(known) {
+		b.chooseCurrent()
+		b.keys, err = guess.scan(rows, b.periods, b.hidden)
+		err = errors.Join(err, rows.Close())
+	} else if err = rows.Close(); err == nil {
+		err = t.rollOver(ctx, b, n)
+	}
+	if len(b.periods) == 0 && err == nil {
+		b.periods = []*period{{missing: leaderboard.AsRule(b.known.Calendar.Outside(b.clock))}}
+	}
+	if err == nil {
+		err = t.lockPast(ctx, b, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.moveMembers(n.members)
+	return b, nil
+}
+
+// isAs says whether the lock found what was known before, so that what was read with it is what is needed.
+func (b *lockedBoard) isAs(known *boards.Known) bool {
+	ids, whole := b.rollover.IDs()
+	return whole && len(b.rollover.Ended) == 0 && b.known.Board.ID == known.Board.ID && b.known.HasHidden == known.HasHidden &&
+		slices.Equal(ids, known.Periods)
+}
+
+// moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so that
+// name them.
+func (b *lockedBoard) moveMembers(members []string) {
+	for _, p := range b.periods {
+		if len(p.hiddenMembers)+len(p.hidden.entries) == 0 {
+			continue
+		}
+		for _, m := range members {
+			p.move(m)
+		}
+	}
+}
+
+// readingOf returns what to read of a board that is what is known.
+func readingOf(known *boards.Known, n *needs) *reading {
+	return &reading{needs: n, boardID: known.Board.ID, periods: known.Periods, hasHidden: known.HasHidden}
+}
+
+// rollOver brings the periods up to date and reads what was not read with the lock.
+func (t *transaction) rollOver(ctx context.Context, b *lockedBoard, n *needs) error {
+	if b.rollover.Due() {
+		if err := b.rollover.Write(ctx, t.Conn); err != nil {
+			return err
+		}
+		b.rolledOver = true
+	}
+	b.chooseCurrent()
+	fresh := *b.known
+	fresh.Periods, _ = b.rollover.IDs()
+	b.known = &fresh
+	t.memory.Put(b.known)
+	r := readingOf(b.known, n)
+	t.text.Reset()
+	t.text.Str("SELECT 1;")
+	r.appendTo(t.text)
+	rows, err := t.Conn.QueryContext(ctx, t.text.String())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	b.keys, err = r.scan(rows, b.periods, b.hidden)
+	return errors.Join(err, rows.Close())
+}
+
+// chooseCurrent makes the current periods those that the batch works on.
+func (b *lockedBoard) chooseCurrent() {
+	for i := range b.rollover.Current {
+		c := &b.rollover.Current[i]
+		at := slices.IndexFunc(b.open, func(p *period) bool { return p.ref.ID == c.ID })
+		if at < 0 {
+			b.open = append(b.open, &period{committed: c.Committed})
+			at = len(b.open) - 1
+		}
+		p := b.open[at]
+		b.complete(p, c)
+		b.periods = append(b.periods, p)
+	}
+}
+
+// complete adds to a period what its board says.
+func (b *lockedBoard) complete(p *period, row *leaderboard.Period) {
+	p.ref, p.codec = row.Ref(&b.known.Board), rank.CodecOf(&b.known.Board.Rules)
+	p.ref.Closed, p.ref.LastSeq = false, 0 // it changes once more, when it is corrected
+	p.clock, p.entries, p.hiddenMembers = b.clock, map[string]*leaderboard.Entry{}, b.hidden
+}
+
+// appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
+// the time before the wait. The board's rules come along only when they are not the ones known. The index is named
+// because the order of locking follows from it, and because closed periods are many.
+func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
+	t.Str("SELECT b.id, b.version, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
+	t.Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, ").Str(boards.JoinedPeriodColumns)
+	t.Str(" FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
+	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
+}
+
+// scanLock reads the answer to appendLock.
+func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) error {
+	var (
+		open             []leaderboard.Period
+		boardID, version int64
+		hasHidden        bool
+		rules            []byte
+	)
+	for rows.Next() {
+		var (
+			row         boards.JoinedPeriod
+			lastCreated sql.NullTime
+			sysdate     time.Time
+		)
+		if err := rows.Scan(append([]any{&boardID, &version, &hasHidden, &rules, &sysdate, &lastCreated}, row.Dest()...)...); err != nil {
+			return err
+		}
+		// The row of the board is locked first: the latest reading is one with all locks held.
+		b.clock = max(b.clock, leaderboard.MicrosOf(sysdate))
+		if !row.Exists() {
+			continue
+		}
+		p := row.Period(boardID)
+		open = append(open, p)
+		b.open = append(b.open, newPeriod(&p, lastCreated))
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if boardID == 0 {
+		t.memory.Forget(name)
+		return leaderboard.ErrBoardNotFound
+	}
+	if b.known.Board.ID != boardID || b.known.Board.Version != version {
+		var err error
+		if b.known, err = t.remember(name, boardID, version, rules); err != nil {
+			return err
+		}
+	}
+	if b.known.HasHidden != hasHidden {
+		fresh := *b.known
+		fresh.HasHidden = hasHidden
+		b.known = &fresh
+	}
+	b.rollover = boards.RolloverAt(b.known.Calendar, boardID, b.known.Board.Rules.Windows, open, b.clock)
+	return nil
+}
+
+// newPeriod returns the period of a row that is locked.
+func newPeriod(row *leaderboard.Period, lastCreated sql.NullTime) *period {
+	return &period{
+		ref:     leaderboard.PeriodRef{ID: row.ID},
+		lastSeq: row.LastSeq, lastCreated: leaderboard.MicrosOf(lastCreated.Time), committed: row.Committed, count: row.EntryCount,
+	}
+}
+
+// remember remembers rules that are new, without periods.
+func (t *transaction) remember(name string, boardID, version int64, rules []byte) (*boards.Known, error) {
+	k := &boards.Known{Board: leaderboard.Board{ID: boardID, Name: name, Version: version}}
+	err := json.Unmarshal(rules, &k.Board.Rules)
+	if err == nil {
+		k.Calendar, err = k.Board.Rules.Calendar()
+	}
+	if err != nil {
+		return nil, db.Wrap("rules of board "+name, err)
+	}
+	t.memory.Put(k)
+	return k, nil
+}
+
+// lockPast locks and reads the periods that requests name and that are not current, with the entries of the members
+// concerned: two round trips, however many they are. Nearly every batch has none.
+func (t *transaction) lockPast(ctx context.Context, b *lockedBoard, n *needs) error {
+	var ids []int64
+	for _, named := range n.past {
+		for _, id := range named.periods {
+			if !slices.ContainsFunc(b.periods, func(p *period) bool { return p.ref.ID == id }) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	if err := t.lockPastPeriods(ctx, b, slices.Compact(ids)); err != nil {
+		return err
+	}
+	return t.readPastEntries(ctx, b, n)
+}
+
+// lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One that
+// has ended is closed by now: the rollover came first. There may be none, of which the request is told.
+func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids []int64) error {
+	text := &db.Text{}
+	appendLockPast(text, b.known.Board.ID, ids)
+	rows, err := t.Conn.QueryContext(ctx, text.String())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			row         boards.JoinedPeriod
+			lastCreated sql.NullTime
+		)
+		if err := rows.Scan(append([]any{&lastCreated}, row.Dest()...)...); err != nil {
+			return err
+		}
+		found := row.Period(b.known.Board.ID)
+		p := newPeriod(&found, lastCreated)
+		b.complete(p, &found)
+		p.closed = found.State == leaderboard.PeriodStateClosed
+		b.past = append(b.past, p)
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+func appendLockPast(t *db.Text, boardID int64, ids []int64) {
+	t.Str("SELECT p.last_created_at, ").Str(boards.JoinedPeriodColumns)
+	t.Str(" FROM periods p FORCE INDEX (PRIMARY) WHERE p.id IN (").Ints(ids).Str(") AND p.board_id = ").Int(boardID)
+	t.Str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
+}
+
+// readPastEntries reads the entries of the members in the past periods that their requests name, and the hidden ones: there
+// may be one that nobody is hidden for any more, because a period that closed before its member was restored keeps it.
+func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *needs) error {
+	text := (&db.Text{}).Str("SELECT 1;")
+	var read []pastEntries
+	for _, named := range n.past {
+		var sides []int64
+		for _, p := range b.past {
+			if slices.Contains(named.periods, p.ref.ID) {
+				sides = append(sides, p.ref.ID, -p.ref.ID)
+			}
+		}
+		if len(sides) > 0 {
+			appendReadEntries(text, sides, []string{named.member})
+			read = append(read, named)
+		}
+	}
+	rows, err := t.Conn.QueryContext(ctx, text.String())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for _, named := range read {
+		if err := scanEntries(rows, []string{named.member}, b.past); err != nil {
+			return err
+		}
+	}
+	return rows.Close()
+}

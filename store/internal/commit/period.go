@@ -1,0 +1,244 @@
+package commit
+
+import (
+	"slices"
+	"strings"
+
+	"leaderboard"
+	"leaderboard/rank"
+)
+
+// period is a period's row as the lock found it, and what a batch makes of it. It belongs to one batch.
+type period struct {
+	ref         leaderboard.PeriodRef
+	codec       rank.Codec
+	lastSeq     int64
+	lastCreated leaderboard.Micros
+	committed   leaderboard.Micros
+	count       int64
+	clock       leaderboard.Micros // database clock, read under the lock
+
+	// missing is why there is no current period. Such a period has no row.
+	missing *leaderboard.RuleError
+
+	closed      bool // one that a request names: current periods are open
+	corrections []correction
+
+	entries       map[string]*leaderboard.Entry // current entries of the members concerned
+	changes       []leaderboard.Change
+	hiddenMembers hiddenMembers // of the board and everywhere; shared with other periods
+	hidden        hiddenEntries // of members who are hidden, or were
+}
+
+// correction is a correction of a closed period.
+type correction struct {
+	actor    string
+	from, to int64 // seq; the same when only a hidden entry was corrected
+}
+
+// decision is what a submission would make of a period.
+type decision struct {
+	cur     *leaderboard.Entry
+	next    leaderboard.Entry
+	changed bool
+	broken  *leaderboard.RuleError
+	now     leaderboard.Micros // what was assigned as created_time
+}
+
+// submitAll applies a submission to a board's current periods, or to none when it breaks a rule in one of them: a limit
+// may be reached in one window and not in another. The result is that of the first.
+func submitAll(periods []*period, sub leaderboard.Submission) leaderboard.Result {
+	decisions := make([]decision, 0, len(periods))
+	for i, p := range periods {
+		d := p.decide(sub)
+		if d.broken != nil {
+			if i > 0 {
+				decisions[0].broken = d.broken.In(p.ref.Window)
+			} else {
+				decisions = append(decisions, d)
+			}
+			return decisions[0].result(sub.Member)
+		}
+		decisions = append(decisions, d)
+	}
+	for i := range decisions {
+		periods[i].carryOut(sub, &decisions[i])
+	}
+	return decisions[0].result(sub.Member)
+}
+
+// decide says what a submission would make of the period, and changes nothing.
+func (p *period) decide(sub leaderboard.Submission) decision {
+	if p.missing != nil {
+		return decision{broken: p.missing}
+	}
+	d := decision{cur: p.entry(sub.Member), now: max(p.clock, p.lastCreated+1)}
+	var err error
+	d.next, d.changed, err = p.ref.Rules.Apply(d.cur, sub, d.now, p.clock)
+	d.broken = leaderboard.AsRule(err)
+	return d
+}
+
+// carryOut records the change that was decided on, if any.
+func (p *period) carryOut(sub leaderboard.Submission, d *decision) {
+	if !d.changed {
+		return
+	}
+	if sub.CreatedTime == nil {
+		p.lastCreated = d.now
+	}
+	p.record(sub.Member, d.cur, &d.next)
+}
+
+// result returns what the submitter is told.
+func (d *decision) result(member string) leaderboard.Result {
+	res := leaderboard.Result{Member: member, Status: leaderboard.StatusUnchanged, Rule: d.broken}
+	if d.cur != nil {
+		res.Score, res.Previous, res.CreatedTime = &d.cur.Score, &d.cur.Score, &d.cur.CreatedTime
+	}
+	switch {
+	case d.broken != nil:
+		res.Status = leaderboard.StatusRejected
+	case d.changed:
+		res.Status, res.Score, res.CreatedTime = leaderboard.StatusApplied, &d.next.Score, &d.next.CreatedTime
+	}
+	return res
+}
+
+// entry returns what a submission of the member is applied to: the hidden entry when the member is hidden.
+func (p *period) entry(member string) *leaderboard.Entry {
+	if p.hiddenMembers.on(p.ref.BoardID, member) {
+		return p.hidden.entries[member]
+	}
+	return p.entries[member]
+}
+
+// remove takes a member's entry away, a hidden one too; ok is false when there is none.
+func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
+	for _, cur := range []*leaderboard.Entry{p.hidden.entries[member], p.entries[member]} {
+		if cur != nil {
+			res, ok = leaderboard.Result{Member: member, Status: leaderboard.StatusApplied, Previous: &cur.Score}, true
+		}
+	}
+	if p.hidden.entries[member] != nil {
+		p.hidden.set(member, nil)
+	}
+	if cur := p.entries[member]; cur != nil {
+		p.log(member, cur, nil)
+	}
+	return res, ok
+}
+
+// move moves a member's entry to where it belongs: among the hidden ones or the visible ones. To everybody it disappears, or
+// appears with the time at which its score was reached: a change like any other.
+func (p *period) move(member string) {
+	visible, kept := p.entries[member], p.hidden.entries[member]
+	switch hidden := p.hiddenMembers.on(p.ref.BoardID, member); {
+	case hidden && visible != nil:
+		p.hidden.set(member, visible)
+		p.log(member, visible, nil)
+	case !hidden && kept != nil && visible == nil:
+		p.hidden.set(member, nil)
+		p.log(member, nil, kept)
+	}
+}
+
+// corrected notes that the period was corrected from a seq on, when it is closed.
+func (p *period) corrected(actor string, from int64) {
+	if p.closed {
+		p.corrections = append(p.corrections, correction{actor, from, p.lastSeq})
+	}
+}
+
+// record makes next the member's entry, nil for none. Of a hidden member that is the hidden one, and nothing that anybody
+// sees; old is what entry said.
+func (p *period) record(member string, old, next *leaderboard.Entry) {
+	if p.hiddenMembers.on(p.ref.BoardID, member) {
+		p.hidden.set(member, next)
+		return
+	}
+	p.log(member, old, next)
+}
+
+// log changes what everybody sees.
+func (p *period) log(member string, old, next *leaderboard.Entry) {
+	p.lastSeq++
+	c := leaderboard.Change{Seq: p.lastSeq, Member: member, Old: old, New: next}
+	p.count += growth(&c)
+	p.changes = append(p.changes, c)
+	p.entries[member] = next
+}
+
+// growth returns by how many entries a change makes a period larger.
+func growth(c *leaderboard.Change) int64 {
+	switch {
+	case c.Old == nil:
+		return 1
+	case c.New == nil:
+		return -1
+	default:
+		return 0
+	}
+}
+
+// outcome returns what has to be written: the entries that differ from the ones found, by member bytes (the order of the
+// primary key, so that neighbours are written together), and the members whose entries are gone.
+func (p *period) outcome() (upserts []*leaderboard.Entry, gone []string) {
+	seen := make(map[string]bool, len(p.changes))
+	for _, c := range p.changes {
+		if seen[c.Member] {
+			continue
+		}
+		seen[c.Member] = true
+		switch e := p.entries[c.Member]; {
+		case e != nil:
+			upserts = append(upserts, e)
+		case c.Old != nil:
+			gone = append(gone, c.Member)
+		}
+	}
+	slices.SortFunc(upserts, func(a, b *leaderboard.Entry) int { return strings.Compare(a.Member, b.Member) })
+	slices.Sort(gone)
+	return upserts, gone
+}
+
+// commits returns the changes as rows of the change log of at most so many changes each, none when nothing changed. The
+// time of each is later than the one before, so that it names the state that it leads to.
+func (p *period) commits(most int) []*leaderboard.Commit {
+	var out []*leaderboard.Commit
+	count := p.count
+	for i := range p.changes {
+		count -= growth(&p.changes[i])
+	}
+	for changes := range slices.Chunk(p.changes, most) {
+		for i := range changes {
+			count += growth(&changes[i])
+		}
+		c := &leaderboard.Commit{
+			PeriodID: p.ref.ID, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
+			PrevCommittedAt: p.committed, CommittedAt: leaderboard.CommitTime(p.clock, p.committed, changes), EntryCount: count, Changes: changes,
+		}
+		p.committed = c.CommittedAt
+		out = append(out, c)
+	}
+	return out
+}
+
+// commit returns all changes as one row of the change log, nil when nothing changed.
+func (p *period) commit() *leaderboard.Commit {
+	if len(p.changes) == 0 {
+		return nil
+	}
+	return p.commits(len(p.changes))[0]
+}
+
+// seqsOf returns the seq of a board's first window, and those of all when there are several.
+func seqsOf(periods []*period) (seq int64, seqs map[leaderboard.Window]int64) {
+	if len(periods) > 1 {
+		seqs = make(map[leaderboard.Window]int64, len(periods))
+		for _, p := range periods {
+			seqs[p.ref.Window] = p.lastSeq
+		}
+	}
+	return periods[0].lastSeq, seqs
+}

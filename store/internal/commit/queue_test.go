@@ -1,0 +1,87 @@
+package commit
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// TestLinger: the writer waits for the callers that it answered, not longer than they take, and not for long.
+func TestLinger(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answered, waiting, back, rows int
+		took, want                    time.Duration
+	}{
+		"alone":            {answered: 1, took: time.Second},
+		"all back":         {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second},
+		"a full batch":     {answered: 3, waiting: 2, back: 1, rows: 8, took: time.Second},
+		"full already":     {answered: 3, waiting: 10, took: time.Second},
+		"nobody back":      {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
+		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxLinger},
+		"one, one waiting": {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				id := queueID{board: "b"}
+				one := &queue{id: id, reached: make(chan struct{}, 1)}
+				q := &queues{rows: 10, waiting: 1000, byID: map[queueID]*queue{id: one}}
+				push := func(rows int) {
+					if err := q.push(entriesRequest(rows)); err != nil {
+						t.Error(err)
+					}
+				}
+				for range c.waiting {
+					push(1)
+				}
+				start, waited := time.Now(), make(chan time.Duration)
+				go func() {
+					q.linger(one, c.answered, c.took)
+					waited <- time.Since(start)
+				}()
+				synctest.Wait()
+				for range c.back {
+					push(c.rows)
+				}
+				if got := <-waited; got != c.want {
+					t.Errorf("waited %s, want %s", got, c.want)
+				}
+				if len(one.reached) != 0 || one.goal != 0 {
+					t.Errorf("left behind: goal %d, %d signals", one.goal, len(one.reached))
+				}
+			})
+		})
+	}
+}
+
+func entriesRequest(rows int) request {
+	entries := make([]leaderboard.Submission, rows)
+	for i := range entries {
+		entries[i].Member = "m"
+	}
+	return newSubmission(SubmitRequest{Board: "b", Entries: entries})
+}
+
+// TestMovesShareNoLargeBatch: of requests that name many past periods few go in one batch, and a submission after
+// them is not kept waiting by all of them.
+func TestMovesShareNoLargeBatch(t *testing.T) {
+	t.Parallel()
+	one := &queue{}
+	q := &queues{rows: 500, byID: map[queueID]*queue{}}
+	for range 6 {
+		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
+	}
+	most := make([]int64, 50) // what the store puts into one move
+	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(Removal{Board: "b", Member: "m"}))
+	one.rows = len(one.waiting)
+	var sizes []int
+	for reqs := q.take(one); reqs != nil; reqs = q.take(one) {
+		sizes = append(sizes, len(reqs))
+	}
+	if want := []int{2, 2, 2, 1, 1}; !slices.Equal(sizes, want) || one.rows != 0 {
+		t.Errorf("batches of %v requests, want %v; %d entries wait", sizes, want, one.rows)
+	}
+}

@@ -1,0 +1,294 @@
+package commit
+
+import (
+	"crypto/sha256"
+	"slices"
+
+	"leaderboard"
+)
+
+// request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each time.
+type request interface {
+	head() *header
+	// collect adds what the request needs to know of each of its boards.
+	collect(of func(board string) *needs)
+	// apply carries the request out on the boards that were locked, in memory. Its error concerns only this request, which
+	// then has changed nothing.
+	apply(l *locked) error
+}
+
+// keyedRequest is a request that may have an idempotency key. The receipt is kept with the key.
+type keyedRequest interface {
+	request
+	stored() storedReceipt
+	replay(storedReceipt) // the request was carried out before, and this was its receipt
+}
+
+// locked are the boards that a batch has locked.
+type locked struct {
+	boards  map[string]*lockedBoard // by name; those that do not exist are not here
+	derived map[string]bool         // boards that are not locked, because they are derived and take no submissions
+}
+
+// header is what queues know of a request.
+type header struct {
+	queue  queueID
+	boards []string // the names that it names, each once
+	rows   int      // for the limit of what may wait
+	cost   int      // for the limit of what is in one batch
+	urgent bool     // it is not refused when too much waits
+	key    string   // idempotency key, "" for none
+	hash   [sha256.Size]byte
+	done   chan error // has room for the answer: the writer never waits for a caller
+}
+
+// queueID says which requests share batches: those for one board, or those for several.
+type queueID struct {
+	board   string
+	several bool
+}
+
+func headerOf(id queueID, boards []string, rows int) header {
+	return header{queue: id, boards: boards, rows: max(1, rows), cost: max(1, rows), done: make(chan error, 1)}
+}
+
+func (h *header) head() *header { return h }
+
+// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
+type SubmitRequest struct {
+	Board   string
+	Key     string // idempotency key of at most 128 bytes, "" for none
+	Entries []leaderboard.Submission
+}
+
+// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
+type AcrossRequest struct {
+	Key     string // idempotency key of at most 128 bytes, "" for none
+	Entries []leaderboard.BoardSubmission
+}
+
+// submission submits entries to one board.
+type submission struct {
+	header
+	entries []leaderboard.Submission
+	receipt leaderboard.Receipt // after apply
+}
+
+func newSubmission(r SubmitRequest) *submission {
+	s := &submission{
+		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries)),
+		entries: slices.Clone(r.Entries),
+	}
+	if r.Key != "" {
+		s.key, s.hash = r.Key, requestHash(r.Entries)
+	}
+	return s
+}
+
+func (s *submission) collect(of func(board string) *needs) { of(s.queue.board).submissions(s.entries) }
+
+func (s *submission) apply(l *locked) error {
+	b := l.boards[s.queue.board]
+	if b == nil {
+		return leaderboard.ErrBoardNotFound
+	}
+	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(s.entries))}
+	for _, sub := range s.entries {
+		s.receipt.Results = append(s.receipt.Results, submitAll(b.periods, sub))
+	}
+	s.receipt.Seq, s.receipt.Seqs = seqsOf(b.periods)
+	return nil
+}
+
+func (s *submission) stored() storedReceipt   { return storeReceipt(&s.receipt) }
+func (s *submission) replay(in storedReceipt) { s.receipt = in.receipt() }
+
+// multiBoardSubmission submits entries to several boards.
+type multiBoardSubmission struct {
+	header
+	entries []leaderboard.BoardSubmission
+	receipt leaderboard.AcrossReceipt // after apply
+}
+
+func newMultiBoardSubmission(r AcrossRequest) *multiBoardSubmission {
+	names := make([]string, len(r.Entries))
+	for i := range r.Entries {
+		names[i] = r.Entries[i].Board
+	}
+	slices.Sort(names)
+	s := &multiBoardSubmission{
+		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries)),
+		entries: slices.Clone(r.Entries),
+	}
+	if r.Key != "" {
+		s.key, s.hash = r.Key, multiBoardHash(r.Entries)
+	}
+	return s
+}
+
+// collect leaves names out that no board can have.
+func (s *multiBoardSubmission) collect(of func(board string) *needs) {
+	for i := range s.entries {
+		if e := &s.entries[i]; leaderboard.CheckBoardName(e.Board) == nil {
+			of(e.Board).submission(&e.Submission)
+		}
+	}
+}
+
+// apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when it was
+// not known before the lock that they are derived; the answer is the same.
+func (s *multiBoardSubmission) apply(l *locked) error {
+	s.receipt = leaderboard.AcrossReceipt{
+		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
+	}
+	for i, e := range s.entries {
+		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e)}
+	}
+	for _, name := range s.boards {
+		if b := l.boards[name]; b != nil && b.known.Board.Rules.Derive == nil {
+			seq, seqs := seqsOf(b.periods)
+			s.receipt.Boards[name] = leaderboard.BoardSeqs{Seq: seq, Seqs: seqs}
+		}
+	}
+	return nil
+}
+
+// submit applies one entry to its board.
+func (l *locked) submit(e leaderboard.BoardSubmission) leaderboard.Result {
+	rejected := leaderboard.Result{Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
+	switch b := l.boards[e.Board]; {
+	case l.derived[e.Board] || b != nil && b.known.Board.Rules.Derive != nil:
+		if rejected.Rule = leaderboard.AsRule(leaderboard.CheckMember(e.Member)); rejected.Rule == nil {
+			rejected.Rule = leaderboard.NotToDerived()
+		}
+	case b != nil:
+		return submitAll(b.periods, e.Submission)
+	}
+	return rejected
+}
+
+func (s *multiBoardSubmission) stored() storedReceipt   { return storeMultiBoardReceipt(&s.receipt) }
+func (s *multiBoardSubmission) replay(in storedReceipt) { s.receipt = in.multiBoardReceipt() }
+
+// Removal removes the entry of a member.
+type Removal struct {
+	Board    string
+	PeriodID int64 // 0 for all current periods
+	Member   string
+	Reopen   bool   // also when the period is closed, which is recorded with the actor
+	Actor    string // of a removal with Reopen
+}
+
+type removal struct {
+	header
+	Removal
+	receipt leaderboard.Receipt // after apply
+}
+
+func newRemoval(r Removal) *removal {
+	return &removal{header: headerOf(queueID{board: r.Board}, []string{r.Board}, 1), Removal: r}
+}
+
+func (r *removal) collect(of func(board string) *needs) {
+	n := of(r.Board)
+	n.members, n.removed = append(n.members, r.Member), append(n.removed, r.Member)
+	if r.PeriodID != 0 {
+		n.past = append(n.past, pastEntries{r.Member, []int64{r.PeriodID}})
+	}
+}
+
+func (r *removal) apply(l *locked) error {
+	b := l.boards[r.Board]
+	if b == nil {
+		return leaderboard.ErrBoardNotFound
+	}
+	r.receipt = leaderboard.Receipt{}
+	if i := slices.IndexFunc(b.past, func(p *period) bool { return p.ref.ID == r.PeriodID }); i >= 0 {
+		return r.applyToPast(b.past[i])
+	}
+	known := r.PeriodID == 0
+	for _, p := range b.periods {
+		if r.PeriodID != 0 && r.PeriodID != p.ref.ID {
+			continue
+		}
+		known = true
+		if res, ok := p.remove(r.Member); ok && len(r.receipt.Results) == 0 {
+			r.receipt.Results = append(r.receipt.Results, res)
+		}
+	}
+	switch {
+	case !known:
+		return leaderboard.ErrPeriodNotFound
+	case len(r.receipt.Results) == 0:
+		return leaderboard.ErrNotRanked
+	}
+	r.receipt.Seq, r.receipt.Seqs = seqsOf(b.periods)
+	return nil
+}
+
+// applyToPast removes the entry from a period that is not current.
+func (r *removal) applyToPast(p *period) error {
+	if p.closed && !r.Reopen {
+		return leaderboard.ErrPeriodClosed
+	}
+	before := p.lastSeq
+	res, ok := p.remove(r.Member)
+	if !ok {
+		return leaderboard.ErrNotRanked
+	}
+	p.corrected(r.Actor, before)
+	r.receipt.Results = append(r.receipt.Results, res)
+	r.receipt.Seq = p.lastSeq // 0 when nobody was ever seen there
+	return nil
+}
+
+// Move moves the entries of a member who was hidden or restored to where they belong: in the current periods, and in those
+// that it names.
+type Move struct {
+	Board     string
+	Member    string
+	PeriodIDs []int64
+	Reopen    bool // also in closed periods, which is recorded with the actor
+	Actor     string
+}
+
+type move struct {
+	header
+	Move
+}
+
+// pastCost is how many entries to submit a named period counts for in a batch: it is locked, and may get a commit of its
+// own.
+const pastCost = 10
+
+// newMove returns a move. It does not add to what is refused when too much waits: moves come one at a time.
+func newMove(m Move) *move {
+	r := &move{header: headerOf(queueID{board: m.Board}, []string{m.Board}, 1), Move: m}
+	r.cost, r.urgent = max(1, pastCost*len(m.PeriodIDs)), true
+	return r
+}
+
+func (m *move) collect(of func(board string) *needs) {
+	n := of(m.Board)
+	n.members = append(n.members, m.Member)
+	n.past = append(n.past, pastEntries{m.Member, m.PeriodIDs})
+}
+
+// apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays as
+// it is unless it is reopened.
+func (m *move) apply(l *locked) error {
+	b := l.boards[m.Board]
+	if b == nil {
+		return leaderboard.ErrBoardNotFound
+	}
+	for _, p := range b.past {
+		if p.closed && !m.Reopen || !slices.Contains(m.PeriodIDs, p.ref.ID) {
+			continue
+		}
+		before := p.lastSeq
+		if p.move(m.Member); p.lastSeq > before {
+			p.corrected(m.Actor, before)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
+)
+
+const (
+	// commitChanges is how many changes one row of the log holds, so that followers get on in small steps.
+	commitChanges = 500
+	// packetChanges is how many changes go to the server at once.
+	packetChanges = 10 * commitChanges
+)
+
+// ErrConcurrent says that somebody else wrote to the board since the state that changes were computed from.
+var ErrConcurrent = errors.New("store: the board was modified concurrently")
+
+// Rewrite is changes of a period that were computed from a snapshot.
+type Rewrite struct {
+	Board   leaderboard.Board    // as the snapshot found it, with one window
+	Period  leaderboard.Period   // as the snapshot found it
+	Changes []leaderboard.Change // without seq; from what everybody sees to what should be
+	// Fence is statements of the same transaction. The last one must change exactly one row: otherwise somebody else was
+	// faster, and nothing is written.
+	Fence string
+}
+
+// Rewrite commits changes in one transaction, with the locks of a batch, and returns the seq of the period after it. Those
+// of a hidden member are made to the hidden entry. Errors: ErrConcurrent when the board is no more as the snapshot found it;
+// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
+func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err error) {
+	defer w.mutexes.lock(r.Board.Name)() // before there is a connection: who waits holds none
+	tx, err := w.db.Begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	events, err := r.transact(ctx, &transaction{tx, w.db, w.memory, &db.Text{}})
+	if err = errors.Join(err, tx.End()); err != nil {
+		return 0, err
+	}
+	lastSeq = r.Period.LastSeq
+	for _, e := range events {
+		w.tell.Committed(e)
+		lastSeq = e.Commit.LastSeq
+	}
+	return lastSeq, nil
+}
+
+func (r *Rewrite) transact(ctx context.Context, t *transaction) ([]Event, error) {
+	b, err := t.lockOnly(ctx, r.Board.Name)
+	if err != nil {
+		return nil, err
+	}
+	if !r.describes(b) {
+		return nil, ErrConcurrent
+	}
+	p := b.periods[0]
+	var events []Event
+	for packet := range slices.Chunk(r.Changes, packetChanges) {
+		written, err := t.writePacket(ctx, b, p, packet)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, written...)
+	}
+	if len(events) > 0 {
+		whole := *events[len(events)-1].Commit
+		whole.FirstSeq = r.Period.LastSeq + 1
+		t.text.Reset()
+		appendAdvance(t.text, []*period{p}, []Event{{p.ref, &whole}})
+		result, err := t.Conn.ExecContext(ctx, t.text.String())
+		if err == nil {
+			err = checkAdvance(result, []*period{p})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := t.fence(ctx, r.Fence); err != nil {
+		return nil, err
+	}
+	return events, t.Commit(ctx)
+}
+
+// lockOnly locks a board and reads no entries. Periods are neither begun nor closed.
+func (t *transaction) lockOnly(ctx context.Context, name string) (*lockedBoard, error) {
+	known, _ := t.memory.Get(name)
+	b := &lockedBoard{known: known, hidden: hiddenMembers{}}
+	t.text.Reset()
+	t.text.Str(t.Opening())
+	appendLock(t.text, t.db.Sysdate(), name, known)
+	rows, err := t.Conn.QueryContext(ctx, t.text.String())
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	if err := errors.Join(t.scanLock(rows, name, b), rows.Close()); err != nil {
+		return nil, err
+	}
+	b.chooseCurrent()
+	return b, nil
+}
+
+// describes says whether the board that is locked is the one that the snapshot found.
+func (r *Rewrite) describes(b *lockedBoard) bool {
+	return b.known.Board.ID == r.Board.ID && b.known.Board.Version == r.Board.Version && len(b.periods) == 1 &&
+		b.periods[0].ref.ID == r.Period.ID && b.periods[0].lastSeq == r.Period.LastSeq
+}
+
+// writePacket makes some of the changes, the period of which is only known as far as they say.
+func (t *transaction) writePacket(ctx context.Context, b *lockedBoard, p *period, changes []leaderboard.Change) ([]Event, error) {
+	p.changes, p.hidden, p.entries = nil, hiddenEntries{}, make(map[string]*leaderboard.Entry, len(changes))
+	n := &needs{}
+	for _, c := range changes {
+		n.members = append(n.members, c.Member)
+		if c.Old != nil {
+			p.entries[c.Member] = c.Old
+		}
+	}
+	if b.known.HasHidden {
+		if err := t.readHidden(ctx, b, p, n); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range changes {
+		p.move(c.Member)
+		if old := p.entry(c.Member); !entries.Same(old, c.New) {
+			p.record(c.Member, old, c.New)
+		}
+	}
+	var events []Event
+	for _, c := range p.commits(commitChanges) {
+		events = append(events, Event{p.ref, c})
+	}
+	t.text.Reset()
+	appendEntries(t.text, []*period{p})
+	appendLog(t.text, events)
+	if t.text.Len() == 0 {
+		return nil, nil
+	}
+	_, err := t.Conn.ExecContext(ctx, t.text.String())
+	return events, err
+}
+
+func (t *transaction) readHidden(ctx context.Context, b *lockedBoard, p *period, n *needs) error {
+	r := readingOf(&boards.Known{Board: b.known.Board, Periods: []int64{p.ref.ID}, HasHidden: true}, n)
+	t.text.Reset()
+	t.text.Str("SELECT 1;")
+	r.appendHidden(t.text)
+	rows, err := t.Conn.QueryContext(ctx, t.text.String())
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return errors.Join(r.scanHidden(rows, []*period{p}, b.hidden), rows.Close())
+}
+
+func (t *transaction) fence(ctx context.Context, statements string) error {
+	result, err := t.Conn.ExecContext(ctx, statements)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(err, fmt.Errorf("%d rows were fenced: %w", n, ErrConcurrent))
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package commit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
+)
+
+// Event is a commit that followers are told about.
+type Event struct {
+	Ref    leaderboard.PeriodRef
+	Commit *leaderboard.Commit
+}
+
+// outcome is what a batch writes.
+type outcome struct {
+	owner int64              // board whose idempotency keys they are
+	clock leaderboard.Micros // that keys are stored with
+	known map[string]keyRow  // keys that were there
+	keys  []keyRow           // keys to add
+
+	periods    []*period
+	changed    []*period // those of periods that have changes
+	hidden     bool      // hidden entries were changed
+	rolledOver bool
+}
+
+// written says whether there is anything to commit.
+func (o *outcome) written() bool {
+	return len(o.changed) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
+}
+
+// write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
+func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
+	t.text.Reset()
+	if err := appendKeys(t.text, o.owner, o.clock, o.keys); err != nil {
+		return nil, err
+	}
+	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
+	appendEntries(t.text, o.periods)
+	o.hidden = appendHiddenTimes(t.text, o.periods)
+	var events []Event
+	for _, p := range o.changed {
+		events = append(events, Event{p.ref, p.commit()})
+	}
+	for _, p := range o.periods {
+		appendCorrections(t.text, p)
+	}
+	appendLog(t.text, events)
+	if len(events) > 0 {
+		appendAdvance(t.text, o.changed, events)
+	}
+	if t.text.Len() == 0 {
+		return nil, nil
+	}
+	result, err := t.Conn.ExecContext(ctx, t.text.String())
+	if err == nil && len(o.changed) > 0 {
+		err = checkAdvance(result, o.changed)
+	}
+	return events, err
+}
+
+// The statements of a batch, appended to one text, each with its semicolon.
+
+// appendEntries writes what the batch made of the entries of all its periods: as few statements as there are chunks of
+// rows, in the order of the primary key, so that neighbours are written together.
+func appendEntries(t *db.Text, periods []*period) {
+	var rows []entryRow
+	add := func(id int64, p *period, upserts []*leaderboard.Entry, gone []string) {
+		for _, e := range upserts {
+			rows = append(rows, entryRow{id, p, e})
+		}
+		for chunk := range slices.Chunk(gone, db.MaxRows) {
+			t.Str("DELETE FROM entries WHERE period_id = ").Int(id).Str(" AND member IN (").Hexes(chunk).Str(");")
+		}
+	}
+	for _, p := range periods {
+		upserts, gone := p.hidden.outcome()
+		add(-p.ref.ID, p, upserts, gone)
+	}
+	for _, p := range periods {
+		upserts, gone := p.outcome()
+		add(p.ref.ID, p, upserts, gone)
+	}
+	for chunk := range slices.Chunk(rows, db.MaxRows) {
+		t.Str("INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES ")
+		for i, r := range chunk {
+			entries.AppendRow(t.Comma(i), r.periodID, r.period.codec, *r.entry)
+		}
+		t.Str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at);")
+	}
+}
+
+// entryRow is a row of entries to write.
+type entryRow struct {
+	periodID int64 // negative: hidden
+	period   *period
+	entry    *leaderboard.Entry
+}
+
+// appendHiddenTimes keeps the created_at that was assigned last, of periods in which nothing but hidden entries changed: of
+// two entries that are shown together one day, the earlier one has the earlier time.
+func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
+	for _, p := range periods {
+		if len(p.hidden.touched) == 0 {
+			continue
+		}
+		touched = true
+		if len(p.changes) == 0 {
+			t.Str("UPDATE periods SET last_created_at = ").Time(p.lastCreated).Str(" WHERE id = ").Int(p.ref.ID).Str(";")
+		}
+	}
+	return touched
+}
+
+// appendLog writes one row of the change log per commit.
+func appendLog(t *db.Text, events []Event) {
+	for i := range events {
+		c := events[i].Commit
+		if i == 0 {
+			t.Str("INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload) VALUES ")
+		}
+		t.Comma(i).Str("(").Int(c.PeriodID).Str(",").Int(c.LastSeq).Str(",").Int(c.FirstSeq).Str(",").Time(c.PrevCommittedAt).Str(",")
+		t.Time(c.CommittedAt).Str(",").Int(c.EntryCount).Str(",").HexBytes(entries.EncodeChanges(nil, events[i].Ref.Rules, c.Changes)).Str(")")
+	}
+	if len(events) > 0 {
+		t.Str(";")
+	}
+}
+
+// appendKeys stores the receipts of requests that came with a key, also those that changed nothing.
+func appendKeys(t *db.Text, owner int64, now leaderboard.Micros, keys []keyRow) error {
+	for chunk := range slices.Chunk(keys, db.MaxRows) {
+		t.Str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt) VALUES ")
+		for i, k := range chunk {
+			receipt, err := encodeReceipt(k.receipt)
+			if err != nil {
+				return err
+			}
+			t.Comma(i).Str("(").Int(owner).Str(",").Hex(k.key).Str(",").HexBytes(k.hash[:]).Str(",").Time(now)
+			t.Str(",").HexBytes(receipt).Str(")")
+		}
+		t.Str(";")
+	}
+	return nil
+}
+
+// appendCorrections records corrections of a closed period among the runs.
+func appendCorrections(t *db.Text, p *period) {
+	for _, c := range p.corrections {
+		t.Str("INSERT INTO runs (board_id, period_id, kind, reason, actor, state, from_seq, to_seq, row_count, started_at) VALUES (")
+		t.Int(p.ref.BoardID).Str(",").Int(p.ref.ID).Str(",'reopen','admin',").HexText(db.CutText(c.actor, db.MaxActor)).Str(",'done',")
+		t.Int(c.from).Str(",").Int(c.to).Str(",1,").Time(p.clock).Str(");")
+	}
+}
+
+// appendAdvance moves the periods to their new states, all in one statement. Each event is from the state that its period
+// was found in to the new one.
+func appendAdvance(t *db.Text, changed []*period, events []Event) {
+	byID := func(column string, value func(i int)) {
+		t.Str(column).Str(" = CASE id")
+		for i, p := range changed {
+			t.Str(" WHEN ").Int(p.ref.ID).Str(" THEN ")
+			value(i)
+		}
+		t.Str(" END")
+	}
+	t.Str("UPDATE periods SET ")
+	byID("last_created_at", func(i int) { t.Time(changed[i].lastCreated) })
+	byID(", committed_at", func(i int) { t.Time(events[i].Commit.CommittedAt) })
+	byID(", entry_count", func(i int) { t.Int(changed[i].count) })
+	byID(", last_seq", func(i int) { t.Int(changed[i].lastSeq) })
+	t.Str(" WHERE id IN (")
+	for i, p := range changed {
+		t.Comma(i).Int(p.ref.ID)
+	}
+	byID(") AND last_seq", func(i int) { t.Int(events[i].Commit.From().Seq) })
+	t.Str(";")
+}
+
+// checkAdvance checks that the periods were where the lock had found them, which nothing but a fault can change. The
+// driver tells the count of the last statement of a packet.
+func checkAdvance(result sql.Result, changed []*period) error {
+	n, err := result.RowsAffected()
+	if err == nil && n != int64(len(changed)) {
+		err = fmt.Errorf("of %d periods that are locked %d were where they had been: %w", len(changed), n, leaderboard.ErrUnavailable)
+	}
+	return err
+}

@@ -1,0 +1,101 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+)
+
+// maxKey is the length of the column of idempotency keys in bytes.
+const maxKey = 128
+
+// Limits bound what waits and what is committed together.
+type Limits struct {
+	Queue int // entries that may wait in one queue before ErrOverloaded
+	Batch int // entries that one transaction takes at most, unless a single request has more
+}
+
+// Writer commits what is asked for, in batches. Its methods return after the commit; their ctx bounds the waiting of the
+// caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. All methods may be called
+// concurrently.
+type Writer struct {
+	committer
+	queues queues
+}
+
+// New returns a Writer.
+func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
+	w := &Writer{committer: committer{db: d, memory: m, tell: events}}
+	w.queues = queues{waiting: limits.Queue, rows: limits.Batch, byID: map[queueID]*queue{}, work: func() func([]request) {
+		text := &db.Text{} // reused from batch to batch
+		return func(reqs []request) { w.run(reqs, text) }
+	}}
+	return w
+}
+
+// Close waits for what was accepted. What comes later fails with ErrUnavailable.
+func (w *Writer) Close() { w.queues.close() }
+
+// Submit applies the entries to all current periods of the board. A second request with the same key and the same entries
+// gets the receipt of the first. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
+// Entries that break a rule are results, not errors.
+func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
+	if err := checkKey(r.Key); err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	s := newSubmission(r)
+	if err := w.queues.do(ctx, s); err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	return s.receipt, nil
+}
+
+// SubmitAcross is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do not
+// exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for. Its
+// idempotency keys are not those of any board.
+func (w *Writer) SubmitAcross(ctx context.Context, r AcrossRequest) (leaderboard.AcrossReceipt, error) {
+	if err := checkKey(r.Key); err != nil {
+		return leaderboard.AcrossReceipt{}, err
+	}
+	s := newMultiBoardSubmission(r)
+	if err := w.queues.do(ctx, s); err != nil {
+		return leaderboard.AcrossReceipt{}, err
+	}
+	return s.receipt, nil
+}
+
+// Remove removes the entry of a member. Errors: those of Submit, ErrNotRanked when there is no such entry,
+// ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
+func (w *Writer) Remove(ctx context.Context, r Removal) (leaderboard.Receipt, error) {
+	if leaderboard.CheckMember(r.Member) != nil {
+		return leaderboard.Receipt{}, db.Wrap("remove", leaderboard.ErrNotRanked)
+	}
+	req := newRemoval(r)
+	if err := w.queues.do(ctx, req); err != nil {
+		return leaderboard.Receipt{}, err
+	}
+	return req.receipt, nil
+}
+
+// Move moves the entries of a member to where they belong. Errors: those of Submit.
+func (w *Writer) Move(ctx context.Context, m Move) error { return w.queues.do(ctx, newMove(m)) }
+
+func checkKey(key string) error {
+	if len(key) > maxKey {
+		return db.Wrap("submit", fmt.Errorf("an idempotency key has at most %d bytes", maxKey))
+	}
+	return nil
+}
+
+// Waiting returns how many requests and entries wait for a board, or for several with several set; writing is true when
+// all that came is in the batch under way. It is for tests.
+func (w *Writer) Waiting(board string, several bool) (requests, entries int, writing bool) {
+	requests, entries, busy := w.queues.length(queueID{board, several})
+	return requests, entries, busy && requests == 0
+}
+
+// AtMutex returns how many writers of this process write to a board or wait for it. It is for tests.
+func (w *Writer) AtMutex(board string) int { return w.mutexes.waiting(board) }

@@ -1,0 +1,332 @@
+package derived
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+)
+
+// snapshots reads derived boards and the states of their sources.
+type snapshots struct {
+	db     *db.DB
+	memory *boards.Memory
+	nested sync.Map // nestedSource: logged already, as often as rules change
+}
+
+// derivation is a derived board and the states of its sources in one snapshot.
+type derivation struct {
+	*snapshots
+	q     *sql.Tx
+	clock leaderboard.Micros
+	paced bool // it rests between pieces of work
+
+	board leaderboard.Board
+	own   leaderboard.Period
+	codec rank.Codec // of own
+	step  int64
+	spec  []byte // what the entries follow, empty when they are to be computed
+
+	reflected []reflected     // what the entries reflect, by position
+	desired   []desired       // what they should reflect, by position
+	periods   map[int64]state // of the sources that exist
+}
+
+// reflected is a row of derived_sources.
+type reflected struct {
+	periodID, weight, seq int64
+}
+
+// desired is a source as the clock and the rule make it.
+type desired struct {
+	leaderboard.SourceSpan
+	periodID int64 // 0: there is no such period
+}
+
+// state is a period that is a source.
+type state struct {
+	lastSeq, entries int64
+	codec            rank.Codec
+}
+
+// take runs fn in a snapshot. Errors: ErrBoardNotFound, ErrNotDerived.
+func (s *snapshots) take(ctx context.Context, board string, fn func(*derivation) error) error {
+	tx, err := s.db.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	d := &derivation{snapshots: s, q: tx, periods: map[int64]state{}}
+	if err := d.readBoard(ctx, board); err != nil {
+		return err
+	}
+	if err := d.readReflected(ctx); err != nil {
+		return err
+	}
+	if err := d.readDesired(ctx); err != nil {
+		return err
+	}
+	return fn(d)
+}
+
+func (d *derivation) readBoard(ctx context.Context, name string) error {
+	var (
+		b      boards.Row
+		p      boards.JoinedPeriod
+		now    time.Time
+		step   sql.NullInt64
+		window = leaderboard.WindowAllTime
+	)
+	query := d.db.Limited("SELECT " + boards.JoinedColumns + ", " + d.db.Sysdate() + ", d.step, d.rule_hash, " + boards.JoinedPeriodColumns +
+		" FROM boards b LEFT JOIN derived_boards d ON d.board_id = b.id" +
+		" LEFT JOIN periods p ON p.board_id = b.id AND p.window_name = ? AND p.starts_at = '1970-01-01' WHERE b.name = ? AND b.state = 'open'")
+	dest := append(b.Dest(), &now, &step, &d.spec)
+	err := d.q.QueryRowContext(ctx, query, []byte(window), []byte(name)).Scan(append(dest, p.Dest()...)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return leaderboard.ErrBoardNotFound
+	}
+	if err != nil {
+		return err
+	}
+	if d.board, err = b.Board(); err != nil {
+		return err
+	}
+	if d.board.Rules.Derive == nil || !step.Valid || !p.Exists() {
+		return leaderboard.ErrNotDerived
+	}
+	d.clock, d.step, d.own, d.codec = leaderboard.MicrosOf(now), step.Int64, p.Period(b.ID), rank.CodecOf(&d.board.Rules)
+	return nil
+}
+
+func (d *derivation) readReflected(ctx context.Context) error {
+	rows, err := d.q.QueryContext(ctx, d.db.Limited("SELECT source_period_id, weight, seq FROM derived_sources WHERE board_id = ?"+
+		" ORDER BY position LIMIT ?"), d.board.ID, leaderboard.MaxSources)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r reflected
+		if err := rows.Scan(&r.periodID, &r.weight, &r.seq); err != nil {
+			return err
+		}
+		d.reflected = append(d.reflected, r)
+	}
+	return rows.Err()
+}
+
+// nestedSource is what was logged already: a source that became derived itself.
+type nestedSource struct {
+	board, version, sourceVersion int64
+	source                        string
+}
+
+// readDesired finds the sources' boards and periods, and the periods that are reflected besides.
+func (d *derivation) readDesired(ctx context.Context) error {
+	found, err := sourceBoards(ctx, d.q, d.db.Limited(sourcesQuery(d.board.Rules.Derive)))
+	if err != nil {
+		return err
+	}
+	find, err := sourcesAmong(d.memory, found)
+	if err != nil {
+		return err
+	}
+	byID := map[int64]leaderboard.Board{}
+	for _, b := range found {
+		if b.Rules.Derive == nil {
+			byID[b.ID] = b
+			continue
+		}
+		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
+		if _, again := d.nested.LoadOrStore(told, true); !again {
+			d.db.Log.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+		}
+	}
+	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {
+		d.desired = append(d.desired, desired{SourceSpan: span})
+	}
+	return d.readPeriods(ctx, byID)
+}
+
+// place is what a period is found by.
+type place struct {
+	board    int64
+	window   leaderboard.Window
+	startsAt leaderboard.Micros
+}
+
+// readPeriods finds the periods by their places, and the reflected ones by their ids.
+func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderboard.Board) error {
+	ids := map[string]int64{}
+	for id, b := range sources {
+		ids[b.Name] = id
+	}
+	var places []place
+	for _, s := range d.desired {
+		if s.Found {
+			places = append(places, place{ids[s.Board], s.Window, s.StartsAt})
+		}
+	}
+	found := map[place]int64{}
+	if len(places) > 0 {
+		if err := d.scanStates(ctx, placesQuery(places), sources, found); err != nil {
+			return err
+		}
+	}
+	for i := range d.desired {
+		if s := &d.desired[i]; s.Found {
+			s.periodID = found[place{ids[s.Board], s.Window, s.StartsAt}]
+		}
+	}
+	var left []int64
+	for _, r := range d.reflected {
+		if _, ok := d.periods[r.periodID]; !ok && r.periodID != 0 {
+			left = append(left, r.periodID)
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	query := (&db.Text{}).Str(selectStates + " WHERE state <> 'deleting' AND id IN (").Ints(left).Str(")").String()
+	return d.scanStates(ctx, query, sources, found)
+}
+
+const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
+
+// placesQuery finds periods by their places.
+func placesQuery(places []place) string {
+	t := (&db.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
+	for i, at := range places {
+		if i > 0 {
+			t.Str(" OR ")
+		}
+		t.Str("(board_id = ").Int(at.board).Str(" AND window_name = ").Hex(string(at.window)).Str(" AND starts_at = ").Time(at.startsAt).Str(")")
+	}
+	return t.Str(")").String()
+}
+
+func (d *derivation) scanStates(ctx context.Context, query string, sources map[int64]leaderboard.Board, found map[place]int64) error {
+	rows, err := d.q.QueryContext(ctx, d.db.Limited(query))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			id, board, lastSeq, entries int64
+			window                      string
+			starts                      time.Time
+		)
+		if err := rows.Scan(&id, &board, &window, &starts, &lastSeq, &entries); err != nil {
+			return err
+		}
+		b, ok := sources[board]
+		if !ok {
+			continue // of a board that was deleted, or is derived now
+		}
+		found[place{board, leaderboard.Window(window), leaderboard.MicrosOf(starts)}] = id
+		d.periods[id] = state{lastSeq: lastSeq, entries: entries, codec: rank.CodecOf(&b.Rules)}
+	}
+	return rows.Err()
+}
+
+// state returns how the board stands to its sources.
+func (d *derivation) state() leaderboard.DerivationState {
+	switch spec := specOf(d.board.Rules.Derive); {
+	case !slices.Equal(spec, d.spec):
+		return leaderboard.DerivationStateComputing
+	case len(d.leaving())+len(d.arriving()) > 0:
+		return leaderboard.DerivationStateRolling
+	default:
+		return leaderboard.DerivationStateFollowing
+	}
+}
+
+// specOf returns the hash that names a rule. It has its defaults.
+func specOf(d *leaderboard.Derive) []byte {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil // it came from JSON
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// lag returns how many changes of the reflected sources are not reflected.
+func (d *derivation) lag() int64 {
+	n := int64(0)
+	for _, r := range d.reflected {
+		n += max(0, d.periods[r.periodID].lastSeq-r.seq)
+	}
+	return n
+}
+
+// part is a source that counts with a weight.
+type part struct{ periodID, weight int64 }
+
+// leaving are the reflected sources that are not desired, arriving the desired ones that are not reflected.
+func (d *derivation) leaving() []part { return without(d.reflectedParts(), d.desiredParts()) }
+
+func (d *derivation) arriving() []part { return without(d.desiredParts(), d.reflectedParts()) }
+
+func (d *derivation) reflectedParts() []part {
+	var parts []part
+	for _, r := range d.reflected {
+		parts = append(parts, part{r.periodID, r.weight})
+	}
+	return parts
+}
+
+func (d *derivation) desiredParts() []part {
+	var parts []part
+	for _, s := range d.desired {
+		parts = append(parts, part{s.periodID, s.Weight})
+	}
+	return parts
+}
+
+// without is a without b, both as multisets.
+func without(a, b []part) []part {
+	count := map[part]int{}
+	for _, p := range b {
+		count[p]++
+	}
+	var rest []part
+	for _, p := range a {
+		if count[p]--; count[p] < 0 {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+// readingRests says how long a step that touches most of a board rests after a piece of reading, as a multiple of the time
+// that it took: a rollover of the day has time. It does not rest between pieces of writing. As long as the transaction is open
+// every reader of the board has to look past the rows that it has changed, which slows ranks down; the sooner it is over
+// the better. What is left of the reads over a whole rollover is measured by the section derived of the bench (goal: 0.8).
+const readingRests = 6
+
+// rest leaves the server to others for a while, in a rollover of the day or a computation. A step that only follows a busy
+// source does not rest.
+func (d *derivation) rest(ctx context.Context, took time.Duration) error {
+	if !d.paced {
+		return nil
+	}
+	timer := time.NewTimer(took * readingRests)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,93 @@
+package derived
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/db"
+)
+
+// CheckSources refuses sources that cannot be any, or could have no entries. The rule that the board has already, old, is
+// not held against what has become of its sources since.
+func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
+	if rules.Derive == nil || reflect.DeepEqual(old.Derive, rules.Derive) {
+		return nil
+	}
+	found, err := sourceBoards(ctx, tx, d.Limited(sourcesQuery(rules.Derive)))
+	if err != nil {
+		return err
+	}
+	find, err := sourcesAmong(m, found)
+	if err != nil {
+		return err
+	}
+	return rules.CheckSources(name, find)
+}
+
+// SetDerived lists a board among the derived ones, or no longer. Its row is locked. That its rule is another one now is
+// seen by the next step.
+func SetDerived(ctx context.Context, tx *sqlx.Tx, b *leaderboard.Board) error {
+	if b.Rules.Derive != nil {
+		_, err := tx.ExecContext(ctx, "INSERT INTO derived_boards (board_id) VALUES (?) ON DUPLICATE KEY UPDATE board_id = VALUES(board_id)", b.ID)
+		return err
+	}
+	for _, query := range []string{"DELETE FROM derived_sources WHERE board_id = ?", "DELETE FROM derived_boards WHERE board_id = ?"} {
+		if _, err := tx.ExecContext(ctx, query, b.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourcesQuery finds the boards that a rule names, as far as they exist.
+func sourcesQuery(rule *leaderboard.Derive) string {
+	t := (&db.Text{}).Str("SELECT " + boards.Columns + " FROM boards WHERE state = 'open' AND name IN (")
+	for i, f := range rule.From {
+		t.Comma(i).Hex(f.Board)
+	}
+	return t.Str(")").String()
+}
+
+// sourceBoards reads the answer to sourcesQuery.
+func sourceBoards(ctx context.Context, q db.Querier, query string) ([]leaderboard.Board, error) {
+	rows, err := q.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []boards.Row
+	for rows.Next() {
+		var r boards.Row
+		if err := rows.Scan(r.Dest()...); err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return boards.All(found)
+}
+
+// sourcesAmong finds sources among boards.
+func sourcesAmong(m *boards.Memory, found []leaderboard.Board) (leaderboard.FindSource, error) {
+	sources := make(map[string]leaderboard.SourceBoard, len(found))
+	for i := range found {
+		b := &found[i]
+		cal, err := m.Calendar(b)
+		if err != nil {
+			return nil, err
+		}
+		sources[b.Name] = leaderboard.SourceBoard{
+			Windows: b.Rules.Windows, Calendar: cal, CreatedTime: b.CreatedTime, Derived: b.Rules.Derive != nil,
+		}
+	}
+	return func(name string) (leaderboard.SourceBoard, bool) {
+		b, ok := sources[name]
+		return b, ok
+	}, nil
+}

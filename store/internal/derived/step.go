@@ -1,0 +1,169 @@
+// Package derived keeps derived boards at what their sources make.
+//
+// How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
+// the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
+// changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
+// only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So the
+// entries go from one exact combination of the sources' states to the next, whoever takes the steps.
+//
+// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members
+// may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares and reports,
+// lead.go shares the work between processes.
+package derived
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/internal/boards"
+	"leaderboard/store/internal/commit"
+	"leaderboard/store/internal/db"
+)
+
+// stepAttempts is how often a step starts over that somebody else was faster than.
+const stepAttempts = 3
+
+// Follower takes derived boards along with their sources. All methods may be called concurrently.
+type Follower struct {
+	snapshots
+	leadership
+	writer    *commit.Writer
+	rows      int         // changes that one transaction takes
+	verifying atomic.Bool // a derived board is compared with its sources
+}
+
+// New returns a Follower whose transactions change at most so many rows each.
+func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
+	return &Follower{snapshots: snapshots{db: d, memory: m}, leadership: leadership{store: d}, writer: w, rows: rows}
+}
+
+// FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
+// present one, in one transaction. Nothing is written when nothing has changed. Everybody may call it at any time; of
+// two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
+// ErrUnavailable, ErrOutcomeUnknown.
+//
+// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it may
+// be long it does nothing then, and says so in the field Long of the step.
+func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+	var (
+		step leaderboard.DeriveStep
+		err  error
+	)
+	for range stepAttempts {
+		if step, err = f.followOnce(ctx, board, long); !errors.Is(err, commit.ErrConcurrent) {
+			return step, db.Translate(ctx, "follow sources", err)
+		}
+	}
+	return step, db.Translate(ctx, "follow sources", fmt.Errorf("%w: %w", leaderboard.ErrOverloaded, err))
+}
+
+func (f *Follower) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+	var step leaderboard.DeriveStep
+	err := f.take(ctx, board, func(d *derivation) (err error) {
+		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
+		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
+			step.Long = true
+			return nil
+		}
+		out := &output{d: d, writer: f.writer, rows: f.rows, step: &step}
+		switch {
+		case step.State == leaderboard.DerivationStateComputing:
+			err = d.computeAll(ctx, out)
+		case step.State == leaderboard.DerivationStateFollowing && step.Behind == 0:
+			return nil
+		default:
+			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
+				if !long {
+					step = leaderboard.DeriveStep{Long: true}
+					return nil
+				}
+				f.db.Log.Info("a derived board is computed from scratch", "board", board, "reason", err)
+				step.State, d.paced = leaderboard.DerivationStateComputing, true
+				err = d.computeAll(ctx, out)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return out.finish(ctx)
+	})
+	return step, err
+}
+
+// computeAll passes every member to out.
+func (d *derivation) computeAll(ctx context.Context, out *output) error {
+	out.step.Members = 0
+	return d.merge(ctx, func(member string, h held) error {
+		out.step.Members++
+		return out.add(ctx, member, h, d.combine(member, h.entries))
+	})
+}
+
+// computeChanged passes the members to out whose entries may differ from the reflected state.
+func (d *derivation) computeChanged(ctx context.Context, out *output) error {
+	members, err := d.changedMembers(ctx)
+	if err != nil {
+		return err
+	}
+	out.step.Members = int64(len(members))
+	perStatement := min(db.MaxRows, max(20, lookUps/(len(d.periods)+1)))
+	for chunk := range slices.Chunk(members, perStatement) {
+		start := time.Now()
+		found, err := d.lookUp(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for i, member := range chunk {
+			if err := out.add(ctx, member, found[i], d.combine(member, found[i].entries)); err != nil {
+				return err
+			}
+		}
+		if err := d.rest(ctx, time.Since(start)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Recompute computes all entries of a derived board from scratch from its sources and writes those that differ. The returned
+// step has DerivationStateComputing if it is the one that did so; otherwise another process, which follows the board, was
+// faster and has done it since this was called, and the step is what was left to do then. Errors as of FollowSources.
+func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
+	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
+	b, err := boards.Get(ctx, f.db, f.db.Limited(find), board)
+	if err == nil && b.Rules.Derive == nil {
+		err = leaderboard.ErrNotDerived
+	}
+	if err != nil {
+		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
+	}
+	// From now on the entries follow no rule: whoever takes the next step computes all of them.
+	const forget = "UPDATE derived_boards SET rule_hash = '', step = step + 1 WHERE board_id = ?"
+	if _, err := f.db.ExecContext(ctx, forget, b.ID); err != nil {
+		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
+	}
+	return f.FollowSources(ctx, board, true)
+}
+
+// DerivedBoards lists derived boards in the order of their ids, after the id given (0 for the first), at most limit.
+func (f *Follower) DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error) {
+	var rows []boards.Row
+	query := f.db.Limited("SELECT " + boards.JoinedColumns + " FROM derived_boards d" +
+		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ? ORDER BY d.board_id LIMIT ?")
+	if err := f.db.SelectContext(ctx, &rows, query, after, max(0, limit)); err != nil {
+		return nil, db.Translate(ctx, "derived boards", err)
+	}
+	return boards.All(rows)
+}
+
+// Close gives up the leadership of all boards.
+func (f *Follower) Close() error { return f.leadership.close() }
+
+// SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no method
+// so that Store does not get it.
+func SetVerifying(f *Follower, under bool) { f.verifying.Store(under) }
