@@ -1,5 +1,5 @@
-// Package leaderboard has the nouns of the service and their pure rules: boards, periods, entries, policies and queries.
-// It imports the standard library only. Every other package speaks in these types; none of them adds a rule.
+// Package leaderboard has the nouns of the service and their pure rules: boards, periods, entries, policies and
+// queries. It imports the standard library only. Every other package speaks in these types; none of them adds a rule.
 //
 // Its files read in layers, each of which uses only those before it:
 //

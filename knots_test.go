@@ -43,8 +43,8 @@ func TestKnots(t *testing.T) {
 	}
 }
 
-// judgeKnot says what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can only
-// shrink: one that is larger than needed is wrong too.
+// judgeKnot says what is wrong with the largest knot of a package, "" when nothing is. An exception, 0 for none, can
+// only shrink: one that is larger than needed is wrong too.
 func judgeKnot(files, exception int) string {
 	switch {
 	case exception != 0 && (exception <= maxKnot || files < exception):

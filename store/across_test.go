@@ -19,7 +19,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// across is a request that gives one member a score on each board.
+// across returns a request that gives one member a score on each board.
 func across(key, member string, score int64, boards ...string) store.AcrossRequest {
 	r := store.AcrossRequest{Key: key}
 	for _, b := range boards {
@@ -28,8 +28,8 @@ func across(key, member string, score int64, boards ...string) store.AcrossReque
 	return r
 }
 
-// TestAcrossCommitLost is TestCommitLost for a request to two boards: both have it or none, and the same key returns the
-// one true result.
+// TestAcrossCommitLost is TestCommitLost for a request to two boards: both have it or none, and the same key returns
+// the one true result.
 func TestAcrossCommitLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

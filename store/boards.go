@@ -91,8 +91,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	return l.Board, created, db.Commit(tx)
 }
 
-// askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is there
-// already: either this sees the row of a global hide that comes at the same time, or that one waits for this row, see drain.
+// askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is
+// there already: either this sees the row of a global hide that comes at the same time, or that one waits for this row,
+// see drain.
 func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	var hidden bool
 	err := tx.GetContext(ctx, &hidden, "SELECT EXISTS (SELECT 1 FROM hidden_members WHERE board_id = 0)")
@@ -126,8 +127,8 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Boar
 	return false, err
 }
 
-// hasHiddenEntries asks whether a board keeps entries of hidden members. They are stored by the board's order like all others;
-// a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
+// hasHiddenEntries asks whether a board keeps entries of hidden members. They are stored by the board's order like all
+// others; a period with nothing else was never used as far as its seq goes. A closing bracket is missing.
 const hasHiddenEntries = "SELECT EXISTS (SELECT 1 FROM periods p JOIN entries e ON e.period_id = -p.id WHERE p.board_id = ?"
 
 // refuseIf is conflict when the answer to a question about an id is yes.
@@ -166,8 +167,8 @@ func dropUnused(ctx context.Context, tx *sqlx.Tx, boardID int64, fixed []leaderb
 	return err
 }
 
-// dropSeasons takes away the periods of seasons that are not among those of the new rules, or not with these bounds. One
-// that was used cannot go: its standings are history.
+// dropSeasons takes away the periods of seasons that are not among those of the new rules, or not with these bounds.
+// One that was used cannot go: its standings are history.
 func dropSeasons(ctx context.Context, tx *sqlx.Tx, boardID int64, seasons []leaderboard.SeasonRule) error {
 	var rows []boards.PeriodRow
 	const find = "SELECT " + boards.PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = 'season' AND state <> 'deleting' ORDER BY starts_at"

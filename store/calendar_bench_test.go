@@ -14,8 +14,8 @@ import (
 )
 
 // BenchmarkWindows compares single submits from 128 callers to a board with all eight windows with those to a board
-// with one: eight times the rows. MySQL has its durable defaults, as in production: a commit then costs what it costs, and
-// is shared by all windows.
+// with one: eight times the rows. MySQL has its durable defaults, as in production: a commit then costs what it costs,
+// and is shared by all windows.
 //
 //	go test ./store -run '^$' -bench Windows -benchtime 10x
 func BenchmarkWindows(b *testing.B) {
@@ -51,8 +51,8 @@ func BenchmarkWindows(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkAcross compares submits of one entry to each of four boards in one request with the same in four requests, one
-// after the other, from 128 callers.
+// BenchmarkAcross compares submits of one entry to each of four boards in one request with the same in four requests,
+// one after the other, from 128 callers.
 //
 //	go test ./store -run '^$' -bench Across -benchtime 10x
 func BenchmarkAcross(b *testing.B) {
@@ -82,7 +82,7 @@ func BenchmarkAcross(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// openDurable is a store on a server of its own with durable defaults.
+// openDurable returns a store on a server of its own with durable defaults.
 func openDurable(b *testing.B) *store.Store {
 	b.Helper()
 	server, err := devserver.StartMySQL(b.Context(), devserver.Config{Dir: b.TempDir(), MySQLOnly: true})

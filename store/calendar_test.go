@@ -9,7 +9,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// clocked is a store whose database clock is stopped wherever it is set.
+// clocked returns a store whose database clock is stopped wherever it is set.
 func clocked(t testing.TB, dsn string) storetest.Subject {
 	var stopped atomic.Int64
 	s := open(t, dsn, func(cfg *store.Config) {
@@ -23,7 +23,8 @@ func TestWindows(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) { storetest.RunWindows(t, clocked(t, dsn)) })
 }
 
-// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in leaps.
+// TestPropertyOfWindows runs the histories of TestProperty on boards with calendar windows, while time goes on in
+// leaps.
 func TestPropertyOfWindows(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })

@@ -127,7 +127,7 @@ func (f *followers) check(t *testing.T, want []leaderboard.Commit) {
 	}
 }
 
-// flat is a commit without pointers.
+// flat returns a commit without pointers.
 func flat(c leaderboard.Commit) []any {
 	out := []any{c.PeriodID, c.FirstSeq, c.LastSeq, c.PrevCommittedAt, c.CommittedAt, c.EntryCount}
 	for _, change := range c.Changes {

@@ -87,7 +87,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// database is the part of the configuration that the connections need.
+// database returns the part of the configuration that the connections need.
 func (c Config) database() db.Config {
 	return db.Config{
 		DSN: c.DSN, MaxConns: c.MaxConns, StatementTimeout: c.StatementTimeout, LockWait: c.LockWait,

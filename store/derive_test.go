@@ -26,7 +26,7 @@ func TestPropertyDerived(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyDerived(t, clocked(t, dsn)) })
 }
 
-// sourced is a store with a source and a board that is derived from it.
+// sourced returns a store with a source and a board that is derived from it.
 func sourced(t *testing.T, dsn string, change func(*store.Config)) (s *store.Store, source leaderboard.PeriodRef) {
 	t.Helper()
 	s = open(t, dsn, change)
@@ -186,8 +186,8 @@ func TestDerivedKeepsLog(t *testing.T) {
 	equals(t, s, 10)
 }
 
-// TestDerivedTogether: several processes follow the same board at once, while its source changes, somebody is hidden and
-// the rule is another one; whoever is faster, the log has no gap and the entries are what the sources make.
+// TestDerivedTogether: several processes follow the same board at once, while its source changes, somebody is hidden
+// and the rule is another one; whoever is faster, the log has no gap and the entries are what the sources make.
 func TestDerivedTogether(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -311,8 +311,8 @@ func TestLeadDerived(t *testing.T) {
 	})
 }
 
-// TestDerivedCutOff: a step of several transactions that ends in the middle, as of a killed process, leaves a board that
-// says it is being computed, and the next step of anybody finishes it.
+// TestDerivedCutOff: a step of several transactions that ends in the middle, as of a killed process, leaves a board
+// that says it is being computed, and the next step of anybody finishes it.
 func TestDerivedCutOff(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -346,7 +346,8 @@ func TestDerivedCutOff(t *testing.T) {
 	})
 }
 
-// TestDerivedVerifyAlone: of two comparisons with the sources at once the second is refused, and one comes after another.
+// TestDerivedVerifyAlone: of two comparisons with the sources at once the second is refused, and one comes after
+// another.
 func TestDerivedVerifyAlone(t *testing.T) {
 	t.Parallel()
 	s, _ := sourced(t, testenv.MySQL(t), nil)

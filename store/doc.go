@@ -1,7 +1,7 @@
 // Package store keeps boards, entries and their history in MySQL, the database of the service.
 //
-// Here are boards, periods, labels, people, hidden members, erasures, runs and the housekeeping, each in files of its own
-// over store.go. Everything else is in packages below, each of which begins with its reading order:
+// Here are boards, periods, labels, people, hidden members, erasures, runs and the housekeeping, each in files of its
+// own over store.go. Everything else is in packages below, each of which begins with its reading order:
 //
 //   - internal/commit writes: submissions queue per board and are committed in batches, one writer at a time per period, in
 //     this process and in all others, so that seq has no gap and follows the order of the commits.

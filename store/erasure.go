@@ -14,10 +14,10 @@ import (
 // How a member is erased.
 //
 // A row of erasures comes first, so whatever happens then, Sweep goes on where it stopped. What is kept of the member
-// besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of its
-// board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
-// other change. That the member is hidden is erased last: a hidden entry of somebody who is not hidden would be shown. Every step may be
-// repeated, and run by several processes at once.
+// besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of
+// its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
+// other change. That the member is hidden is erased last: a hidden entry of somebody who is not hidden would be shown.
+// Every step may be repeated, and run by several processes at once.
 
 const (
 	// erasePeriods is how many periods are looked through at once for entries of a member.
@@ -43,10 +43,10 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
 // profile, the lists of friends in both directions, and the record of hidings. Corrections of closed periods are
-// recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes it, and the
-// same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay: end that first.
-// A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded, ErrUnavailable; the
-// work is not lost by one.
+// recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
+// it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay:
+// end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
+// ErrUnavailable; the work is not lost by one.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, db.Wrap("forget", broken)

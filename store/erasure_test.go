@@ -101,7 +101,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	return boards
 }
 
-// forgottenPlaces are the periods in which the member is ranked. In those in which it is not, nobody is missing and
+// forgottenPlaces returns the periods in which the member is ranked. In those in which it is not, nobody is missing and
 // nobody else has moved.
 func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) []string {
 	t.Helper()

@@ -14,7 +14,7 @@ func TestPlans(t *testing.T) {
 	plantest.Run(t, plannedStatements())
 }
 
-// plannedStatements are the statements about boards and members.
+// plannedStatements returns the statements about boards and members.
 func plannedStatements() map[string]plantest.Planned {
 	out := map[string]plantest.Planned{}
 	labelled := map[string]string{"l0": "PRIMARY", "l1": "PRIMARY", "b": "PRIMARY"}

@@ -8,7 +8,7 @@ import (
 	"leaderboard/store/internal/derived"
 )
 
-// Waiting is how many requests and entries wait for a board's writer.
+// Waiting returns how many requests and entries wait for a board's writer.
 func (s *Store) Waiting(board string) (requests, entries int) {
 	requests, entries, _ = s.writer.Waiting(board, false)
 	return requests, entries
@@ -26,7 +26,7 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 	return requests, writing
 }
 
-// Batches is the pool of the writers.
+// Batches returns the pool of the writers.
 func (s *Store) Batches() *sql.DB { return s.db.Batches }
 
 // ReadLimited runs a reading statement that has one column as the store runs its own.
@@ -35,7 +35,7 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	return db.Translate(ctx, "read", s.db.QueryRowContext(ctx, s.db.Limited(query)).Scan(&n))
 }
 
-// AtMutex is how many writers are at a board, or wait for it.
+// AtMutex returns how many writers are at a board, or wait for it.
 func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.

@@ -12,8 +12,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same list
-// again changes nothing. Errors: a *leaderboard.RuleError, ErrUnavailable.
+// PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same
+// list again changes nothing. Errors: a *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PutFriends(ctx context.Context, member string, friends []string) (int, error) {
 	return s.changeFriends(ctx, member, friends, func(map[string]bool) []string { return friends })
 }
@@ -119,7 +119,7 @@ func friendsBehind(ctx context.Context, q sqlx.QueryerContext, query, member, af
 	return list, sqlx.SelectContext(ctx, q, &list, query, []byte(member), []byte(after), max(0, limit))
 }
 
-// FriendsOf are the friends of each of the members that have any, all of them in byte order: one statement.
+// FriendsOf returns the friends of each of the members that have any, all of them in byte order: one statement.
 func (s *Store) FriendsOf(ctx context.Context, members []string) (map[string][]string, error) {
 	lists := make(map[string][]string, len(members))
 	if len(members) == 0 {
@@ -165,7 +165,8 @@ func friendVersions(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// unfriend takes a member off the lists of others, purgeRows of them in one transaction, and says whether there were more.
+// unfriend takes a member off the lists of others, purgeRows of them in one transaction, and says whether there were
+// more.
 func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var members []string

@@ -10,7 +10,8 @@ import (
 	"leaderboard"
 )
 
-// TestFriendsAtOnce: whoever changes a list at the same time, it never grows too long, and every answer was true when it was given.
+// TestFriendsAtOnce: whoever changes a list at the same time, it never grows too long, and every answer was true when
+// it was given.
 func TestFriendsAtOnce(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

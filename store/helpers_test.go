@@ -14,7 +14,7 @@ import (
 	"leaderboard/store"
 )
 
-// open is a migrated store on a database.
+// open returns a migrated store on a database.
 func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	t.Helper()
 	db := connect(t, dsn)
@@ -37,7 +37,7 @@ func open(t testing.TB, dsn string, change func(*store.Config)) *store.Store {
 	return s
 }
 
-// connect is a pool of its own, for what a test does behind the store's back.
+// connect returns a pool of its own, for what a test does behind the store's back.
 func connect(t testing.TB, dsn string) *sql.DB {
 	t.Helper()
 	db, err := store.Connect(dsn)
@@ -68,12 +68,12 @@ func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rule
 	return p.Ref(&b)
 }
 
-// one is a request for one member.
+// one returns a request for one member.
 func one(board, key, member string, score int64) store.SubmitRequest {
 	return store.SubmitRequest{Board: board, Key: key, Entries: []leaderboard.Submission{{Member: member, Score: score}}}
 }
 
-// scoreOf is a member's score, -1 when it has none.
+// scoreOf returns a member's score, -1 when it has none.
 func scoreOf(t testing.TB, s *store.Store, ref leaderboard.PeriodRef, member string) int64 {
 	t.Helper()
 	out, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{member}})

@@ -16,12 +16,13 @@ import (
 
 // How a member is hidden.
 //
-// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch that
-// locks its board after the row was committed knows of it and applies submissions to the hidden entries. One that held the
-// lock before may still commit a visible entry; but before entries are looked for, the lock of the board was held once (of a
-// hide on one board: with the row itself; of a global one: see drain), so what is looked for is all that there will be. Each
-// of these states is a right one to start from, so Sweep goes on where a killed process stopped: the row says in its state
-// what is still to be done, and of a global hide which boards are done. To restore is the same, backwards.
+// First the row of hidden_members is committed, then the entries are moved, by the writers of their boards. A batch
+// that locks its board after the row was committed knows of it and applies submissions to the hidden entries. One that
+// held the lock before may still commit a visible entry; but before entries are looked for, the lock of the board was
+// held once (of a hide on one board: with the row itself; of a global one: see drain), so what is looked for is all
+// that there will be. Each of these states is a right one to start from, so Sweep goes on where a killed process
+// stopped: the row says in its state what is still to be done, and of a global hide which boards are done. To restore
+// is the same, backwards.
 
 // hiddenRow is a row of hidden_members.
 type hiddenRow struct {
@@ -47,10 +48,10 @@ func (r *hiddenRow) hiddenMember() leaderboard.HiddenMember {
 	}
 }
 
-// Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an open
-// period any more; with Reopen in a closed one neither. Everybody below moves up, in one change per period. Submissions
-// of the member go on being taken and answered, to the entries that are kept. The same again may change reason and
-// actor. ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it; other errors: a
+// Hide hides a member on a board, or everywhere, and returns when no answer shows one of the member's entries in an
+// open period any more; with Reopen in a closed one neither. Everybody below moves up, in one change per period.
+// Submissions of the member go on being taken and answered, to the entries that are kept. The same again may change
+// reason and actor. ErrOutcomeUnknown: it has not been done, or it has begun, and Sweep will finish it; other errors: a
 // *leaderboard.RuleError, ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error) {
 	if broken := r.Check(); broken != nil {
@@ -122,8 +123,8 @@ func (r *hiddenRow) restore(req *leaderboard.HideRequest, _ time.Time) (changed 
 // hiddenChange is hide or restore.
 type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Time) (changed bool, err error)
 
-// changeHidden changes the row of a member, and records that; both are committed when it returns. The row comes back as it
-// is now.
+// changeHidden changes the row of a member, and records that; both are committed when it returns. The row comes back as
+// it is now.
 func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
 	var row *hiddenRow
 	err := db.Retry(db.RetryableOrDuplicate, func() (err error) {
@@ -189,8 +190,8 @@ func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.Hi
 	return result.LastInsertId()
 }
 
-// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has its
-// writers ask from now on who is hidden.
+// askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has
+// its writers ask from now on who is hidden.
 func askForHiddenOn(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	err = tx.GetContext(ctx, &id, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name))
 	if errors.Is(err, sql.ErrNoRows) {

@@ -26,8 +26,8 @@ const (
 )
 
 // moveHidden sees to it that the entries of a member are where the row says, then marks the row as done. It may be
-// repeated, and run at the same time as another, also for an older or newer version of the row: what a batch makes of an
-// entry depends only on the rows that it finds.
+// repeated, and run at the same time as another, also for an older or newer version of the row: what a batch makes of
+// an entry depends only on the rows that it finds.
 func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 	var err error
 	if row.BoardID != 0 {
@@ -48,9 +48,9 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 	return err
 }
 
-// moveOnBoards moves the entries of a member on all boards that are not done yet. One that fails, because somebody holds its
-// lock for long, does not stop those after it. But the row then says no more than that the boards before it are done, so the next
-// sweep comes back to it.
+// moveOnBoards moves the entries of a member on all boards that are not done yet. One that fails, because somebody
+// holds its lock for long, does not stop those after it. But the row then says no more than that the boards before it
+// are done, so the next sweep comes back to it.
 func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow) (failed error) {
 	noted := row.After
 	defer func() {
@@ -94,8 +94,8 @@ func (s *Store) moveOnNext(ctx context.Context, row *hiddenRow, after int64) (id
 	return id, err
 }
 
-// nextBoard returns the board to pass over. It locks nothing, so it does not see a board that is just being created; that one
-// comes after row.After too, and is not passed over for good.
+// nextBoard returns the board to pass over. It locks nothing, so it does not see a board that is just being created;
+// that one comes after row.After too, and is not passed over for good.
 func (s *Store) nextBoard(ctx context.Context, after int64) (id int64, err error) {
 	err = s.db.GetContext(ctx, &id, s.db.Limited("SELECT id FROM boards WHERE id > ? ORDER BY id LIMIT 1"), after)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -111,10 +111,11 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 	return err
 }
 
-// drain waits until no batch is under way on the next board that began before the row of hidden_members was committed, and
-// sees to it that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of all
-// boards would pass over: either the creator sees the row, or this sees the board. It returns the board, 0 after the last
-// one. One board is locked at a time, so nobody waits for a board that a long transaction holds but those who write to it.
+// drain waits until no batch is under way on the next board that began before the row of hidden_members was committed,
+// and sees to it that its writers ask from now on. It also waits for a board that is being created, which an UPDATE of
+// all boards would pass over: either the creator sees the row, or this sees the board. It returns the board, 0 after
+// the last one. One board is locked at a time, so nobody waits for a board that a long transaction holds but those who
+// write to it.
 func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 	again := func(err error) bool { return db.Retryable(err) && !db.IsLockWait(err) }
 	err = db.Retry(again, func() (err error) {
@@ -208,8 +209,8 @@ func misplacedQuery(row *hiddenRow) string {
 		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ?"
 }
 
-// sweepHidden finishes what was begun by processes that are gone, or was too much for a request. Those of a board that is
-// being deleted go with it. Those everywhere come last, because they may take all the time that there is.
+// sweepHidden finishes what was begun by processes that are gone, or was too much for a request. Those of a board that
+// is being deleted go with it. Those everywhere come last, because they may take all the time that there is.
 func (s *Store) sweepHidden(ctx context.Context) error {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +

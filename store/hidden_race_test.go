@@ -16,7 +16,7 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// ban is a request to hide a member, everywhere when board is "".
+// ban returns a request to hide a member, everywhere when board is "".
 func ban(board, member string) leaderboard.HideRequest {
 	return leaderboard.HideRequest{Board: board, Member: member, Reason: "bot", Actor: "test"}
 }

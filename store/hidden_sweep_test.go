@@ -26,8 +26,8 @@ func threeBoards(t *testing.T, s *store.Store, db *sql.DB) (first, middle, last 
 	return first, middle, last
 }
 
-// TestHideEverywhereGoesOn: whoever goes on with a hiding everywhere does not begin with the boards that are done: one of
-// them is locked, and nobody waits for it. What is begun again, to restore the member, does begin with the first.
+// TestHideEverywhereGoesOn: whoever goes on with a hiding everywhere does not begin with the boards that are done: one
+// of them is locked, and nobody waits for it. What is begun again, to restore the member, does begin with the first.
 func TestHideEverywhereGoesOn(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -114,8 +114,8 @@ func TestHideEverywherePassesOver(t *testing.T) {
 	})
 }
 
-// TestHidingKeepsNothingWaiting: a hiding everywhere that does not get on takes no time from the rest of the housekeeping,
-// nor from hidings on one board.
+// TestHidingKeepsNothingWaiting: a hiding everywhere that does not get on takes no time from the rest of the
+// housekeeping, nor from hidings on one board.
 func TestHidingKeepsNothingWaiting(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -107,8 +107,8 @@ func TestHidingIsCutShort(t *testing.T) {
 	})
 }
 
-// TestHiddenRowsGo: with a board go the records of its hidden members and their entries, with a period that is not kept go
-// its hidden entries. The view for people shows what everybody sees.
+// TestHiddenRowsGo: with a board go the records of its hidden members and their entries, with a period that is not kept
+// go its hidden entries. The view for people shows what everybody sees.
 func TestHiddenRowsGo(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -5,7 +5,7 @@ import (
 	"leaderboard/store/internal/read"
 )
 
-// IndexMark is the state of the rank index of a period in memory and its number of buckets; false without one.
+// IndexMark returns the state of the rank index of a period in memory and its number of buckets; false without one.
 func (s *Store) IndexMark(periodID int64) (rank.State, int, bool) { return s.indexes.Loaded(periodID) }
 
 // Reads counts the answers put together from single statements, those that took a transaction, those of them that were

@@ -13,7 +13,7 @@ import (
 	"leaderboard/store/internal/index"
 )
 
-// filled is a crowd whose first store has written, indexed and answered a little.
+// filled returns a crowd whose first store has written, indexed and answered a little.
 func filled(t *testing.T, dsn string, change func(*store.Config)) *crowd {
 	t.Helper()
 	c := newCrowd(t, dsn, leaderboard.Rules{Policy: leaderboard.PolicyLatest}, change)

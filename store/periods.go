@@ -10,8 +10,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Current returns a board with the current period of each of its windows, and the database clock that says so. The first
-// to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
+// Current returns a board with the current period of each of its windows, and the database clock that says so. The
+// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	l, err := s.lookup.Current(ctx, name)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Store) Current(ctx context.Context, name string) (leaderboard.Listing, 
 	return l, nil
 }
 
-// CurrentPeriod returns the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the window
-// or nobody has written to the period or read it yet: other than Current it begins none.
+// CurrentPeriod returns the period of a board's window that is under way, or ErrPeriodNotFound when the board lacks the
+// window or nobody has written to the period or read it yet: other than Current it begins none.
 func (s *Store) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
 	l, err := s.lookup.AsItIs(ctx, b.Name)
 	if err != nil {

@@ -28,9 +28,9 @@ func (r *profileRow) profile() leaderboard.Profile {
 	}
 }
 
-// PutProfile sets the whole profile of a member and returns what is stored; created says whether there was none. The same
-// profile again changes nothing, its updated_time, which the database gives, included. Errors: a *leaderboard.RuleError,
-// ErrUnavailable.
+// PutProfile sets the whole profile of a member and returns what is stored; created says whether there was none. The
+// same profile again changes nothing, its updated_time, which the database gives, included. Errors: a
+// *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error) {
 	if broken := p.Check(); broken != nil {
 		return p, false, db.Wrap("put profile", broken)
@@ -99,7 +99,7 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 	return out, created, db.Translate(ctx, "patch profile", err)
 }
 
-// Profile is the profile of a member, or ErrProfileNotFound.
+// Profile returns the profile of a member, or ErrProfileNotFound.
 func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile, error) {
 	found, err := s.Profiles(ctx, []string{member})
 	if err == nil && len(found) == 0 {
@@ -111,7 +111,7 @@ func (s *Store) Profile(ctx context.Context, member string) (leaderboard.Profile
 	return found[0], nil
 }
 
-// Profiles are the profiles of those of the members that have one, in no particular order: one statement.
+// Profiles returns the profiles of those of the members that have one, in no particular order: one statement.
 func (s *Store) Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error) {
 	if len(members) == 0 {
 		return nil, nil

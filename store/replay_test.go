@@ -101,13 +101,13 @@ func (r *replay) ranked(start, stop int64, mode leaderboard.Mode) []leaderboard.
 	return out
 }
 
-// place is the number of entries ahead of e, whether it is there or not.
+// place returns the number of entries ahead of e, whether it is there or not.
 func (r *replay) place(e leaderboard.Entry) int64 {
 	i, _ := slices.BinarySearchFunc(r.sorted, e, r.rules.Compare)
 	return int64(i)
 }
 
-// tied is the tied rank of an entry with these criteria.
+// tied returns the tied rank of an entry with these criteria.
 func (r *replay) tied(e leaderboard.Entry) int64 {
 	e.CreatedTime, e.Member = leaderboard.MinTime-1, ""
 	return r.place(e) + 1

@@ -83,7 +83,7 @@ func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
 	return err
 }
 
-// Run is the run with this id, or ErrRunNotFound.
+// Run returns the run with this id, or ErrRunNotFound.
 func (s *Store) Run(ctx context.Context, id int64) (leaderboard.Run, error) {
 	var row runRow
 	err := s.db.GetContext(ctx, &row, s.db.Limited(selectRuns+" WHERE r.id = ?"), id)

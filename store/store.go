@@ -86,7 +86,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// DB is the pool, for migrations.Version and statistics. Nothing else may use it.
+// DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
 func (s *Store) DB() *sql.DB { return s.db.DB.DB }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -98,9 +98,9 @@ func Connect(dsn string) (*sql.DB, error) {
 // Now reads the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }
 
-// BuildIndex builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It is
-// a run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by the
-// next one. Errors: ErrPeriodNotFound, ErrUnavailable.
+// BuildIndex builds the rank index of a period from scratch, whatever its size, puts it into service and saves it. It
+// is a run like a refresh. It blocks until the index is saved or ctx ends; a build that was interrupted is continued by
+// the next one. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (s *Store) BuildIndex(ctx context.Context, ref leaderboard.PeriodRef, b IndexBuild) (leaderboard.Run, error) {
 	return s.indexes.Build(ctx, ref, b)
 }

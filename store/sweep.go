@@ -17,11 +17,11 @@ const (
 )
 
 // Sweep does the housekeeping: it finishes the deletion of boards, closes periods that have ended, deletes those that
-// their boards do not keep, forgets idempotency keys older than KeyTTL, commits in the change log older than ChangeTTL, and
-// runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
-// follow the log, and are saved. In the end it goes on hiding, restoring and erasing members. It works in bounded steps and
-// goes on after an error with the next job; it may be interrupted and repeated at any time, and by several processes at once.
-// It reads the database clock only.
+// their boards do not keep, forgets idempotency keys older than KeyTTL, commits in the change log older than ChangeTTL,
+// and runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank
+// indexes follow the log, and are saved. In the end it goes on hiding, restoring and erasing members. It works in
+// bounded steps and goes on after an error with the next job; it may be interrupted and repeated at any time, and by
+// several processes at once. It reads the database clock only.
 func (s *Store) Sweep(ctx context.Context) error {
 	now, err := s.Now(ctx)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return errors.Join(done, db.Translate(ctx, "sweep erasures", s.sweepErasures(ctx)))
 }
 
-// halfOf is a context that ends when half of the time is over that ctx has left.
+// halfOf returns a context that ends when half of the time is over that ctx has left.
 func halfOf(ctx context.Context) (context.Context, context.CancelFunc) {
 	if end, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(end)/2)

@@ -14,8 +14,8 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestSQLDocument runs every query of docs/sql.md, on the boards that the document says it speaks of: a member was hidden
-// on the first of two days and has submitted since.
+// TestSQLDocument runs every query of docs/sql.md, on the boards that the document says it speaks of: a member was
+// hidden on the first of two days and has submitted since.
 func TestSQLDocument(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/sql.md")
@@ -82,7 +82,8 @@ func race(t *testing.T, dsn string) {
 	mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_at) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
 }
 
-// table is the answer to a query: a line with the names of the columns, then one per row, each with one space between.
+// table returns the answer to a query: a line with the names of the columns, then one per row, each with one space
+// between.
 func table(t *testing.T, db *sql.DB, query string) (lines []string) {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), query)
@@ -202,7 +203,7 @@ func TestViewsAreCheap(t *testing.T) {
 	})
 }
 
-// rowsRead is how many rows the server reads for a query, in tables of its own making too.
+// rowsRead returns how many rows the server reads for a query, in tables of its own making too.
 func rowsRead(t *testing.T, db *sql.DB, query string) (n int) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())

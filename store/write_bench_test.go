@@ -131,7 +131,7 @@ func (w *writeBench) timed(b *testing.B, turn func() float64) (rows, cpu float64
 	return rows, (w.processorTime(b) - before) / time.Since(start).Seconds()
 }
 
-// processorTime is the processor time of this process and the server in seconds, 0 where there is no /proc.
+// processorTime returns the processor time of this process and the server in seconds, 0 where there is no /proc.
 func (w *writeBench) processorTime(b *testing.B) float64 {
 	const ticksPerSecond = 100
 	sum := 0.0
@@ -189,8 +189,8 @@ func (w *writeBench) submits(b *testing.B, goroutines, n int) float64 {
 	return rate
 }
 
-// plain is the baseline: autocommit upserts of n rows into the same table, without lock, log or HTTP. The policy of the
-// board is latest, so the writer is not disturbed by rows that change behind its back.
+// plain returns the baseline: autocommit upserts of n rows into the same table, without lock, log or HTTP. The policy
+// of the board is latest, so the writer is not disturbed by rows that change behind its back.
 func (w *writeBench) plain(b *testing.B, goroutines, n int) float64 {
 	query := "INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES " +
 		strings.TrimSuffix(strings.Repeat("(1,?,?,0,NOW(6)),", n), ",") +

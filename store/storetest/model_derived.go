@@ -50,7 +50,8 @@ type modelSource struct {
 	period *modelPeriod // nil: there is none
 }
 
-// FollowSources does what store.Store.FollowSources does as far as the entries go: it computes all of them from scratch.
+// FollowSources does what store.Store.FollowSources does as far as the entries go: it computes all of them from
+// scratch.
 func (m *Model) FollowSources(ctx context.Context, board string, _ bool) (leaderboard.DeriveStep, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {

@@ -18,8 +18,8 @@ type Lookup struct {
 	Memory *Memory
 }
 
-// Current returns a board with the current period of each of its windows, and the database clock that says so. The first
-// to ask after a rollover begins the new periods. Errors: ErrBoardNotFound.
+// Current returns a board with the current period of each of its windows, and the database clock that says so. The
+// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() {

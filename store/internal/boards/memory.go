@@ -7,8 +7,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// Known is a board at one version, and its current periods as the last batch found them. It is shared and never written to.
-// Whoever locks the board finds out whether it still holds. The zero value is a board of which nothing is known.
+// Known is a board at one version, and its current periods as the last batch found them. It is shared and never written
+// to. Whoever locks the board finds out whether it still holds. The zero value is a board of which nothing is known.
 type Known struct {
 	Board     leaderboard.Board // without its times
 	Calendar  leaderboard.Calendar

@@ -16,8 +16,8 @@ type Rollover struct {
 	Ended   []int64              // open periods past their end
 }
 
-// RolloverAt decides which periods are current. The row of a period decides, not the calendar, as long as it has not ended:
-// a clock that goes back does not bring a past period back, and servers whose time zone files differ agree.
+// RolloverAt decides which periods are current. The row of a period decides, not the calendar, as long as it has not
+// ended: a clock that goes back does not bring a past period back, and servers whose time zone files differ agree.
 func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) Rollover {
 	var r Rollover
 	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))

@@ -48,8 +48,8 @@ type batch struct {
 	commits []Event
 }
 
-// run carries out requests of one queue, tells of the commits, and then answers every request. It works on a context of its
-// own: the requests of a batch belong to several callers, and none may cancel it for the others.
+// run carries out requests of one queue, tells of the commits, and then answers every request. It works on a context of
+// its own: the requests of a batch belong to several callers, and none may cancel it for the others.
 func (c *committer) run(reqs []request, text *db.Text) {
 	b := c.newBatch(reqs, text)
 	defer c.mutexes.lock(slices.Collect(maps.Keys(b.needs))...)()
@@ -111,11 +111,11 @@ func (c *committer) newBatch(reqs []request, text *db.Text) *batch {
 	return b
 }
 
-// derivedAmong returns those of the boards that are derived. They take no submissions, so a batch for several boards does
-// without their mutexes and locks, which a step of theirs may hold for seconds: boards that have nothing to do with it would
-// wait, too. The database is asked only about boards that are not remembered as ordinary ones; what is remembered of a
-// derived board is not enough, because nobody who submits to it would find out that another server has made it an ordinary
-// one. When the answer does not come, the locks decide as of any board.
+// derivedAmong returns those of the boards that are derived. They take no submissions, so a batch for several boards
+// does without their mutexes and locks, which a step of theirs may hold for seconds: boards that have nothing to do
+// with it would wait, too. The database is asked only about boards that are not remembered as ordinary ones; what is
+// remembered of a derived board is not enough, because nobody who submits to it would find out that another server has
+// made it an ordinary one. When the answer does not come, the locks decide as of any board.
 func (c *committer) derivedAmong(names []string) map[string]bool {
 	unsure := slices.DeleteFunc(names, func(name string) bool {
 		k, ok := c.memory.Get(name)
@@ -178,8 +178,8 @@ func (b *batch) try(ctx context.Context) error {
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, b.text}), tx.End())
 }
 
-// transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that an
-// answer to what was written decides that it was not committed.
+// transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that
+// an answer to what was written decides that it was not committed.
 func (b *batch) transact(ctx context.Context, t *transaction) error {
 	names, err := b.lockOrder(ctx, t)
 	if err != nil {
@@ -215,8 +215,8 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	return t.Commit(ctx)
 }
 
-// apply carries out the requests in order of arrival on the boards that were locked. It returns the rows of idempotency keys
-// to add by key, the order in which every batch adds them.
+// apply carries out the requests in order of arrival on the boards that were locked. It returns the rows of idempotency
+// keys to add by key, the order in which every batch adds them.
 func (b *batch) apply(l *locked, known map[string]keyRow) (keys []keyRow) {
 	b.answers = make([]error, len(b.requests))
 	for i, r := range b.requests {
@@ -258,10 +258,10 @@ type boardID struct {
 	Name string
 }
 
-// lockOrder returns the boards of the batch, several by id: as they are remembered, or as the database says when one is not.
-// Whoever locks several boards takes them in this order, and whoever locks one waits for no other, so there is no circle.
-// (An id may be known wrongly, when another server has deleted a board and made it again; a circle that comes of it is a
-// deadlock, and the batch is repeated with the right ids.)
+// lockOrder returns the boards of the batch, several by id: as they are remembered, or as the database says when one is
+// not. Whoever locks several boards takes them in this order, and whoever locks one waits for no other, so there is no
+// circle. (An id may be known wrongly, when another server has deleted a board and made it again; a circle that comes
+// of it is a deadlock, and the batch is repeated with the right ids.)
 func (b *batch) lockOrder(ctx context.Context, t *transaction) ([]string, error) {
 	names := slices.Sorted(maps.Keys(b.needs))
 	if len(names) < 2 {
@@ -316,8 +316,8 @@ func appendReadIDs(t *db.Text, names []string) {
 	t.Str("SELECT id, name FROM boards WHERE name IN (").Hexes(names).Str(") AND state = 'open'")
 }
 
-// readKeys reads the idempotency keys of requests for several boards, and the clock that those to add are stored with. All
-// locks are held: a repetition names the same boards, so it waits for the first.
+// readKeys reads the idempotency keys of requests for several boards, and the clock that those to add are stored with.
+// All locks are held: a repetition names the same boards, so it waits for the first.
 func (b *batch) readKeys(ctx context.Context, t *transaction) (keys map[string]keyRow, clock leaderboard.Micros, err error) {
 	t.text.Reset()
 	t.text.Str(t.Opening()).Str("SELECT ").Str(b.db.Sysdate()).Str(";")

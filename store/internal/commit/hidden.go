@@ -7,9 +7,9 @@ import (
 	"leaderboard"
 )
 
-// The entry of a hidden member is a row of entries whose period_id is that of the period, negative: no reader asks for one.
-// Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is where it
-// belongs, and moves it when it is not.
+// The entry of a hidden member is a row of entries whose period_id is that of the period, negative: no reader asks for
+// one. Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is
+// where it belongs, and moves it when it is not.
 
 // States of a row of hidden_members.
 const (

@@ -39,9 +39,9 @@ type lockedBoard struct {
 // all returns the periods that may have changed.
 func (b *lockedBoard) all() []*period { return append(slices.Clip(b.periods), b.past...) }
 
-// lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as long
-// as the board is what it was for the last batch. The reads see what is committed when the lock is held: under READ
-// COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound.
+// lockBoard locks a board, begins the transaction if nothing else has, and reads all that is needed, in one packet as
+// long as the board is what it was for the last batch. The reads see what is committed when the lock is held: under
+// READ COMMITTED each statement has a snapshot of its own. Errors: ErrBoardNotFound.
 func (t *transaction) lockBoard(ctx context.Context, name string, n *needs) (*lockedBoard, error) {
 	known, _ := t.memory.Get(name)
 	b := &lockedBoard{known: known, hidden: hiddenMembers{}}
@@ -85,8 +85,8 @@ func (b *lockedBoard) isAs(known *boards.Known) bool {
 		slices.Equal(ids, known.Periods)
 }
 
-// moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so that
-// name them.
+// moveMembers moves the entries of members in the current periods to where they belong. In past ones requests do so
+// that name them.
 func (b *lockedBoard) moveMembers(members []string) {
 	for _, p := range b.periods {
 		if len(p.hiddenMembers)+len(p.hidden.entries) == 0 {
@@ -252,8 +252,8 @@ func (t *transaction) lockPast(ctx context.Context, b *lockedBoard, n *needs) er
 	return t.readPastEntries(ctx, b, n)
 }
 
-// lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One that
-// has ended is closed by now: the rollover came first. There may be none, of which the request is told.
+// lockPastPeriods locks periods of the board whose row is locked already, in the order in which sweeping does it. One
+// that has ended is closed by now: the rollover came first. There may be none, of which the request is told.
 func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids []int64) error {
 	text := &db.Text{}
 	appendLockPast(text, b.known.Board.ID, ids)
@@ -285,8 +285,9 @@ func appendLockPast(t *db.Text, boardID int64, ids []int64) {
 	t.Str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
 }
 
-// readPastEntries reads the entries of the members in the past periods that their requests name, and the hidden ones: there
-// may be one that nobody is hidden for any more, because a period that closed before its member was restored keeps it.
+// readPastEntries reads the entries of the members in the past periods that their requests name, and the hidden ones:
+// there may be one that nobody is hidden for any more, because a period that closed before its member was restored
+// keeps it.
 func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *needs) error {
 	text := (&db.Text{}).Str("SELECT 1;")
 	var read []pastEntries

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it has
-// told of what it committed. So commit events come in the order in which the commits were made, though a board is written to
-// by its own queue and by the one for several boards; and writers of one process do not wait for each other in the database,
-// each with a connection in its hands.
+// boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it
+// has told of what it committed. So commit events come in the order in which the commits were made, though a board is
+// written to by its own queue and by the one for several boards; and writers of one process do not wait for each other
+// in the database, each with a connection in its hands.
 type boardMutexes struct {
 	mu   sync.Mutex
 	held map[string]*boardMutex // by name of the board; those that are locked or waited for
@@ -19,10 +19,10 @@ type boardMutex struct {
 	users  int           // guarded by boardMutexes.mu
 }
 
-// lock waits until nobody else writes to the boards, and returns what lets the next in. Several are locked in the order of
-// their names, so nobody waits in a circle; whoever holds one must not lock again. These mutexes come first: nobody may
-// lock one with a row of the database locked, because its holder may wait for that row, and neither the database nor the
-// mutexes would see the circle.
+// lock waits until nobody else writes to the boards, and returns what lets the next in. Several are locked in the order
+// of their names, so nobody waits in a circle; whoever holds one must not lock again. These mutexes come first: nobody
+// may lock one with a row of the database locked, because its holder may wait for that row, and neither the database
+// nor the mutexes would see the circle.
 func (m *boardMutexes) lock(boards ...string) (unlock func()) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
 	mutexes := make([]*boardMutex, len(boards))

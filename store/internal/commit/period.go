@@ -129,8 +129,8 @@ func (p *period) remove(member string) (res leaderboard.Result, ok bool) {
 	return res, ok
 }
 
-// move moves a member's entry to where it belongs: among the hidden ones or the visible ones. To everybody it disappears, or
-// appears with the time at which its score was reached: a change like any other.
+// move moves a member's entry to where it belongs: among the hidden ones or the visible ones. To everybody it
+// disappears, or appears with the time at which its score was reached: a change like any other.
 func (p *period) move(member string) {
 	visible, kept := p.entries[member], p.hidden.entries[member]
 	switch hidden := p.hiddenMembers.on(p.ref.BoardID, member); {
@@ -150,8 +150,8 @@ func (p *period) corrected(actor string, from int64) {
 	}
 }
 
-// record makes next the member's entry, nil for none. Of a hidden member that is the hidden one, and nothing that anybody
-// sees; old is what entry said.
+// record makes next the member's entry, nil for none. Of a hidden member that is the hidden one, and nothing that
+// anybody sees; old is what entry said.
 func (p *period) record(member string, old, next *leaderboard.Entry) {
 	if p.hiddenMembers.on(p.ref.BoardID, member) {
 		p.hidden.set(member, next)
@@ -181,8 +181,8 @@ func growth(c *leaderboard.Change) int64 {
 	}
 }
 
-// outcome returns what has to be written: the entries that differ from the ones found, by member bytes (the order of the
-// primary key, so that neighbours are written together), and the members whose entries are gone.
+// outcome returns what has to be written: the entries that differ from the ones found, by member bytes (the order of
+// the primary key, so that neighbours are written together), and the members whose entries are gone.
 func (p *period) outcome() (upserts []*leaderboard.Entry, gone []string) {
 	seen := make(map[string]bool, len(p.changes))
 	for _, c := range p.changes {

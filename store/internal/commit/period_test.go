@@ -10,7 +10,7 @@ import (
 	"leaderboard/store/internal/boards"
 )
 
-// freshPeriod is a period with the entry a: 10 at time 1000, at seq 5, whose clock says now.
+// freshPeriod returns a period with the entry a: 10 at time 1000, at seq 5, whose clock says now.
 func freshPeriod(policy leaderboard.Policy, now leaderboard.Micros) *period {
 	rules := leaderboard.Rules{Policy: policy}.WithDefaults()
 	ref := leaderboard.PeriodRef{ID: 1, BoardID: 2, Board: "b", Window: leaderboard.WindowAllTime, Rules: &rules}

@@ -11,8 +11,9 @@ import (
 	"leaderboard/store/internal/plantest"
 )
 
-// TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: those of a batch as small as can be, and one as large, with all windows and a chunk of
-// members, of which the optimizer must still make ranges.
+// TestPlans: every statement of the writer reads through the index meant for it and sorts nothing: those of a batch as
+// small as can be, and one as large, with all windows and a chunk of members, of which the optimizer must still make
+// ranges.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	out := map[string]plantest.Planned{}

@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// queues are what waits to be committed: a queue per board, and one for requests for several boards. Each queue with work
-// has a goroutine that commits all that waits as one batch, and again what has come meanwhile (group commit).
+// queues are what waits to be committed: a queue per board, and one for requests for several boards. Each queue with
+// work has a goroutine that commits all that waits as one batch, and again what has come meanwhile (group commit).
 type queues struct {
 	waiting int // how many entries may wait in one queue
 	rows    int // how many entries one batch takes at most, unless a single request has more
@@ -107,9 +107,9 @@ const (
 	maxLinger   = time.Millisecond
 )
 
-// linger gives the callers that were just answered a moment to come back, a quarter of the time that the batch took. Without it
-// busy callers fall into two halves that commit alternately, in batches of half the size. A caller that is alone is never
-// waited for.
+// linger gives the callers that were just answered a moment to come back, a quarter of the time that the batch took.
+// Without it busy callers fall into two halves that commit alternately, in batches of half the size. A caller that is
+// alone is never waited for.
 func (q *queues) linger(one *queue, answered int, took time.Duration) {
 	q.mu.Lock()
 	goal := answered + len(one.waiting)
@@ -134,8 +134,8 @@ func (q *queues) linger(one *queue, answered int, took time.Duration) {
 }
 
 // take removes and returns the next batch: whole requests, for as many entries as one batch takes on at most
-// MaxAcrossBoards boards, or one request. When nothing waits it removes the queue and returns nil; the next request then
-// starts a new one.
+// MaxAcrossBoards boards, or one request. When nothing waits it removes the queue and returns nil; the next request
+// then starts a new one.
 func (q *queues) take(one *queue) []request {
 	q.mu.Lock()
 	defer q.mu.Unlock()

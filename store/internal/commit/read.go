@@ -167,9 +167,10 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 	return rows.Err()
 }
 
-// appendHidden asks which of the members are hidden on a board that may have such, and for their hidden entries. While a
-// member has a hidden entry in an open period there is a row of hidden_members, so most batches find nothing here. That row
-// may have been erased with the member while a submission was on its way, so removals ask for hidden entries without it.
+// appendHidden asks which of the members are hidden on a board that may have such, and for their hidden entries. While
+// a member has a hidden entry in an open period there is a row of hidden_members, so most batches find nothing here.
+// That row may have been erased with the member while a submission was on its way, so removals ask for hidden entries
+// without it.
 func (r *reading) appendHidden(t *db.Text) {
 	if !r.hasHidden {
 		return

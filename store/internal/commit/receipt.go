@@ -13,8 +13,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// requestHash returns SHA-256 over a canonical encoding of a request: equal for equal decoded requests, however they were
-// written, and different for all others.
+// requestHash returns SHA-256 over a canonical encoding of a request: equal for equal decoded requests, however they
+// were written, and different for all others.
 func requestHash(entries []leaderboard.Submission) [sha256.Size]byte {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 64*len(entries)+8), uint64(len(entries)))
 	for _, e := range entries {

@@ -7,7 +7,8 @@ import (
 	"leaderboard"
 )
 
-// request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each time.
+// request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each
+// time.
 type request interface {
 	head() *header
 	// collect adds what the request needs to know of each of its boards.
@@ -61,7 +62,8 @@ type SubmitRequest struct {
 	Entries []leaderboard.Submission
 }
 
-// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
+// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one
+// transaction.
 type AcrossRequest struct {
 	Key     string // idempotency key of at most 128 bytes, "" for none
 	Entries []leaderboard.BoardSubmission
@@ -135,8 +137,8 @@ func (s *multiBoardSubmission) collect(of func(board string) *needs) {
 	}
 }
 
-// apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when it was
-// not known before the lock that they are derived; the answer is the same.
+// apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when
+// it was not known before the lock that they are derived; the answer is the same.
 func (s *multiBoardSubmission) apply(l *locked) error {
 	s.receipt = leaderboard.AcrossReceipt{
 		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
@@ -242,8 +244,8 @@ func (r *removal) applyToPast(p *period) error {
 	return nil
 }
 
-// Move moves the entries of a member who was hidden or restored to where they belong: in the current periods, and in those
-// that it names.
+// Move moves the entries of a member who was hidden or restored to where they belong: in the current periods, and in
+// those that it names.
 type Move struct {
 	Board     string
 	Member    string
@@ -257,8 +259,8 @@ type move struct {
 	Move
 }
 
-// pastCost is how many entries to submit a named period counts for in a batch: it is locked, and may get a commit of its
-// own.
+// pastCost is how many entries to submit a named period counts for in a batch: it is locked, and may get a commit of
+// its own.
 const pastCost = 10
 
 // newMove returns a move. It does not add to what is refused when too much waits: moves come one at a time.
@@ -274,8 +276,8 @@ func (m *move) collect(of func(board string) *needs) {
 	n.past = append(n.past, pastEntries{m.Member, m.PeriodIDs})
 }
 
-// apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays as
-// it is unless it is reopened.
+// apply moves the entries in the periods named; those in the current ones were moved by the lock. A closed period stays
+// as it is unless it is reopened.
 func (m *move) apply(l *locked) error {
 	b := l.boards[m.Board]
 	if b == nil {

@@ -32,9 +32,9 @@ type Rewrite struct {
 	Fence string
 }
 
-// Rewrite commits changes in one transaction, with the locks of a batch, and returns the seq of the period after it. Those
-// of a hidden member are made to the hidden entry. Errors: ErrConcurrent when the board is no more as the snapshot found it;
-// ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
+// Rewrite commits changes in one transaction, with the locks of a batch, and returns the seq of the period after it.
+// Those of a hidden member are made to the hidden entry. Errors: ErrConcurrent when the board is no more as the
+// snapshot found it; ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
 func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err error) {
 	defer w.mutexes.lock(r.Board.Name)() // before there is a connection: who waits holds none
 	tx, err := w.db.Begin(ctx)

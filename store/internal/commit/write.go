@@ -103,8 +103,8 @@ type entryRow struct {
 	entry    *leaderboard.Entry
 }
 
-// appendHiddenTimes keeps the created_at that was assigned last, of periods in which nothing but hidden entries changed: of
-// two entries that are shown together one day, the earlier one has the earlier time.
+// appendHiddenTimes keeps the created_at that was assigned last, of periods in which nothing but hidden entries
+// changed: of two entries that are shown together one day, the earlier one has the earlier time.
 func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
 	for _, p := range periods {
 		if len(p.hidden.touched) == 0 {
@@ -159,8 +159,8 @@ func appendCorrections(t *db.Text, p *period) {
 	}
 }
 
-// appendAdvance moves the periods to their new states, all in one statement. Each event is from the state that its period
-// was found in to the new one.
+// appendAdvance moves the periods to their new states, all in one statement. Each event is from the state that its
+// period was found in to the new one.
 func appendAdvance(t *db.Text, changed []*period, events []Event) {
 	byID := func(column string, value func(i int)) {
 		t.Str(column).Str(" = CASE id")

@@ -18,8 +18,8 @@ type Limits struct {
 	Batch int // entries that one transaction takes at most, unless a single request has more
 }
 
-// Writer commits what is asked for, in batches. Its methods return after the commit; their ctx bounds the waiting of the
-// caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. All methods may be called
+// Writer commits what is asked for, in batches. Its methods return after the commit; their ctx bounds the waiting of
+// the caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. All methods may be called
 // concurrently.
 type Writer struct {
 	committer
@@ -39,9 +39,9 @@ func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 // Close waits for what was accepted. What comes later fails with ErrUnavailable.
 func (w *Writer) Close() { w.queues.close() }
 
-// Submit applies the entries to all current periods of the board. A second request with the same key and the same entries
-// gets the receipt of the first. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
-// Entries that break a rule are results, not errors.
+// Submit applies the entries to all current periods of the board. A second request with the same key and the same
+// entries gets the receipt of the first. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable,
+// ErrOutcomeUnknown. Entries that break a rule are results, not errors.
 func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
 	if err := checkKey(r.Key); err != nil {
 		return leaderboard.Receipt{}, err
@@ -53,9 +53,9 @@ func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Recei
 	return s.receipt, nil
 }
 
-// SubmitAcross is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do not
-// exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for. Its
-// idempotency keys are not those of any board.
+// SubmitAcross is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
+// not exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for.
+// Its idempotency keys are not those of any board.
 func (w *Writer) SubmitAcross(ctx context.Context, r AcrossRequest) (leaderboard.AcrossReceipt, error) {
 	if err := checkKey(r.Key); err != nil {
 		return leaderboard.AcrossReceipt{}, err

@@ -40,8 +40,8 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for everything but batches, one of connections that take several statements at once, and one
-// connection that never waits behind anything else. All methods may be called concurrently.
+// DB is the database: a pool for everything but batches, one of connections that take several statements at once, and
+// one connection that never waits behind anything else. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB
 	Batches *sql.DB // for text built by hand only

@@ -24,8 +24,8 @@ const (
 // errNeedsCompute: the changes since the reflected state cannot be known any more.
 var errNeedsCompute = errors.New("store: the derived board must be computed from scratch")
 
-// changedMembers returns the members whose entries may differ from the reflected state, in byte order: those with changes in
-// the log of a source, and those of the sources that leave or arrive.
+// changedMembers returns the members whose entries may differ from the reflected state, in byte order: those with
+// changes in the log of a source, and those of the sources that leave or arrive.
 func (d *derivation) changedMembers(ctx context.Context) ([]string, error) {
 	members, all := map[string]struct{}{}, int64(0)
 	for _, s := range d.periods {

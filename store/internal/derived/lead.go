@@ -10,9 +10,9 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// leadership keeps the locks by which processes share the following of derived boards. They belong to one connection, which
-// is opened when the first is asked for and is not of the pools. A lock only saves work: what makes a step right is the
-// check in its transaction.
+// leadership keeps the locks by which processes share the following of derived boards. They belong to one connection,
+// which is opened when the first is asked for and is not of the pools. A lock only saves work: what makes a step right
+// is the check in its transaction.
 type leadership struct {
 	store *db.DB
 
@@ -21,7 +21,8 @@ type leadership struct {
 	conn *sql.Conn
 }
 
-// lockName is the name of the lock of a board. Names belong to the server, not to the database, and have 64 bytes at most.
+// lockName is the name of the lock of a board. Names belong to the server, not to the database, and have 64 bytes at
+// most.
 const lockName = "CONCAT('leaderboard-derive-', LEFT(SHA2(DATABASE(), 256), 20), '-', ?)"
 
 // LeadDerived says whether this process is the one that follows the sources of a board, and makes it so when nobody is.

@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// lookUps is how many entries one statement of a step looks up by period and member. The server gives up planning by ranges
-// at some ten thousands.
+// lookUps is how many entries one statement of a step looks up by period and member. The server gives up planning by
+// ranges at some ten thousands.
 const lookUps = 4000
 
 // held is what a member has: in the derived board and in its sources.
@@ -69,7 +69,8 @@ func (d *derivation) lookUp(ctx context.Context, members []string) ([]held, erro
 	return found, rows.Err()
 }
 
-// ids returns the periods that have entries of the board: its own, that of its hidden entries, and the sources that there are.
+// ids returns the periods that have entries of the board: its own, that of its hidden entries, and the sources that
+// there are.
 func (d *derivation) ids() []int64 {
 	ids := []int64{d.own.ID, -d.own.ID}
 	for _, s := range d.desired {
@@ -122,8 +123,8 @@ type stream struct {
 	ended    bool                // nothing is left to read
 }
 
-// merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in the
-// order of members: all periods are read side by side in the order of the primary key.
+// merge passes every member that has an entry in the board or in one of its sources to fn, with what it has there, in
+// the order of members: all periods are read side by side in the order of the primary key.
 func (d *derivation) merge(ctx context.Context, fn func(member string, h held) error) error {
 	ids := d.ids()
 	streams := make([]*stream, len(ids))

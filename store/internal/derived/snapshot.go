@@ -273,7 +273,7 @@ func (d *derivation) lag() int64 {
 // part is a source that counts with a weight.
 type part struct{ periodID, weight int64 }
 
-// leaving are the reflected sources that are not desired, arriving the desired ones that are not reflected.
+// leaving returns the reflected sources that are not desired, arriving the desired ones that are not reflected.
 func (d *derivation) leaving() []part { return without(d.reflectedParts(), d.desiredParts()) }
 
 func (d *derivation) arriving() []part { return without(d.desiredParts(), d.reflectedParts()) }
@@ -294,7 +294,7 @@ func (d *derivation) desiredParts() []part {
 	return parts
 }
 
-// without is a without b, both as multisets.
+// without returns a without b, both as multisets.
 func without(a, b []part) []part {
 	count := map[part]int{}
 	for _, p := range b {
@@ -309,14 +309,15 @@ func without(a, b []part) []part {
 	return rest
 }
 
-// readingRests says how long a step that touches most of a board rests after a piece of reading, as a multiple of the time
-// that it took: a rollover of the day has time. It does not rest between pieces of writing. As long as the transaction is open
-// every reader of the board has to look past the rows that it has changed, which slows ranks down; the sooner it is over
-// the better. What is left of the reads over a whole rollover is measured by the section derived of the bench (goal: 0.8).
+// readingRests says how long a step that touches most of a board rests after a piece of reading, as a multiple of the
+// time that it took: a rollover of the day has time. It does not rest between pieces of writing. As long as the
+// transaction is open every reader of the board has to look past the rows that it has changed, which slows ranks down;
+// the sooner it is over the better. What is left of the reads over a whole rollover is measured by the section derived
+// of the bench (goal: 0.8).
 const readingRests = 6
 
-// rest leaves the server to others for a while, in a rollover of the day or a computation. A step that only follows a busy
-// source does not rest.
+// rest leaves the server to others for a while, in a rollover of the day or a computation. A step that only follows a
+// busy source does not rest.
 func (d *derivation) rest(ctx context.Context, took time.Duration) error {
 	if !d.paced {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// CheckSources refuses sources that cannot be any, or could have no entries. The rule that the board has already, old, is
-// not held against what has become of its sources since.
+// CheckSources refuses sources that cannot be any, or could have no entries. The rule that the board has already, old,
+// is not held against what has become of its sources since.
 func CheckSources(ctx context.Context, d *db.DB, tx *sqlx.Tx, m *boards.Memory, name string, old, rules *leaderboard.Rules) error {
 	if rules.Derive == nil || reflect.DeepEqual(old.Derive, rules.Derive) {
 		return nil

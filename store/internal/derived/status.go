@@ -11,8 +11,8 @@ import (
 	"leaderboard/store/internal/entries"
 )
 
-// Derivation returns how a derived board stands to its sources, in one snapshot. The sources come in the order of the rule,
-// after them those that are reflected still though they have left. Errors: ErrBoardNotFound, ErrNotDerived.
+// Derivation returns how a derived board stands to its sources, in one snapshot. The sources come in the order of the
+// rule, after them those that are reflected still though they have left. Errors: ErrBoardNotFound, ErrNotDerived.
 func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
 	err := f.take(ctx, board, func(d *derivation) error {
@@ -64,9 +64,10 @@ func (d *derivation) tellLeaving(ctx context.Context, seqs map[part][]int64, out
 }
 
 // VerifySources compares the entries of a derived board with those that its sources make, in one snapshot. Members with
-// changes that are not followed yet are left out; while the board is DerivationStateComputing it is not equal. The first difference is that of the first
-// member in byte order; it has no rank. It reads all entries of all sources, so a process makes one verification at a time.
-// Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another one is under way.
+// changes that are not followed yet are left out; while the board is DerivationStateComputing it is not equal. The
+// first difference is that of the first member in byte order; it has no rank. It reads all entries of all sources, so a
+// process makes one verification at a time. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded while another one is
+// under way.
 func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard.Verification, error) {
 	var v leaderboard.Verification
 	if !f.verifying.CompareAndSwap(false, true) {

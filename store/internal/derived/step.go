@@ -3,12 +3,12 @@
 // How a step comes to an exact result: one snapshot has the states of the sources, the members that have changed since
 // the reflected ones, from the log, and these members' entries in all sources. The entries of members that have not
 // changed follow from what has not changed. The transaction that writes takes the locks of every writer, and writes
-// only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So the
-// entries go from one exact combination of the sources' states to the next, whoever takes the steps.
+// only if the board is still what the snapshot found: its rules, its seq, and its step, which every step moves on. So
+// the entries go from one exact combination of the sources' states to the next, whoever takes the steps.
 //
-// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which members
-// may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares and reports,
-// lead.go shares the work between processes.
+// Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which
+// members may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares
+// and reports, lead.go shares the work between processes.
 package derived
 
 import (
@@ -47,8 +47,8 @@ func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
 // two at once one starts over. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others keep being faster,
 // ErrUnavailable, ErrOutcomeUnknown.
 //
-// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it may
-// be long it does nothing then, and says so in the field Long of the step.
+// A step that computes all entries, or takes sources in or out, takes long and rests between its readings. Unless it
+// may be long it does nothing then, and says so in the field Long of the step.
 func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var (
 		step leaderboard.DeriveStep
@@ -130,9 +130,10 @@ func (d *derivation) computeChanged(ctx context.Context, out *output) error {
 	return nil
 }
 
-// Recompute computes all entries of a derived board from scratch from its sources and writes those that differ. The returned
-// step has DerivationStateComputing if it is the one that did so; otherwise another process, which follows the board, was
-// faster and has done it since this was called, and the step is what was left to do then. Errors as of FollowSources.
+// Recompute computes all entries of a derived board from scratch from its sources and writes those that differ. The
+// returned step has DerivationStateComputing if it is the one that did so; otherwise another process, which follows the
+// board, was faster and has done it since this was called, and the step is what was left to do then. Errors as of
+// FollowSources.
 func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.DeriveStep, error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err := boards.Get(ctx, f.db, f.db.Limited(find), board)
@@ -164,6 +165,6 @@ func (f *Follower) DerivedBoards(ctx context.Context, after int64, limit int) ([
 // Close gives up the leadership of all boards.
 func (f *Follower) Close() error { return f.leadership.close() }
 
-// SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no method
-// so that Store does not get it.
+// SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no
+// method so that Store does not get it.
 func SetVerifying(f *Follower, under bool) { f.verifying.Store(under) }

@@ -38,8 +38,8 @@ func (o *output) finish(ctx context.Context) error {
 	return o.write(ctx, specOf(o.d.board.Rules.Derive))
 }
 
-// write commits the changes, and that the entries follow spec now; nil is no rule. It fails with commit.ErrConcurrent when
-// the board is no more what the snapshot found.
+// write commits the changes, and that the entries follow spec now; nil is no rule. It fails with commit.ErrConcurrent
+// when the board is no more what the snapshot found.
 func (o *output) write(ctx context.Context, spec []byte) error {
 	d := o.d
 	seq, err := o.writer.Rewrite(ctx, commit.Rewrite{Board: d.board, Period: d.own, Changes: o.changes, Fence: d.reflectQuery(spec)})
@@ -53,8 +53,8 @@ func (o *output) write(ctx context.Context, spec []byte) error {
 	return nil
 }
 
-// reflectQuery says what the entries reflect now: the sources as the snapshot found them when they follow spec, otherwise
-// nothing. The count of steps is the fence: of two who follow the same board one finds it moved on.
+// reflectQuery says what the entries reflect now: the sources as the snapshot found them when they follow spec,
+// otherwise nothing. The count of steps is the fence: of two who follow the same board one finds it moved on.
 func (d *derivation) reflectQuery(spec []byte) string {
 	t := (&db.Text{}).Str("DELETE FROM derived_sources WHERE board_id = ").Int(d.board.ID)
 	if spec != nil {
