@@ -142,9 +142,9 @@ func docOf(decl *ast.GenDecl, own *ast.CommentGroup) *ast.CommentGroup {
 // other use here: not in names, comments, SQL, scripts and documents. Texts in quotes are not looked at.
 func deniedWords() map[string]string {
 	return map[string]string{
-		"anew": "from scratch, again", "at hand": "cached, there", "ballast": "GC tuning", "dear": "expensive",
+		"anew": "from scratch, again", "at hand": "cached, there", "ballast": "GC tuning", "barrier": "fence, drain", "dear": "expensive",
 		"disown": "drop what has diverged", "distrust": "invalidate", "duty": "due task", "flavour": "dialect",
-		"flight": "in-flight call", "forgetting": "erasure", "gatherer": "batcher", "keeper": "cache", "land": "finish",
+		"flight": "in-flight call", "forgetting": "erasure", "gatherer": "batcher", "hidings": "hidden members", "keeper": "cache", "land": "finish",
 		"patience": "max wait", "refusal": "rejection", "reopening": "correction", "settle": "move, resolve, finish",
 		"shadow": "hidden entries", "sighting": "last-seen revision", "spoil": "invalidate", "tally": "count query",
 		"trail": "backlog", "truth": "database", "wish": "demand",

@@ -42,7 +42,7 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 }
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
-// profile, the lists of friends in both directions, and the record of hidings. Corrections of closed periods are
+// profile, the lists of friends in both directions, and the record of who was hidden. Corrections of closed periods are
 // recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
 // it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay:
 // end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,

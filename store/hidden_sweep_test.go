@@ -109,13 +109,13 @@ func TestHideEverywherePassesOver(t *testing.T) {
 		}
 		shown([3]int64{-1, -1, -1})
 		if n := count(t, db, "hidden_members WHERE state = 'hidden'"); n != 1 {
-			t.Errorf("%d hidings are finished, want 1", n)
+			t.Errorf("%d hides are finished, want 1", n)
 		}
 	})
 }
 
 // TestHidingKeepsNothingWaiting: a hiding everywhere that does not get on takes no time from the rest of the
-// housekeeping, nor from hidings on one board.
+// housekeeping, nor from hiding members on one board.
 func TestHidingKeepsNothingWaiting(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {

@@ -89,7 +89,7 @@ func TestHidingIsCutShort(t *testing.T) {
 			}
 			release()
 			if n := count(t, db, "hidden_members WHERE state = 'hiding'"); n != 1 {
-				t.Errorf("%d hidings are unfinished, want 1", n)
+				t.Errorf("%d hides are unfinished, want 1", n)
 			}
 			if err := again(); err != nil {
 				t.Fatal(err)

@@ -143,15 +143,15 @@ func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leader
 	compare := func(a, b leaderboard.HiddenMember) int {
 		return cmp.Or(cmp.Compare(a.BoardID, b.BoardID), cmp.Compare(a.Member, b.Member))
 	}
-	hidings := []leaderboard.HiddenMember{}
+	hidden := []leaderboard.HiddenMember{}
 	for _, h := range m.hidden {
 		if (q.Board == "" || h.BoardID == 0 || h.BoardID == id) && (q.Member == "" || h.Member == q.Member) &&
 			compare(h, leaderboard.HiddenMember{BoardID: q.AfterBoard, Member: q.AfterMember}) > 0 {
-			hidings = append(hidings, h)
+			hidden = append(hidden, h)
 		}
 	}
-	slices.SortFunc(hidings, compare)
-	return hidings[:min(q.Limit, len(hidings))], nil
+	slices.SortFunc(hidden, compare)
+	return hidden[:min(q.Limit, len(hidden))], nil
 }
 
 // HiddenLog does what store.Store.HiddenLog does.

@@ -51,11 +51,11 @@ func (h *history) compareAll(t *rapid.T) {
 
 func (h *history) compareHidden(t *rapid.T) {
 	list := func(database Database) (out []string) {
-		hidings, err := database.Hidden(h.ctx, leaderboard.HiddenQuery{Board: h.name, Limit: 100})
+		hidden, err := database.Hidden(h.ctx, leaderboard.HiddenQuery{Board: h.name, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range hidings {
+		for _, one := range hidden {
 			out = append(out, one.Board+"/"+one.Member+" "+one.Reason)
 		}
 		return out
@@ -75,11 +75,11 @@ func (h *history) end(t *rapid.T) {
 
 // showAll restores who a history before this one left hidden everywhere.
 func (h *history) showAll(t *rapid.T) {
-	hidings, err := h.Database.Hidden(h.ctx, leaderboard.HiddenQuery{Limit: 100})
+	hidden, err := h.Database.Hidden(h.ctx, leaderboard.HiddenQuery{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range hidings {
+	for _, one := range hidden {
 		if one.BoardID != 0 {
 			continue
 		}

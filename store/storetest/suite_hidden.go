@@ -318,7 +318,7 @@ func testHiddenKeys(t *testing.T, s Database) {
 	}
 }
 
-// testHiddenBoardDeleted: a deleted board takes its hidings along; one of the same name starts without.
+// testHiddenBoardDeleted: a deleted board takes along who was hidden on it; one of the same name starts without.
 func testHiddenBoardDeleted(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.hide("m")
