@@ -13,7 +13,7 @@
 //   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
 //   - requests.go: the kinds of requests, and what each does to the boards that were locked
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
-//   - period.go, hidden.go: what a batch makes of a period, in memory
+//   - period.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go, receipt.go: the statements that write it, and the answers that are kept for idempotency keys
 //   - mutex.go: one writer of this process at a time per board
 //   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards
