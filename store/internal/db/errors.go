@@ -122,10 +122,10 @@ func isSentinel(err error) bool {
 }
 
 // Retryable says whether the server rolled a transaction back, or ended a wait for a lock, so that repeating all of it
-// at once may succeed.
+// at once may succeed. Of a COMMIT whose outcome is unknown it does not: that may have been done.
 func Retryable(err error) bool {
 	m, _ := meaningOf(number(err))
-	return m.retry
+	return m.retry && !errors.Is(err, leaderboard.ErrOutcomeUnknown)
 }
 
 // RetryableOrDuplicate says so too of two that add a row with the same key at once: the second then finds the first's.
@@ -139,17 +139,3 @@ func IsLockWait(err error) bool { return number(err) == errLockWait }
 
 // ConnectionLost says whether err is no answer of the server: the connection is gone, or never was.
 func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }
-
-// Commit ends a transaction. Without an answer to COMMIT, or with one that does not decide it, the outcome is unknown.
-func Commit(tx interface{ Commit() error }) error { return commitOutcome(tx.Commit()) }
-
-// commitOutcome returns what the result of sending COMMIT means.
-func commitOutcome(err error) error {
-	if err == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrTxDone) {
-		return err // the driver returns ErrBadConn only when it has sent nothing
-	}
-	if m, ok := meaningOf(number(err)); ok && m.decided {
-		return err
-	}
-	return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)
-}

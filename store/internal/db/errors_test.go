@@ -76,9 +76,13 @@ func TestCommitOutcome(t *testing.T) {
 		"killed":                     {server(1317), true},
 		"shutdown":                   {server(1053), true},
 		"error during commit":        {server(1180), true},
+		"wait for a lock":            {server(1205), true},
 		"whatever":                   {errors.New("?"), true},
 	} {
 		err := commitOutcome(c.err)
+		if c.unknown && Retryable(err) {
+			t.Errorf("%s: it is tried again, and may have been done", name)
+		}
 		if errors.Is(err, leaderboard.ErrOutcomeUnknown) != c.unknown {
 			t.Errorf("%s: %v", name, err)
 		}
