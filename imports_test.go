@@ -45,7 +45,7 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				module, rankPkg, "leaderboard/migrations", storeDB, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				module, rankPkg, "leaderboard/migrations", storeDB, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server

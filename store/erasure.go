@@ -9,6 +9,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 // How a member is erased.
@@ -145,9 +146,10 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err er
 	if err := s.db.SelectContext(ctx, &found, s.db.Limited(entriesIn(places, string(e.Member)))); err != nil {
 		return false, err
 	}
-	holding := map[int64]string{} // the entry of a hidden member has the negative of the period's id
-	for _, id := range found {
-		holding[max(id, -id)] = boards[max(id, -id)]
+	holding := map[int64]string{}
+	for _, stored := range found {
+		id, _ := entries.PeriodOf(stored)
+		holding[id] = boards[id]
 	}
 	removed, err := s.removeAll(ctx, e, holding)
 	if err != nil {
@@ -163,7 +165,7 @@ func (s *Store) eraseEntries(ctx context.Context, e *erasure) (last bool, err er
 func entriesIn(places []erasePlace, member string) string {
 	ids := make([]int64, 0, 2*len(places))
 	for _, p := range places {
-		ids = append(ids, p.ID, -p.ID)
+		ids = append(ids, p.ID, entries.HiddenIn(p.ID))
 	}
 	t := (&db.Text{}).Str("SELECT period_id FROM entries FORCE INDEX (PRIMARY) WHERE (")
 	for from := 0; from < len(ids); from += db.MaxRows {

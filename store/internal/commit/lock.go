@@ -12,6 +12,7 @@ import (
 	"leaderboard/rank"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 // transaction is one transaction of the write path.
@@ -295,7 +296,7 @@ func (t *transaction) readPastEntries(ctx context.Context, b *lockedBoard, n *ne
 		var sides []int64
 		for _, p := range b.past {
 			if slices.Contains(named.periods, p.ref.ID) {
-				sides = append(sides, p.ref.ID, -p.ref.ID)
+				sides = append(sides, p.ref.ID, entries.HiddenIn(p.ref.ID))
 			}
 		}
 		if len(sides) > 0 {

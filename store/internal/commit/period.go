@@ -244,8 +244,7 @@ func seqsOf(periods []*period) (seq int64, seqs map[leaderboard.Window]int64) {
 	return periods[0].lastSeq, seqs
 }
 
-// The entry of a hidden member is a row of entries whose period_id is that of the period, negative: no reader asks for
-// one. Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is
+// The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is
 // where it belongs, and moves it when it is not.
 
 // States of a row of hidden_members.

@@ -8,6 +8,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
 )
 
 // needs are what the requests of a batch need to know of one board.
@@ -151,14 +152,15 @@ func scanPeriods(rows *sql.Rows, periods []*period) error {
 		if err := rows.Scan(&id, &e.Member, &e.Score, &e.Tiebreak, &created); err != nil {
 			return err
 		}
-		if last == nil || last.ref.ID != max(id, -id) {
-			if last = byID[max(id, -id)]; last == nil {
+		periodID, isHidden := entries.PeriodOf(id)
+		if last == nil || last.ref.ID != periodID {
+			if last = byID[periodID]; last == nil {
 				return fmt.Errorf("an entry of period %d, which was not asked for", id)
 			}
 		}
 		e.Score, e.Tiebreak = last.codec.Stored(e.Score, e.Tiebreak)
 		e.CreatedTime = leaderboard.MicrosOf(created)
-		if id < 0 {
+		if isHidden {
 			last.hidden.found(e.Member, e)
 		} else {
 			last.entries[e.Member] = e
@@ -177,7 +179,7 @@ func (r *reading) appendHidden(t *db.Text) {
 	}
 	sides := []int64{0} // no period: a list may not be empty
 	for _, id := range r.periods {
-		sides = append(sides, -id)
+		sides = append(sides, entries.HiddenIn(id))
 	}
 	for chunk := range slices.Chunk(r.members, db.MaxRows) {
 		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
@@ -218,7 +220,7 @@ func scanHiddenMembers(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 			hidden[key] = true
 		}
 		for _, p := range periods {
-			if id.Valid && p.ref.ID == -id.Int64 {
+			if id.Valid && id.Int64 == entries.HiddenIn(p.ref.ID) {
 				e := &leaderboard.Entry{Member: key.member, CreatedTime: leaderboard.MicrosOf(created.Time)}
 				e.Score, e.Tiebreak = p.codec.Stored(score.Int64, tiebreak.Int64)
 				p.hidden.found(key.member, e)

@@ -81,7 +81,7 @@ func appendEntries(t *db.Text, periods []*period) {
 	}
 	for _, p := range periods {
 		upserts, gone := p.hidden.outcome()
-		add(-p.ref.ID, p, upserts, gone)
+		add(entries.HiddenIn(p.ref.ID), p, upserts, gone)
 	}
 	for _, p := range periods {
 		upserts, gone := p.outcome()
@@ -98,7 +98,7 @@ func appendEntries(t *db.Text, periods []*period) {
 
 // entryRow is a row of entries to write.
 type entryRow struct {
-	periodID int64 // negative: hidden
+	periodID int64 // as stored, see entries.HiddenIn
 	period   *period
 	entry    *leaderboard.Entry
 }

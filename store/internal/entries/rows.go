@@ -9,6 +9,13 @@ import (
 	"leaderboard/store/internal/db"
 )
 
+// HiddenIn returns the period_id of the entries of hidden members in a period: no reader of the period asks for it. The views
+// scores and hidden_scores of the schema know it too, and nobody else.
+func HiddenIn(periodID int64) int64 { return -periodID }
+
+// PeriodOf returns the period of a row of entries by its period_id, and whether the row is of a hidden member.
+func PeriodOf(stored int64) (periodID int64, hidden bool) { return max(stored, -stored), stored < 0 }
+
 // EachRow reads rows of member, score, tiebreak, created_at to the end of one answer.
 func EachRow(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {
 	for rows.Next() {
