@@ -41,7 +41,7 @@ type answerRules struct {
 	away                func() bool // the database does not answer; may be nil
 }
 
-// answerOps is what a answerCache must know about its values.
+// answerOps is what an answerCache must know about its values.
 type answerOps[V any] struct {
 	seq   func(V) int64
 	state func(V) leaderboard.State // used where there are periods

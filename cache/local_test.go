@@ -14,7 +14,7 @@ import (
 	"leaderboard"
 )
 
-// source is what a answerCache loads pages from; every load takes a while.
+// source is what an answerCache loads pages from; every load takes a while.
 type source struct {
 	mu    sync.Mutex
 	seq   int64

@@ -78,9 +78,10 @@ const (
 	bucketBytes = 80
 )
 
-// local and stale are the states that copies in the process report.
+// local and stale are the states that copies in the process report. One that came marked is given unmarked once it has been
+// found fresh.
 func local(s leaderboard.State) leaderboard.State {
-	s.Source = leaderboard.SourceLocal
+	s.Source, s.Stale = leaderboard.SourceLocal, false
 	return s
 }
 

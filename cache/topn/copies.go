@@ -27,6 +27,8 @@ var (
 	ErrBehind = errors.New("topn: copy is older than asked for")
 	// ErrOld: the database has been further for too long.
 	ErrOld = errors.New("topn: copy is older than the database allows")
+	// ErrUnchecked is what Options.Check says when the database is away: answers are marked stale.
+	ErrUnchecked = errors.New("topn: copy cannot be held against the database")
 )
 
 // Failed says whether a read failed because Redis does not answer, rather than with an answer or with what a copy can
@@ -56,8 +58,8 @@ type Options struct {
 	Slack  int    // entries kept beyond top_n; 0: a tenth of top_n, at least 100
 	// TempTTL is how long the temporary keys of a build that died live on; 1 minute when 0.
 	TempTTL time.Duration
-	// Check holds a copy that was read against the database: nil, ErrOld, or ErrDamaged when it has diverged. nil: what a copy
-	// says counts whatever its age.
+	// Check holds a copy that was read against the database: nil, ErrOld, ErrUnchecked, or ErrDamaged when it has diverged. nil:
+	// what a copy says counts whatever its age.
 	Check func(ctx context.Context, period int64, r leaderboard.Revision) error
 	// HookPoint is called at each named point of a build: locked, snapshot, chunk, before-publish, published. For tests
 	// of faults.

@@ -3,6 +3,7 @@ package topn
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -254,6 +255,9 @@ func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []st
 		return nil, h, ErrDamaged // not a hash, or not there any more
 	}
 	c.keepAlive(ctx, p, &h)
+	if err := c.check(ctx, p, &h); err != nil {
+		return nil, h, err
+	}
 	keys := make([]rank.Key, len(values))
 	for i, v := range values {
 		if s, ok := v.(string); ok {
@@ -289,7 +293,16 @@ func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodR
 		return head{}, err
 	}
 	c.keepAlive(ctx, p, &h)
-	return h, c.opts.Check(ctx, p.ID, h.Revision)
+	return h, c.check(ctx, p, &h)
+}
+
+// check holds what was read against the database, and marks it stale when that could not be done.
+func (c *Copies) check(ctx context.Context, p leaderboard.PeriodRef, h *head) error {
+	err := c.opts.Check(ctx, p.ID, h.Revision)
+	if errors.Is(err, ErrUnchecked) {
+		h.Stale, err = true, nil
+	}
+	return err
 }
 
 // keepAlive puts off the expiry of a copy that is read. Only reading keeps one alive, and only one read in half a

@@ -74,6 +74,7 @@ type Watch struct {
 
 	lastSent atomic.Int64 // of the last round without an error, ns since 1970
 	failed   atomic.Int64 // when the first round was sent that failed since, 0 when the last did not
+	asking   atomic.Int64 // when the round under way was sent, 0 when none is
 }
 
 // period is what is known of one period.
@@ -86,6 +87,7 @@ type period struct {
 	// denied is what the database turned out not to have come to: no answer up to it is true, unless a statement shows it.
 	denied leaderboard.Revision
 	floor  leaderboard.Revision // the highest of the answers that were fresh
+	raised time.Time            // when it became that
 }
 
 // seen is the revision of an answer.
@@ -149,7 +151,9 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 			break
 		}
 		if s.exists && s.Revision == r || !denied && s.denies(r) {
-			p.floor = r
+			if r != p.floor {
+				p.floor, p.raised = r, now
+			}
 			return VerdictFresh
 		}
 	}
@@ -218,10 +222,15 @@ func (w *Watch) Wait(ctx context.Context, id int64) error {
 	}
 }
 
-// Away says that the database has not answered for MaxAge, though it was asked.
+// Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
 func (w *Watch) Away() bool {
-	failed := w.failed.Load()
-	return failed != 0 && time.Since(time.Unix(0, failed)) > w.opts.MaxAge
+	now := time.Now().UnixNano()
+	for _, since := range []int64{w.failed.Load(), w.asking.Load()} {
+		if since != 0 && now-since > int64(w.opts.MaxAge) {
+			return true
+		}
+	}
+	return false
 }
 
 // Age returns how long ago the last round without an error was sent, 0 when there was none.
@@ -339,6 +348,8 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 		defer close(waiting.done)
 	}
 	began := time.Now()
+	w.asking.Store(began.UnixNano())
+	defer w.asking.Store(0)
 	slices.Sort(ids)
 	var failures []error
 	for chunk := range slices.Chunk(ids, w.opts.Chunk) {
@@ -391,14 +402,16 @@ func (p *period) note(s sample, maxAge time.Duration) {
 
 // check finds out which of the answers that were seen before a statement was sent it denies.
 func (p *period) check(s *sample) {
-	p.seen = slices.DeleteFunc(p.seen, func(a seen) bool {
-		before := a.first.Before(s.sent)
-		if before && s.denies(a.Revision) {
-			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, a.Seq), max(p.denied.AsOf, a.AsOf)
+	deny := func(r leaderboard.Revision, first time.Time) {
+		if first.Before(s.sent) && s.denies(r) {
+			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, r.Seq), max(p.denied.AsOf, r.AsOf)
 		}
-		return before
+	}
+	p.seen = slices.DeleteFunc(p.seen, func(a seen) bool {
+		deny(a.Revision, a.first)
+		return a.first.Before(s.sent)
 	})
-	if covers(p.denied, p.floor) {
-		p.floor = leaderboard.Revision{}
+	if deny(p.floor, p.raised); covers(p.denied, p.floor) {
+		p.floor = leaderboard.Revision{} // answers of the database itself are fresh again
 	}
 }

@@ -156,6 +156,24 @@ func TestRestored(t *testing.T) {
 	})
 }
 
+// TestRestoredBelowTheFloor: a revision that was confirmed and is lost is not asked for again; true answers pass all the same.
+func TestRestoredBelowTheFloor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		lost := d.set(1, 9)
+		wait(t, w, 1)
+		judge(t, w, lost, VerdictFresh)
+		time.Sleep(60 * time.Millisecond) // confirmed
+		restored := d.set(1, 6)
+		time.Sleep(60 * time.Millisecond)
+		wait(t, w, 1)
+		judge(t, w, restored, VerdictFresh)
+		time.Sleep(60 * time.Millisecond)
+		judge(t, w, lost, VerdictDiverged)
+	})
+}
+
 // TestFirstRead: a copy that is ahead of the database is found out by its first reader.
 func TestFirstRead(t *testing.T) {
 	t.Parallel()
@@ -301,6 +319,9 @@ func TestDatabaseAway(t *testing.T) {
 		if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) || time.Since(before) != 250*time.Millisecond {
 			t.Errorf("hung: %v after %v", err, time.Since(before))
 		}
+		if !w.Away() {
+			t.Error("a database that hangs is not away")
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if err := w.Wait(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
@@ -313,6 +334,34 @@ func TestDatabaseAway(t *testing.T) {
 		wait(t, w, 1)
 		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
 			t.Error("the database is back, the watch does not know")
+		}
+	})
+}
+
+// TestDatabaseHangs: a statement that is not answered makes the database away after MaxAge, and its answer brings it back.
+func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		r := d.set(1, 5)
+		wait(t, w, 1)
+		d.mu.Lock()
+		d.takes = time.Second
+		d.mu.Unlock()
+		time.Sleep(190 * time.Millisecond)
+		if w.Away() {
+			t.Error("away too early")
+		}
+		time.Sleep(100 * time.Millisecond)
+		if !w.Away() || w.Check(t.Context(), 1, r) != VerdictUnknown {
+			t.Error("a database that hangs is not away")
+		}
+		d.mu.Lock()
+		d.takes = time.Millisecond
+		d.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
+			t.Error("it is back, the watch does not know")
 		}
 	})
 }

@@ -37,14 +37,15 @@ func (a *App) wireRedis() error {
 	return nil
 }
 
-// checkCopy holds a copy in Redis that was read against the database (design promise P5). While the database is away it
-// counts as it is, and the answer is marked stale.
+// checkCopy holds a copy in Redis that was read against the database (design promise P5).
 func (a *App) checkCopy(ctx context.Context, period int64, r leaderboard.Revision) error {
 	switch a.watch.Check(ctx, period, r) {
 	case watch.VerdictOld:
 		return topn.ErrOld
 	case watch.VerdictDiverged:
 		return topn.ErrDamaged
+	case watch.VerdictUnknown:
+		return topn.ErrUnchecked
 	default:
 		return nil
 	}

@@ -86,6 +86,9 @@ func TestRedisRefusesWrites(t *testing.T) {
 					if wrong := differs(a, member, 100+round, 1); wrong != "" {
 						t.Errorf("server %d, round %d: %s", i, round, wrong)
 					}
+					if among := a.Ask(200, "GET", "/v1/boards/b/members/"+member+"/friends", ""); among.Text("ranked") != "1" {
+						t.Errorf("server %d, round %d: among its friends %v", i, round, among)
+					}
 				}
 			}
 		})
