@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	gobuild "go/build"
 	"io"
 	"os"
 	"os/exec"
@@ -87,12 +88,13 @@ func (c circumstance) wrap(o options) []string {
 	return command
 }
 
-// environment changes env for this circumstance, which begins at the given moment. The folder for fetched servers stays
-// where it is.
+// environment changes env for this circumstance, which begins at the given moment. The folders for fetched servers and for
+// what the go tool needs stay where they are.
 func (c circumstance) environment(env []string, now time.Time) []string {
 	if dir, err := os.UserCacheDir(); err == nil {
 		env = set(env, "XDG_CACHE_HOME", dir)
 	}
+	env = set(env, "GOPATH", gobuild.Default.GOPATH)
 	for _, name := range []string{"LEADERBOARD_TEST_MYSQL_DSN", "LEADERBOARD_TEST_MARIADB_DSN", "LEADERBOARD_TEST_REDIS_URL"} {
 		env = unset(env, name)
 	}
