@@ -9,7 +9,9 @@ import (
 	"leaderboard"
 )
 
-// answerCache keeps answers in the process. By its age an answer is
+// answerCache keeps answers in the process. Where the watch judges, an answer is served as long as it is fresh by that, and
+// renewed in the background when it is older than grace; one that is not fresh is waited for, as below. Otherwise its age
+// decides:
 //
 //	fresh                served
 //	up to grace          served, while one call renews it

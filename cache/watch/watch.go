@@ -188,23 +188,6 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 // covers says whether a was committed after b, or is it: in whatever history, neither number is less.
 func covers(a, b leaderboard.Revision) bool { return a.Seq >= b.Seq && a.AsOf >= b.AsOf }
 
-// Latest returns the revision that was last shown, the zero revision when there is no such period; ok is false when nothing
-// was heard of it for MaxAge. It does not count as reading.
-func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
-	v, ok := w.periods.Load(id)
-	if !ok {
-		return r, false
-	}
-	p := v.(*period)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.samples) == 0 {
-		return r, false
-	}
-	last := p.samples[len(p.samples)-1]
-	return last.Revision, time.Since(last.sent) <= w.opts.MaxAge
-}
-
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
 // way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
 func (w *Watch) Wait(ctx context.Context, id int64) error {
