@@ -33,6 +33,19 @@ func (c *Commit) From() Revision { return Revision{Seq: c.FirstSeq - 1, AsOf: c.
 // To returns the revision that the commit leads to.
 func (c *Commit) To() Revision { return Revision{Seq: c.LastSeq, AsOf: c.CommittedAt} }
 
+// PeriodRevision is a revision of one period of many.
+type PeriodRevision struct {
+	PeriodID int64
+	Revision
+}
+
+// LogPart is what the change log has of one period after a revision of it.
+type LogPart struct {
+	At      Revision // of the period when the log was read; commits end before it when they are many
+	Commits []Commit // the first one starts from the revision asked for, none when that is At
+	Err     error    // why the log does not lead on; there are no commits then
+}
+
 // CommitTime returns the time of the commit that makes these changes: the database clock, but later than the revision
 // before, so that the two differ, and not before any entry of the commit. The entries of one batch have times a
 // microsecond apart, so those of the last ones are ahead of the clock.

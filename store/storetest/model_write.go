@@ -292,6 +292,45 @@ func (m *Model) Changes(ctx context.Context, periodID, fromSeq int64, limit int)
 	return commits, nil
 }
 
+// CommitsSince does what store.Store.CommitsSince does.
+func (m *Model) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	parts := map[int64]leaderboard.LogPart{}
+	for _, r := range from {
+		if p := m.periods[r.PeriodID]; p != nil {
+			parts[r.PeriodID] = p.since(r.Revision, int64(changes))
+		} else {
+			parts[r.PeriodID] = leaderboard.LogPart{Err: leaderboard.ErrPeriodNotFound}
+		}
+	}
+	return parts, nil
+}
+
+func (p *modelPeriod) since(from leaderboard.Revision, changes int64) leaderboard.LogPart {
+	part := leaderboard.LogPart{At: p.Revision()}
+	if from == part.At {
+		return part
+	}
+	for _, c := range p.log {
+		if c.From() == from || len(part.Commits) > 0 && c.LastSeq <= from.Seq+changes {
+			part.Commits = append(part.Commits, c)
+		} else if c.From().Seq == from.Seq {
+			part.Err = rank.ErrDiverged
+		}
+	}
+	switch {
+	case len(part.Commits) > 0 || part.Err != nil:
+	case from.Seq < part.At.Seq:
+		part.Err = leaderboard.ErrLogPruned
+	default:
+		part.Err = rank.ErrDiverged
+	}
+	return part
+}
+
 // PruneLog forgets all commits of a period, as a sweep does when they are old.
 func (m *Model) PruneLog(periodID int64) {
 	m.mu.Lock()

@@ -17,7 +17,7 @@ func Run(t *testing.T, database Database) {
 		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"across boards": testAcross, "keys across boards": testAcrossKeys,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "friends": testFriendLists, "forget": testForget,
-		"log": testLog, "snapshot": testSnapshot, "runs": testRuns,
+		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,
 	} {

@@ -123,6 +123,79 @@ func testLog(t *testing.T, s Database) {
 	}
 }
 
+// testLogs: the logs of several periods, each from where its reader is.
+func testLogs(t *testing.T, s Database) {
+	var all []*board
+	var logs [][]leaderboard.Commit
+	for _, name := range []string{"flood", "quiet", "large", "gone"} {
+		b := newBoardNamed(t, Subject{Database: s, Rankings: s}, boardName(t)+"-"+name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+		for i := range 5 {
+			switch name {
+			case "flood":
+				b.submit(score("a", int64(2*i)), score("a", int64(2*i+1)))
+			case "large":
+				b.submit(score("a", int64(3*i)), score("b", int64(i)), score("c", int64(i)), score("d", int64(i)), score("e", int64(i)))
+			}
+		}
+		commits, err := s.Changes(t.Context(), b.ref.ID, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, logs = append(all, b), append(logs, commits)
+	}
+	if err := s.DeleteBoard(t.Context(), all[3].ref.Board); err != nil {
+		t.Fatal(err)
+	}
+	flood, quiet, large, gone := all[0], all[1], all[2], all[3]
+	now := func(b *board) leaderboard.Revision {
+		p, err := s.Period(t.Context(), b.ref.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Revision()
+	}
+	other := func(r leaderboard.Revision) leaderboard.Revision { r.AsOf++; return r }
+	since := func(changes int, of ...leaderboard.PeriodRevision) map[int64]leaderboard.LogPart {
+		t.Helper()
+		parts, err := s.CommitsSince(t.Context(), of, changes)
+		if err != nil || len(parts) != len(of) {
+			t.Fatalf("%d parts of %d, %v", len(parts), len(of), err)
+		}
+		return parts
+	}
+	at := func(b *board, r leaderboard.Revision) leaderboard.PeriodRevision {
+		return leaderboard.PeriodRevision{PeriodID: b.ref.ID, Revision: r}
+	}
+	parts := since(4, at(flood, logs[0][0].To()), at(quiet, now(quiet)), at(large, logs[2][1].To()), at(gone, leaderboard.Revision{}))
+	for b, want := range map[*board]leaderboard.LogPart{
+		flood: {At: now(flood), Commits: logs[0][1:3]}, quiet: {At: now(quiet)}, large: {At: now(large), Commits: logs[2][2:3]},
+	} {
+		if got := parts[b.ref.ID]; !reflect.DeepEqual(got, want) {
+			t.Errorf("log of %s: %+v\nwant %+v", b.ref.Board, got, want)
+		}
+	}
+	if err := parts[gone.ref.ID].Err; !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("log of a period that is gone: %v", err)
+	}
+	for what, r := range map[string]leaderboard.Revision{
+		"another one's": other(logs[0][1].To()), "another last": other(now(flood)), "ahead": {Seq: now(flood).Seq + 1, AsOf: now(flood).AsOf + 1},
+	} {
+		if got := since(100, at(flood, r))[flood.ref.ID]; !errors.Is(got.Err, rank.ErrDiverged) || len(got.Commits) > 0 || got.At != now(flood) {
+			t.Errorf("log after a revision that is %s: %+v", what, got)
+		}
+	}
+	if got := since(100, at(flood, logs[0][4].To()))[flood.ref.ID]; !reflect.DeepEqual(got, leaderboard.LogPart{At: now(flood)}) {
+		t.Errorf("log after the last commit: %+v", got)
+	}
+	inside := leaderboard.Revision{Seq: logs[0][1].FirstSeq, AsOf: logs[0][1].CommittedAt}
+	if got := since(100, at(flood, inside))[flood.ref.ID]; !errors.Is(got.Err, leaderboard.ErrLogPruned) {
+		t.Errorf("log from the middle of a commit: %+v", got)
+	}
+	if got := since(100); len(got) != 0 {
+		t.Errorf("logs of nothing: %+v", got)
+	}
+}
+
 // CheckLog reads the whole log of a period, checks that it is one history without a gap which leads to what the
 // snapshot says, and returns it.
 func CheckLog(t testing.TB, s Database, ref leaderboard.PeriodRef) []leaderboard.Commit {

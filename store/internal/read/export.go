@@ -2,6 +2,8 @@ package read
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
@@ -58,4 +60,38 @@ func (s *Reader) Changes(ctx context.Context, periodID, fromSeq int64, limit int
 		return nil, db.Translate(ctx, "changes", err)
 	}
 	return commits, nil
+}
+
+// CommitsSince reads the change logs of many periods, each of them once, in as few statements as they fit into: of each
+// the commits of its next changes after a revision, at most as many and one commit at least. The Err of a part:
+// ErrPeriodNotFound; ErrLogPruned as of Changes; rank.ErrDiverged when the revision is none of the period's, which has
+// been restored from a backup. An error is that of all, ErrUnavailable or ErrOverloaded.
+func (s *Reader) CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error) {
+	parts := make(map[int64]leaderboard.LogPart, len(from))
+	for chunk := range slices.Chunk(from, db.MaxRows) {
+		places := make([]entries.Place, len(chunk))
+		for i, r := range chunk {
+			places[i] = entries.Place{PeriodID: r.PeriodID, Seq: r.Seq}
+		}
+		read, err := entries.ReadLogs(ctx, s.db, s.db, places, changes, entries.DecodeChanges)
+		if err != nil {
+			return nil, db.Translate(ctx, "changes of several periods", err)
+		}
+		for _, r := range chunk {
+			parts[r.PeriodID] = held(r.Revision, read[r.PeriodID])
+		}
+	}
+	return parts, nil
+}
+
+// held returns a part of a log unless it does not lead on from a revision.
+func held(from leaderboard.Revision, part leaderboard.LogPart) leaderboard.LogPart {
+	start := part.At
+	if len(part.Commits) > 0 {
+		start = part.Commits[0].From()
+	}
+	if part.Err == nil && start != from {
+		return leaderboard.LogPart{At: part.At, Err: fmt.Errorf("%w at seq %d", rank.ErrDiverged, from.Seq)}
+	}
+	return part
 }
