@@ -16,6 +16,7 @@ const (
 	exitFailed  = 1
 	exitUsage   = 2
 	exitRefused = 3
+	exitUnknown = 4
 )
 
 // stdio are the streams of a run: answers go to out, everything else to err.
@@ -40,6 +41,12 @@ var errQuiet = errors.New("reported")
 
 // errRefused is an import that is complete but for lines that were refused; it has said which.
 var errRefused = errors.New("lines were refused")
+
+// uncomparedError is a comparison that could not be made, which says nothing of what it would have found.
+type uncomparedError struct{ err error }
+
+func (u *uncomparedError) Error() string { return u.err.Error() }
+func (u *uncomparedError) Unwrap() error { return u.err }
 
 // failure marks an error that is not about usage: the command was understood and did not work.
 type failure struct{ err error }

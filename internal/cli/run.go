@@ -19,7 +19,7 @@ import (
 )
 
 // Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but
-// for lines that an import refused.
+// for lines that an import refused, 4 a comparison that found no difference and could not be made in full.
 func Main() int {
 	redis.SetLogger(silence{}) // its errors are returned too, and logged once by who gets them
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -43,18 +43,22 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 		return exitOK
 	}
 	failed, ok := errors.AsType[*failure](err)
+	status := exitFailed
+	if _, uncompared := errors.AsType[*uncomparedError](err); uncompared {
+		status = exitUnknown
+	}
 	switch {
 	case !ok:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		p.say("leaderboard: interrupted")
-		return exitFailed
+		return status
 	case errors.Is(err, errRefused):
 		return exitRefused
 	case errors.Is(err, errQuiet):
 		return exitFailed
 	default:
 		p.say("leaderboard: %s", failed.err)
-		return exitFailed
+		return status
 	}
 	p.say("leaderboard: %s", err)
 	if hint := usageHint(err); hint != "" {

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/urfave/cli/v3"
 
@@ -16,7 +18,7 @@ type verificationView struct {
 	Board      string             `json:"board"`
 	Window     leaderboard.Window `json:"window"`
 	Period     string             `json:"period"`
-	Equal      bool               `json:"equal"`
+	Equal      *bool              `json:"equal"` // null: it could not be compared
 	Seq        int64              `json:"seq"`
 	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
 	Difference *differenceView    `json:"difference,omitempty"`
@@ -43,15 +45,31 @@ func (p *program) verifyCommand() *cli.Command {
 	flags = append(append(flags, p.loggingFlags(&o.Config)...),
 		choice(p.option("against", "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources"),
 			&against, "copy", "sources"))
-	return p.leaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference", "",
-		func(ctx context.Context, _ []string) error { return p.verify(ctx, &o, against == "sources") },
+	return p.leaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference, 4 when none was found and not everything could be compared", "",
+		func(ctx context.Context, _ []string) error {
+			return notADifference(p.verify(ctx, &o, against == "sources"))
+		},
 		append(flags, p.boardFlags(&o)...)...)
 }
 
-// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference, and fails at
-// the end.
+// differenceError is what verify is there to find.
+type differenceError string
+
+func (d differenceError) Error() string { return string(d) }
+
+// notADifference keeps every failure of verify apart from what it is there to find.
+func notADifference(err error) error {
+	if _, found := errors.AsType[differenceError](err); found || err == nil {
+		return err
+	}
+	return &uncomparedError{err}
+}
+
+// verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference or an error, and
+// fails at the end.
 func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) error {
-	views, wrong, with := []verificationView{}, 0, needsCopies
+	views, different, uncompared := []verificationView{}, 0, 0
+	with := needsCopies
 	if sources {
 		with = needsMySQL
 	}
@@ -60,12 +78,16 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 			return notDerived(o, ref)
 		}
 		v, err := verifyPeriod(ctx, t, ref, sources)
-		view := viewVerification(ref, v)
-		if err != nil {
-			view.Equal, view.Error = false, err.Error()
+		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+			return nil // deleted in the meantime
 		}
-		if !view.Equal {
-			wrong++
+		view := viewVerification(ref, v)
+		switch {
+		case err != nil:
+			view.Equal, view.Error = nil, err.Error()
+			uncompared++
+		case !v.Equal:
+			different++
 		}
 		views = append(views, view)
 		return nil
@@ -76,13 +98,30 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 	if err := p.showVerifications(o, views); err != nil {
 		return err
 	}
-	if wrong > 0 && sources {
-		return fmt.Errorf("%d of %d boards are not what their sources make: `leaderboard refresh --kind recompute` computes them anew", wrong, len(views))
+	return verdictOf(len(views), different, uncompared, sources)
+}
+
+// verdictOf says what became of so many comparisons.
+func verdictOf(all, different, uncompared int, sources bool) error {
+	what, remedy := "copies are not what MySQL says", "`leaderboard refresh` builds them anew"
+	if sources {
+		what, remedy = "boards are not what their sources make", "`leaderboard refresh --kind recompute` computes them anew"
 	}
-	if wrong > 0 {
-		return fmt.Errorf("%d of %d copies are not what MySQL says: `leaderboard refresh` builds them anew", wrong, len(views))
+	rest := ""
+	if uncompared > 0 {
+		rest = fmt.Sprintf("%d of %d could not be compared", uncompared, all)
 	}
-	return nil
+	if different == 0 {
+		if rest == "" {
+			return nil
+		}
+		return errors.New(rest)
+	}
+	found := fmt.Sprintf("%d of %d %s: %s", different, all, what, remedy)
+	if rest != "" {
+		found += "; " + rest
+	}
+	return differenceError(found)
 }
 
 func verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (leaderboard.Verification, error) {
@@ -94,7 +133,7 @@ func verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, 
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
 	view := verificationView{
-		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail,
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: &v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail,
 	}
 	if d := v.Difference; d != nil {
 		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Database: viewPlace(d.Database)}
@@ -115,7 +154,11 @@ func (p *program) showVerifications(o *toolOptions, views []verificationView) er
 	}
 	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")
 	for _, v := range views {
-		t.Row(v.Board, v.Period, v.Equal, v.Seq, v.Checked, v.note())
+		equal := "unknown"
+		if v.Equal != nil {
+			equal = strconv.FormatBool(*v.Equal)
+		}
+		t.Row(v.Board, v.Period, equal, v.Seq, v.Checked, v.note())
 	}
 	return t.Flush()
 }
