@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -40,7 +41,7 @@ type Catalog struct {
 	kept   *answerCache[string, *listed]
 	named  *answerCache[periodName, *leaderboard.Period]
 	chosen *answerCache[selection, *[]string]
-	forgot atomic.Int64 // how often Forget was called
+	forgot atomic.Int64 // how often a board's labels may have changed
 	away   atomic.Bool
 }
 
@@ -166,13 +167,22 @@ func (c *Catalog) Forget(name string) {
 
 // Committed tells of a commit that this process has made to a period of a board. When another process has changed the
 // board, or made it again, the writer knows first: what is known here is forgotten then, so that the caller who is told
-// of the commit finds it. It does not block.
+// of the commit finds it. What labels select is forgotten only when the board is known here with other labels. It does
+// not block.
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	h, ok := c.kept.kept.get(ref.Board)
-	if ok && h.value.Board.ID == ref.BoardID && reflect.DeepEqual(&h.value.Board.Rules, ref.Rules) {
+	if !ok {
+		c.kept.forget(ref.Board) // what a look-up under way will bring
+		return
+	}
+	known := &h.value.Board
+	if known.ID == ref.BoardID && reflect.DeepEqual(&known.Rules, ref.Rules) {
 		return // the ids of its periods follow from these
 	}
-	c.Forget(ref.Board)
+	if known.ID != ref.BoardID || !maps.Equal(known.Rules.Labels, ref.Rules.Labels) {
+		c.forgot.Add(1)
+	}
+	c.kept.forget(ref.Board)
 }
 
 // Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same

@@ -53,3 +53,54 @@ func TestCatalogLabels(t *testing.T) {
 		}
 	})
 }
+
+// TestCommitsKeepSelections: only a commit that shows a board with other labels than it is known with makes this process
+// select anew.
+func TestCommitsKeepSelections(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &shelf{}
+		s.label("moba", "game")
+		s.label("chess", "sport")
+		c := NewCatalog(s)
+		rules := func(value, title string) *leaderboard.Rules {
+			return &leaderboard.Rules{Labels: leaderboard.Labels{"type": value}, Title: title}
+		}
+		commit := func(board string, id int64, r *leaderboard.Rules) {
+			c.Committed(leaderboard.PeriodRef{Board: board, BoardID: id, Rules: r})
+		}
+		selects := func(want int, why string) {
+			t.Helper()
+			before := s.reads
+			if _, err := c.Labelled(t.Context(), leaderboard.Labels{"type": "game"}); err != nil || s.reads-before != want {
+				t.Errorf("%s: %d reads, %v; want %d", why, s.reads-before, err, want)
+			}
+		}
+		selects(1, "at first")
+		for range 100 {
+			commit("moba", 0, rules("game", ""))
+			commit("chess", 0, rules("sport", "new"))
+		}
+		selects(0, "commits to boards that were never read here")
+		read := func() {
+			t.Helper()
+			for _, name := range []string{"moba", "chess"} {
+				if _, err := c.Board(t.Context(), name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		read()
+		commit("moba", 0, rules("game", ""))
+		commit("chess", 0, rules("sport", "new"))
+		selects(0, "the same labels")
+		before := s.reads
+		if read(); s.reads != before+1 {
+			t.Errorf("%d of the boards were looked up again, want the one with other rules", s.reads-before)
+		}
+		commit("chess", 0, rules("game", "new"))
+		selects(1, "other labels")
+		commit("moba", 5, rules("game", ""))
+		selects(1, "another board of that name")
+	})
+}
