@@ -57,7 +57,7 @@ func resultOf(state leaderboard.RunState, out leaderboard.CopyOutcome) result {
 // catchUp does an incremental run. What the log cannot do becomes a build, unless the run comes from the schedule and
 // there is no copy.
 func (c *copier) catchUp(ctx context.Context, j *job) (result, error) {
-	c.begin(j)
+	c.begin(ctx, j)
 	out, err := c.copies.CatchUp(ctx, j.req.Ref)
 	if !errors.Is(err, leaderboard.ErrNeedsBuild) {
 		return resultOf(leaderboard.RunStateDone, out), err
@@ -117,7 +117,7 @@ func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool
 	if found, err := c.check(ctx, j); err != nil || found.shared || found.gap > 0 {
 		return resultOf(leaderboard.RunStateShared, found.out), err == nil && !found.shared, err
 	}
-	c.begin(j)
+	c.begin(ctx, j)
 	c.mu.Lock()
 	j.slot.began = time.Now()
 	c.mu.Unlock()
@@ -160,12 +160,12 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	// Redis read its clock after sent, so the time of the request comes out late rather than early: no build that is
 	// older than the request is taken for a newer one.
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
-	if info.Exists && !info.Short && info.BuildStarted >= askedRedis {
+	if info.Exists && !info.Short && info.BuildStarted >= askedRedis && c.settle(j, asked, forced) {
 		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil
 	}
 	if !forced && info.Exists {
 		out, err := c.copies.CatchUp(ctx, j.req.Ref)
-		if !errors.Is(err, leaderboard.ErrNeedsBuild) {
+		if !errors.Is(err, leaderboard.ErrNeedsBuild) && (err != nil || c.settle(j, asked, forced)) {
 			return found{shared: err == nil, out: out}, err
 		}
 	}

@@ -191,7 +191,11 @@ func TestLeaseOfAnother(t *testing.T) {
 				s.change(func() { s.copied = leaderboard.CopyInfo{Exists: true, BuildStarted: started} })
 				_ = other.Release(t.Context())
 				wg.Wait()
-				if len(s.history()) != 1 || (s.buildCount() == 0) != c.shared {
+				records := 1
+				if name == "needs a copy" {
+					records = 0 // a reader who made nobody build leaves no trace
+				}
+				if len(s.history()) != records || (s.buildCount() == 0) != c.shared {
 					t.Errorf("%d builds, history %v", s.buildCount(), s.history())
 				}
 			})
@@ -306,6 +310,114 @@ func TestCallerGoesAway(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if got := s.history(); !reflect.DeepEqual(got, []string{"full admin done"}) {
 			t.Errorf("history: %v", got)
+		}
+	})
+}
+
+// TestDemandsAreBounded: this process builds so many copies for readers at once, however many they ask for; the others
+// learn at once that they get none now, and leave no trace.
+func TestDemandsAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.took = time.Second
+		r := newRefresher(t, s, func(c *Config) { c.Copies = apart{copies{s}} })
+		demand := func(id int64) func(context.Context) error {
+			p := ref()
+			p.ID = id
+			return r.Demand(p)
+		}
+		refused, waits := 0, []func(context.Context) error{}
+		for id := range int64(100) {
+			waits = append(waits, demand(id+1), demand(id+1))
+		}
+		for _, wait := range waits {
+			start := time.Now()
+			err := wait(t.Context())
+			if errors.Is(err, leaderboard.ErrOverloaded) && time.Since(start) == 0 {
+				refused++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if refused != 2*96 || s.most != 4 || s.buildCount() != 4 || len(s.history()) != 4 {
+			t.Errorf("%d refused; %d builds, %d at once; history %v", refused, s.buildCount(), s.most, s.history())
+		}
+		if err := demand(50)(t.Context()); err != nil || s.buildCount() != 5 {
+			t.Errorf("there is room again: %v, %d builds", err, s.buildCount())
+		}
+		if _, err := r.RunOnce(t.Context(), full()); err != nil {
+			t.Errorf("who may ask for a build is not counted: %v", err)
+		}
+	})
+}
+
+// apart is copies in which no period has anything of another's.
+type apart struct{ copies }
+
+func (apart) Info(context.Context, leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
+	return leaderboard.CopyInfo{RedisNow: micros()}, nil
+}
+
+func (a apart) Lease(context.Context, leaderboard.PeriodRef, time.Duration) (leaderboard.Lease, error) {
+	return &fakeLease{a.site, make(chan struct{})}, nil
+}
+
+// TestClosedPeriodsGetNoCopies: unless somebody asks for it who may.
+func TestClosedPeriodsGetNoCopies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		r := newRefresher(t, s, nil)
+		closed := full()
+		closed.Ref.Closed = true
+		if err := r.Demand(closed.Ref)(t.Context()); !errors.Is(err, leaderboard.ErrPeriodClosed) || s.buildCount() != 0 {
+			t.Errorf("a reader: %v, %d builds", err, s.buildCount())
+		}
+		if _, err := r.RunOnce(t.Context(), closed); err != nil || s.buildCount() != 1 {
+			t.Errorf("an admin: %v, %d builds", err, s.buildCount())
+		}
+	})
+}
+
+// TestRecordsOfDemands: a run that a reader began has a record from when it builds, or when somebody joins who is told
+// of it.
+func TestRecordsOfDemands(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite()
+		s.latency = time.Millisecond
+		r := newRefresher(t, s, nil)
+		lease, err := copies{s}.Lease(t.Context(), ref(), time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demanded := r.Demand(ref())
+		pass(time.Second)
+		if got := s.history(); len(got) != 0 {
+			t.Errorf("while it waits: %v", got)
+		}
+		run, wait, err := r.Start(t.Context(), full())
+		if err != nil || run.ID != 1 || run.State != leaderboard.RunStateRunning {
+			t.Errorf("who joins is told %+v, %v", run, err)
+		}
+		_ = lease.Release(t.Context())
+		if err := demanded(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if run, err := wait(t.Context()); err != nil || run.ID != 1 || s.buildCount() != 1 {
+			t.Errorf("%+v, %v, %d builds", run, err, s.buildCount())
+		}
+		if got := s.history(); !reflect.DeepEqual(got, []string{"full demand done"}) {
+			t.Errorf("history: %v", got)
+		}
+		s.change(func() { s.copied.Exists, s.failing = false, leaderboard.ErrUnavailable })
+		if err := r.Demand(ref())(t.Context()); err == nil || len(s.history()) != 2 || s.history()[1] != "full demand failed" {
+			t.Errorf("a build that fails: %v, history %v", err, s.history())
+		}
+		s.change(func() { s.err = errors.New("Redis is away") })
+		if err := r.Demand(ref())(t.Context()); err == nil || len(s.history()) != 2 {
+			t.Errorf("Redis is away: %v, history %v", err, s.history())
 		}
 	})
 }

@@ -65,7 +65,7 @@ func newDeriver(run *runner, cfg *Config) *deriver {
 
 // recompute does a run that computes all entries of a derived board from scratch.
 func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
-	d.runner.begin(j)
+	d.runner.begin(ctx, j)
 	start := time.Now()
 	step, err := d.derived.Recompute(ctx, j.req.Ref.Board)
 	d.onStep(step, time.Since(start), err)

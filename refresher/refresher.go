@@ -22,6 +22,7 @@ type Config struct {
 	Timeout  time.Duration // for one run of a copy, waiting for the lease included, 2 min
 	Reload   time.Duration // between two looks at the list of boards, 10 s
 	Parallel int           // scheduled runs at once, 4
+	Demands  int           // runs for readers at once, 4
 
 	Derived     Derived       // nil: no derived boards
 	Poll        time.Duration // between two looks at the derived boards and their sources, 1 s
@@ -41,6 +42,7 @@ func (c *Config) setDefaults() {
 	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
 	c.Reload = cmp.Or(c.Reload, 10*time.Second)
 	c.Parallel = cmp.Or(c.Parallel, 4)
+	c.Demands = cmp.Or(c.Demands, 4)
 	c.Poll = cmp.Or(c.Poll, time.Second)
 	c.StepGap = cmp.Or(c.StepGap, 50*time.Millisecond)
 	c.StepTimeout = cmp.Or(c.StepTimeout, 30*time.Minute)
@@ -70,7 +72,7 @@ type Refresher struct {
 // New does no I/O and starts nothing.
 func New(cfg Config) *Refresher {
 	cfg.setDefaults()
-	run := newRunner(cfg.Runs, cfg.Logger, cfg.OnRun, cfg.MinGap)
+	run := newRunner(&cfg)
 	return &Refresher{
 		cfg: cfg, runner: run, deriver: newDeriver(run, &cfg),
 		copier: &copier{run, cfg.Copies, cfg.MinGap, cfg.LeaseTTL, cfg.Random, cfg.Logger},
@@ -110,8 +112,13 @@ func (r *Refresher) Start(ctx context.Context, req Request) (run leaderboard.Run
 	return j.first, j.wait, j.startErr
 }
 
-// Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one.
+// Demand asks for a copy because a reader found none. It never blocks; wait returns nil once there is one. Closed periods
+// get none, for anybody can read any number of them, and this process makes Config.Demands at once; for others wait
+// returns an error at once, and readers go on without a copy.
 func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context) error) {
+	if ref.Closed {
+		return func(context.Context) error { return leaderboard.ErrPeriodClosed }
+	}
 	j := r.join(Request{Ref: ref, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonDemand})
 	return func(ctx context.Context) error {
 		_, err := j.wait(ctx)

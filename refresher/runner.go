@@ -34,7 +34,7 @@ type Request struct {
 // forced says whether work that began earlier is not enough. Who found no copy needs one, no matter since when; a
 // recomputation under way ends at what the sources are then.
 func (q *Request) forced() bool {
-	return q.Reason != leaderboard.RunReasonDemand && q.Kind != leaderboard.RunKindRecompute
+	return !q.byReader() && q.Kind != leaderboard.RunKindRecompute
 }
 
 // ErrClosed: the server stops.
@@ -44,6 +44,7 @@ var (
 	errLeaseLost = errors.New("refresher: the lease was lost, another process may build")
 	errPanic     = errors.New("refresher: panic")
 	errNoRedis   = errors.New("refresher: there are no copies without Redis")
+	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
 )
 
 const (
@@ -52,6 +53,9 @@ const (
 	// maxIdleSlots bounds what is remembered of periods that have no run.
 	maxIdleSlots = 1024
 )
+
+// byReader says whether a reader asked, who may be anybody: such runs are bounded, and have a record only if they build.
+func (q *Request) byReader() bool { return q.Reason == leaderboard.RunReasonDemand }
 
 // result is what a run did.
 type result struct {
@@ -74,18 +78,22 @@ type runner struct {
 	log     *slog.Logger
 	onRun   func(leaderboard.Run)
 	keep    time.Duration // how long the start of the last work is remembered
+	demands int           // runs begun for readers at once
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // one per run
 
-	mu     sync.Mutex
-	slots  map[slotKey]*slot
-	closed bool
+	mu       sync.Mutex
+	slots    map[slotKey]*slot
+	demanded int // runs begun for readers that have not ended
+	closed   bool
 }
 
-func newRunner(history Runs, log *slog.Logger, onRun func(leaderboard.Run), keep time.Duration) *runner {
-	r := &runner{history: history, log: log, onRun: onRun, keep: keep, slots: map[slotKey]*slot{}}
-	if history == nil {
+func newRunner(cfg *Config) *runner {
+	r := &runner{
+		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, keep: cfg.MinGap, demands: cfg.Demands, slots: map[slotKey]*slot{},
+	}
+	if r.history == nil {
 		r.history = noHistory{}
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -120,12 +128,14 @@ type job struct {
 	req  Request // the first one
 
 	// Owned by runner.mu.
-	asked  time.Time // the latest moment at which a sharer asked
-	forced bool      // a sharer is not content with work that began earlier
+	asked    time.Time // the latest moment at which a sharer asked
+	forced   bool      // a sharer is not content with work that began earlier
+	recorded bool      // it has a record, or is about to
 
-	announced chan struct{}   // closed once first and startErr are set
-	first     leaderboard.Run // as it began
-	startErr  error
+	announcing sync.Once
+	announced  chan struct{}   // closed once first and startErr are set
+	first      leaderboard.Run // as it began
+	startErr   error
 
 	done chan struct{}   // closed once run and err are set
 	run  leaderboard.Run // as it ended
@@ -157,18 +167,35 @@ func (r *runner) join(req Request, w work) *job {
 		if forced && (!j.forced || req.AskedAt.After(j.asked)) {
 			j.asked, j.forced = req.AskedAt, true
 		}
+		if !req.byReader() && !j.recorded {
+			j.recorded = true
+			r.wg.Go(func() { r.announce(r.ctx, j) })
+		}
 		return j
 	}
-	j := &job{slot: s, req: req, asked: req.AskedAt, forced: forced, announced: make(chan struct{}), done: make(chan struct{})}
-	if r.closed {
-		j.startErr, j.err = ErrClosed, ErrClosed
-		close(j.announced)
-		close(j.done)
-		return j
+	j := &job{
+		slot: s, req: req, asked: req.AskedAt, forced: forced, recorded: !req.byReader(),
+		announced: make(chan struct{}), done: make(chan struct{}),
+	}
+	switch {
+	case r.closed:
+		return j.refused(ErrClosed)
+	case req.byReader() && r.demanded >= r.demands:
+		return j.refused(errBusy)
+	case req.byReader():
+		r.demanded++
 	}
 	s.open = j
 	previous := s.active
 	r.wg.Go(func() { r.run(j, previous, w) })
+	return j
+}
+
+// refused ends a job that is not begun.
+func (j *job) refused(err error) *job {
+	j.startErr, j.err = err, err
+	close(j.announced)
+	close(j.done)
 	return j
 }
 
@@ -197,13 +224,15 @@ func (r *runner) busy(key slotKey) bool {
 	return s != nil && s.busy()
 }
 
-// begin closes the job to further sharers.
-func (r *runner) begin(j *job) {
+// begin closes the job to further sharers, and sees to it that it has a record.
+func (r *runner) begin(ctx context.Context, j *job) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if j.slot.open == j {
 		j.slot.open, j.slot.active = nil, j
 	}
+	j.recorded = true
+	r.mu.Unlock()
+	r.announce(ctx, j)
 }
 
 // close cancels the runs and waits for their ends to be recorded, or for the end of ctx.
@@ -237,9 +266,11 @@ func (r *runner) run(j, previous *job, w work) {
 	ctx, cancel := context.WithTimeout(r.ctx, w.timeout)
 	defer cancel()
 	start := time.Now()
-	r.announce(ctx, j)
-	run := j.first
+	if !j.req.byReader() {
+		r.announce(ctx, j)
+	}
 	out, err := guarded(ctx, j, previous, w)
+	run := r.recordOf(ctx, j)
 	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = out.state, out.fromSeq, out.toSeq, out.rows, time.Since(start)
 	if err != nil {
 		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
@@ -257,24 +288,62 @@ func (r *runner) run(j, previous *job, w work) {
 	r.end(j, run, err)
 }
 
-// announce gives the run its place in the history and its sharers its id.
+// announce gives the run its place in the history and its sharers its id, once.
 func (r *runner) announce(ctx context.Context, j *job) {
-	defer close(j.announced)
+	j.announcing.Do(func() {
+		defer close(j.announced)
+		j.first = j.begun()
+		ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+		defer cancel()
+		started, err := r.history.StartRun(ctx, j.first)
+		if err != nil {
+			r.log.Warn("run is missing in the history", "board", j.first.Board, "error", err)
+			j.startErr = fmt.Errorf("refresher: history: %w", err)
+			return
+		}
+		j.first.ID, j.first.StartedAt = started.ID, started.StartedAt
+	})
+}
+
+// begun returns the run of a job that begins now.
+func (j *job) begun() leaderboard.Run {
 	ref := j.req.Ref
-	run := leaderboard.Run{
+	return leaderboard.Run{
 		BoardID: ref.BoardID, Board: ref.Board, PeriodID: ref.ID, Window: ref.Window, Period: ref.Name, Kind: j.req.Kind,
 		Reason: j.req.Reason, Actor: j.req.Actor, State: leaderboard.RunStateRunning, StartedAt: leaderboard.MicrosOf(time.Now()),
 	}
-	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
-	defer cancel()
-	started, err := r.history.StartRun(ctx, run)
-	if err != nil {
-		r.log.Warn("run is missing in the history", "board", run.Board, "error", err)
-		j.first, j.startErr = run, fmt.Errorf("refresher: history: %w", err)
-		return
+}
+
+// settle closes the job to further sharers, unless one has come since a request of that kind was looked for: false then.
+func (r *runner) settle(j *job, asked time.Time, forced bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if j.forced != forced || !j.asked.Equal(asked) {
+		return false
 	}
-	run.ID, run.StartedAt = started.ID, started.StartedAt
-	j.first = run
+	r.leave(j)
+	return true
+}
+
+// leave closes the job to further sharers.
+func (r *runner) leave(j *job) {
+	if j.slot.open == j {
+		j.slot.open = nil
+	}
+}
+
+// recordOf returns the run of a job that is about to end, as it was announced. One that a reader asked for and that built
+// nothing has no record.
+func (r *runner) recordOf(ctx context.Context, j *job) leaderboard.Run {
+	r.mu.Lock()
+	r.leave(j)
+	recorded := j.recorded
+	r.mu.Unlock()
+	if recorded {
+		r.announce(ctx, j)
+		return j.first
+	}
+	return j.begun()
 }
 
 // record writes the end of a run, whatever became of it, and of ctx.
@@ -292,11 +361,12 @@ func (r *runner) record(ctx context.Context, run leaderboard.Run) {
 // end publishes the outcome of a job.
 func (r *runner) end(j *job, run leaderboard.Run, err error) {
 	r.mu.Lock()
-	if j.slot.open == j {
-		j.slot.open = nil
-	}
+	r.leave(j)
 	if j.slot.active == j {
 		j.slot.active = nil
+	}
+	if j.req.byReader() {
+		r.demanded--
 	}
 	r.mu.Unlock()
 	j.run, j.err = run, err
