@@ -160,12 +160,12 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	// Redis read its clock after sent, so the time of the request comes out late rather than early: no build that is
 	// older than the request is taken for a newer one.
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
-	if info.Exists && !info.Short && info.BuildStarted >= askedRedis && c.settle(j, asked, forced) {
+	if info.Exists && !info.Short && info.BuildStarted >= askedRedis && c.conclude(j, asked, forced) {
 		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil
 	}
 	if !forced && info.Exists {
 		out, err := c.copies.CatchUp(ctx, j.req.Ref)
-		if !errors.Is(err, leaderboard.ErrNeedsBuild) && (err != nil || c.settle(j, asked, forced)) {
+		if !errors.Is(err, leaderboard.ErrNeedsBuild) && (err != nil || c.conclude(j, asked, forced)) {
 			return found{shared: err == nil, out: out}, err
 		}
 	}

@@ -6,7 +6,9 @@
 // Requests for the same period and kind share runs: while one is at work, all further requests wait for the one after
 // it, so that nobody is answered with a state from before their request, and any number of requests at once cost two
 // runs. A reader that merely needs a copy joins the run at work, and so does who wants a derived board computed from
-// scratch. Every run has a record in the history, whatever becomes of it; a panic ends the run, not the process.
+// scratch. Every run has a record in the history, whatever becomes of it; a panic ends the run, not the process. Readers
+// may be anybody, so what they make this process do is bounded: so many builds at once, none of a closed period, and no
+// record unless something is built.
 //
 // # Across processes
 //

@@ -314,8 +314,8 @@ func (j *job) begun() leaderboard.Run {
 	}
 }
 
-// settle closes the job to further sharers, unless one has come since a request of that kind was looked for: false then.
-func (r *runner) settle(j *job, asked time.Time, forced bool) bool {
+// conclude closes the job to further sharers, unless one has come since a request of that kind was looked for: false then.
+func (r *runner) conclude(j *job, asked time.Time, forced bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if j.forced != forced || !j.asked.Equal(asked) {
