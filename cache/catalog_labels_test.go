@@ -55,7 +55,7 @@ func TestCatalogLabels(t *testing.T) {
 }
 
 // TestCommitsKeepSelections: only a commit that shows a board with other labels than it is known with makes this process
-// select anew.
+// select again.
 func TestCommitsKeepSelections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
