@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/batch"
 	"leaderboard/cache/topn"
 )
 
@@ -22,17 +23,16 @@ type LoaderOptions struct {
 
 // Loader keeps what the database says of members (a profile, a list of friends), also that it says nothing, in the
 // process. What is missing is looked up in one statement for all members of a query, together with whoever asks at
-// the same time: so a burst of readers costs MySQL one look-up at a time. While MySQL does not answer, what is cached
+// the same time: so a burst of readers costs MySQL two look-ups at a time. While MySQL does not answer, what is cached
 // is served, however old it is. All methods may be called concurrently.
 type Loader[V any] struct {
-	fetch   Fetch[V]
-	size    func(V) int
-	ttl     time.Duration
-	timeout time.Duration
-	now     func() time.Time
+	fetch Fetch[V]
+	size  func(V) int
+	ttl   time.Duration
+	now   func() time.Time
 
 	values   *lru[string, loaded[V]]
-	lookUps  batcher[struct{}, lookUp[V]]
+	lookUps  *batch.Batcher[struct{}, lookUp, map[string]V]
 	database *topn.Breaker
 }
 
@@ -43,21 +43,14 @@ type loaded[V any] struct {
 	known bool      // false: it changed at that time, earlier answers are of no use
 }
 
-// lookUp is a query that waits for what was not cached.
-type lookUp[V any] struct {
+// lookUp is a query for what was not cached.
+type lookUp struct {
 	members []string
 	since   time.Time
-	done    chan found[V] // buffered
 }
 
-// found answers a batch of queries; who has no value is there with the zero value.
-type found[V any] struct {
-	values map[string]V
-	err    error
-}
-
-// loadMaxWait is how long a look-up waits behind another.
-const loadMaxWait = 100 * time.Millisecond
+// loadsAtOnce is how many look-ups are under way at once: one that takes long does not hold up all others.
+const loadsAtOnce = 2
 
 // loadedBytes is the size of what is kept of a member besides its value, roughly.
 const loadedBytes = 200
@@ -69,12 +62,11 @@ type Fetch[V any] func(ctx context.Context, members []string, old map[string]V) 
 // NewLoader keeps what fetch says. size is that of a value in bytes, roughly.
 func NewLoader[V any](fetch Fetch[V], size func(V) int, o LoaderOptions) *Loader[V] {
 	k := &Loader[V]{
-		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), timeout: cmp.Or(o.Timeout, time.Second), now: o.Now,
+		fetch: fetch, size: size, ttl: cmp.Or(o.TTL, 30*time.Second), now: o.Now,
 		values: newLRU[string, loaded[V]](cmp.Or(o.Entries, 65_536), cmp.Or(o.Bytes, 16<<20)),
 	}
-	k.lookUps.most, k.lookUps.maxWait, k.lookUps.run = cmp.Or(o.Batch, leaderboard.MaxLimit), loadMaxWait, k.answer
-	k.lookUps.size = func(l lookUp[V]) int { return len(l.members) }
-	k.lookUps.fail = func(l lookUp[V], err error) { l.done <- found[V]{err: err} }
+	many := batch.Options{Slots: loadsAtOnce, Size: cmp.Or(o.Batch, leaderboard.MaxLimit), Timeout: cmp.Or(o.Timeout, time.Second)}
+	k.lookUps = batch.New(many, func(l lookUp) int { return len(l.members) }, k.answer)
 	if k.now == nil {
 		k.now = time.Now
 	}
@@ -97,23 +89,18 @@ func (k *Loader[V]) Of(ctx context.Context, members []string) ([]V, error) {
 	if missing == nil {
 		return out, nil
 	}
-	l := lookUp[V]{since: now, done: make(chan found[V], 1)}
+	l := lookUp{since: now}
 	for _, i := range missing {
 		l.members = append(l.members, members[i])
 	}
-	k.lookUps.add(struct{}{}, l)
-	select {
-	case f := <-l.done:
-		if f.err != nil {
-			return out, f.err
-		}
-		for _, i := range missing {
-			out[i] = f.values[members[i]]
-		}
-		return out, nil
-	case <-ctx.Done():
-		return out, fmt.Errorf("cache: look up members: %w", ctx.Err())
+	values, err := k.lookUps.Ask(ctx, struct{}{}, l)
+	if err != nil {
+		return out, fmt.Errorf("cache: look up members: %w", err)
 	}
+	for _, i := range missing {
+		out[i] = values[members[i]]
+	}
+	return out, nil
 }
 
 // Forget makes the next query about a member go to the database, and answers that are under way not be kept.
@@ -123,10 +110,10 @@ func (k *Loader[V]) Forget(member string) {
 }
 
 // answer looks up what a batch asks for and nobody has looked up since.
-func (k *Loader[V]) answer(_ struct{}, batch []lookUp[V]) {
+func (k *Loader[V]) answer(ctx context.Context, _ struct{}, lookUps []lookUp, answers []batch.Answer[map[string]V]) error {
 	values := map[string]V{}
 	var missing []string
-	for _, l := range batch {
+	for _, l := range lookUps {
 		for _, m := range l.members {
 			if _, twice := values[m]; twice {
 				continue
@@ -137,23 +124,21 @@ func (k *Loader[V]) answer(_ struct{}, batch []lookUp[V]) {
 			}
 		}
 	}
-	f := found[V]{values: values}
-	if missing != nil {
-		f.err = k.ask(missing, values)
+	for i := range answers {
+		answers[i].Value = values
 	}
-	for _, l := range batch {
-		l.done <- f
+	if missing == nil {
+		return nil
 	}
+	return k.ask(ctx, missing, values)
 }
 
 // ask puts what the database says of the members into values, where the cached ones are, and caches it.
-func (k *Loader[V]) ask(members []string, values map[string]V) error {
+func (k *Loader[V]) ask(ctx context.Context, members []string, values map[string]V) error {
 	if !k.database.Allow() {
-		return fmt.Errorf("cache: look up members: %w", leaderboard.ErrUnavailable)
+		return leaderboard.ErrUnavailable
 	}
 	start := k.now()
-	ctx, cancel := context.WithTimeout(context.Background(), k.timeout)
-	defer cancel()
 	found, err := k.fetch(ctx, members, values)
 	k.database.Done(err == nil)
 	if err != nil {

@@ -25,7 +25,6 @@ type book struct {
 
 func (b *book) fetch(_ context.Context, members []string, _ map[string]string) (map[string]string, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.asked = append(b.asked, slices.Clone(members))
 	out := map[string]string{}
 	for _, m := range members {
@@ -33,10 +32,12 @@ func (b *book) fetch(_ context.Context, members []string, _ map[string]string) (
 			out[m] = fmt.Sprint(m, b.edition)
 		}
 	}
-	if b.during != nil {
-		b.during()
+	during, failure := b.during, b.failure
+	b.mu.Unlock()
+	if during != nil {
+		during()
 	}
-	return out, b.failure
+	return out, failure
 }
 
 func (b *book) kept(o LoaderOptions) *Loader[string] {
@@ -101,7 +102,7 @@ func TestLoaderForgetDuringALookUp(t *testing.T) {
 	})
 }
 
-// TestLoaderBurst: many who ask for the same at once cost one look-up at a time.
+// TestLoaderBurst: many who ask for the same at once cost two look-ups at a time.
 func TestLoaderBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &book{}
@@ -112,7 +113,7 @@ func TestLoaderBurst(t *testing.T) {
 			asking.Go(func() { wantOf(t, k, []string{"a", "b"}, "a0", "b0") })
 		}
 		asking.Wait()
-		if len(b.asked) > 2 {
+		if len(b.asked) > 1+loadsAtOnce {
 			t.Errorf("%d look-ups for one burst", len(b.asked))
 		}
 	})

@@ -1,0 +1,293 @@
+// Package batch answers questions together that are asked at the same time. Nobody is held back for it: a question that
+// finds a free slot goes at once, and what comes while all slots are taken collects. So one that comes alone waits for
+// nobody, and many at once cost little more than one.
+//
+// Waiting is bounded by time: a batch that could not be sent within Options.Wait, going by what waits and by how long
+// batches took lately, is not begun, and who waits longer even so is refused. Who has left is not sent.
+package batch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// Options adjust a Batcher.
+type Options struct {
+	Slots   int           // batches under way at once, 4
+	Size    int           // of all questions of a batch together; a question that is larger goes alone; 256
+	Wait    time.Duration // until a question is sent; longer: ErrOverloaded. 0: as long as who asks has time
+	Timeout time.Duration // for a batch, 6 s
+	// OnRefused is told of each question that got ErrOverloaded. It must not block; may be nil.
+	OnRefused func()
+}
+
+// Answer is what became of one question of a batch.
+type Answer[V any] struct {
+	Value V
+	Err   error
+}
+
+// Batcher answers questions in batches, each of questions with the same key. All methods may be called concurrently.
+type Batcher[K comparable, Q, V any] struct {
+	opts Options
+	size func(Q) int
+	run  func(ctx context.Context, key K, questions []Q, answers []Answer[V]) error
+
+	mu   sync.Mutex // guards the fields below
+	free int        // slots
+	line []*group[K, Q, V]
+	open map[K]*group[K, Q, V] // of each key the last group in line
+	took [2]time.Duration      // moving averages: of a batch, and of what goes alone
+}
+
+// group is what will be a batch, or one caller who goes alone.
+type group[K comparable, Q, V any] struct {
+	key     K
+	size    int
+	futures []*future[Q, V]
+	turn    chan struct{} // of who goes alone: closed when there is a slot for it; nil in a batch
+}
+
+// future is a question that waits for its answer.
+type future[Q, V any] struct {
+	question Q
+	answer   Answer[V]     // read after done
+	done     chan struct{} // closed with the answer
+}
+
+// The kinds of work, by which the averages are kept apart.
+const (
+	together = iota
+	alone
+)
+
+func (g *group[K, Q, V]) kind() int {
+	if g.turn != nil {
+		return alone
+	}
+	return together
+}
+
+// New returns a Batcher. size is what a question counts for. run answers the questions of a batch, answers[i] questions[i];
+// an error is that of all. It is called by up to Options.Slots goroutines at once.
+func New[K comparable, Q, V any](
+	o Options, size func(Q) int, run func(ctx context.Context, key K, questions []Q, answers []Answer[V]) error,
+) *Batcher[K, Q, V] {
+	o.Slots, o.Size, o.Timeout = cmp.Or(o.Slots, 4), cmp.Or(o.Size, 256), cmp.Or(o.Timeout, 6*time.Second)
+	if o.OnRefused == nil {
+		o.OnRefused = func() {}
+	}
+	return &Batcher[K, Q, V]{opts: o, size: size, run: run, free: o.Slots, open: map[K]*group[K, Q, V]{}}
+}
+
+// Waiting returns how many questions, and callers who go alone, have not been sent.
+func (b *Batcher[K, Q, V]) Waiting() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, g := range b.line {
+		n += max(1, len(g.futures))
+	}
+	return n
+}
+
+// Ask blocks until the question is answered, or ctx ends. Errors besides those of run: leaderboard.ErrOverloaded.
+func (b *Batcher[K, Q, V]) Ask(ctx context.Context, key K, question Q) (V, error) {
+	f := &future[Q, V]{question: question, done: make(chan struct{})}
+	g, err := b.join(key, f)
+	if err == nil {
+		err = b.wait(ctx, f.done, func() bool { return b.leave(g, f) })
+	}
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return f.answer.Value, f.answer.Err
+}
+
+// Alone runs work in a slot of its own.
+func (b *Batcher[K, Q, V]) Alone(ctx context.Context, work func(context.Context) error) error {
+	g := &group[K, Q, V]{turn: make(chan struct{})}
+	b.mu.Lock()
+	err := b.queue(g)
+	b.mu.Unlock()
+	if err != nil {
+		b.opts.OnRefused()
+		return err
+	}
+	if err := b.wait(ctx, g.turn, func() bool { return b.remove(g) }); err != nil {
+		select {
+		case <-g.turn: // it came all the same
+			b.next(g, 0)
+		default:
+		}
+		return err
+	}
+	start := time.Now()
+	defer func() { b.next(g, time.Since(start)) }()
+	return work(ctx)
+}
+
+// wait blocks until sent is closed. withdraw takes the question out of the line; it is false when it is not there any
+// more.
+func (b *Batcher[K, Q, V]) wait(ctx context.Context, sent <-chan struct{}, withdraw func() bool) error {
+	var late <-chan time.Time
+	if b.opts.Wait > 0 {
+		timer := time.NewTimer(b.opts.Wait)
+		defer timer.Stop()
+		late = timer.C
+	}
+	for {
+		select {
+		case <-sent:
+			return nil
+		case <-ctx.Done():
+			withdraw()
+			return ctx.Err()
+		case <-late:
+			if withdraw() {
+				b.opts.OnRefused()
+				return fmt.Errorf("batch: not sent within %s: %w", b.opts.Wait, leaderboard.ErrOverloaded)
+			}
+		}
+	}
+}
+
+// join puts a question into the last group of its key that has room, or opens one.
+func (b *Batcher[K, Q, V]) join(key K, f *future[Q, V]) (*group[K, Q, V], error) {
+	size := b.size(f.question)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.open[key]
+	if g != nil && g.size+size <= b.opts.Size {
+		g.size += size
+		g.futures = append(g.futures, f)
+		return g, nil
+	}
+	g = &group[K, Q, V]{key: key, size: size, futures: []*future[Q, V]{f}}
+	err := b.queue(g)
+	if err != nil {
+		b.opts.OnRefused()
+	}
+	return g, err
+}
+
+// queue lets a group begin, or lines it up unless it would wait too long. It is called with mu held.
+func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
+	if b.free > 0 {
+		b.free--
+		b.begin(g)
+		return nil
+	}
+	expected := time.Duration(0)
+	for _, ahead := range b.line {
+		expected += b.took[ahead.kind()]
+	}
+	if expected /= time.Duration(b.opts.Slots); b.opts.Wait > 0 && expected > b.opts.Wait {
+		return fmt.Errorf("batch: the wait is about %s: %w", expected, leaderboard.ErrOverloaded)
+	}
+	b.line = append(b.line, g)
+	if g.turn == nil {
+		b.open[g.key] = g
+	}
+	return nil
+}
+
+// begin uses a slot for a group. It is called with mu held.
+func (b *Batcher[K, Q, V]) begin(g *group[K, Q, V]) {
+	if g.turn != nil {
+		close(g.turn)
+		return
+	}
+	go b.send(g)
+}
+
+// send answers a batch.
+func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
+	start := time.Now()
+	questions, answers := make([]Q, len(g.futures)), make([]Answer[V], len(g.futures))
+	for i, f := range g.futures {
+		questions[i] = f.question
+	}
+	err := b.guarded(g.key, questions, answers)
+	b.next(g, time.Since(start))
+	for i, f := range g.futures {
+		if f.answer = answers[i]; err != nil {
+			f.answer = Answer[V]{Err: err}
+		}
+		close(f.done)
+	}
+}
+
+// guarded turns a panic of run into an error: nobody else would recover it.
+func (b *Batcher[K, Q, V]) guarded(key K, questions []Q, answers []Answer[V]) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("batch: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Timeout)
+	defer cancel()
+	return b.run(ctx, key, questions, answers)
+}
+
+// next hands the slot of a group on to the first in line. took is how long it was used, 0 when it was not.
+func (b *Batcher[K, Q, V]) next(g *group[K, Q, V], took time.Duration) {
+	const weight = 8 // of what was known before
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if took > 0 {
+		average := &b.took[g.kind()]
+		*average = (cmp.Or(*average, took)*(weight-1) + took) / weight
+	}
+	if len(b.line) == 0 {
+		b.free++
+		return
+	}
+	first := b.line[0]
+	b.drop(0)
+	b.begin(first)
+}
+
+// drop takes a group out of the line. It is called with mu held.
+func (b *Batcher[K, Q, V]) drop(i int) {
+	g := b.line[i]
+	b.line = slices.Delete(b.line, i, i+1)
+	if b.open[g.key] == g {
+		delete(b.open, g.key)
+	}
+}
+
+// remove takes a group out of the line, if it is there.
+func (b *Batcher[K, Q, V]) remove(g *group[K, Q, V]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.line, g)
+	if i >= 0 {
+		b.drop(i)
+	}
+	return i >= 0
+}
+
+// leave takes a question out of a group that is in line.
+func (b *Batcher[K, Q, V]) leave(g *group[K, Q, V], f *future[Q, V]) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := slices.Index(b.line, g)
+	if at < 0 {
+		return false
+	}
+	i := slices.Index(g.futures, f)
+	g.futures = slices.Delete(g.futures, i, i+1)
+	if g.size -= b.size(f.question); len(g.futures) == 0 {
+		b.drop(at)
+	}
+	return true
+}

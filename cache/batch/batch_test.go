@@ -1,0 +1,277 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// log is what became of numbers that a batcher took; each is its own size, and a batch takes a second. A negative one
+// panics.
+type log struct {
+	mu           sync.Mutex
+	batches      [][]int
+	inside, most int
+	refused      int
+	took         time.Duration
+}
+
+func (l *log) batcher(o Options) *Batcher[string, int, int] {
+	o.Size = 10
+	o.OnRefused = func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.refused++
+	}
+	if l.took == 0 {
+		l.took = time.Second
+	}
+	return New(o, func(n int) int { return max(n, -n) }, l.run)
+}
+
+func (l *log) run(_ context.Context, _ string, batch []int, answers []Answer[int]) error {
+	l.mu.Lock()
+	l.batches = append(l.batches, append([]int{}, batch...))
+	l.inside++
+	l.most = max(l.most, l.inside)
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.inside--
+	}()
+	time.Sleep(l.took)
+	for i, n := range batch {
+		if n < 0 {
+			panic("ouch")
+		}
+		if answers[i].Value = n * n; n == 13 {
+			answers[i].Err = errors.New("thirteen")
+		}
+	}
+	return nil
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Sprint(l.batches)
+}
+
+// refusals returns how many questions were refused, and peak how many batches were under way at once, at most.
+func (l *log) refusals() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused
+}
+
+func (l *log) peak() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.most
+}
+
+// rests says whether nothing is left, and all slots are free.
+func (b *Batcher[K, Q, V]) rests() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.line) == 0 && len(b.open) == 0 && b.free == b.opts.Slots
+}
+
+// asking asks for numbers in turn, each of which is in line or under way before the next one comes, and collects errors.
+type asking struct {
+	mu   sync.Mutex
+	errs map[int]error
+}
+
+// all returns the errors so far.
+func (a *asking) all() map[int]error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.errs)
+}
+
+func (a *asking) ask(t *testing.T, ctx context.Context, b *Batcher[string, int, int], key string, numbers ...int) {
+	t.Helper()
+	for _, n := range numbers {
+		go func() {
+			got, err := b.Ask(ctx, key, n)
+			if err == nil && got != n*n {
+				t.Errorf("%d got %d", n, got)
+			}
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			if a.errs == nil {
+				a.errs = map[int]error{}
+			}
+			a.errs[n] = err
+		}()
+		synctest.Wait()
+	}
+}
+
+// pass lets time go by, and everybody do what is due then.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// TestCollectsWhileSlotsAreTaken: what finds a free slot goes at once, the rest goes together as it came, in batches no
+// larger than that, in the order in which they were opened.
+func TestCollectsWhileSlotsAreTaken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 2})
+		a.ask(t, t.Context(), b, "k", 1)
+		pass(500 * time.Millisecond)
+		a.ask(t, t.Context(), b, "k", 2, 3, 4, 13, 5)
+		a.ask(t, t.Context(), b, "other", 6)
+		if got := l.String(); got != "[[1] [2]]" || b.Waiting() != 5 {
+			t.Errorf("batches %s, %d wait", got, b.Waiting())
+		}
+		pass(5 * time.Second)
+		const want = "[[1] [2] [3 4] [13] [5] [6]]"
+		if l.String() != want || l.peak() != 2 || l.refusals() > 0 || !b.rests() {
+			t.Errorf("batches %s, %d at once, %d refused; want %s", &l, l.peak(), l.refusals(), want)
+		}
+		for n, err := range a.all() {
+			if (err != nil) != (n == 13) {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+	})
+}
+
+// TestRefusesByTime: what would wait too long, going by how long batches take, is refused at once; what was let in on a
+// wrong guess is refused when its time is over; what joins a batch that waits anyway is let in.
+func TestRefusesByTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 1, Wait: 2500 * time.Millisecond})
+		a.ask(t, t.Context(), b, "k", 1) // from now on a batch is known to take a second
+		pass(time.Second)
+		a.ask(t, t.Context(), b, "k", 10, 10, 10, 9)
+		start := time.Now()
+		if _, err := b.Ask(t.Context(), "k", 10); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 0 {
+			t.Errorf("%v after %s, want a refusal at once", err, time.Since(start))
+		}
+		a.ask(t, t.Context(), b, "k", 1)
+		if b.Waiting() != 4 || l.refusals() != 1 {
+			t.Errorf("%d wait, %d were refused", b.Waiting(), l.refusals())
+		}
+		pass(2600 * time.Millisecond) // the last batch is opened for 9 and 1, and its turn would be after 3 s
+		if l.refusals() != 3 || !errors.Is(a.all()[9], leaderboard.ErrOverloaded) || !errors.Is(a.all()[1], leaderboard.ErrOverloaded) {
+			t.Errorf("%d refused, %v", l.refusals(), a.all())
+		}
+		pass(5 * time.Second)
+		if l.String() != "[[1] [10] [10] [10]]" || !b.rests() {
+			t.Errorf("batches %s", &l)
+		}
+		a.ask(t, t.Context(), b, "k", 2)
+		pass(5 * time.Second)
+		if l.String() != "[[1] [10] [10] [10] [2]]" {
+			t.Errorf("batches %s, nobody waits any more", &l)
+		}
+	})
+}
+
+// TestWhoHasLeftIsNotSent: neither a question of a batch nor a batch.
+func TestWhoHasLeftIsNotSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 1})
+		impatient, leave := context.WithTimeout(t.Context(), time.Millisecond)
+		defer leave()
+		a.ask(t, t.Context(), b, "k", 1, 2)
+		a.ask(t, impatient, b, "k", 3)
+		a.ask(t, t.Context(), b, "k", 4)
+		a.ask(t, impatient, b, "other", 5)
+		alone := make(chan error)
+		go func() { alone <- b.Alone(impatient, func(context.Context) error { panic("not to be run") }) }()
+		if err := <-alone; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("alone: %v", err)
+		}
+		pass(5 * time.Second)
+		if l.String() != "[[1] [2 4]]" || !errors.Is(a.all()[3], context.DeadlineExceeded) || !b.rests() {
+			t.Errorf("batches %s, errors %v", &l, a.all())
+		}
+		gone, leave := context.WithCancel(t.Context())
+		go func() { time.Sleep(time.Millisecond); leave() }()
+		if _, err := b.Ask(gone, "k", 6); !errors.Is(err, context.Canceled) {
+			t.Errorf("who leaves while its batch is under way: %v", err)
+		}
+		pass(2 * time.Second)
+		if !b.rests() {
+			t.Error("a slot is lost")
+		}
+	})
+}
+
+// TestAloneTakesASlot: and waits for one in the same line.
+func TestAloneTakesASlot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 1, Wait: 10 * time.Second})
+		a.ask(t, t.Context(), b, "k", 1, 2)
+		started, start := time.Duration(0), time.Now()
+		go func() {
+			err := b.Alone(t.Context(), func(context.Context) error {
+				started = time.Since(start)
+				time.Sleep(8 * time.Second)
+				return errors.New("enough")
+			})
+			if err == nil || err.Error() != "enough" {
+				t.Errorf("alone: %v", err)
+			}
+		}()
+		synctest.Wait()
+		pass(2500 * time.Millisecond)
+		if started != 2*time.Second {
+			t.Errorf("began after %s, want after both batches", started)
+		}
+		a.ask(t, t.Context(), b, "k", 3)
+		pass(20 * time.Second)
+		if l.String() != "[[1] [2] [3]]" || !b.rests() {
+			t.Errorf("batches %s", &l)
+		}
+		if b.took[alone] != 8*time.Second || b.took[together] != time.Second {
+			t.Errorf("averages %v, want those of each kind", b.took)
+		}
+	})
+}
+
+// TestSurvivesAPanic: it fails the batch and nobody else.
+func TestSurvivesAPanic(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var l log
+		var a asking
+		b := l.batcher(Options{Slots: 1})
+		a.ask(t, t.Context(), b, "k", 1, -2, 3, 4, 5)
+		pass(5 * time.Second)
+		for _, n := range []int{-2, 3, 4} {
+			if err := a.all()[n]; err == nil || !strings.Contains(err.Error(), "ouch") {
+				t.Errorf("%d failed with %v", n, err)
+			}
+		}
+		if a.all()[1] != nil || a.all()[5] != nil || l.String() != "[[1] [-2 3 4] [5]]" || !b.rests() {
+			t.Errorf("batches %s, errors %v", &l, a.all())
+		}
+	})
+}
