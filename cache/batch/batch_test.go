@@ -66,8 +66,8 @@ func (l *log) String() string {
 	return fmt.Sprint(l.batches)
 }
 
-// refusals returns how many questions were refused, and peak how many batches were under way at once, at most.
-func (l *log) refusals() int {
+// rejections returns how many questions were refused, and peak how many batches were under way at once, at most.
+func (l *log) rejections() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused
@@ -141,8 +141,8 @@ func TestCollectsWhileSlotsAreTaken(t *testing.T) {
 		}
 		pass(5 * time.Second)
 		const want = "[[1] [2] [3 4] [13] [5] [6]]"
-		if l.String() != want || l.peak() != 2 || l.refusals() > 0 || !b.rests() {
-			t.Errorf("batches %s, %d at once, %d refused; want %s", &l, l.peak(), l.refusals(), want)
+		if l.String() != want || l.peak() != 2 || l.rejections() > 0 || !b.rests() {
+			t.Errorf("batches %s, %d at once, %d refused; want %s", &l, l.peak(), l.rejections(), want)
 		}
 		for n, err := range a.all() {
 			if (err != nil) != (n == 13) {
@@ -168,12 +168,12 @@ func TestRefusesByTime(t *testing.T) {
 			t.Errorf("%v after %s, want a refusal at once", err, time.Since(start))
 		}
 		a.ask(t, t.Context(), b, "k", 1)
-		if b.Waiting() != 4 || l.refusals() != 1 {
-			t.Errorf("%d wait, %d were refused", b.Waiting(), l.refusals())
+		if b.Waiting() != 4 || l.rejections() != 1 {
+			t.Errorf("%d wait, %d were refused", b.Waiting(), l.rejections())
 		}
 		pass(2600 * time.Millisecond) // the last batch is opened for 9 and 1, and its turn would be after 3 s
-		if l.refusals() != 3 || !errors.Is(a.all()[9], leaderboard.ErrOverloaded) || !errors.Is(a.all()[1], leaderboard.ErrOverloaded) {
-			t.Errorf("%d refused, %v", l.refusals(), a.all())
+		if l.rejections() != 3 || !errors.Is(a.all()[9], leaderboard.ErrOverloaded) || !errors.Is(a.all()[1], leaderboard.ErrOverloaded) {
+			t.Errorf("%d refused, %v", l.rejections(), a.all())
 		}
 		pass(5 * time.Second)
 		if l.String() != "[[1] [10] [10] [10]]" || !b.rests() {
