@@ -66,13 +66,14 @@ func importRules() []importRule {
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
-			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/topn", "leaderboard/cache/watch", "golang.org/x/sync/..."},
+			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", redisPkg},
 		},
 		{
 			dir: "cache/topn", may: []string{module, rankPkg, redisPkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
+		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
