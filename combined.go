@@ -11,7 +11,7 @@ const MaxCombined = 50
 // CombinedQuery asks for a run of consecutive entries of several periods that are ranked as one. It starts, in this
 // order of precedence, around the best entry of a member, after a place, at an offset.
 type CombinedQuery struct {
-	Mode       Mode   // Strict or Tied
+	Mode       Mode   // strict, tied, or all
 	Limit      int    // 0 to MaxLimit; around a member: at most 2×MaxAroundSide+1
 	Offset     int64  // from the best entry
 	After      string // sort key (rank.Key); the page starts at the first entry ordered after it and AfterBoard
@@ -23,12 +23,13 @@ type CombinedQuery struct {
 
 // CombinedMemberQuery asks for all entries of a member.
 type CombinedMemberQuery struct {
-	Mode   Mode // Strict or Tied
+	Mode   Mode // strict, tied, or all
 	Member string
 	Fresh  bool // as in CombinedQuery
 }
 
-// CombinedRanked is an entry with its rank among those of all boards, and the board that it is on.
+// CombinedRanked is an entry with its strict and tied ranks among those of all boards, and the board that it is on. Its
+// dense rank is never known.
 type CombinedRanked struct {
 	Ranked
 	Board string
@@ -42,16 +43,10 @@ type CombinedPage struct {
 	NextBoard string // the board of that entry
 }
 
-// CombinedStanding is one entry of a member, Rank in the mode asked for and Tied for the percentile.
-type CombinedStanding struct {
-	CombinedRanked
-	Tied int64
-}
-
 // CombinedStandings are the entries of one member, best first.
 type CombinedStandings struct {
 	States  []State
-	Entries []CombinedStanding // none when the member is on none of the boards
+	Entries []CombinedRanked // none when the member is on none of the boards
 }
 
 // CombinedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
@@ -94,7 +89,7 @@ func CheckCombined(periods []PeriodRef, mode Mode) error {
 			return &RuleError{Code: CodeBoardsDiffer, Detail: fmt.Sprintf("boards %s and %s have different tiebreaks", first.Board, p.Board)}
 		}
 	}
-	if mode != ModeStrict && mode != ModeTied {
+	if mode != ModeStrict && mode != ModeTied && mode != ModeAll {
 		return &RuleError{Code: CodeModeNotAvailable, Detail: "several boards are ranked in mode strict or tied: equal scores of dense ranks cannot be told apart by adding up counts"}
 	}
 	return nil

@@ -23,7 +23,45 @@ const (
 	ModeTied Mode = "tied"
 	// ModeDense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
 	ModeDense Mode = "dense"
+	// ModeAll is one of queries only, not of boards: the answer tells the ranks in all modes, dense ones where they are
+	// known.
+	ModeAll Mode = "all"
 )
+
+// WithDense says whether answers in this mode tell dense ranks.
+func (m Mode) WithDense() bool { return m == ModeDense || m == ModeAll }
+
+// Ranks are the ranks of one entry, each counted from 1.
+type Ranks struct {
+	Strict int64 // 1 + entries ordered before it
+	Tied   int64 // 1 + entries with a better (score, tiebreak)
+	Dense  int64 // 1 + better distinct (score, tiebreak); 0: not known
+}
+
+// Next returns the ranks of the entry right after the one that has r, with the same (score, tiebreak) or not.
+func (r Ranks) Next(same bool) Ranks {
+	r.Strict++
+	if same {
+		return r
+	}
+	r.Tied = r.Strict
+	if r.Dense != 0 {
+		r.Dense++
+	}
+	return r
+}
+
+// In returns the rank in the mode of a board.
+func (r Ranks) In(mode Mode) int64 {
+	switch mode {
+	case ModeTied:
+		return r.Tied
+	case ModeDense:
+		return r.Dense
+	default:
+		return r.Strict
+	}
+}
 
 func compareIn(o Order, a, b int64) int {
 	switch {

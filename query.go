@@ -32,9 +32,10 @@ type State struct {
 	Stale  bool // MySQL was away, so there may be something newer; the answer was true at Seq
 }
 
-// Ranked is an entry with its rank in the mode that was asked for.
+// Ranked is an entry with its ranks. Strict and Tied are always known. Dense is known in mode dense, or there is no
+// answer; in mode all it is where that mode would have one; in others it is 0.
 type Ranked struct {
-	Rank int64
+	Ranks
 	Entry
 }
 
@@ -75,12 +76,10 @@ type MembersQuery struct {
 // Subset says whether the answer may show fewer than the members that have an entry, or one besides.
 func (q *MembersQuery) Subset() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
 
-// Standing is one member's place: Rank in the mode asked for, Tied for the percentile, Position among the members asked
-// for, numbered as the mode does.
+// Standing is one member's place on the board, and its Position among the members asked for, known in all modes.
 type Standing struct {
 	Ranked
-	Tied     int64
-	Position int64
+	Position Ranks
 }
 
 // Standings are the places of the members that have one, best first, as far as they were asked for, and the members
@@ -101,11 +100,10 @@ type ScoreQuery struct {
 }
 
 // ScoreRank is the rank that a new entry would have now. Strict counts every entry that is as good, because a new
-// entry arrives last.
+// entry arrives last. Dense is 0 where it takes more than a look to know.
 type ScoreRank struct {
 	State
-	Strict int64
-	Tied   int64
+	Ranks
 }
 
 // DistributionQuery asks for a histogram of the scores.

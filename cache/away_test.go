@@ -26,7 +26,7 @@ func (s still) Members(context.Context, leaderboard.PeriodRef, leaderboard.Membe
 }
 
 func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	return &leaderboard.ScoreRank{State: s.state(), Strict: 3, Tied: 2}, nil
+	return &leaderboard.ScoreRank{State: s.state(), Ranks: leaderboard.Ranks{Strict: 3, Tied: 2}}, nil
 }
 
 // TestAwayMarksEveryAnswer: while MySQL is away no answer claims to be current, whatever layer gave it, and nothing

@@ -75,6 +75,7 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
+	q.Mode = leaderboard.ModeStrict // the answer tells all ranks that there are
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return m.top(ctx, periods, q)
 	}
@@ -94,6 +95,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 	if broken := leaderboard.CheckCombined(periods, q.Mode); broken != nil {
 		return nil, broken
 	}
+	q.Mode = leaderboard.ModeStrict
 	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
 	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
 		return m.database.CombinedMember(ctx, periods, q)
@@ -129,27 +131,22 @@ func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q l
 		page.States[i], runs[i] = top.State, top.Entries
 	}
 	rules := periods[0].Rules
-	at, strict, tied := make([]int, len(runs)), int64(0), int64(0)
+	at, ranks := make([]int, len(runs)), leaderboard.Ranks{}
 	var last leaderboard.Entry
 	compare := func(a, b leaderboard.Ranked) int { return rules.Compare(a.Entry, b.Entry) }
 	rank.Merge(runs, compare, func(run int) bool {
-		if strict == q.Offset+int64(q.Limit) {
+		if ranks.Strict == q.Offset+int64(q.Limit) {
 			return false
 		}
 		e := runs[run][at[run]].Entry
 		at[run]++
-		if strict++; strict == 1 || rules.Better(last, e) {
-			tied = strict
-		}
-		if last = e; strict > q.Offset {
-			ranks := rank.Ranks{Strict: strict, Tied: tied}
-			page.Entries = append(page.Entries, leaderboard.CombinedRanked{
-				Ranked: leaderboard.Ranked{Rank: ranks.In(q.Mode), Entry: e}, Board: periods[run].Board,
-			})
+		ranks = ranks.Next(ranks.Strict > 0 && !rules.Better(last, e))
+		if last = e; ranks.Strict > q.Offset {
+			page.Entries = append(page.Entries, leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks, Entry: e}, Board: periods[run].Board})
 		}
 		return true
 	})
-	if n := len(page.Entries); n > 0 && strict < leaderboard.Total(page.States) {
+	if n := len(page.Entries); n > 0 && ranks.Strict < leaderboard.Total(page.States) {
 		page.Next, page.NextBoard = string(rank.CodecOf(rules).Key(last)), page.Entries[n-1].Board
 	}
 	return page, nil

@@ -22,7 +22,7 @@ const (
 // against the state that the batch is answered from.
 type placesKey struct {
 	periodKey
-	mode leaderboard.Mode
+	mode leaderboard.Mode // as ranksKey has it
 }
 
 // wanted is a query about members that waits for its answer.
@@ -49,7 +49,7 @@ func (r *Reader) newBatches() {
 
 // lookUp asks Redis, then MySQL, together with whoever asks at the same time.
 func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, finish func(*leaderboard.Standings, error)) {
-	key, w := placesKey{periodKeyOf(p), q.Mode}, wanted{ref: p, query: q, since: time.Now(), finish: finish}
+	key, w := placesKey{periodKeyOf(p), ranksKey(q.Mode)}, wanted{ref: p, query: q, since: time.Now(), finish: finish}
 	if r.copies != nil {
 		r.fromCopy.add(key, w)
 	} else {
@@ -167,7 +167,7 @@ func deal(s *leaderboard.Standings, batch []wanted) {
 		for i, at := range held {
 			part.Entries[i], own[i] = s.Entries[at], keys[at]
 		}
-		for i, position := range rank.Number(w.query.Mode, rank.Top(), own) {
+		for i, position := range rank.Number(rank.Top(), own) {
 			part.Entries[i].Position = position
 		}
 		w.finish(part, nil)

@@ -79,7 +79,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	lookUp := func(n int) {
 		wg.Go(func() {
 			got, err := r.Members(cachetest.Within(t), b.ref, leaderboard.MembersQuery{Members: []string{fmt.Sprint("m", n)}})
-			if err != nil || len(got.Entries) != 1 || got.Entries[0].Member != fmt.Sprint("m", n) || got.Entries[0].Rank != int64(n) {
+			if err != nil || len(got.Entries) != 1 || got.Entries[0].Member != fmt.Sprint("m", n) || got.Entries[0].Strict != int64(n) {
 				t.Errorf("look-up of m%d: %+v, %v", n, got, err)
 			}
 		})
@@ -127,11 +127,11 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	if len(rest) != 2 || got[1] != nil || got[2] != nil {
 		t.Fatalf("%d questions are left, want those that the copy is too old for", len(rest))
 	}
-	if got[0].Seq != 10 || got[0].Entries[0].Rank != 1 || fmt.Sprint(got[0].NotRanked) != "[nobody]" || got[3].Entries[0].Member != "m1" || got[3].Entries[1].Rank != 3 {
+	if got[0].Seq != 10 || got[0].Entries[0].Strict != 1 || fmt.Sprint(got[0].NotRanked) != "[nobody]" || got[3].Entries[0].Member != "m1" || got[3].Entries[1].Strict != 3 {
 		t.Errorf("from the copy: %+v, %+v", got[0], got[3])
 	}
 	r.placesInDatabase(placesKey{}, rest)
-	if errs[1] != nil || got[1].Seq != 11 || got[1].Entries[0].Rank != 2 {
+	if errs[1] != nil || got[1].Seq != 11 || got[1].Entries[0].Strict != 2 {
 		t.Errorf("min_seq 11: %+v, %v", got[1], errs[1])
 	}
 	if !errors.Is(errs[2], leaderboard.ErrSeqAhead) {
@@ -240,7 +240,7 @@ func TestLookupsAreExact(t *testing.T) {
 	for range 16 {
 		readers.Go(func() {
 			for range 150 {
-				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}[rand.IntN(3)]}}
+				q := leaderboard.MembersQuery{Query: leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll}[rand.IntN(4)]}}
 				if rand.IntN(3) == 0 {
 					q.MinSeq = b.world.Name().Seq
 				}

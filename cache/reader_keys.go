@@ -43,12 +43,12 @@ func periodKeyOf(p leaderboard.PeriodRef) periodKey {
 }
 
 func pageKeyOf(p leaderboard.PeriodRef, q leaderboard.PageQuery) pageKey {
-	q.MinSeq = 0
+	q.MinSeq, q.Mode = 0, ranksKey(q.Mode)
 	return pageKey{periodKeyOf(p), q}
 }
 
 func membersKeyOf(p leaderboard.PeriodRef, q leaderboard.MembersQuery) membersKey {
-	k := membersKey{periodKey: periodKeyOf(p), mode: q.Mode, limit: q.Limit, offset: q.Offset, self: q.Self}
+	k := membersKey{periodKey: periodKeyOf(p), mode: ranksKey(q.Mode), limit: q.Limit, offset: q.Offset, self: q.Self}
 	if len(q.Members) == 1 {
 		k.members = q.Members[0] // UTF-8, so it never begins like a list
 		return k
@@ -61,6 +61,14 @@ func membersKeyOf(p leaderboard.PeriodRef, q leaderboard.MembersQuery) membersKe
 	sum := sha256.Sum256(b)
 	k.members = "\xff" + string(sum[:])
 	return k
+}
+
+// ranksKey returns the same for modes whose answers have the same ranks.
+func ranksKey(m leaderboard.Mode) leaderboard.Mode {
+	if m.WithDense() {
+		return m
+	}
+	return leaderboard.ModeStrict
 }
 
 func scoreKeyOf(p leaderboard.PeriodRef, q leaderboard.ScoreQuery) scoreKey {
@@ -123,7 +131,7 @@ func standingsOps() answerOps[*leaderboard.Standings] {
 func scoreOps() answerOps[*leaderboard.ScoreRank] {
 	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.ScoreRank) *leaderboard.ScoreRank {
 		return func(s *leaderboard.ScoreRank) *leaderboard.ScoreRank {
-			return &leaderboard.ScoreRank{State: mark(s.State), Strict: s.Strict, Tied: s.Tied}
+			return &leaderboard.ScoreRank{State: mark(s.State), Ranks: s.Ranks}
 		}
 	}
 	return answerOps[*leaderboard.ScoreRank]{

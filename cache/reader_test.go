@@ -146,7 +146,8 @@ func TestReaderKeys(t *testing.T) {
 		"a b":   membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"a", "b"}}),
 		"ab ''": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"ab", ""}}),
 		"\x01a": membersKeyOf(p, leaderboard.MembersQuery{Members: []string{"\x01a"}}),
-		"tied":  membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeTied}, Members: []string{"a"}}),
+		"dense": membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeDense}, Members: []string{"a"}}),
+		"all":   membersKeyOf(p, leaderboard.MembersQuery{Query: leaderboard.Query{Mode: leaderboard.ModeAll}, Members: []string{"a"}}),
 		"asc":   membersKeyOf(other, leaderboard.MembersQuery{Members: []string{"a"}}),
 	} {
 		if twin, ok := keys[key]; ok {
@@ -159,6 +160,11 @@ func TestReaderKeys(t *testing.T) {
 	newer.MinSeq = 9
 	if pageKeyOf(p, q) != pageKeyOf(p, newer) {
 		t.Error("min_seq is no part of what is asked for")
+	}
+	tied := q
+	tied.Mode = leaderboard.ModeTied
+	if pageKeyOf(p, q) != pageKeyOf(p, tied) {
+		t.Error("a page in mode strict tells tied ranks too")
 	}
 }
 

@@ -19,7 +19,7 @@ type BoardsQuery struct {
 	Labels leaderboard.Labels // all boards that have all of these
 	Window leaderboard.Window // "": the first of each
 	Period string             // "": current
-	Mode   leaderboard.Mode   // strict or tied; "": as the boards do when all do the same, strict otherwise
+	Mode   leaderboard.Mode   // strict, tied or all; "": as the boards do when all do the same, strict otherwise
 	MinSeq map[string]int64   // by board: answer from states at least this new
 	// Profiles shows profiles beside the entries.
 	Profiles bool

@@ -16,7 +16,7 @@ import (
 type ReadQuery struct {
 	Window   leaderboard.Window // "": the board's first
 	Period   string             // a name, current or previous; "": current
-	Mode     leaderboard.Mode   // "": the board's
+	Mode     leaderboard.Mode   // "": the board's; leaderboard.ModeAll: ranks in all modes
 	MinSeq   int64              // answer from a state at least this new, such as Receipt.Seq; leaderboard.ErrSeqAhead
 	Profiles bool               // show profiles beside the entries
 }
@@ -41,8 +41,11 @@ type State struct {
 
 // Entry is a ranked entry.
 type Entry struct {
-	Rank        int64         `json:"rank"`
-	Position    int64         `json:"position,omitempty"` // among the members asked for
+	Rank        int64         `json:"rank,omitempty"`        // in the mode of the answer; the next three in mode all
+	StrictRank  int64         `json:"strict_rank,omitempty"` // 0 in other modes
+	TiedRank    int64         `json:"tied_rank,omitempty"`
+	DenseRank   int64         `json:"dense_rank,omitempty"` // 0: not known
+	Position    int64         `json:"position,omitempty"`   // among the members asked for
 	Member      string        `json:"member"`
 	Score       int64         `json:"score"`
 	Tiebreak    int64         `json:"tiebreak"`

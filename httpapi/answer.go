@@ -64,17 +64,25 @@ func appendCommon(b []byte, on *target, st *leaderboard.State) []byte {
 
 // appendPositioned appends the member entries of an answer about given members, each with its position.
 func appendPositioned(b []byte, on *target, s *leaderboard.Standings, shown *shownProfiles) []byte {
-	tie := &on.ref.Rules.Tiebreak
 	b = append(b, `"entries":[`...)
 	for i := range s.Entries {
 		e := &s.Entries[i]
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendRanked(append(b, '{'), tie, &e.Ranked)
-		b = append(shown.appendTo(strconv.AppendInt(append(b, `,"position":`...), e.Position, 10), i), '}')
+		b = appendRanked(append(b, '{'), on.form(), &e.Ranked)
+		b = append(shown.appendTo(appendPosition(append(b, ','), on, &e.Position), i), '}')
 	}
 	return append(b, ']')
+}
+
+// appendPosition appends the member position: numbered as the mode does, in mode all as the board does.
+func appendPosition(b []byte, on *target, position *leaderboard.Ranks) []byte {
+	mode := on.query.Mode
+	if mode == leaderboard.ModeAll {
+		mode = on.ref.Rules.Mode
+	}
+	return strconv.AppendInt(append(b, `"position":`...), position.In(mode), 10)
 }
 
 // ProfileLookup finds what is shown of members beside their entries. It may be called concurrently.

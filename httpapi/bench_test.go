@@ -35,13 +35,13 @@ func newFixed() *fixed {
 	for _, n := range []int{10, 100} {
 		page := &leaderboard.Page{State: state, Next: strings.Repeat("k", 32)}
 		for i := range n {
-			page.Entries = append(page.Entries, leaderboard.Ranked{Rank: int64(i) + 1, Entry: leaderboard.Entry{
+			page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: leaderboard.Ranks{Strict: int64(i) + 1, Tied: int64(i) + 1}, Entry: leaderboard.Entry{
 				Member: fmt.Sprintf("member-%06d", i), Score: 1_000_000 - int64(i), CreatedTime: 1_700_000_000_000_000,
 			}})
 		}
 		f.pages[n] = page
 	}
-	f.one = &leaderboard.Standings{State: state, Entries: []leaderboard.Standing{{Ranked: f.pages[10].Entries[3], Tied: 4}}}
+	f.one = &leaderboard.Standings{State: state, Entries: []leaderboard.Standing{{Ranked: f.pages[10].Entries[3]}}}
 	f.receipt = leaderboard.Receipt{Seq: 1, Results: []leaderboard.Result{{Member: "m", Status: leaderboard.StatusApplied, Score: &state.Seq, CreatedTime: &state.AsOf}}}
 	return f
 }

@@ -76,10 +76,40 @@ func appendOptTime(b []byte, t *leaderboard.Micros) []byte {
 	return appendTime(b, *t)
 }
 
-// appendRanked appends the members of an entry's object, without the braces. tie is that of the board.
-func appendRanked(b []byte, tie *leaderboard.Tiebreak, r *leaderboard.Ranked) []byte {
-	b = strconv.AppendInt(append(b, `"rank":`...), r.Rank, 10)
-	return appendEntry(append(b, ','), tie, &r.Entry)
+// appendRanked appends the members of an entry's object, without the braces.
+func appendRanked(b []byte, f form, r *leaderboard.Ranked) []byte {
+	return appendEntry(append(appendRanks(b, f.mode, &r.Ranks), ','), f.tie, &r.Entry)
+}
+
+// form is what entries look like besides what they are: their ranks in a mode, and the board's rules of tiebreaks.
+type form struct {
+	mode leaderboard.Mode
+	tie  *leaderboard.Tiebreak
+}
+
+// form returns that of an answer.
+func (on *target) form() form { return form{on.query.Mode, &on.ref.Rules.Tiebreak} }
+
+// appendRanks appends the member rank, or one for each mode.
+func appendRanks(b []byte, mode leaderboard.Mode, r *leaderboard.Ranks) []byte {
+	if mode != leaderboard.ModeAll {
+		return strconv.AppendInt(append(b, `"rank":`...), r.In(mode), 10)
+	}
+	return appendDense(append(appendStrictTied(b, r), ','), r)
+}
+
+func appendStrictTied(b []byte, r *leaderboard.Ranks) []byte {
+	b = strconv.AppendInt(append(b, `"strict_rank":`...), r.Strict, 10)
+	return strconv.AppendInt(append(b, `,"tied_rank":`...), r.Tied, 10)
+}
+
+// appendDense appends the member dense_rank, null when that is not known.
+func appendDense(b []byte, r *leaderboard.Ranks) []byte {
+	b = append(b, `"dense_rank":`...)
+	if r.Dense == 0 {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, r.Dense, 10)
 }
 
 func appendEntry(b []byte, tie *leaderboard.Tiebreak, e *leaderboard.Entry) []byte {

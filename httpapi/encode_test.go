@@ -59,7 +59,7 @@ func TestAppendEntries(t *testing.T) {
 				number.Draw(t, "tiebreak"), leaderboard.Micros(rapid.Int64Range(0, int64(leaderboard.MaxTime)).Draw(t, "time")),
 			}
 			want.Entries = append(want.Entries, e)
-			in = append(in, leaderboard.Ranked{Rank: e.Rank, Entry: leaderboard.Entry{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}})
+			in = append(in, leaderboard.Ranked{Ranks: leaderboard.Ranks{Strict: e.Rank}, Entry: leaderboard.Entry{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}})
 		}
 		text, err := json.Marshal(want)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestAppendEntries(t *testing.T) {
 		if err := json.Unmarshal(text, &a); err != nil {
 			t.Fatal(err)
 		}
-		got := "{" + string(appendEntries(nil, &leaderboard.Tiebreak{}, in, &shownProfiles{})) + "}"
+		got := "{" + string(appendEntries(nil, form{tie: &leaderboard.Tiebreak{}}, in, &shownProfiles{})) + "}"
 		if err := json.Unmarshal([]byte(got), &b); err != nil {
 			t.Fatalf("%s: %s", err, got)
 		}
@@ -88,9 +88,9 @@ func TestAppendEntries(t *testing.T) {
 // TestEncodings encodes a shared answer once, other ones beside it, and all of them again once they are many.
 func TestEncodings(t *testing.T) {
 	var h reader
-	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Rank: 1, Entry: leaderboard.Entry{Member: "a"}}}}
+	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Ranks: leaderboard.Ranks{Strict: 1, Tied: 2}, Entry: leaderboard.Entry{Member: "a"}}}}
 	encode := func(page *leaderboard.Page) string {
-		return string(h.appendPage(nil, &leaderboard.Tiebreak{}, page, &list{"entries", 1}, &shownProfiles{}))
+		return string(h.appendPage(nil, form{tie: &leaderboard.Tiebreak{}}, page, &list{"entries", 1}, &shownProfiles{}))
 	}
 	first := encode(page)
 	page.Entries[0].Member, page.Next = "b", ""
@@ -100,12 +100,12 @@ func TestEncodings(t *testing.T) {
 	if other := encode(&leaderboard.Page{Entries: page.Entries}); !strings.Contains(other, `"b"`) {
 		t.Errorf("another page is %s", other)
 	}
-	h.encoded.get(&leaderboard.Distribution{}, func() []byte { return make([]byte, maxEncoded/2) })
+	h.encoded.get(&leaderboard.Distribution{}, "", func() []byte { return make([]byte, maxEncoded/2) })
 	if encode(page) != first {
 		t.Error("encoded again after one large answer")
 	}
 	for range maxEncoded / 2 / encodedBesides {
-		h.encoded.get(&leaderboard.Distribution{}, func() []byte { return nil })
+		h.encoded.get(&leaderboard.Distribution{}, "", func() []byte { return nil })
 	}
 	if encode(page) == first {
 		t.Error("not encoded again after many small answers")

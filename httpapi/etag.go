@@ -42,6 +42,23 @@ func (h etagHash) text(s string) etagHash {
 	return h
 }
 
+// dense adds whether an answer in mode all knows a dense rank, which does not follow from the state: copies of it count
+// less deep than others.
+func (h etagHash) dense(mode leaderboard.Mode, r *leaderboard.Ranks) etagHash {
+	if mode != leaderboard.ModeAll {
+		return h
+	}
+	return h.int(min(1, r.Dense))
+}
+
+// denseOf is dense for a page, of which all entries are known or none.
+func (h etagHash) denseOf(mode leaderboard.Mode, entries []leaderboard.Ranked) etagHash {
+	if len(entries) == 0 {
+		return h
+	}
+	return h.dense(mode, &entries[0].Ranks)
+}
+
 // etag returns the header's value: the seq, for people, and the hash.
 func (h etagHash) etag(seq int64) string {
 	b := make([]byte, 0, 40)

@@ -104,3 +104,14 @@ func TestHead(t *testing.T) {
 		t.Errorf("HEAD of nothing answers %d", r.status)
 	}
 }
+
+// TestETagOfAllRanks: a copy that does not know dense ranks gives another answer than one that does.
+func TestETagOfAllRanks(t *testing.T) {
+	known, unknown := []leaderboard.Ranked{{Ranks: leaderboard.Ranks{Dense: 3}}}, []leaderboard.Ranked{{}}
+	if emptyETag.denseOf(leaderboard.ModeAll, known) == emptyETag.denseOf(leaderboard.ModeAll, unknown) {
+		t.Error("answers that know dense ranks and such that do not have one ETag")
+	}
+	if emptyETag.denseOf(leaderboard.ModeTied, known) != emptyETag.denseOf(leaderboard.ModeTied, unknown) {
+		t.Error("what an answer does not tell has a part in its ETag")
+	}
+}

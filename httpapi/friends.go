@@ -166,6 +166,12 @@ func (h *friendHandlers) onBoard(c *call) error {
 	for _, f := range friends {
 		t = t.text(f)
 	}
+	for i := range s.Entries {
+		t = t.dense(on.query.Mode, &s.Entries[i].Ranks)
+	}
+	if s.Self != nil {
+		t = t.dense(on.query.Mode, &s.Self.Ranks)
+	}
 	return c.answer(&on, &st, shown.addTo(t), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"friends":`...), int64(len(friends)), 10)
 		b = strconv.AppendInt(append(b, `,"ranked":`...), int64(s.Ranked), 10)
@@ -179,8 +185,8 @@ func appendSelf(b []byte, on *target, s *leaderboard.Standings, shown *shownProf
 	if s.Self == nil {
 		return append(b, "null"...)
 	}
-	b = appendRanked(append(b, '{'), &on.ref.Rules.Tiebreak, &s.Self.Ranked)
-	b = strconv.AppendInt(append(b, `,"position":`...), s.Self.Position, 10)
+	b = appendRanked(append(b, '{'), on.form(), &s.Self.Ranked)
+	b = appendPosition(append(b, ','), on, &s.Self.Position)
 	b = appendPercentile(append(b, ','), s.Self.Tied, s.Total)
 	return append(shown.appendTo(b, len(s.Entries)), '}')
 }

@@ -36,9 +36,9 @@ func (h *reader) top(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
-	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After))
+	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After).denseOf(q.Mode, page.Entries))
 	entries := entriesOf(&on.ref)
-	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, &entries, &shown) })
+	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, on.form(), page, &entries, &shown) })
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.
@@ -57,15 +57,15 @@ func (h *reader) around(c *call) error {
 	}
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
-	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after))
-	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, &on.ref.Rules.Tiebreak, page, nil, &shown) })
+	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after).denseOf(on.query.Mode, page.Entries))
+	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, on.form(), page, nil, &shown) })
 }
 
 // appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says
 // where that continues.
-func (h *reader) appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
+func (h *reader) appendPage(b []byte, f form, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
 	encode := func(b []byte) []byte {
-		b = appendEntries(b, tie, page.Entries, shown)
+		b = appendEntries(b, f, page.Entries, shown)
 		if of != nil && page.Next != "" {
 			b = append(b, `,"next_cursor":"`...)
 			b = append(of.appendCursor(b, page.Next), '"')
@@ -75,17 +75,17 @@ func (h *reader) appendPage(b []byte, tie *leaderboard.Tiebreak, page *leaderboa
 	if shown.asked {
 		return encode(b)
 	}
-	return append(b, h.encoded.get(page, func() []byte { return encode(make([]byte, 0, 256+128*len(page.Entries))) })...)
+	return append(b, h.encoded.get(page, f.mode, func() []byte { return encode(make([]byte, 0, 256+128*len(page.Entries))) })...)
 }
 
 // appendEntries appends the member entries of a page's answer.
-func appendEntries(b []byte, tie *leaderboard.Tiebreak, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
+func appendEntries(b []byte, f form, entries []leaderboard.Ranked, shown *shownProfiles) []byte {
 	b = append(b, `"entries":[`...)
 	for i := range entries {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(shown.appendTo(appendRanked(append(b, '{'), tie, &entries[i]), i), '}')
+		b = append(shown.appendTo(appendRanked(append(b, '{'), f, &entries[i]), i), '}')
 	}
 	return append(b, ']')
 }
@@ -99,13 +99,20 @@ const (
 // encodings keeps what shared answers were encoded as, so that one that is served many times is encoded once: encoding
 // a page of 100 entries takes five times as long as all other work on it. When it is full it begins again.
 type encodings struct {
-	bodies sync.Map // from the answer's address, which nobody else gets while it is a key here
+	bodies sync.Map // of []byte by encodingKey
 	bytes  atomic.Int64
 }
 
+// encodingKey is an answer's address, which nobody else gets while it is a key, and the mode of the ranks that it shows.
+type encodingKey struct {
+	answer any
+	mode   leaderboard.Mode
+}
+
 // get returns what encode made for the answer at this address. The caller must not write to it.
-func (e *encodings) get(answer any, encode func() []byte) []byte {
-	if body, ok := e.bodies.Load(answer); ok {
+func (e *encodings) get(answer any, mode leaderboard.Mode, encode func() []byte) []byte {
+	key := encodingKey{answer, mode}
+	if body, ok := e.bodies.Load(key); ok {
 		return body.([]byte)
 	}
 	body := encode()
@@ -114,6 +121,6 @@ func (e *encodings) get(answer any, encode func() []byte) []byte {
 		e.bodies.Clear()
 		e.bytes.Store(size)
 	}
-	e.bodies.Store(answer, body)
+	e.bodies.Store(key, body)
 	return body
 }

@@ -88,9 +88,9 @@ func unknownWindow(w string) string {
 func (c *call) mode() leaderboard.Mode {
 	mode := leaderboard.Mode(c.text("mode"))
 	switch mode {
-	case "", leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense:
+	case "", leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll:
 	default:
-		c.badParam("mode", "want one of strict, tied, dense")
+		c.badParam("mode", "want one of strict, tied, dense, all")
 	}
 	return mode
 }

@@ -51,7 +51,7 @@ func (r quietRankings) Members(_ context.Context, p leaderboard.PeriodRef, q lea
 // ScoreRank returns the first rank, which any score would have.
 func (r quietRankings) ScoreRank(_ context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	st, err := r.state(&p, q.MinSeq)
-	return &leaderboard.ScoreRank{State: st, Strict: 1, Tied: 1}, err
+	return &leaderboard.ScoreRank{State: st, Ranks: leaderboard.Ranks{Strict: 1, Tied: 1, Dense: 1}}, err
 }
 
 // Distribution returns one without buckets.

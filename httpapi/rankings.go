@@ -65,7 +65,7 @@ func (h *combinedReader) member(c *call) error {
 		total := leaderboard.Total(found.States)
 		return h.send(c, s, combinedAnswer{
 			states: found.States, n: len(found.Entries), etag: s.etag(c.route.path, found.States).text(member),
-			entry: func(i int) *leaderboard.CombinedRanked { return &found.Entries[i].CombinedRanked },
+			entry: func(i int) *leaderboard.CombinedRanked { return &found.Entries[i] },
 			more: func(b []byte, i int) []byte {
 				b = append(b, `,"percentile":`...)
 				return strconv.AppendFloat(b, leaderboard.Percentile(found.Entries[i].Tied, total), 'f', -1, 64)
@@ -145,7 +145,7 @@ func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = strconv.AppendInt(append(b, `{"rank":`...), e.Rank, 10)
+			b = appendRanks(append(b, '{'), s.query.Mode, &e.Ranks)
 			b = appendString(append(b, `,"board":`...), e.Board)
 			b = appendEntry(append(b, ','), &s.refs[0].Rules.Tiebreak, &e.Entry)
 			if a.more != nil {

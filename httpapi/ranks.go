@@ -24,8 +24,8 @@ func (h *reader) member(c *call) error {
 	place := &s.Entries[0]
 	st := s.State
 	shown := h.of(c, on.profiles, &st, 1, func(int) string { return id })
-	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).text(id)), func(b []byte) []byte {
-		b = appendRanked(b, &on.ref.Rules.Tiebreak, &place.Ranked)
+	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).text(id).dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
+		b = appendRanked(b, on.form(), &place.Ranked)
 		return shown.appendTo(appendPercentile(append(b, ','), place.Tied, s.Total), 0)
 	})
 }
@@ -120,11 +120,13 @@ func (h *reader) scoreRank(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &s.State, c.etag(&on, &s.State).int(score).int(tiebreak), func(b []byte) []byte {
+	return c.answer(&on, &s.State, c.etag(&on, &s.State).int(score).int(tiebreak).dense(on.query.Mode, &s.Ranks), func(b []byte) []byte {
 		b = strconv.AppendInt(append(b, `"score":`...), score, 10)
 		b = appendTiebreak(append(b, ','), tie, tiebreak)
-		b = strconv.AppendInt(append(b, `,"strict_rank":`...), s.Strict, 10)
-		return strconv.AppendInt(append(b, `,"tied_rank":`...), s.Tied, 10)
+		if b = appendStrictTied(append(b, ','), &s.Ranks); on.query.Mode == leaderboard.ModeAll {
+			b = appendDense(append(b, ','), &s.Ranks)
+		}
+		return b
 	})
 }
 
@@ -140,7 +142,7 @@ func (h *reader) distribution(c *call) error {
 		return err
 	}
 	return c.answer(&on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte {
-		return append(b, h.encoded.get(d, func() []byte { return appendBuckets(nil, d.Buckets) })...)
+		return append(b, h.encoded.get(d, "", func() []byte { return appendBuckets(nil, d.Buckets) })...)
 	})
 }
 

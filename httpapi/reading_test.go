@@ -34,6 +34,42 @@ func TestTopOfTheClassicTable(t *testing.T) {
 	}
 }
 
+// TestAllRanks: mode all tells every rank of every entry, wherever there are entries, and no rank of its own.
+func TestAllRanks(t *testing.T) {
+	e := newEnv(t)
+	e.board("classic", leaderboard.Rules{Mode: leaderboard.ModeTied}, classic()...)
+	e.board("other", leaderboard.Rules{}, classic()[:2]...)
+	e.put(writeKey, "/v1/members/2/friends", `{"members":["8","6"]}`).want(200)
+	const entries = `{"strict_rank":5,"tied_rank":5,"dense_rank":5,"member":"8","score":80,"tiebreak":0,"created_time":"2018-08-16T14:30:01.000000Z"`
+	for path, want := range map[string]string{
+		"GET /v1/boards/classic/top?mode=all":                                entries + `}`,
+		"GET /v1/boards/classic/members/8/around?mode=all":                   entries + `}`,
+		"GET /v1/boards/classic/members/8?mode=all":                          entries[1:] + `,"percentile":50}`,
+		"GET /v1/boards/classic/members/6?mode=all":                          `"strict_rank":8,"tied_rank":8,"dense_rank":7,`,
+		"POST /v1/boards/classic/ranks?mode=all":                             `"created_time":"2018-08-16T14:31:11.000000Z","position":1}`, // as the board does
+		"GET /v1/boards/classic/members/2/friends?mode=all":                  entries + `,"position":1}`,
+		"GET /v1/boards/classic/scores/80/rank?mode=all":                     `"strict_rank":7,"tied_rank":5,"dense_rank":null}`,
+		"GET /v1/rankings/top?boards=classic,other&mode=all":                 `{"strict_rank":4,"tied_rank":3,"dense_rank":null,"board":"other","member":"1",`,
+		"GET /v1/rankings/members/2?boards=classic,other&mode=all":           `{"strict_rank":8,"tied_rank":6,"dense_rank":null,"board":"other","member":"2",`,
+		"GET /v1/rankings/members/2/around?boards=classic,other&mode=all":    `{"strict_rank":7,"tied_rank":6,"dense_rank":null,"board":"classic","member":"2",`,
+		"GET /v1/boards/classic/top?mode=all&offset=6&limit=1&profiles=true": `{"strict_rank":7,"tied_rank":7,"dense_rank":6,"member":"7"`,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		var got reply
+		if method == "POST" {
+			got = e.post(readKey, path, `{"members":["2","8"]}`)
+		} else {
+			got = e.get(readKey, path)
+		}
+		body := string(got.want(200).body)
+		if !strings.Contains(body, want) || !strings.Contains(body, `"mode":"all"`) || strings.Contains(body, `"rank":`) {
+			t.Errorf("%s: got %s\nwant %s", path, body, want)
+		}
+	}
+	e.put(adminKey, "/v1/boards/new", `{"mode":"all"}`).wantProblem(422, "invalid-board")
+	e.get(noKey, "/v1/boards/classic/top?mode=both").wantProblem(400, "malformed-request")
+}
+
 func ranksOf(r rows) string {
 	var parts []string
 	for _, e := range r.Entries {

@@ -2,50 +2,18 @@ package rank
 
 import "leaderboard"
 
-// Ranks are the ranks of one entry in every mode, each counted from 1.
-type Ranks struct {
-	Strict int64 // 1 + entries ordered before it
-	Tied   int64 // 1 + entries with a better (score, tiebreak)
-	Dense  int64 // 1 + better distinct (score, tiebreak); may be left 0 by who numbers in another mode
-}
-
 // Top returns the ranks of the best entry of a period.
-func Top() Ranks { return Ranks{Strict: 1, Tied: 1, Dense: 1} }
+func Top() leaderboard.Ranks { return leaderboard.Ranks{Strict: 1, Tied: 1, Dense: 1} }
 
-// Next returns the ranks of the entry with key next, given that r are those of the entry right before it, whose key is
-// cur.
-func (r Ranks) Next(cur, next Key) Ranks {
-	r.Strict++
-	if !Tied(cur, next) {
-		r.Tied = r.Strict
-		r.Dense++
-	}
-	return r
-}
-
-// In returns the rank in one mode.
-func (r Ranks) In(mode leaderboard.Mode) int64 {
-	switch mode {
-	case leaderboard.ModeTied:
-		return r.Tied
-	case leaderboard.ModeDense:
-		return r.Dense
-	default:
-		return r.Strict
-	}
-}
-
-// Number gives the entries of a run their ranks in one mode. keys are the keys of consecutive entries of a period, best
-// first; first are the ranks of keys[0], of which Strict and the one of the mode must be true. The result has one rank
-// per key.
-func Number(mode leaderboard.Mode, first Ranks, keys []Key) []int64 {
-	out := make([]int64, len(keys))
-	r := first
-	for i, k := range keys {
+// Number gives the entries of a run their ranks. keys are the keys of consecutive entries of a period, best first;
+// first are the ranks of keys[0]. The result has the ranks of each key, dense ones only when first has one.
+func Number(first leaderboard.Ranks, keys []Key) []leaderboard.Ranks {
+	out := make([]leaderboard.Ranks, len(keys))
+	for i := range keys {
 		if i > 0 {
-			r = r.Next(keys[i-1], k)
+			first = first.Next(Tied(keys[i-1], keys[i]))
 		}
-		out[i] = r.In(mode)
+		out[i] = first
 	}
 	return out
 }

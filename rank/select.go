@@ -10,14 +10,14 @@ import (
 // case. Their positions follow from the order alone; ranks on the board are needed only of those shown.
 type Selection struct {
 	keys      []Key // of the members that have an entry, best first
-	positions []int64
+	positions []leaderboard.Ranks
 	from, to  int // the run
 	self      int // index, -1: not asked for, or without an entry
 }
 
 // Select applies the bounds of a query. keys are those of the members that have an entry, in ascending order.
 func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
-	s := Selection{keys: keys, positions: Number(q.Mode, Top(), keys), self: -1}
+	s := Selection{keys: keys, positions: Number(Top(), keys), self: -1}
 	s.from = min(max(0, q.Offset), len(keys))
 	s.to = len(keys)
 	if q.Limit > 0 {
@@ -43,14 +43,14 @@ func (s *Selection) Keys() []Key {
 }
 
 // Standings returns those selected; ranks are those of Keys, in their order.
-func (s *Selection) Standings(codec Codec, mode leaderboard.Mode, ranks []Ranks) (*leaderboard.Standings, error) {
+func (s *Selection) Standings(codec Codec, ranks []leaderboard.Ranks) (*leaderboard.Standings, error) {
 	out := &leaderboard.Standings{Ranked: len(s.keys), Entries: make([]leaderboard.Standing, 0, s.to-s.from)}
 	at := 0
 	standing := func(i int) (leaderboard.Standing, error) {
 		e, err := codec.Entry(s.keys[i])
 		r := ranks[at]
 		at++
-		return leaderboard.Standing{Ranked: leaderboard.Ranked{Rank: r.In(mode), Entry: e}, Tied: r.Tied, Position: s.positions[i]}, err
+		return leaderboard.Standing{Ranked: leaderboard.Ranked{Ranks: r, Entry: e}, Position: s.positions[i]}, err
 	}
 	self := func() error {
 		one, err := standing(s.self)

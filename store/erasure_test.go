@@ -119,7 +119,7 @@ func forgottenPlaces(t *testing.T, s *store.Store, boards []leaderboard.Board) [
 			}
 			ranks := ""
 			for _, e := range page.Entries {
-				ranks += fmt.Sprint(e.Rank, " ", e.Member, "; ")
+				ranks += fmt.Sprint(e.Strict, " ", e.Member, "; ")
 			}
 			switch {
 			case int64(len(page.Entries)) != page.Total || page.Total == 0 && p.LastSeq > 0:

@@ -71,7 +71,7 @@ func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batch
 
 // read asks one question of each kind and keeps the answers.
 func (c *crowd) read(ctx context.Context, s *store.Store, rng *rand.Rand) error {
-	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}[rng.IntN(3)]}
+	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll}[rng.IntN(4)]}
 	after := leaderboard.Entry{Member: c.member(rng), Score: c.score(rng), CreatedTime: 1}
 	if page, err := s.Page(ctx, c.ref, leaderboard.PageQuery{Query: mode, Offset: rng.Int64N(int64(c.members)), Limit: 1}); err == nil && len(page.Entries) > 0 {
 		after = page.Entries[0].Entry

@@ -66,7 +66,7 @@ func TestIndexEqualScores(t *testing.T) {
 		for range 50 {
 			at := rng.IntN(n)
 			got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{all[at].Member}})
-			if err != nil || got.Entries[0].Rank != int64(at+1) || got.Entries[0].Tied != 1 || got.Entries[0].Entry != all[at] {
+			if err != nil || got.Entries[0].Strict != int64(at+1) || got.Entries[0].Tied != 1 || got.Entries[0].Entry != all[at] {
 				t.Fatalf("%+v, %v, want rank %d", got, err, at+1)
 			}
 			page, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Offset: int64(at), Limit: 10})
@@ -74,7 +74,7 @@ func TestIndexEqualScores(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, e := range page.Entries {
-				if e.Entry != all[at+i] || e.Rank != int64(at+i+1) {
+				if e.Entry != all[at+i] || e.Strict != int64(at+i+1) {
 					t.Fatalf("%d: %+v, want %+v", at+i, e, all[at+i])
 				}
 			}
@@ -85,7 +85,8 @@ func TestIndexEqualScores(t *testing.T) {
 	})
 }
 
-// TestDenseDepth: a dense rank below the bound is refused with the reason, and one above it is right.
+// TestDenseDepth: a dense rank below the bound is refused with the reason, or left out of an answer with all ranks, and
+// one above it is right.
 func TestDenseDepth(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -100,7 +101,7 @@ func TestDenseDepth(t *testing.T) {
 		dense := leaderboard.Query{Mode: leaderboard.ModeDense}
 		last := all[read.DenseDepth-1]
 		got, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{last.Member}})
-		if err != nil || got.Entries[0].Rank != read.DenseDepth/2 {
+		if err != nil || got.Entries[0].Dense != read.DenseDepth/2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		for name, ask := range map[string]func() error{
@@ -127,6 +128,20 @@ func TestDenseDepth(t *testing.T) {
 		_, err = other.Members(t.Context(), ref, leaderboard.MembersQuery{Query: dense, Members: []string{all[len(all)-1].Member}})
 		if !errors.As(err, &rule) || rule.Code != leaderboard.CodeModeNotAvailable {
 			t.Errorf("below the bound: %v", err)
+		}
+		every := leaderboard.Query{Mode: leaderboard.ModeAll}
+		both, err := other.Members(t.Context(), ref, leaderboard.MembersQuery{Query: every, Members: []string{"best", last.Member, all[len(all)-1].Member}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []leaderboard.Ranks{{Strict: 1, Tied: 1, Dense: 1}, {Strict: read.DenseDepth + 1, Tied: read.DenseDepth, Dense: read.DenseDepth/2 + 1}, {Strict: read.DenseDepth + 3, Tied: read.DenseDepth + 2}} {
+			if got := both.Entries[i].Ranks; got != want {
+				t.Errorf("all ranks of %s: %+v, want %+v", both.Entries[i].Member, got, want)
+			}
+		}
+		page, err := other.Page(t.Context(), ref, leaderboard.PageQuery{Query: every, Offset: read.DenseDepth + 1, Limit: 2})
+		if err != nil || page.Entries[1].Ranks != (leaderboard.Ranks{Strict: read.DenseDepth + 3, Tied: read.DenseDepth + 2}) {
+			t.Errorf("a page below the bound with all ranks: %+v, %v", page, err)
 		}
 	})
 }

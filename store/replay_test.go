@@ -85,7 +85,7 @@ func (r *replay) apply(c leaderboard.Commit) {
 	}
 }
 
-// ranked numbers the entries from start to stop by the definition of the mode.
+// ranked numbers the entries from start to stop, with the ranks that an answer in the mode tells.
 func (r *replay) ranked(start, stop int64, mode leaderboard.Mode) []leaderboard.Ranked {
 	total := int64(len(r.sorted))
 	start, stop = min(start, total), min(stop, total)
@@ -93,10 +93,14 @@ func (r *replay) ranked(start, stop int64, mode leaderboard.Mode) []leaderboard.
 	for i, e := range r.sorted {
 		keys[i] = rank.CodecOf(r.rules).Key(e)
 	}
-	ranks := rank.Number(mode, rank.Top(), keys)
+	first := rank.Top()
+	if !mode.WithDense() {
+		first.Dense = 0
+	}
+	ranks := rank.Number(first, keys)
 	out := make([]leaderboard.Ranked, 0, stop-start)
 	for i := start; i < stop; i++ {
-		out = append(out, leaderboard.Ranked{Rank: ranks[i], Entry: r.sorted[i]})
+		out = append(out, leaderboard.Ranked{Ranks: ranks[i], Entry: r.sorted[i]})
 	}
 	return out
 }
@@ -153,17 +157,15 @@ func observeMembers(ctx context.Context, rankings leaderboard.Rankings, ref lead
 		if n := len(got.NotRanked) + len(got.Entries); n != len(q.Members) {
 			return fmt.Errorf("%d of %d members", n, len(q.Members))
 		}
-		position := int64(0)
+		position := leaderboard.Ranks{}
 		for i, e := range got.Entries {
-			tied := i > 0 && e.Score == got.Entries[i-1].Score && e.Tiebreak == got.Entries[i-1].Tiebreak
-			switch {
-			case !tied && q.Mode == leaderboard.ModeDense:
-				position++
-			case !tied || q.Mode != leaderboard.ModeTied && q.Mode != leaderboard.ModeDense:
-				position = int64(i) + 1
+			position.Strict = int64(i) + 1
+			if i == 0 || e.Score != got.Entries[i-1].Score || e.Tiebreak != got.Entries[i-1].Tiebreak {
+				position.Tied = position.Strict
+				position.Dense++
 			}
 			place := r.place(e.Entry)
-			want := leaderboard.Standing{Ranked: r.ranked(place, place+1, q.Mode)[0], Tied: r.tied(e.Entry), Position: position}
+			want := leaderboard.Standing{Ranked: r.ranked(place, place+1, q.Mode)[0], Position: position}
 			if e != want {
 				return fmt.Errorf("got %+v, want %+v", e, want)
 			}

@@ -19,8 +19,8 @@ func (o Oracle) State(source leaderboard.Source) leaderboard.State {
 	return leaderboard.State{Revision: o.Name, Total: int64(len(o.Sorted)), Source: source}
 }
 
-// Rank returns the rank of the entry at a position from 0.
-func (o Oracle) Rank(i int, mode leaderboard.Mode) int64 {
+// Ranks returns the ranks that an answer in a mode tells of the entry at a position from 0.
+func (o Oracle) Ranks(i int, mode leaderboard.Mode) leaderboard.Ranks {
 	better, distinct := int64(0), map[[2]int64]bool{}
 	for _, e := range o.Sorted {
 		if o.Rules.Better(e, o.Sorted[i]) {
@@ -28,14 +28,11 @@ func (o Oracle) Rank(i int, mode leaderboard.Mode) int64 {
 			distinct[[2]int64{e.Score, e.Tiebreak}] = true
 		}
 	}
-	switch mode {
-	case leaderboard.ModeTied:
-		return better + 1
-	case leaderboard.ModeDense:
-		return int64(len(distinct)) + 1
-	default:
-		return int64(i) + 1
+	r := leaderboard.Ranks{Strict: int64(i) + 1, Tied: better + 1}
+	if mode.WithDense() {
+		r.Dense = int64(len(distinct)) + 1
 	}
+	return r
 }
 
 // Position returns the position of a member from 0, -1 when there is no such entry.
@@ -63,7 +60,7 @@ func (o Oracle) Page(q leaderboard.PageQuery, source leaderboard.Source) (*leade
 	page := &leaderboard.Page{State: o.State(source), Entries: []leaderboard.Ranked{}}
 	end := min(start+q.Limit, total)
 	for i := start; i < end; i++ {
-		page.Entries = append(page.Entries, leaderboard.Ranked{Rank: o.Rank(i, q.Mode), Entry: o.Sorted[i]})
+		page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: o.Ranks(i, q.Mode), Entry: o.Sorted[i]})
 	}
 	if end < total && end > start {
 		page.Next = string(codec.Key(o.Sorted[end-1]))
@@ -82,7 +79,7 @@ func (o Oracle) Members(q leaderboard.MembersQuery, source leaderboard.Source) *
 		among.Sorted = append(among.Sorted, e)
 		s.Ranked++
 		one := leaderboard.Standing{
-			Ranked: leaderboard.Ranked{Rank: o.Rank(i, q.Mode), Entry: e}, Tied: o.Rank(i, leaderboard.ModeTied), Position: among.Rank(s.Ranked-1, q.Mode),
+			Ranked: leaderboard.Ranked{Ranks: o.Ranks(i, q.Mode), Entry: e}, Position: among.Ranks(s.Ranked-1, leaderboard.ModeAll),
 		}
 		if s.Ranked > q.Offset && (q.Limit == 0 || s.Ranked <= q.Offset+q.Limit) {
 			s.Entries = append(s.Entries, one)
@@ -101,7 +98,7 @@ func (o Oracle) Members(q leaderboard.MembersQuery, source leaderboard.Source) *
 
 // ScoreRank answers as leaderboard.Rankings does.
 func (o Oracle) ScoreRank(q leaderboard.ScoreQuery, source leaderboard.Source) *leaderboard.ScoreRank {
-	s := &leaderboard.ScoreRank{State: o.State(source), Strict: 1, Tied: 1}
+	s := &leaderboard.ScoreRank{State: o.State(source), Ranks: leaderboard.Ranks{Strict: 1, Tied: 1}}
 	newcomer := leaderboard.Entry{Score: q.Score, Tiebreak: q.Tiebreak}
 	for _, e := range o.Sorted {
 		if o.Rules.Better(e, newcomer) {

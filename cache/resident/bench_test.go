@@ -70,7 +70,7 @@ func BenchmarkRank(b *testing.B) {
 					i := 0
 					for b.Loop() {
 						n, _ := p.members.find([]byte(members[i%len(members)]))
-						if p.ranks(p.order.place(n)).In(mode) == 0 {
+						if p.ranks(p.order.place(n), mode).In(mode) == 0 {
 							b.Fatal("no rank")
 						}
 						i++

@@ -34,7 +34,7 @@ func (p *Period) Page(q leaderboard.PageQuery) (page *leaderboard.Page, err erro
 			return nil
 		}
 		at := p.order.nth(start)
-		ranks := p.ranks(at)
+		ranks := p.ranks(at, q.Mode)
 		records := make([]*record, 0, limit)
 		size := 0
 		for range limit {
@@ -46,12 +46,12 @@ func (p *Period) Page(q leaderboard.PageQuery) (page *leaderboard.Page, err erro
 		ids := p.ids(records, size)
 		for i, r := range records {
 			if i > 0 {
-				ranks = next(ranks, &records[i-1].head, &r.head)
+				ranks = ranks.Next(records[i-1].head.Tied(&r.head))
 			}
 			e := p.codec.Decode(r.head)
 			e.Member = ids[:r.length()]
 			ids = ids[r.length():]
-			page.Entries = append(page.Entries, leaderboard.Ranked{Rank: ranks.In(q.Mode), Entry: e})
+			page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: ranks, Entry: e})
 		}
 		if start+limit < state.Total {
 			page.Next = string(p.key(records[len(records)-1]))
@@ -105,19 +105,13 @@ func (p *Period) before(begin rank.Key) int64 {
 }
 
 // ranks returns the ranks of the entry at a place.
-func (p *Period) ranks(at place) rank.Ranks {
+func (p *Period) ranks(at place, mode leaderboard.Mode) leaderboard.Ranks {
 	groups, better := p.order.group(at)
-	return rank.Ranks{Strict: p.order.ahead(at) + 1, Tied: better + 1, Dense: groups}
-}
-
-// next returns the ranks of the entry after one with ranks r.
-func next(r rank.Ranks, cur, next *rank.Head) rank.Ranks {
-	r.Strict++
-	if !cur.Tied(next) {
-		r.Tied = r.Strict
-		r.Dense++
+	ranks := leaderboard.Ranks{Strict: p.order.ahead(at) + 1, Tied: better + 1}
+	if mode.WithDense() {
+		ranks.Dense = groups
 	}
-	return r
+	return ranks
 }
 
 // key returns the sort key of a record.
@@ -140,13 +134,13 @@ func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings
 		slices.Sort(keys)
 		selection := rank.Select(&q, keys)
 		shown := selection.Keys()
-		ranks := make([]rank.Ranks, len(shown))
+		ranks := make([]leaderboard.Ranks, len(shown))
 		for i, key := range shown {
 			n, _ := p.members.find([]byte(key[rank.HeadLen:]))
-			ranks[i] = p.ranks(p.order.place(n))
+			ranks[i] = p.ranks(p.order.place(n), q.Mode)
 		}
 		var err error
-		if out, err = selection.Standings(p.codec, q.Mode, ranks); err != nil {
+		if out, err = selection.Standings(p.codec, ranks); err != nil {
 			return err
 		}
 		out.State, out.NotRanked = state, notRanked
@@ -165,7 +159,7 @@ func (p *Period) ScoreRank(q leaderboard.ScoreQuery) (out *leaderboard.ScoreRank
 		asGood := p.order.find(func(h *rank.Head, _ uint32) bool {
 			return h[0] < head[0] || h[0] == head[0] && h[1] <= head[1]
 		})
-		out = &leaderboard.ScoreRank{State: state, Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}
+		out = &leaderboard.ScoreRank{State: state, Ranks: leaderboard.Ranks{Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}}
 		return nil
 	})
 	return out, err

@@ -242,8 +242,8 @@ func TestDenseIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page.Entries[0].Rank != 10_001 {
-		t.Errorf("dense rank is %d, want 10001", page.Entries[0].Rank)
+	if page.Entries[0].Dense != 10_001 {
+		t.Errorf("dense rank is %d, want 10001", page.Entries[0].Dense)
 	}
 	q.Offset++
 	if _, _, err := b.copies.Page(cachetest.Within(t), b.ref, q); !errors.Is(err, ErrUncovered) {
@@ -252,6 +252,13 @@ func TestDenseIsBounded(t *testing.T) {
 	m := leaderboard.MembersQuery{Query: q.Query, Members: []string{"m10040"}}
 	if _, _, err := b.copies.Members(cachetest.Within(t), b.ref, m); !errors.Is(err, ErrUncovered) {
 		t.Errorf("member beyond the bound: %v, want ErrUncovered", err)
+	}
+	q.Mode, m.Mode = leaderboard.ModeAll, leaderboard.ModeAll
+	if page, _, err := b.copies.Page(cachetest.Within(t), b.ref, q); err != nil || page.Entries[0].Ranks != (leaderboard.Ranks{Strict: 10_002, Tied: 10_002}) {
+		t.Errorf("all ranks beyond the bound: %+v, %v", page, err)
+	}
+	if s, _, err := b.copies.Members(cachetest.Within(t), b.ref, m); err != nil || s.Entries[0].Ranks != (leaderboard.Ranks{Strict: 10_040, Tied: 10_040}) {
+		t.Errorf("all ranks of a member beyond the bound: %+v, %v", s, err)
 	}
 }
 

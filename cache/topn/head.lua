@@ -72,6 +72,8 @@ local function dense(wanted, last)
   return out
 end
 
+local function tells_dense(mode) return mode == 'dense' or mode == 'all' end
+
 local function tied(key)
   return redis.call('ZLEXCOUNT', KEYS[1], '-', '(' .. key:sub(1, 16)) + 1
 end

@@ -216,7 +216,7 @@ func (m *machine) prune(t *rapid.T) {
 
 // check asks the copy random questions.
 func (m *machine) check(t *rapid.T) {
-	mode := rapid.SampledFrom([]leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}).Draw(t, "mode")
+	mode := rapid.SampledFrom([]leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll}).Draw(t, "mode")
 	m.checkPage(t, leaderboard.PageQuery{
 		Query: leaderboard.Query{Mode: mode}, Limit: rapid.IntRange(0, 9).Draw(t, "limit"), Offset: rapid.Int64Range(0, 9).Draw(t, "offset"),
 	})

@@ -35,8 +35,13 @@ func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	return page, h.short(p), err
 }
 
+// tells says whether a copy that knows this dense rank can answer in a mode: too deep to count, it has 0.
+func tells(mode leaderboard.Mode, dense int64) bool {
+	return dense != 0 || mode != leaderboard.ModeDense
+}
+
 func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	start, first, keys := h.rest.int(), h.rest.int(), h.rest.keys()
+	start, tied, dense, keys := h.rest.int(), h.rest.int(), h.rest.int(), h.rest.keys()
 	switch {
 	case h.rest.err != nil:
 		return nil, h.rest.err
@@ -44,18 +49,18 @@ func (h *head) page(p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderbo
 		return nil, ErrBehind
 	case start < 0 && h.complete():
 		return nil, leaderboard.ErrNotRanked
-	case start < 0, !h.complete() && start+int64(q.Limit) > h.n:
+	case start < 0, !h.complete() && start+int64(q.Limit) > h.n, len(keys) > 0 && !tells(q.Mode, dense):
 		return nil, ErrUncovered
 	}
 	page := &leaderboard.Page{State: h.State, Entries: make([]leaderboard.Ranked, len(keys))}
 	codec := rank.CodecOf(p.Rules)
-	ranks := rank.Number(q.Mode, rank.Ranks{Strict: start + 1, Tied: first, Dense: first}, keys)
+	ranks := rank.Number(leaderboard.Ranks{Strict: start + 1, Tied: tied, Dense: dense}, keys)
 	for i, k := range keys {
 		e, err := codec.Entry(k)
 		if err != nil {
 			return nil, ErrDamaged
 		}
-		page.Entries[i] = leaderboard.Ranked{Rank: ranks[i], Entry: e}
+		page.Entries[i] = leaderboard.Ranked{Ranks: ranks[i], Entry: e}
 	}
 	if n := len(keys); n > 0 && start+int64(n) < h.Total {
 		page.Next = string(keys[n-1])
@@ -80,7 +85,7 @@ func (c *Copies) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 	case !h.complete() && (len(h.floor) < rank.PrefixLen || prefix >= h.floor.Prefix()):
 		return nil, h.short(p), ErrUncovered
 	}
-	return &leaderboard.ScoreRank{State: h.State, Strict: asGood + 1, Tied: better + 1}, h.short(p), nil
+	return &leaderboard.ScoreRank{State: h.State, Ranks: leaderboard.Ranks{Strict: asGood + 1, Tied: better + 1}}, h.short(p), nil
 }
 
 // Members reads the standings of members. A member that an incomplete copy does not hold leaves the whole query
@@ -102,8 +107,8 @@ type MemberRanks struct {
 	head
 	codec rank.Codec
 	mode  leaderboard.Mode
-	keys  []rank.Key   // "" for members that the copy does not hold
-	ranks []rank.Ranks // Dense only when that is the mode, 0 when it is too deep to count
+	keys  []rank.Key          // "" for members that the copy does not hold
+	ranks []leaderboard.Ranks // Dense is 0 when it is too deep to count
 }
 
 // MemberRanks looks any number of members up in one round trip.
@@ -117,7 +122,7 @@ func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode 
 	if err != nil {
 		return nil, false, err
 	}
-	m = &MemberRanks{head: h, codec: rank.CodecOf(p.Rules), mode: mode, keys: h.rest.keys(), ranks: make([]rank.Ranks, len(members))}
+	m = &MemberRanks{head: h, codec: rank.CodecOf(p.Rules), mode: mode, keys: h.rest.keys(), ranks: make([]leaderboard.Ranks, len(members))}
 	at, tied, dense := h.rest.ints(), h.rest.ints(), h.rest.ints()
 	if h.rest.err != nil {
 		return nil, h.short(p), h.rest.err
@@ -129,10 +134,7 @@ func (c *Copies) MemberRanks(ctx context.Context, p leaderboard.PeriodRef, mode 
 		if !k.Valid() {
 			return nil, h.short(p), ErrDamaged
 		}
-		m.ranks[i] = rank.Ranks{Strict: at[i] + 1, Tied: tied[i]}
-		if mode == leaderboard.ModeDense {
-			m.ranks[i].Dense = dense[i]
-		}
+		m.ranks[i] = leaderboard.Ranks{Strict: at[i] + 1, Tied: tied[i], Dense: dense[i]}
 	}
 	return m, h.short(p), nil
 }
@@ -147,7 +149,7 @@ func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderbo
 	held := make([]int, 0, len(q.Members))
 	for i := from; i < from+len(q.Members); i++ {
 		switch {
-		case m.ranks[i].In(m.mode) != 0:
+		case m.keys[i] != "" && tells(m.mode, m.ranks[i].Dense):
 			held = append(held, i)
 		case m.keys[i] == "" && m.complete():
 			notRanked = append(notRanked, q.Members[i-from])
@@ -156,12 +158,12 @@ func (m *MemberRanks) Standings(from int, q leaderboard.MembersQuery) (*leaderbo
 		}
 	}
 	slices.SortFunc(held, func(a, b int) int { return cmp.Compare(m.keys[a], m.keys[b]) })
-	keys, ranks := make([]rank.Key, len(held)), make([]rank.Ranks, len(held))
+	keys, ranks := make([]rank.Key, len(held)), make([]leaderboard.Ranks, len(held))
 	for i, at := range held {
 		keys[i], ranks[i] = m.keys[at], m.ranks[at]
 	}
 	selection := rank.Select(&q, keys)
-	s, err := selection.Standings(m.codec, m.mode, ranks)
+	s, err := selection.Standings(m.codec, ranks)
 	if err != nil {
 		return nil, ErrDamaged
 	}
@@ -212,7 +214,7 @@ func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderbo
 ) (s *leaderboard.Standings, same bool, err error) {
 	selection := rank.Select(q, keys)
 	shown := selection.Keys()
-	ranks := make([]rank.Ranks, len(shown))
+	ranks := make([]leaderboard.Ranks, len(shown))
 	if len(shown) > 0 {
 		members := make([]string, len(shown))
 		for i, k := range shown {
@@ -223,13 +225,13 @@ func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderbo
 			return nil, false, err
 		}
 		for _, r := range m.ranks {
-			if r.In(q.Mode) == 0 {
-				return nil, false, ErrUncovered // too deep for the mode
+			if !tells(q.Mode, r.Dense) {
+				return nil, false, ErrUncovered
 			}
 		}
 		ranks = m.ranks
 	}
-	s, err = selection.Standings(rank.CodecOf(p.Rules), q.Mode, ranks)
+	s, err = selection.Standings(rank.CodecOf(p.Rules), ranks)
 	if err != nil {
 		return nil, false, ErrDamaged
 	}

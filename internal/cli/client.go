@@ -198,8 +198,10 @@ func optionalValues(pairs ...string) url.Values {
 
 // Flags that several families of commands add to those of every remote.
 
-func (p *program) modeFlag(at *string) cli.Flag {
-	return choice(p.option("mode", "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3); empty: the board's own"), at, "strict", "tied", "dense")
+// modeFlag takes the modes that are given besides those of boards.
+func (p *program) modeFlag(at *string, more ...string) cli.Flag {
+	return choice(p.option("mode", "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"),
+		at, append([]string{"strict", "tied", "dense"}, more...)...)
 }
 
 func (p *program) labelsFlag(at *leaderboard.Labels) cli.Flag {

@@ -36,7 +36,7 @@ func (o *readOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		whole(o.option("limit", "entries to show, 1 to 1000"), &o.limit, 1, 1000),
 		whole(o.option("offset", "entries to leave out from the top"), &o.offset, 0, math.MaxInt64),
-		o.modeFlag(&o.mode), windowFlag(&o.window), periodFlag(&o.period), minSeq,
+		o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window), periodFlag(&o.period), minSeq,
 	}
 }
 
@@ -100,9 +100,9 @@ func (o *topOptions) combined(ctx context.Context, query url.Values) error {
 	if len(page.Entries) > 0 {
 		fields = page.Entries[0].Fields
 	}
-	t := terminal.NewTable(o.out, entryHead(fields, "BOARD")...)
+	t := terminal.NewTable(o.out, entryHead(page.Mode, fields, "BOARD")...)
 	for i := range page.Entries {
-		t.Row(entryCells(&page.Entries[i].Entry, page.Entries[i].Board)...)
+		t.Row(entryCells(page.Mode, &page.Entries[i].Entry, page.Entries[i].Board)...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -199,8 +199,8 @@ func (o *rankOptions) memberRank(ctx context.Context, board, member string, quer
 	if done || err != nil {
 		return err
 	}
-	t := terminal.NewTable(o.out, entryHead(one.Fields, "PERCENTILE")...)
-	t.Row(entryCells(&one.Entry, one.Percentile)...)
+	t := terminal.NewTable(o.out, entryHead(one.Mode, one.Fields, "PERCENTILE")...)
+	t.Row(entryCells(one.Mode, &one.Entry, one.Percentile)...)
 	return o.endTable(t, &one.State)
 }
 
@@ -246,9 +246,9 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	if len(rows) > 0 {
 		fields = rows[0].Fields
 	}
-	t := terminal.NewTable(o.out, append([]string{"POSITION"}, entryHead(fields)...)...)
+	t := terminal.NewTable(o.out, append([]string{"POSITION"}, entryHead(answer.Mode, fields)...)...)
 	for i := range rows {
-		t.Row(append([]any{rows[i].Position}, entryCells(&rows[i])...)...)
+		t.Row(append([]any{rows[i].Position}, entryCells(answer.Mode, &rows[i])...)...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -270,18 +270,25 @@ func (o *readOptions) printEntries(entries []client.Entry, notRanked []string, s
 	if len(entries) > 0 {
 		fields = entries[0].Fields
 	}
-	t := terminal.NewTable(o.out, entryHead(fields)...)
+	t := terminal.NewTable(o.out, entryHead(state.Mode, fields)...)
 	for i := range entries {
-		t.Row(entryCells(&entries[i])...)
+		t.Row(entryCells(state.Mode, &entries[i])...)
 	}
 	for _, member := range notRanked {
-		cells := []any{"-", member, "-"}
-		for range max(len(fields), 1) {
-			cells = append(cells, "-")
-		}
-		t.Row(append(cells, "not ranked")...)
+		t.Row(absentCells(state.Mode, fields, member)...)
 	}
 	return o.endTable(t, state)
+}
+
+// absentCells returns the cells of a member that has no entry.
+func absentCells(mode leaderboard.Mode, fields client.Fields, member string) []any {
+	cells := entryCells(mode, &client.Entry{Fields: fields})
+	for i := range cells {
+		cells[i] = "-"
+	}
+	head := entryHead(mode, fields)
+	cells[slices.Index(head, "MEMBER")], cells[len(cells)-1] = member, "not ranked"
+	return cells
 }
 
 func (o *readOptions) endTable(t *terminal.Table, state *client.State) error {
@@ -305,9 +312,14 @@ func staleText(stale bool) string {
 	return ""
 }
 
-// entryHead returns the columns of a table of entries that have these tiebreak fields: one for each, or TIEBREAK.
-func entryHead(fields client.Fields, more ...string) []string {
-	head := []string{"RANK", "MEMBER", "SCORE"}
+// entryHead returns the columns of a table of entries with ranks in a mode that have these tiebreak fields: one for
+// each, or TIEBREAK.
+func entryHead(mode leaderboard.Mode, fields client.Fields, more ...string) []string {
+	head := []string{"RANK"}
+	if mode == leaderboard.ModeAll {
+		head = []string{"STRICT", "TIED", "DENSE"}
+	}
+	head = append(head, "MEMBER", "SCORE")
 	for _, f := range fields {
 		head = append(head, strings.ToUpper(f.Name))
 	}
@@ -318,8 +330,16 @@ func entryHead(fields client.Fields, more ...string) []string {
 }
 
 // entryCells returns the cells of a table with entryHead, and those of its further columns.
-func entryCells(e *client.Entry, more ...any) []any {
-	cells := []any{e.Rank, e.Member, e.Score}
+func entryCells(mode leaderboard.Mode, e *client.Entry, more ...any) []any {
+	cells := []any{e.Rank}
+	if mode == leaderboard.ModeAll {
+		dense := any(e.DenseRank)
+		if e.DenseRank == 0 {
+			dense = "-" // not known
+		}
+		cells = []any{e.StrictRank, e.TiedRank, dense}
+	}
+	cells = append(cells, e.Member, e.Score)
 	for _, f := range e.Fields {
 		cells = append(cells, f.Value)
 	}

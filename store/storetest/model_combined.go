@@ -57,19 +57,15 @@ func (l *combinedLook) compare(a, b onBoard) int {
 	return 1
 }
 
-func (l *combinedLook) rank(at int, mode leaderboard.Mode) int64 {
-	n := int64(1)
-	for i, o := range l.sorted {
-		if mode == leaderboard.ModeTied && l.rules.Better(o.Entry, l.sorted[at].Entry) || mode == leaderboard.ModeStrict && i < at {
-			n++
+func (l *combinedLook) ranked(at int) leaderboard.CombinedRanked {
+	e := l.sorted[at]
+	ranks := leaderboard.Ranks{Strict: int64(at) + 1, Tied: 1}
+	for _, o := range l.sorted {
+		if l.rules.Better(o.Entry, e.Entry) {
+			ranks.Tied++
 		}
 	}
-	return n
-}
-
-func (l *combinedLook) ranked(at int, mode leaderboard.Mode) leaderboard.CombinedRanked {
-	e := l.sorted[at]
-	return leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: l.rank(at, mode), Entry: e.Entry}, Board: e.board}
+	return leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks, Entry: e.Entry}, Board: e.board}
 }
 
 // CombinedPage does what store.Store.CombinedPage does: it sorts all entries of all boards.
@@ -104,7 +100,7 @@ func (l *combinedLook) page(q leaderboard.CombinedQuery) (*leaderboard.CombinedP
 	stop := min(start+q.Limit, total)
 	page := &leaderboard.CombinedPage{States: l.states, Entries: []leaderboard.CombinedRanked{}}
 	for i := start; i < stop; i++ {
-		page.Entries = append(page.Entries, l.ranked(i, q.Mode))
+		page.Entries = append(page.Entries, l.ranked(i))
 	}
 	if stop < total && stop > start {
 		page.Next, page.NextBoard = string(codec.Key(l.sorted[stop-1].Entry)), l.sorted[stop-1].board
@@ -119,14 +115,14 @@ func (m *Model) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef
 	if err != nil {
 		return nil, err
 	}
-	return l.member(q.Mode, q.Member), nil
+	return l.member(q.Member), nil
 }
 
-func (l *combinedLook) member(mode leaderboard.Mode, member string) *leaderboard.CombinedStandings {
-	out := &leaderboard.CombinedStandings{States: l.states, Entries: []leaderboard.CombinedStanding{}}
+func (l *combinedLook) member(member string) *leaderboard.CombinedStandings {
+	out := &leaderboard.CombinedStandings{States: l.states, Entries: []leaderboard.CombinedRanked{}}
 	for i, e := range l.sorted {
 		if e.Member == member {
-			out.Entries = append(out.Entries, leaderboard.CombinedStanding{CombinedRanked: l.ranked(i, mode), Tied: l.rank(i, leaderboard.ModeTied)})
+			out.Entries = append(out.Entries, l.ranked(i))
 		}
 	}
 	return out

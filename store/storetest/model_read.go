@@ -43,6 +43,15 @@ func (m *Model) lookAt(ref leaderboard.PeriodRef, minSeq int64) (*look, error) {
 	return v, nil
 }
 
+// ranks returns the ranks of an entry that an answer in a mode tells.
+func (v *look) ranks(e leaderboard.Entry, mode leaderboard.Mode) leaderboard.Ranks {
+	r := leaderboard.Ranks{Strict: v.rank(e, leaderboard.ModeStrict), Tied: v.rank(e, leaderboard.ModeTied)}
+	if mode.WithDense() {
+		r.Dense = v.rank(e, leaderboard.ModeDense)
+	}
+	return r
+}
+
 // rank returns the rank of an entry by the definition of the mode: it counts.
 func (v *look) rank(e leaderboard.Entry, mode leaderboard.Mode) int64 {
 	n, last := int64(1), (*leaderboard.Entry)(nil)
@@ -96,7 +105,7 @@ func (m *Model) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboa
 	stop := min(start+q.Limit, total)
 	page := &leaderboard.Page{State: v.state, Entries: []leaderboard.Ranked{}}
 	for _, e := range v.sorted[start:stop] {
-		page.Entries = append(page.Entries, leaderboard.Ranked{Rank: v.rank(e, q.Mode), Entry: e})
+		page.Entries = append(page.Entries, leaderboard.Ranked{Ranks: v.ranks(e, q.Mode), Entry: e})
 	}
 	if stop < total && stop > start {
 		page.Next = string(rank.CodecOf(ref.Rules).Key(v.sorted[stop-1]))
@@ -117,8 +126,8 @@ func (m *Model) Members(ctx context.Context, ref leaderboard.PeriodRef, q leader
 	})}
 	out.Ranked = len(among.sorted)
 	for i, e := range among.sorted {
-		ranked := leaderboard.Ranked{Rank: v.rank(e, q.Mode), Entry: e}
-		one := leaderboard.Standing{Ranked: ranked, Tied: v.rank(e, leaderboard.ModeTied), Position: among.rank(e, q.Mode)}
+		ranked := leaderboard.Ranked{Ranks: v.ranks(e, q.Mode), Entry: e}
+		one := leaderboard.Standing{Ranked: ranked, Position: among.ranks(e, leaderboard.ModeAll)}
 		if i >= q.Offset && (q.Limit == 0 || i < q.Offset+q.Limit) {
 			out.Entries = append(out.Entries, one)
 		}
@@ -143,9 +152,7 @@ func (m *Model) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lead
 	}
 	// The newcomer arrives last and has the greatest of all members.
 	newcomer := leaderboard.Entry{Member: "\xff", Score: q.Score, Tiebreak: q.Tiebreak, CreatedTime: leaderboard.Forever}
-	return &leaderboard.ScoreRank{
-		State: v.state, Strict: v.rank(newcomer, leaderboard.ModeStrict), Tied: v.rank(newcomer, leaderboard.ModeTied),
-	}, nil
+	return &leaderboard.ScoreRank{State: v.state, Ranks: v.ranks(newcomer, leaderboard.ModeStrict)}, nil
 }
 
 // Distribution does what store.Store.Distribution does, in whole numbers without a bound.

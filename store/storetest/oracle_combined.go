@@ -86,7 +86,7 @@ func (o *CombinedOracle) CheckMember(mode leaderboard.Mode, member string, got *
 	if err != nil {
 		return err
 	}
-	want := l.member(mode, member)
+	want := l.member(member)
 	if len(got.Entries) != len(want.Entries) || len(got.Entries) > 0 && !reflect.DeepEqual(got.Entries, want.Entries) {
 		return fmt.Errorf("%s of %s at %v:\n%+v\nwant\n%+v", mode, member, vector(got.States), got.Entries, want.Entries)
 	}

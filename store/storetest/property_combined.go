@@ -99,7 +99,7 @@ func (h *combinedHistory) compare(t *rapid.T) {
 	offset, limit := rapid.Int64Range(0, 30).Draw(t, "offset"), rapid.IntRange(0, 20).Draw(t, "limit")
 	after, behind := h.somewhere(t)
 	member := anyMember().Draw(t, "asked")
-	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeAll} {
 		for _, q := range []leaderboard.CombinedQuery{
 			{Limit: 100},
 			{Limit: limit, Offset: offset},

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 
 	"leaderboard"
@@ -160,7 +161,7 @@ func (b *board) page(q leaderboard.PageQuery) []string {
 	}
 	b.checkState(p.State)
 	checkAsOf(b.t, p)
-	return lines(p)
+	return lines(p, q.Mode)
 }
 
 // checkAsOf checks that no entry is newer than the state that it is in.
@@ -173,12 +174,21 @@ func checkAsOf(t testing.TB, p *leaderboard.Page) {
 	}
 }
 
-func lines(p *leaderboard.Page) []string {
+// lines returns a page as text: "rank member score", one per entry.
+func lines(p *leaderboard.Page, mode leaderboard.Mode) []string {
 	out := []string{}
 	for _, e := range p.Entries {
-		out = append(out, fmt.Sprintf("%d %s %d", e.Rank, e.Member, e.Score))
+		out = append(out, fmt.Sprintf("%s %s %d", rankText(mode, e.Ranks), e.Member, e.Score))
 	}
 	return out
+}
+
+// rankText returns the rank that an answer in a mode tells, strict/tied/dense in mode all.
+func rankText(mode leaderboard.Mode, r leaderboard.Ranks) string {
+	if mode == leaderboard.ModeAll {
+		return fmt.Sprintf("%d/%d/%d", r.Strict, r.Tied, r.Dense)
+	}
+	return strconv.FormatInt(r.In(mode), 10)
 }
 
 // checkState holds an answer's state against the period.

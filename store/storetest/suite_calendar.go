@@ -100,7 +100,7 @@ func (b *timed) page(p *leaderboard.Period) []string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return lines(got)
+	return lines(got, leaderboard.ModeStrict)
 }
 
 func (b *timed) period(id int64) leaderboard.Period {

@@ -31,10 +31,10 @@ func several(t *testing.T, s Subject, rules leaderboard.Rules, entries ...[]lead
 	return refs
 }
 
-func combinedLines(entries []leaderboard.CombinedRanked) string {
+func combinedLines(entries []leaderboard.CombinedRanked, mode leaderboard.Mode) string {
 	var out []string
 	for _, e := range entries {
-		out = append(out, fmt.Sprintf("%d %s/%s %d", e.Rank, e.Board[len(e.Board)-1:], e.Member, e.Score))
+		out = append(out, fmt.Sprintf("%s %s/%s %d", rankText(mode, e.Ranks), e.Board[len(e.Board)-1:], e.Member, e.Score))
 	}
 	return strings.Join(out, ", ")
 }
@@ -50,6 +50,7 @@ func testCombinedExample(t *testing.T, s Subject, combined leaderboard.CombinedR
 	for mode, want := range map[leaderboard.Mode]string{
 		leaderboard.ModeStrict: "1 b/cid 90, 2 a/ada 90, 3 a/bob 80, 4 c/bob 80, 5 b/ada 80, 6 a/eve 70, 7 c/eve 70",
 		leaderboard.ModeTied:   "1 b/cid 90, 1 a/ada 90, 3 a/bob 80, 3 c/bob 80, 3 b/ada 80, 6 a/eve 70, 6 c/eve 70",
+		leaderboard.ModeAll:    "1/1/0 b/cid 90, 2/1/0 a/ada 90, 3/3/0 a/bob 80, 4/3/0 c/bob 80, 5/3/0 b/ada 80, 6/6/0 a/eve 70, 7/6/0 c/eve 70",
 	} {
 		lines := strings.Split(want, ", ")
 		for offset := range len(lines) + 2 {
@@ -58,7 +59,7 @@ func testCombinedExample(t *testing.T, s Subject, combined leaderboard.CombinedR
 				t.Fatal(err)
 			}
 			part := lines[min(offset, len(lines)):min(offset+3, len(lines))]
-			if got := combinedLines(page.Entries); got != strings.Join(part, ", ") || leaderboard.Total(page.States) != 7 || len(page.States) != 4 {
+			if got := combinedLines(page.Entries, mode); got != strings.Join(part, ", ") || leaderboard.Total(page.States) != 7 || len(page.States) != 4 {
 				t.Errorf("%s from %d: %s, want %v, of %+v", mode, offset, got, part, page.States)
 			}
 		}
@@ -66,21 +67,19 @@ func testCombinedExample(t *testing.T, s Subject, combined leaderboard.CombinedR
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := combinedLines(page.Entries); got != strings.Join(lines[3:7], ", ") {
+		if got := combinedLines(page.Entries, mode); got != strings.Join(lines[3:7], ", ") {
 			t.Errorf("%s around eve: %s", mode, got)
 		}
 		standings, err := combined.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: mode, Member: "ada"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var own []leaderboard.CombinedRanked
 		for _, e := range standings.Entries {
-			own = append(own, e.CombinedRanked)
 			if want := map[string]int64{"a": 1, "b": 3}[e.Board[len(e.Board)-1:]]; e.Tied != want {
 				t.Errorf("tied rank is %d, want %d", e.Tied, want)
 			}
 		}
-		if got := combinedLines(own); got != lines[1]+", "+lines[4] {
+		if got := combinedLines(standings.Entries, mode); got != lines[1]+", "+lines[4] {
 			t.Errorf("%s of ada: %s", mode, got)
 		}
 	}
@@ -100,7 +99,7 @@ func testCombinedCursor(t *testing.T, s Subject, combined leaderboard.CombinedRa
 		entries = append(entries, at(fmt.Sprintf("m%02d", i), int64(i/4), leaderboard.Micros(i/2)))
 	}
 	refs := several(t, s, leaderboard.Rules{Order: leaderboard.OrderAsc}, entries, entries, entries[:10])
-	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied} {
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeAll} {
 		all, err := combined.CombinedPage(t.Context(), refs, leaderboard.CombinedQuery{Mode: mode, Limit: 100})
 		if err != nil || len(all.Entries) != 50 || all.Next != "" {
 			t.Fatalf("%+v, %v", all, err)
@@ -118,7 +117,7 @@ func testCombinedCursor(t *testing.T, s Subject, combined leaderboard.CombinedRa
 			}
 		}
 		if !slices.Equal(walked, all.Entries) {
-			t.Errorf("%s pages add up to %s\nwant %s", mode, combinedLines(walked), combinedLines(all.Entries))
+			t.Errorf("%s pages add up to %s\nwant %s", mode, combinedLines(walked, mode), combinedLines(all.Entries, mode))
 		}
 	}
 }
@@ -136,8 +135,8 @@ func testCombinedFifty(t *testing.T, s Subject, combined leaderboard.CombinedRan
 		t.Fatalf("%d entries, %v", len(standings.Entries), err)
 	}
 	for i, e := range standings.Entries {
-		if want := int64(2*i + 1); e.Rank != want || e.Tied != want || e.Board != refs[i].Board {
-			t.Errorf("entry %d is number %d and %d, on %s", i, e.Rank, e.Tied, e.Board)
+		if want := int64(2*i + 1); e.Strict != want || e.Tied != want || e.Board != refs[i].Board {
+			t.Errorf("entry %d is number %d and %d, on %s", i, e.Strict, e.Tied, e.Board)
 		}
 	}
 	for _, offset := range []int64{0, 95, 2000} {
@@ -146,8 +145,8 @@ func testCombinedFifty(t *testing.T, s Subject, combined leaderboard.CombinedRan
 			t.Fatalf("%d entries from %d on, %v", len(page.Entries), offset, err)
 		}
 		for i, e := range page.Entries {
-			if want := (offset + int64(i)) / 2 * 2; e.Rank != want+1 || e.Score != -want/2 {
-				t.Errorf("entry %d is number %d with %d", offset+int64(i), e.Rank, e.Score)
+			if want := (offset + int64(i)) / 2 * 2; e.Tied != want+1 || e.Score != -want/2 {
+				t.Errorf("entry %d is number %d with %d", offset+int64(i), e.Tied, e.Score)
 			}
 		}
 	}

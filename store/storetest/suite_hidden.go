@@ -67,7 +67,7 @@ func testHiddenRanks(t *testing.T, s Subject) {
 		leaderboard.ModeStrict: "1 b 7, 2 c 7, 3 e 3", leaderboard.ModeTied: "1 b 7, 1 c 7, 3 e 3", leaderboard.ModeDense: "1 b 7, 1 c 7, 2 e 3",
 	})
 	st, err := b.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeStrict), Members: []string{"a", "e"}})
-	if err != nil || len(st.Entries) != 1 || st.Entries[0].Rank != 3 || !reflect.DeepEqual(st.NotRanked, []string{"a"}) || st.Total != 3 {
+	if err != nil || len(st.Entries) != 1 || st.Entries[0].Strict != 3 || !reflect.DeepEqual(st.NotRanked, []string{"a"}) || st.Total != 3 {
 		t.Errorf("members: %+v, %v", st, err)
 	}
 	if _, err := b.Rankings.Page(t.Context(), b.ref, leaderboard.PageQuery{Query: b.query(leaderboard.ModeStrict), Around: "d", Limit: 3}); !errors.Is(err, leaderboard.ErrNotRanked) {

@@ -179,10 +179,10 @@ func testFriends(t *testing.T, s Subject) {
 		}
 		got := ""
 		for _, e := range out.Entries {
-			got += fmt.Sprintf("%d/%d %s; ", e.Rank, e.Position, e.Member)
+			got += fmt.Sprintf("%s/%s %s; ", rankText(c.mode, e.Ranks), rankText(c.mode, e.Position), e.Member)
 		}
 		if out.Self != nil {
-			got += fmt.Sprintf("self %d/%d %s %d", out.Self.Rank, out.Self.Position, out.Self.Member, out.Self.Tied)
+			got += fmt.Sprintf("self %s/%s %s %d", rankText(c.mode, out.Self.Ranks), rankText(c.mode, out.Self.Position), out.Self.Member, out.Self.Tied)
 		}
 		if got != c.want {
 			t.Errorf("%s, %d from %d: %s\nwant %s", c.mode, c.limit, c.offset, got, c.want)

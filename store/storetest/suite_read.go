@@ -13,9 +13,9 @@ import (
 	"leaderboard/rank"
 )
 
-// Modes returns all of them.
+// Modes returns all modes of queries.
 func Modes() []leaderboard.Mode {
-	return []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense}
+	return []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll}
 }
 
 // testClassic is the table that the numbering is known from: created times decide a tie in strict mode.
@@ -27,19 +27,20 @@ func testClassic(t *testing.T, s Subject) {
 		leaderboard.ModeStrict: "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 6 2 80, 7 7 8, 8 6 5",
 		leaderboard.ModeTied:   "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 7 7 8, 8 6 5",
 		leaderboard.ModeDense:  "1 5 100, 2 4 96, 3 1 90, 4 3 82, 5 8 80, 5 2 80, 6 7 8, 7 6 5",
+		leaderboard.ModeAll:    "1/1/1 5 100, 2/2/2 4 96, 3/3/3 1 90, 4/4/4 3 82, 5/5/5 8 80, 6/5/5 2 80, 7/7/6 7 8, 8/8/7 6 5",
 	} {
 		if got := strings.Join(b.page(leaderboard.PageQuery{Query: b.query(mode), Limit: 10}), ", "); got != want {
 			t.Errorf("%s: %s\nwant %s", mode, got, want)
 		}
 		for _, line := range strings.Split(want, ", ") {
-			var place, points int64
-			var member string
+			var place, member string
+			var points int64
 			if _, err := fmt.Sscan(line, &place, &member, &points); err != nil {
 				t.Fatal(err)
 			}
 			got, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(mode), Members: []string{member}})
-			if err != nil || len(got.Entries) != 1 || got.Entries[0].Rank != place || got.Entries[0].Score != points {
-				t.Errorf("%s rank of %s: %+v, %v; want %d", mode, member, got, err, place)
+			if err != nil || len(got.Entries) != 1 || rankText(mode, got.Entries[0].Ranks) != place || got.Entries[0].Score != points {
+				t.Errorf("%s rank of %s: %+v, %v; want %s", mode, member, got, err, place)
 			}
 		}
 	}
@@ -60,8 +61,8 @@ func ladder(t testing.TB, s Subject, n int, rules leaderboard.Rules) *board {
 func numbered(mode leaderboard.Mode, from, to int) []string {
 	out := []string{}
 	for i := from; i < to; i++ {
-		place := map[leaderboard.Mode]int{leaderboard.ModeStrict: i + 1, leaderboard.ModeTied: i/2*2 + 1, leaderboard.ModeDense: i/2 + 1}[mode]
-		out = append(out, fmt.Sprintf("%d m%02d %d", place, i, -(i/2)))
+		ranks := leaderboard.Ranks{Strict: int64(i) + 1, Tied: int64(i/2*2) + 1, Dense: int64(i/2) + 1}
+		out = append(out, fmt.Sprintf("%s m%02d %d", rankText(mode, ranks), i, -(i/2)))
 	}
 	return out
 }
@@ -78,8 +79,8 @@ func testPages(t *testing.T, s Subject) {
 					t.Fatal(err)
 				}
 				from, to := min(offset, n), min(offset+limit, n)
-				if want := numbered(mode, from, to); !slices.Equal(lines(page), want) {
-					t.Errorf("%s, offset %d, limit %d: %q, want %q", mode, offset, limit, lines(page), want)
+				if want := numbered(mode, from, to); !slices.Equal(lines(page, mode), want) {
+					t.Errorf("%s, offset %d, limit %d: %q, want %q", mode, offset, limit, lines(page, mode), want)
 				}
 				next := ""
 				if to > from && to < n {
@@ -108,7 +109,7 @@ func testCursor(t *testing.T, s Subject) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, lines(page)...)
+			got = append(got, lines(page, mode)...)
 			if q.After = page.Next; page.Next == "" {
 				break
 			}
@@ -169,8 +170,8 @@ func testAround(t *testing.T, s Subject) {
 				from := max(0, min(at-c.before, n-c.limit))
 				want := numbered(mode, from, min(from+c.limit, n))
 				page, err := s.Rankings.Page(t.Context(), b.ref, q)
-				if err != nil || !slices.Equal(lines(page), want) {
-					t.Errorf("%s around %d, %+v: %q, %v; want %q", mode, at, c, lines(page), err, want)
+				if err != nil || !slices.Equal(lines(page, mode), want) {
+					t.Errorf("%s around %d, %+v: %q, %v; want %q", mode, at, c, lines(page, mode), err, want)
 				}
 			}
 		}
@@ -190,6 +191,7 @@ func testMembers(t *testing.T, s Subject) {
 		leaderboard.ModeStrict: "1 m00 1; 3 m02 3; 4 m03 3; 6 m05 5; 21 m20 21; 22 m21 21; 60 m59 59; ",
 		leaderboard.ModeTied:   "1 m00 1; 3 m02 3; 3 m03 3; 5 m05 5; 21 m20 21; 21 m21 21; 59 m59 59; ",
 		leaderboard.ModeDense:  "1 m00 1; 2 m02 3; 2 m03 3; 3 m05 5; 11 m20 21; 11 m21 21; 30 m59 59; ",
+		leaderboard.ModeAll:    "1/1/1 m00 1; 3/3/2 m02 3; 4/3/2 m03 3; 6/5/3 m05 5; 21/21/11 m20 21; 22/21/11 m21 21; 60/59/30 m59 59; ",
 	} {
 		out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(mode), Members: ask})
 		if err != nil {
@@ -197,7 +199,7 @@ func testMembers(t *testing.T, s Subject) {
 		}
 		got := ""
 		for _, e := range out.Entries {
-			got += fmt.Sprintf("%d %s %d; ", e.Rank, e.Member, e.Tied)
+			got += fmt.Sprintf("%s %s %d; ", rankText(mode, e.Ranks), e.Member, e.Tied)
 		}
 		if got != want {
 			t.Errorf("%s: %s\nwant %s", mode, got, want)
@@ -212,7 +214,7 @@ func testMembers(t *testing.T, s Subject) {
 		all = append(all, fmt.Sprintf("m%02d", i))
 	}
 	out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeTied), Members: all})
-	if err != nil || len(out.Entries) != 60 || len(out.NotRanked) != leaderboard.MaxLimit-60 || out.Entries[58].Rank != 59 {
+	if err != nil || len(out.Entries) != 60 || len(out.NotRanked) != leaderboard.MaxLimit-60 || out.Entries[58].Tied != 59 {
 		t.Errorf("a thousand members: %d ranked, %d not, %v", len(out.Entries), len(out.NotRanked), err)
 	}
 	out, err = s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeTied)})
@@ -340,7 +342,7 @@ func testMemberBytes(t *testing.T, s Subject) {
 			t.Errorf("place %d: %q, want %q", i+1, page.Entries[i].Member, m)
 		}
 		out, err := s.Rankings.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: b.query(leaderboard.ModeStrict), Members: []string{m}})
-		if err != nil || len(out.Entries) != 1 || out.Entries[0].Rank != int64(i+1) {
+		if err != nil || len(out.Entries) != 1 || out.Entries[0].Strict != int64(i+1) {
 			t.Errorf("%q: %+v, %v", m, out, err)
 		}
 	}
@@ -374,7 +376,6 @@ func testExtremes(t *testing.T, s Subject) {
 			t.Run(string(order)+" "+string(tiebreak), func(t *testing.T) {
 				b := newBoard(t, s, leaderboard.Rules{Order: order, Tiebreak: leaderboard.Tiebreak{Order: tiebreak}})
 				var subs []leaderboard.Submission
-				var want []string
 				for _, v := range scores {
 					for _, tie := range scores {
 						m := fmt.Sprintf("%d/%d", v, tie)
@@ -384,11 +385,13 @@ func testExtremes(t *testing.T, s Subject) {
 				slices.SortFunc(subs, func(x, y leaderboard.Submission) int {
 					return b.ref.Rules.Compare(leaderboard.Entry{Score: x.Score, Tiebreak: *x.Tiebreak}, leaderboard.Entry{Score: y.Score, Tiebreak: *y.Tiebreak})
 				})
-				for i, sub := range subs {
-					want = append(want, fmt.Sprintf("%d %s %d", i+1, sub.Member, sub.Score))
-				}
 				b.submit(subs...)
 				for _, mode := range Modes() { // no two are tied
+					var want []string
+					for i, sub := range subs {
+						n := int64(i) + 1
+						want = append(want, fmt.Sprintf("%s %s %d", rankText(mode, leaderboard.Ranks{Strict: n, Tied: n, Dense: n}), sub.Member, sub.Score))
+					}
 					if got := b.page(leaderboard.PageQuery{Query: b.query(mode), Limit: 1000}); !slices.Equal(got, want) {
 						t.Errorf("%s: %q\nwant %q", mode, got, want)
 					}

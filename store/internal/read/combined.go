@@ -41,7 +41,7 @@ func (s *Reader) CombinedPage(ctx context.Context, periods []leaderboard.PeriodR
 func (s *Reader) CombinedMember(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
 	var out *leaderboard.CombinedStandings
 	err := s.merge(ctx, periods, q.Mode, func(m *combined) (err error) {
-		out, err = m.member(ctx, q.Mode, q.Member)
+		out, err = m.member(ctx, q.Member)
 		return err
 	})
 	if err != nil {

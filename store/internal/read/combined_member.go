@@ -18,7 +18,7 @@ type placed struct {
 }
 
 // member gives all entries of a member their ranks.
-func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member string) (*leaderboard.CombinedStandings, error) {
+func (m *combined) member(ctx context.Context, member string) (*leaderboard.CombinedStandings, error) {
 	entries, err := m.entries(ctx, member)
 	if err != nil {
 		return nil, err
@@ -27,15 +27,14 @@ func (m *combined) member(ctx context.Context, mode leaderboard.Mode, member str
 	if err != nil {
 		return nil, err
 	}
-	out := &leaderboard.CombinedStandings{States: m.states(), Entries: make([]leaderboard.CombinedStanding, len(entries))}
+	out := &leaderboard.CombinedStandings{States: m.states(), Entries: make([]leaderboard.CombinedRanked, len(entries))}
 	for i, p := range entries {
 		v := m.views[p.view]
 		e, err := v.codec.Entry(p.key)
 		if err != nil {
 			return nil, err
 		}
-		ranked := leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: ranks[i].In(mode), Entry: e}, Board: v.ref.Board}
-		out.Entries[i] = leaderboard.CombinedStanding{CombinedRanked: ranked, Tied: ranks[i].Tied}
+		out.Entries[i] = leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks[i], Entry: e}, Board: v.ref.Board}
 	}
 	return out, nil
 }
@@ -71,7 +70,7 @@ func (m *combined) entriesText(member string) string {
 }
 
 // places returns the ranks of entries among those of all periods.
-func (m *combined) places(ctx context.Context, entries []placed) ([]rank.Ranks, error) {
+func (m *combined) places(ctx context.Context, entries []placed) ([]leaderboard.Ranks, error) {
 	probes := make([][]rank.Key, len(m.views))
 	for i := range m.views {
 		for _, p := range entries {
@@ -84,9 +83,9 @@ func (m *combined) places(ctx context.Context, entries []placed) ([]rank.Ranks, 
 	if err != nil {
 		return nil, err
 	}
-	ranks := make([]rank.Ranks, len(entries))
+	ranks := make([]leaderboard.Ranks, len(entries))
 	for i, p := range entries {
-		r := rank.Top()
+		r := leaderboard.Ranks{Strict: 1, Tied: 1}
 		for j := range m.views {
 			strict, _ := slices.BinarySearch(probes[j], p.in(j))
 			tied, _ := slices.BinarySearch(probes[j], p.key.Prefix())

@@ -37,20 +37,20 @@ func (m *combined) page(ctx context.Context, q leaderboard.CombinedQuery) (*lead
 	if err != nil {
 		return nil, err
 	}
-	first := rank.Ranks{Strict: r.start + 1}
-	if q.Mode == leaderboard.ModeTied && len(r.keys) > 0 {
+	first := leaderboard.Ranks{Strict: r.start + 1}
+	if len(r.keys) > 0 {
 		if first.Tied, err = m.tied(ctx, &r); err != nil {
 			return nil, err
 		}
 	}
 	page := &leaderboard.CombinedPage{States: m.states(), Entries: make([]leaderboard.CombinedRanked, len(r.keys))}
-	for i, n := range rank.Number(q.Mode, first, r.keys) {
+	for i, ranks := range rank.Number(first, r.keys) {
 		v := m.views[r.views[i]]
 		e, err := v.codec.Entry(r.keys[i])
 		if err != nil {
 			return nil, err
 		}
-		page.Entries[i] = leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Rank: n, Entry: e}, Board: v.ref.Board}
+		page.Entries[i] = leaderboard.CombinedRanked{Ranked: leaderboard.Ranked{Ranks: ranks, Entry: e}, Board: v.ref.Board}
 	}
 	if n := len(r.keys); n > 0 && r.start+int64(n) < m.total {
 		page.Next, page.NextBoard = string(r.keys[n-1]), m.views[r.views[n-1]].ref.Board
@@ -149,6 +149,9 @@ func (m *combined) after(ctx context.Context, q leaderboard.CombinedQuery) (run,
 	}
 	r, err := m.scan(ctx, parts, 0, int64(q.Limit))
 	r.start = lo.sum
+	if len(r.keys) > 0 && !rank.Tied(key, r.keys[0]) {
+		r.better = r.start
+	}
 	return r, err
 }
 

@@ -14,28 +14,43 @@ import (
 // scores must be looked at one by one: no index of counts helps with that.
 const DenseDepth = 100_000
 
-// dense counts the different (score, tiebreak) ahead of each group of tied entries; ahead is the number of entries
-// ahead of the last group. Numbers of this kind cannot be rebased: it takes a transaction.
-func (v *view) dense(ctx context.Context, groups []rank.Key, ahead int64) ([]int64, error) {
-	if ahead > DenseDepth {
+// dense returns the dense ranks of groups of tied entries; ahead are the numbers of entries ahead of each, ascending. Of
+// a group that is too deep it is 0 in mode all, in which the others are told, and none is told in mode dense. Numbers
+// of this kind cannot be rebased: it takes a transaction, unless nothing is ahead.
+func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.Key, ahead []int64) ([]int64, error) {
+	out := make([]int64, len(groups))
+	n := 0 // groups that are not too deep
+	for n < len(groups) && ahead[n] <= DenseDepth {
+		n++
+	}
+	switch {
+	case n < len(groups) && mode == leaderboard.ModeDense:
 		return nil, &leaderboard.RuleError{
 			Code:   leaderboard.CodeModeNotAvailable,
-			Detail: fmt.Sprintf("dense ranks are known down to %d entries, this is behind %d; strict and tied ranks are known everywhere", DenseDepth, ahead),
+			Detail: fmt.Sprintf("dense ranks are known down to %d entries, this is behind %d; strict and tied ranks are known everywhere", DenseDepth, ahead[n]),
 		}
-	}
-	if !v.snapshot {
+	case n == 0:
+		return out, nil
+	case ahead[n-1] == 0: // the one group that is best
+		out[0] = 1
+		return out, nil
+	case !v.snapshot:
 		return nil, errNeedsSnapshot
 	}
-	out := make([]int64, 0, len(groups))
-	last, sum := entries.Beginning(), int64(0)
-	for len(out) < len(groups) {
+	return out, v.countDistinct(ctx, groups[:n], out)
+}
+
+// countDistinct sets each of ranks to 1 + the number of different (score, tiebreak) ahead of its group.
+func (v *view) countDistinct(ctx context.Context, groups []rank.Key, ranks []int64) error {
+	last, sum := entries.Beginning(), int64(1)
+	for done := 0; done < len(groups); {
 		t := (&db.Text{}).Str("SELECT ")
-		dest := make([]any, min(countsPerQuery, len(groups)-len(out)))
+		dest := make([]any, min(countsPerQuery, len(groups)-done))
 		counts := make([]int64, len(dest))
 		for i := range dest {
-			here, err := entries.BeforeKey(groups[len(out)+i])
+			here, err := entries.BeforeKey(groups[done+i])
 			if err != nil {
-				return nil, err
+				return err
 			}
 			t.Comma(i).Str("(SELECT COUNT(DISTINCT score, tiebreak) FROM entries FORCE INDEX (entries_order) WHERE period_id = ")
 			t.Int(v.ref.ID).Str(" AND ")
@@ -44,12 +59,13 @@ func (v *view) dense(ctx context.Context, groups []rank.Key, ahead int64) ([]int
 			dest[i], last = &counts[i], here
 		}
 		if err := v.q.QueryRowContext(ctx, v.reader.db.Limited(t.String())).Scan(dest...); err != nil {
-			return nil, err
+			return err
 		}
 		for _, n := range counts {
 			sum += n
-			out = append(out, sum)
+			ranks[done] = sum
+			done++
 		}
 	}
-	return out, nil
+	return nil
 }

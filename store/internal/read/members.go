@@ -23,7 +23,7 @@ func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leade
 		if err != nil {
 			return err
 		}
-		if out, err = selection.Standings(v.codec, q.Mode, ranks); err != nil {
+		if out, err = selection.Standings(v.codec, ranks); err != nil {
 			return err
 		}
 		out.State, out.NotRanked = v.state, notRanked(q.Members, keys)
@@ -35,8 +35,8 @@ func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leade
 	return out, nil
 }
 
-// ranks returns the ranks of entries in order; Dense only when that is the mode.
-func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode) ([]rank.Ranks, error) {
+// ranks returns the ranks of entries in order.
+func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode) ([]leaderboard.Ranks, error) {
 	probes := make([]rank.Key, 0, 2*len(keys)) // of each group of tied entries its prefix, and the entries
 	var groups []rank.Key
 	for i, k := range keys {
@@ -50,24 +50,27 @@ func (v *view) ranks(ctx context.Context, keys []rank.Key, mode leaderboard.Mode
 	if err != nil {
 		return nil, err
 	}
-	ranks := make([]rank.Ranks, 0, len(keys))
-	better, group := int64(0), -1
+	ranks, better := make([]leaderboard.Ranks, 0, len(keys)), make([]int64, 0, len(groups))
 	for i, k := range probes {
 		if len(k) == rank.PrefixLen {
-			better, group = ahead[i], group+1
+			better = append(better, ahead[i])
 			continue
 		}
-		ranks = append(ranks, rank.Ranks{Strict: ahead[i] + 1, Tied: better + 1, Dense: int64(group)})
+		ranks = append(ranks, leaderboard.Ranks{Strict: ahead[i] + 1, Tied: better[len(better)-1] + 1})
 	}
-	if mode != leaderboard.ModeDense {
+	if !mode.WithDense() || len(groups) == 0 {
 		return ranks, nil
 	}
-	values, err := v.dense(ctx, groups, better)
+	dense, err := v.dense(ctx, mode, groups, better)
 	if err != nil {
 		return nil, err
 	}
+	group := 0
 	for i := range ranks {
-		ranks[i].Dense = values[ranks[i].Dense] + 1
+		if i > 0 && !rank.Tied(keys[i-1], keys[i]) {
+			group++
+		}
+		ranks[i].Dense = dense[group]
 	}
 	return ranks, nil
 }
@@ -96,7 +99,7 @@ func (s *Reader) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q lea
 		if err != nil {
 			return err
 		}
-		out = &leaderboard.ScoreRank{State: v.state, Strict: ahead[1] + 1, Tied: ahead[0] + 1}
+		out = &leaderboard.ScoreRank{State: v.state, Ranks: leaderboard.Ranks{Strict: ahead[1] + 1, Tied: ahead[0] + 1}}
 		return nil
 	})
 	if err != nil {

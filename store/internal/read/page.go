@@ -25,7 +25,7 @@ func (s *Reader) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderbo
 		if err != nil {
 			return err
 		}
-		page, err = v.page(ctx, q.Mode, keys, start)
+		page, err = v.page(ctx, q, keys, start)
 		return err
 	})
 	if err != nil {
@@ -35,35 +35,48 @@ func (s *Reader) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderbo
 }
 
 // page numbers the entries of a page.
-func (v *view) page(ctx context.Context, mode leaderboard.Mode, keys []rank.Key, start int64) (*leaderboard.Page, error) {
-	first := rank.Ranks{Strict: start + 1, Tied: 1, Dense: 1}
-	if len(keys) > 0 && start > 0 && (mode == leaderboard.ModeTied || mode == leaderboard.ModeDense) {
-		group := []rank.Key{keys[0].Prefix()}
-		better, err := v.before(ctx, group)
-		if err != nil {
+func (v *view) page(ctx context.Context, q leaderboard.PageQuery, keys []rank.Key, start int64) (*leaderboard.Page, error) {
+	var first leaderboard.Ranks
+	if len(keys) > 0 {
+		var err error
+		if first, err = v.first(ctx, q, keys[0], start); err != nil {
 			return nil, err
-		}
-		first.Tied = better[0] + 1
-		if mode == leaderboard.ModeDense {
-			values, err := v.dense(ctx, group, better[0])
-			if err != nil {
-				return nil, err
-			}
-			first.Dense = values[0] + 1
 		}
 	}
 	page := &leaderboard.Page{State: v.state, Entries: make([]leaderboard.Ranked, len(keys))}
-	for i, r := range rank.Number(mode, first, keys) {
+	for i, r := range rank.Number(first, keys) {
 		e, err := v.codec.Entry(keys[i])
 		if err != nil {
 			return nil, err
 		}
-		page.Entries[i] = leaderboard.Ranked{Rank: r, Entry: e}
+		page.Entries[i] = leaderboard.Ranked{Ranks: r, Entry: e}
 	}
 	if n := int64(len(keys)); n > 0 && start+n < v.state.Total {
 		page.Next = string(keys[n-1])
 	}
 	return page, nil
+}
+
+// first returns the ranks of the first entry of a page, which has so many ahead of it.
+func (v *view) first(ctx context.Context, q leaderboard.PageQuery, key rank.Key, ahead int64) (leaderboard.Ranks, error) {
+	r := leaderboard.Ranks{Strict: ahead + 1, Tied: ahead + 1}
+	group := []rank.Key{key.Prefix()}
+	afterAnother := q.Around == "" && q.After != "" && !rank.Tied(rank.Key(q.After), key) // so none ahead is tied with it
+	if ahead > 0 && !afterAnother {
+		better, err := v.before(ctx, group)
+		if err != nil {
+			return r, err
+		}
+		r.Tied = better[0] + 1
+	}
+	if !q.Mode.WithDense() {
+		return r, nil
+	}
+	dense, err := v.dense(ctx, q.Mode, group, []int64{r.Tied - 1})
+	if err == nil {
+		r.Dense = dense[0]
+	}
+	return r, err
 }
 
 // run reads the entries of a page; start is the number of entries ahead of them.

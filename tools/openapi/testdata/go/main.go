@@ -132,7 +132,7 @@ func top(ctx context.Context, client *api.ClientWithResponses) error {
 		if e.Profile != nil {
 			name = e.Profile.DisplayName
 		}
-		fmt.Printf("%d. %s %d at %s\n", e.Rank, name, e.Score, e.CreatedTime)
+		fmt.Printf("%d. %s %d at %s\n", *e.Rank, name, e.Score, e.CreatedTime)
 	}
 	if len(r.JSON200.Entries) != 2 {
 		return fmt.Errorf("there are %d entries, want 2", len(r.JSON200.Entries))
