@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/rank"
 )
 
-// benchPeriods are the numbers of entries that BenchmarkRank and the others are run with.
+// benchPeriods are the numbers of entries that BenchmarkRankBySize compares.
 var benchPeriods = []int{10_000, 1_000_000, 5_000_000}
 
 // benchPeriod makes a period of members with 13 bytes, as they come from the database.
@@ -61,24 +62,60 @@ func BenchmarkHeap(b *testing.B) {
 	runtime.KeepAlive(p)
 }
 
-func BenchmarkRank(b *testing.B) {
-	for _, entries := range benchPeriods {
-		b.Run(fmt.Sprint(entries), func(b *testing.B) {
-			p, members := benchPeriod(b, entries)
-			for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeDense} {
-				b.Run(string(mode), func(b *testing.B) {
-					i := 0
-					for b.Loop() {
-						n, _ := p.members.find([]byte(members[i%len(members)]))
-						if p.ranks(p.order.place(n), mode).In(mode) == 0 {
-							b.Fatal("no rank")
-						}
-						i++
-					}
-				})
+// BenchmarkRankBySize looks up ranks of random members in periods of all sizes in turn, because a machine may change its
+// speed: an iteration is one turn of each. It reports the median time of a rank by size and, as ratio, the median of how
+// many times as long as in the smallest period it takes in the largest. -benchtime 15x makes fifteen turns.
+func BenchmarkRankBySize(b *testing.B) {
+	sized := make([]*benchLookups, len(benchPeriods))
+	for i, entries := range benchPeriods {
+		sized[i] = &benchLookups{}
+		sized[i].period, sized[i].members = benchPeriod(b, entries)
+	}
+	for _, mode := range []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeDense} {
+		b.Run(string(mode), func(b *testing.B) {
+			took := make([][]float64, len(sized))
+			var ratios []float64
+			for b.Loop() {
+				for i, s := range sized {
+					took[i] = append(took[i], s.turn(b, mode))
+				}
+				n := len(ratios)
+				ratios = append(ratios, took[len(sized)-1][n]/took[0][n])
 			}
+			for i, entries := range benchPeriods {
+				b.ReportMetric(middle(took[i]), fmt.Sprintf("ns/rank-of-%d", entries))
+			}
+			b.ReportMetric(middle(ratios), "ratio")
 		})
 	}
+}
+
+// benchLookups goes round the members of a period.
+type benchLookups struct {
+	period  *Period
+	members []string
+	next    int
+}
+
+// turn looks up some ranks and returns how many nanoseconds one took.
+func (l *benchLookups) turn(b *testing.B, mode leaderboard.Mode) float64 {
+	const lookups = 50_000
+	p := l.period
+	start := time.Now()
+	for range lookups {
+		n, _ := p.members.find([]byte(l.members[l.next]))
+		if p.ranks(p.order.place(n), mode).In(mode) == 0 {
+			b.Fatal("no rank")
+		}
+		l.next = (l.next + 1) % len(l.members)
+	}
+	return float64(time.Since(start).Nanoseconds()) / lookups
+}
+
+// middle returns the median.
+func middle(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return values[len(values)/2]
 }
 
 func BenchmarkQueries(b *testing.B) {
