@@ -48,7 +48,7 @@ docs: ## what the server shows of httpapi/openapi.yaml, after a change of that o
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
 
-bench: build ## docs/benchmarks.md with 1,000,000 members in about ten minutes; ARGS='-huge', ARGS='-only reads'
+bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS='-only reads'
 	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
 	@exec bin/bench -write docs $(ARGS)
 

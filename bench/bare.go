@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -38,33 +39,40 @@ func serveBare(file string) error {
 	return nil
 }
 
-// startBare starts serveBare with this body; stop ends it.
-func startBare(ctx context.Context, dir string, body []byte) (addr string, stop func(), err error) {
-	file := dir + "/bare-body"
+// bare is a process that runs serveBare.
+type bare struct {
+	addr string
+	pid  int
+	stop func()
+}
+
+// startBare starts serveBare with this body.
+func startBare(ctx context.Context, dir string, body []byte) (*bare, error) {
+	file := filepath.Join(dir, "bare-body")
 	if err := os.WriteFile(file, body, 0o600); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, "-bare", file)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	stop = func() { _ = stdin.Close(); _ = cmd.Wait() }
+	stop := func() { _ = stdin.Close(); _ = cmd.Wait() }
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		stop()
-		return "", nil, fmt.Errorf("the bare handler did not start: %w", err)
+		return nil, fmt.Errorf("the bare handler did not start: %w", err)
 	}
-	return strings.TrimSpace(line), stop, nil
+	return &bare{strings.TrimSpace(line), cmd.Process.Pid, stop}, nil
 }

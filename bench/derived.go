@@ -33,10 +33,8 @@ func (w *world) measureDerived(ctx context.Context, rep *report, log io.Writer) 
 		return err
 	}
 	defer func() { _ = b.db.Close() }()
-	if err := w.serve(b.dsn); err != nil {
-		return err
-	}
-	if err := w.awaitReady(ctx); err != nil {
+	w.dsn = b.dsn
+	if err := w.serve(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -53,8 +51,6 @@ func (w *world) measureDerived(ctx context.Context, rep *report, log io.Writer) 
 	}
 	return w.measureRoll(ctx, b, rep)
 }
-
-func inSeconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 // fillDays makes the source and its days, today's and those before it, without the service.
 func (w *world) fillDays(ctx context.Context, log io.Writer) (*board, error) {
@@ -171,14 +167,11 @@ func (w *world) measureRoll(ctx context.Context, b *board, rep *report) error {
 	read := func(length time.Duration) (answers int64, took time.Duration, err error) {
 		r := load{addr: w.addr, conns: rollConns, length: length, request: func(_, _ int, buf []byte) []byte {
 			if rand.IntN(2) == 0 {
-				return fmt.Appendf(buf, bareTemplate, derivedPath+"/top")
+				return fmt.Appendf(buf, getTemplate, derivedPath+"/top")
 			}
-			return fmt.Appendf(buf, bareTemplate, derivedPath+"/members/"+randomMember(derivedMembers))
+			return fmt.Appendf(buf, getTemplate, derivedPath+"/members/"+randomMember(derivedMembers))
 		}}.run()
-		if r.failed > 0 {
-			err = fmt.Errorf("%d of %d reads failed: %s", r.failed, r.answers, r.firstFail)
-		}
-		return r.answers, r.took, err
+		return r.answers, r.took, r.failure()
 	}
 	if _, _, err := read(w.seconds(3)); err != nil { // the index is built by the first reads
 		return err

@@ -159,7 +159,3 @@ func growthOf(seen []latency) float64 {
 	}
 	return median(growths)
 }
-
-func inMS(d time.Duration) string {
-	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
-}

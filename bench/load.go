@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"net"
+	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +17,8 @@ type load struct {
 	addr    string
 	conns   int
 	length  time.Duration
+	rate    float64                              // requests a second of all connections together; 0: as many as are answered
+	stop    <-chan struct{}                      // ends it before its time; nil: nothing does
 	request func(conn, i int, buf []byte) []byte // appends the i-th request of a connection
 }
 
@@ -29,21 +26,27 @@ type load struct {
 type loadResult struct {
 	answers   int64
 	failed    int64 // status 400 and above, and broken connections
+	refused   int64 // of them with status 429 or 503
+	stale     int64 // answers that say that they are
+	local     int64 // answers from the memory of the process, as they say
 	firstFail string
 	took      time.Duration
 	latencies []time.Duration // sorted
 }
 
-func (r loadResult) perSecond() float64 { return float64(r.answers) / r.took.Seconds() }
+// perSecond returns the rate of the answers that are none of an error.
+func (r *loadResult) perSecond() float64 {
+	return float64(max(0, r.answers-r.failed)) / r.took.Seconds()
+}
 
-func (r loadResult) quantile(q float64) time.Duration {
+func (r *loadResult) quantile(q float64) time.Duration {
 	if len(r.latencies) == 0 {
 		return 0
 	}
 	return r.latencies[min(len(r.latencies)-1, int(q*float64(len(r.latencies))))]
 }
 
-func (r loadResult) mean() time.Duration {
+func (r *loadResult) mean() time.Duration {
 	var sum time.Duration
 	for _, l := range r.latencies {
 		sum += l
@@ -51,105 +54,121 @@ func (r loadResult) mean() time.Duration {
 	return sum / time.Duration(max(1, len(r.latencies)))
 }
 
-func (l load) run() loadResult {
+// failure returns an error if there was any.
+func (r *loadResult) failure() error {
+	if r.failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d failed: %s", r.failed, r.answers, r.firstFail)
+}
+
+// add takes over what a connection counted.
+func (r *loadResult) add(c *loadResult) {
+	r.answers, r.failed, r.refused = r.answers+c.answers, r.failed+c.failed, r.refused+c.refused
+	r.stale, r.local = r.stale+c.stale, r.local+c.local
+	r.latencies = append(r.latencies, c.latencies...)
+	if r.firstFail == "" {
+		r.firstFail = c.firstFail
+	}
+}
+
+// fail counts a failure.
+func (r *loadResult) fail(why string) {
+	r.failed++
+	if r.firstFail == "" {
+		r.firstFail = why
+	}
+}
+
+func (l load) run() *loadResult {
 	var (
-		wg     sync.WaitGroup
-		stop   atomic.Bool
-		mu     sync.Mutex
-		result loadResult
+		wg      sync.WaitGroup
+		ended   atomic.Bool
+		mu      sync.Mutex
+		result  loadResult
+		stopped = make(chan struct{})
 	)
 	start := time.Now()
-	timer := time.AfterFunc(l.length, func() { stop.Store(true) })
+	timer := time.AfterFunc(l.length, func() { ended.Store(true) })
 	defer timer.Stop()
+	defer close(stopped)
+	go func() {
+		select {
+		case <-l.stop:
+			ended.Store(true)
+		case <-stopped:
+		}
+	}()
 	for c := range l.conns {
 		wg.Go(func() {
-			latencies, failed, err := l.connection(c, &stop)
+			var got loadResult
+			if err := l.connection(c, start, &ended, &got); err != nil {
+				got.fail(err.Error())
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			result.answers += int64(len(latencies))
-			result.latencies = append(result.latencies, latencies...)
-			result.failed += failed
-			if err != nil {
-				result.failed++
-				if result.firstFail == "" {
-					result.firstFail = err.Error()
-				}
-			}
+			result.add(&got)
 		})
 	}
 	wg.Wait()
 	result.took = time.Since(start)
 	slices.Sort(result.latencies)
-	return result
+	return &result
 }
 
-func (l load) connection(c int, stop *atomic.Bool) (latencies []time.Duration, failed int64, err error) {
-	conn, err := net.Dial("tcp", l.addr)
+// connection asks and counts until it is ended, and returns what broke the connection.
+func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadResult) error {
+	w, err := dial(l.addr, l.length+answerLimit)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	defer conn.Close()
-	r := bufio.NewReaderSize(conn, 64<<10)
+	defer w.close()
 	var buf []byte
-	var failure error
-	for i := 0; !stop.Load(); i++ {
+	begin := start
+	for i := 0; ; i++ {
+		begin = l.pace(start, begin, i*l.conns+c)
+		if ended.Load() {
+			return nil
+		}
 		buf = l.request(c, i, buf[:0])
-		begin := time.Now()
-		if _, err := conn.Write(buf); err != nil {
-			return latencies, failed, err
-		}
-		status, err := readAnswer(r, io.Discard)
+		said, err := w.skim(buf)
 		if err != nil {
-			return latencies, failed, err
+			return err
 		}
-		latencies = append(latencies, time.Since(begin))
-		if status >= 400 {
-			failed++
-			failure = fmt.Errorf("status %d", status)
-		}
+		end := time.Now()
+		got.latencies = append(got.latencies, end.Sub(begin))
+		begin = end
+		got.count(said)
 	}
-	if failure != nil {
-		failed-- // it is counted once more by the caller
-	}
-	return latencies, failed, failure
 }
 
-// bareTemplate is a GET of a path as a load sends it.
-const bareTemplate = "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n"
+// pace waits until the n-th request of all is due and returns when its time begins: when it was due, if the answer
+// before it, at prev, came later than that, or else what waits would not be seen; now, if not.
+func (l load) pace(start, prev time.Time, n int) time.Time {
+	if l.rate <= 0 {
+		return time.Now()
+	}
+	due := start.Add(time.Duration(float64(n) / l.rate * float64(time.Second)))
+	if due.Before(prev) {
+		return due
+	}
+	time.Sleep(time.Until(due))
+	return time.Now()
+}
 
-const contentLength = "Content-Length: "
-
-var errAnswer = errors.New("cannot read the answer")
-
-// readAnswer reads one HTTP/1.1 answer that has a Content-Length.
-func readAnswer(r *bufio.Reader, body io.Writer) (status int, err error) {
-	line, err := r.ReadSlice('\n')
-	if err != nil {
-		return 0, err
+// count counts an answer.
+func (r *loadResult) count(said said) {
+	r.answers++
+	if said.stale {
+		r.stale++
 	}
-	if len(line) < 12 {
-		return 0, errAnswer
+	if said.local {
+		r.local++
 	}
-	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return 0, errAnswer
+	if said.status >= http.StatusBadRequest {
+		r.fail(fmt.Sprintf("status %d", said.status))
 	}
-	length := int64(0)
-	for {
-		if line, err = r.ReadSlice('\n'); err != nil {
-			return 0, err
-		}
-		if len(line) <= 2 {
-			break
-		}
-		if bytes.HasPrefix(line, []byte(contentLength)) {
-			if length, err = strconv.ParseInt(string(bytes.TrimSpace(line[len(contentLength):])), 10, 64); err != nil {
-				return 0, errAnswer
-			}
-		}
+	if said.status == http.StatusTooManyRequests || said.status == http.StatusServiceUnavailable {
+		r.refused++
 	}
-	if status == 304 || status == 204 {
-		return status, nil
-	}
-	_, err = io.CopyN(body, r, length)
-	return status, err
 }

@@ -1,34 +1,12 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 )
-
-func TestReadAnswer(t *testing.T) {
-	stream := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello" + "HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n" + "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
-	r := bufio.NewReader(strings.NewReader(stream))
-	for _, want := range []struct {
-		status int
-		body   string
-	}{{200, "hello"}, {304, ""}, {503, ""}} {
-		var body bytes.Buffer
-		status, err := readAnswer(r, &body)
-		if err != nil || status != want.status || body.String() != want.body {
-			t.Errorf("got %d %q %v, want %d %q", status, body.String(), err, want.status, want.body)
-		}
-	}
-	for _, bad := range []string{"", "HTTP\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"} {
-		if _, err := readAnswer(bufio.NewReader(strings.NewReader(bad)), &bytes.Buffer{}); err == nil {
-			t.Errorf("%q was understood", bad)
-		}
-	}
-}
 
 // TestLoadCounts has a server that refuses every other request: the load must tell answers from failures.
 func TestLoadCounts(t *testing.T) {
@@ -51,8 +29,11 @@ func TestLoadCounts(t *testing.T) {
 	if diff := result.answers - 2*result.failed; diff < 0 || diff > 2 { // each connection may end on a good answer
 		t.Errorf("%d of %d answers counted as failures", result.failed, result.answers)
 	}
-	if result.firstFail != "status 503" {
-		t.Errorf("the first failure is %q", result.firstFail)
+	if result.firstFail != "status 503" || result.refused != result.failed || result.failure() == nil {
+		t.Errorf("the first failure is %q, %d of %d are refusals", result.firstFail, result.refused, result.failed)
+	}
+	if good := result.perSecond() * result.took.Seconds(); int64(good+0.5) != result.answers-result.failed {
+		t.Errorf("the rate counts %.0f of %d answers, %d failed", good, result.answers, result.failed)
 	}
 	if result.quantile(0) > result.quantile(0.5) || result.quantile(0.5) > result.quantile(1) || result.mean() <= 0 {
 		t.Error("quantiles are out of order")
@@ -66,5 +47,32 @@ func TestLoadWithoutServer(t *testing.T) {
 	result := load{addr: addr, conns: 3, length: time.Second, request: func(_, _ int, buf []byte) []byte { return buf }}.run()
 	if result.failed != 3 || result.firstFail == "" {
 		t.Errorf("%d failures, first %q", result.failed, result.firstFail)
+	}
+}
+
+// TestLoadPaced asks at a given rate until it is stopped, long before its time.
+func TestLoadPaced(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("answer")) }))
+	defer server.Close()
+	stop := make(chan struct{})
+	time.AfterFunc(400*time.Millisecond, func() { close(stop) })
+	result := load{
+		addr: strings.TrimPrefix(server.URL, "http://"), conns: 4, length: time.Minute, rate: 100, stop: stop, request: always([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n")),
+	}.run()
+	if result.failed > 0 || result.answers < 10 || result.answers > 60 || result.took > 20*time.Second {
+		t.Errorf("%d answers in %s, %d failed; want 40", result.answers, result.took, result.failed)
+	}
+}
+
+// TestPace: what waited for the answer before it began when it was due.
+func TestPace(t *testing.T) {
+	l := load{rate: 1000}
+	start := time.Now().Add(-time.Second)
+	late := start.Add(500 * time.Millisecond)
+	if got := l.pace(start, late, 100); !got.Equal(start.Add(100 * time.Millisecond)) {
+		t.Errorf("began %s after the start, want 100 ms", got.Sub(start))
+	}
+	if got := l.pace(start, start, 100); time.Since(got) > 500*time.Millisecond {
+		t.Error("a request that nothing held up counts from when it was due")
 	}
 }

@@ -22,19 +22,14 @@ func run(args []string, out, log io.Writer) int {
 	flags.SetOutput(log)
 	var o options
 	bare := flags.String("bare", "", "serve the bytes of this file and nothing else (used by bench itself)")
-	only := flags.String("only", "", "comma-separated: "+strings.Join(sectionNames(), ", ")+"; empty means all")
-	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
-	flags.StringVar(&o.dir, "dir", defaultDir(), "folder of the servers' data; the next run uses it again")
-	flags.StringVar(&o.docs, "write", "", "folder to write benchmarks.md, benchmarks.json and the plot to; what was not measured stays as it is")
-	flags.IntVar(&o.members, "members", 1_000_000, "entries of the board")
-	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
-	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
+	only, serve := o.flagsOf(flags)
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	if *bare != "" {
 		return exit(log, serveBare(*bare))
 	}
+	o.serveArgs = strings.Fields(*serve)
 	if err := o.check(*only); err != nil {
 		fmt.Fprintln(log, "bench:", err)
 		return 2
@@ -42,6 +37,21 @@ func run(args []string, out, log io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return exit(log, measure(ctx, o, out, log))
+}
+
+// flagsOf names the options; serve is where the arguments of the servers are read from.
+func (o *options) flagsOf(flags *flag.FlagSet) (only, serve *string) {
+	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
+	flags.StringVar(&o.dir, "dir", defaultDir(), "folder of the servers' data; the next run uses it again")
+	flags.StringVar(&o.docs, "write", "", "folder to write benchmarks.md, benchmarks.json and the plot to; what was not measured stays as it is")
+	flags.IntVar(&o.members, "members", defaultMembers, "entries of the board")
+	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
+	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
+	flags.IntVar(&o.pairs, "pairs", defaultPairs, "rounds of reads, of the service and its yardstick in turn")
+	flags.StringVar(&o.residencyOff, "residency-off", "--resident-memory=0", "arguments of a server that keeps no board in memory")
+	only = flags.String("only", "", "comma-separated: "+strings.Join(sectionNames(), ", ")+"; empty means all")
+	serve = flags.String("serve", "", "further arguments of every server")
+	return only, serve
 }
 
 func exit(log io.Writer, err error) int {
@@ -62,8 +72,8 @@ func (o *options) check(only string) error {
 			return fmt.Errorf("there is no section %q", name)
 		}
 	}
-	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 {
-		return fmt.Errorf("members must be %d to %d and pace positive", minMembers, maxMembers)
+	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.pairs < 1 {
+		return fmt.Errorf("members must be %d to %d, pace and pairs positive", minMembers, maxMembers)
 	}
 	return nil
 }
@@ -80,13 +90,18 @@ type step struct {
 func steps() []step {
 	return []step{
 		{"reads", true, (*world).measureReads},
+		{"changing", true, (*world).measureChanging},
+		{"friends", true, (*world).measureFriends},
+		{"categories", true, (*world).measureCategories},
+		{"beyond", true, (*world).measureBeyond},
+		{"loading", true, (*world).measureLoading},
+		{"freshness", true, (*world).measureFreshness},
 		{"rebuild", true, (*world).measureRebuild},
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
 		{"windows", true, (*world).measureWindows},
-		{"friends", true, (*world).measureFriends},
-		{"categories", true, (*world).measureCategories},
 		{"derived", false, (*world).measureDerived},
+		{"structure", false, (*world).measureStructure},
 		{"index", false, (*world).measureIndex},
 	}
 }
@@ -105,11 +120,11 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
 			continue
 		}
-		sec := section{Name: s.name, Date: time.Now().UTC().Format(time.DateOnly), Members: o.members, Env: env}
+		sec := section{Name: s.name, Date: time.Now().UTC().Format(time.DateOnly), Members: o.members, Env: env, Command: o.command(s.name)}
 		if err := w.runStep(ctx, s, &sec, log); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		writeRows(out, sec.Rows)
+		sec.writeTables(out)
 		if o.docs == "" {
 			continue
 		}
@@ -129,9 +144,11 @@ func (w *world) runStep(ctx context.Context, s step, sec *section, log io.Writer
 	} else {
 		w.stopService()
 	}
-	var rep report
 	fmt.Fprintln(log, s.name)
+	var rep report
+	start := time.Now()
 	err := s.run(w, ctx, &rep, log)
-	sec.Rows, sec.Points = rep.rows, rep.points
+	sec.Seconds = time.Since(start).Round(time.Second).Seconds()
+	sec.Rows, sec.Points, sec.Readings = rep.rows, rep.points, rep.readings
 	return err
 }

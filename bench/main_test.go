@@ -17,6 +17,7 @@ func TestBadFlags(t *testing.T) {
 		{"-members 9999", "members must be"},
 		{"-members 10000001", "members must be"},
 		{"-pace 0", "pace"},
+		{"-pairs 0", "pairs"},
 		{"-members many", "invalid value"},
 	} {
 		var log bytes.Buffer
@@ -26,10 +27,21 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-func TestPace(t *testing.T) {
+func TestPaceOption(t *testing.T) {
 	o := options{pace: 0.5}
 	if got := o.seconds(3); got != 1500*time.Millisecond {
 		t.Errorf("3 s at half the pace are %v", got)
+	}
+}
+
+func TestCommand(t *testing.T) {
+	o := options{members: defaultMembers, pace: 1, pairs: defaultPairs}
+	if got := o.command("reads"); got != "make bench ARGS='-only reads'" {
+		t.Error(got)
+	}
+	o = options{members: 20_000, pace: 0.5, pairs: 1, huge: true, serveArgs: []string{"--x", "y"}}
+	if got := o.command("index"); got != `make bench ARGS='-only index -members 20000 -huge -pace 0.5 -pairs 1 -serve "--x y"'` {
+		t.Error(got)
 	}
 }
 

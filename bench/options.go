@@ -1,10 +1,17 @@
 package main
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 const (
 	minMembers = 10_000
 	maxMembers = 10_000_000 // the names of the members have seven digits
+
+	defaultMembers = 1_000_000
+	defaultPairs   = 7
 
 	smallest = 10_000 // of the boards of the index
 	huge     = 10_000_000
@@ -18,7 +25,32 @@ type options struct {
 	members int     // entries of the board
 	huge    bool    // a board of 10,000,000 too
 	pace    float64 // factor of how long is measured
+	pairs   int     // rounds of the service and its yardstick in turn
 	only    []string
+
+	serveArgs    []string // of every server, besides those that the measurements give
+	residencyOff string   // arguments of a server that keeps no board in memory
+}
+
+// command returns how a section is measured again.
+func (o *options) command(section string) string {
+	args := "-only " + section
+	if o.members != defaultMembers {
+		args += fmt.Sprintf(" -members %d", o.members)
+	}
+	if o.huge && section == "index" {
+		args += " -huge"
+	}
+	if o.pace != 1 {
+		args += fmt.Sprintf(" -pace %g", o.pace)
+	}
+	if o.pairs != defaultPairs {
+		args += fmt.Sprintf(" -pairs %d", o.pairs)
+	}
+	if len(o.serveArgs) > 0 {
+		args += fmt.Sprintf(" -serve %q", strings.Join(o.serveArgs, " "))
+	}
+	return fmt.Sprintf("make bench ARGS='%s'", args)
 }
 
 // seconds returns a length of time to measure for, at the pace that was asked for.

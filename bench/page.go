@@ -26,13 +26,33 @@ type section struct {
 	Date    string      `json:"date"` // UTC day
 	Members int         `json:"members"`
 	Env     environment `json:"environment"`
-	Rows    []row       `json:"rows"`
-	Points  []point     `json:"points,omitempty"` // of the plot, by members
+	Command string      `json:"command,omitempty"` // that measures it
+	Seconds float64     `json:"seconds,omitempty"` // that took
+
+	Readings []reading `json:"readings,omitempty"`
+	Rows     []row     `json:"rows"`
+	Points   []point   `json:"points,omitempty"` // of the plot, by members
+}
+
+// writeTables prints what was measured in Markdown.
+func (s *section) writeTables(w io.Writer) {
+	if len(s.Readings) > 0 {
+		writeReadings(w, s.Readings)
+	}
+	if len(s.Readings) > 0 && len(s.Rows) > 0 {
+		fmt.Fprintln(w)
+	}
+	if len(s.Rows) > 0 {
+		writeRows(w, s.Rows)
+	}
 }
 
 // sectionNames returns the sections in the order in which they are measured.
 func sectionNames() []string {
-	return []string{"reads", "rebuild", "field", "writes", "windows", "friends", "categories", "derived", "index"}
+	return []string{
+		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "windows",
+		"derived", "structure", "index",
+	}
 }
 
 // heading is what the page says about a section in words.
@@ -40,20 +60,31 @@ type heading struct{ name, title, text string }
 
 func headings() []heading {
 	return []heading{
-		{"reads", "Reading", "Keep-alive connections ask the service for the same thing again and again; a bare `net/http` handler in a process" +
-			" of its own returns the same bytes without looking at anything. Nothing is written meanwhile, unless a row says so."},
-		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
-			" without HTTP, lock or log."},
-		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
-			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
+		{"reads", "Reading", "The board is resident: the process has all of it in memory. 64 keep-alive connections ask the service; a bare `net/http` handler in a" +
+			" process of its own returns the same bytes without looking at anything. Rounds of two seconds in turn. Nothing is written meanwhile."},
+		{"changing", "Reading while the board changes", "The same, while 50 commits a second of 100 entries each change the board, beside the bare handler too. The server's CPU time" +
+			" includes that of the commits."},
 		{"friends", "Friends", "The best ten among a member's friends, and the member, with their ranks on the board; 1,000 members with lists of their" +
 			" own, asked at random by 2 connections while the board changes 50 times a second. The ratio is how many times as long an answer about 500 friends takes as one about 10."},
 		{"categories", "Several boards ranked as one", "Over HTTP, in turn: a question about three boards that have the same members with other scores, and the same question" +
 			" about one of them. p50; random members and depths, so that hardly any answer is cached."},
+		{"beyond", "Beyond memory", "A server that keeps no board in memory; the copy in Redis holds the best 1,000 entries. Otherwise as above."},
+		{"loading", "A board becomes resident", "From the first read of a new server to the first of 50 random members in a row that are answered from memory, what makes the server decide for" +
+			" it included; one connection asks. Half load: 64 connections read another resident board of that size at half the rate that they come to without it. Medians of three servers."},
+		{"freshness", "Age of another server's answers", "Two servers on one MySQL and a Redis of their own. One commits 50 times a second, the other is asked 500 times a second for top pages, members, slices" +
+			" around members and deep pages. Age: when the question was sent, minus when the first commit that is not in the answer was acknowledged; of answers that do not say `stale:true`." +
+			" Back: with a seq below that of an answer that was there before the question was sent."},
+		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
+			" without HTTP, lock or log."},
+		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
+			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +
 			" turn of the day is made by setting the days of the source back by one."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
-		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone."},
+		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone. First with the board in memory, then by a server" +
+			" that keeps none there. Before: at rest, the board read. After: as soon as the memory is back within 5 %, or 140 s later."},
+		{"structure", "What keeps a board in memory", "Ranks of random members in the structure alone, without a server, in periods of three sizes in turn: " +
+			"`go test ./cache/resident -run '^$' -bench '^BenchmarkRankBySize$' -benchtime 15x`. Medians; the ratio is that of neighbours."},
 		{"index", "Any rank at any depth", "The store in one process, asked by one goroutine, without HTTP and without Redis. p50 in the time of the machine;" +
 			" all sizes and the yardstick in turn. “By COUNT” is the same question to the same store" +
 			" without its index."},
@@ -142,7 +173,7 @@ Measured on:
 const pageCommands = `
 To measure again, on a quiet machine:
 
-    make bench                        # everything with 1,000,000 members, about ten minutes
+    make bench                        # everything with 1,000,000 members, about half an hour
     make bench ARGS=-huge             # the index with 10,000,000 members too, about eight minutes more and 5 GB of disk
     make bench ARGS='-only reads'     # one section (%s); the others stay
     go test -run '^$' -bench . ./rank # the arithmetic alone: sort keys, and an index of 65,536 buckets
@@ -159,15 +190,15 @@ func renderPage(w io.Writer, sections []section) {
 	}
 	fmt.Fprintf(w, pageCommands, strings.Join(sectionNames(), ", "))
 	for _, h := range headings() {
-		for _, s := range sections {
-			if s.Name == h.name {
-				renderSection(w, h, s)
+		for i := range sections {
+			if sections[i].Name == h.name {
+				renderSection(w, h, &sections[i])
 			}
 		}
 	}
 }
 
-func renderSection(w io.Writer, h heading, s section) {
+func renderSection(w io.Writer, h heading, s *section) {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n", h.title, h.text)
 	if len(s.Points) > 0 {
 		fmt.Fprintf(w, "\n![The rank of a random member takes about the same time at any size by the index, and time in proportion to the size by COUNT](%s)\n", plotFile)
@@ -175,8 +206,12 @@ func renderSection(w io.Writer, h heading, s section) {
 		fmt.Fprintf(w, "\n%s members.\n", thousands(s.Members))
 	}
 	fmt.Fprintln(w)
-	writeRows(w, s.Rows)
-	fmt.Fprintf(w, "\nMeasured on %s.\n", s.Date)
+	s.writeTables(w)
+	fmt.Fprintf(w, "\nMeasured on %s", s.Date)
+	if s.Command != "" {
+		fmt.Fprintf(w, " in %.0f s with `%s`", s.Seconds, s.Command)
+	}
+	fmt.Fprintln(w, ".")
 }
 
 // environments says which sections were measured where, one line per environment.

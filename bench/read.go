@@ -5,125 +5,122 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net/http"
 	"time"
-
-	"leaderboard/client"
 )
 
 const (
-	readConns   = 32
-	readSeconds = 3
-	readRounds  = 3
-	// steadySubmits a second change the board while it is read.
-	steadySubmits = 50
+	readConns     = 64
+	residentLimit = 30 * time.Second // for a board to become resident before it is measured as one
+
+	commitRows = 100 // of one commit, while the board changes
 )
 
-// measureRead holds GETs of the paths against a bare net/http handler that returns the bytes of the first one.
-func (w *world) measureRead(ctx context.Context, rep *report, what, goal string, paths []string) error {
-	answer, err := w.api.Do(ctx, client.Request{Method: http.MethodGet, Path: paths[0]})
-	if err != nil {
+// measureReads holds the reads of a board that is resident and does not change against the bare handler.
+func (w *world) measureReads(ctx context.Context, rep *report, log io.Writer) error {
+	if err := w.warmUp(ctx, log, benchBoard); err != nil {
 		return err
 	}
-	bareAddr, stop, err := startBare(ctx, w.dir, answer.Body)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	requests := make([][]byte, len(paths))
-	for i, path := range paths {
-		requests[i] = fmt.Appendf(nil, bareTemplate, path)
-	}
-	side := func(addr string) func() (float64, error) {
-		return func() (float64, error) {
-			result := load{addr: addr, conns: readConns, length: w.seconds(readSeconds), request: func(_, _ int, buf []byte) []byte {
-				return append(buf, requests[rand.IntN(len(requests))]...)
-			}}.run()
-			if result.failed > 0 {
-				return 0, fmt.Errorf("%s: %d of %d failed: %s", what, result.failed, result.answers, result.firstFail)
-			}
-			return result.perSecond(), nil
+	questions := w.residentQuestions(goals{cpu: 1.15}, goals{})
+	for _, n := range []int{fewFriends, manyFriends} {
+		requests, err := w.friendRequests(ctx, benchBoard, w.members, n)
+		if err != nil {
+			return err
 		}
+		goal := goals{ratio: 0.3}
+		if n == manyFriends {
+			goal = goals{} // section friends has it, beside that of few
+		}
+		questions = append(questions,
+			question{fmt.Sprintf("best 10 of %d friends, from a list of them", n), anyOf(requests), goal},
+			question{fmt.Sprintf("ranks of %d given members", n), ranksRequests(benchBoard, w.members, n), goals{}},
+		)
 	}
-	ours, bare, ratio, err := paired(readRounds, side(w.addr), side(bareAddr))
+	return w.measureQuestions(ctx, rep, log, questions, nil)
+}
+
+// measureChanging holds the same reads against the bare handler while the board changes, beside both.
+func (w *world) measureChanging(ctx context.Context, rep *report, log io.Writer) error {
+	if err := w.warmUp(ctx, log, benchBoard); err != nil {
+		return err
+	}
+	writing := w.write(ctx, benchBoard, w.members, commitRows)
+	err := w.measureQuestions(ctx, rep, log, w.residentQuestions(goals{ratio: 0.5, tail: 1.5}, goals{ratio: 0.5, tail: 1.5}), writing)
+	if err := errors.Join(err, writing.finish()); err != nil {
+		return err
+	}
+	return w.reportWriting(ctx, rep, writing)
+}
+
+// reportWriting says how much was written beside the readings.
+func (w *world) reportWriting(ctx context.Context, rep *report, writing *writer) error {
+	var here, bare []float64
+	for _, r := range rep.readings {
+		here, bare = append(here, r.Here.Submits), append(bare, r.Bare.Submits)
+	}
+	rep.add(row{
+		What: fmt.Sprintf("submits of %d entries meanwhile", writing.rows),
+		Here: fmt.Sprintf("%.1f/s", median(here)), Yardstick: fmt.Sprintf("beside the bare handler: %.1f/s", median(bare)),
+		Goal: fmt.Sprintf("%d/s", steadyCommits), Met: yesNo(min(median(here), median(bare)) >= 0.95*steadyCommits),
+	})
+	if len(writing.acks) == 0 {
+		return errors.New("nothing was written")
+	}
+	var commits int
+	err := w.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM changes WHERE last_seq >= ? AND period_id ="+
+		" (SELECT p.id FROM periods p JOIN boards b ON b.id = p.board_id WHERE b.name = ?)", writing.acks[0].seq, benchBoard).Scan(&commits)
 	if err != nil {
 		return err
 	}
-	rep.add(row{What: what, Here: thousands(ours) + "/s", Yardstick: "bare handler, same bytes: " + thousands(bare) + "/s", Ratio: ratio, Goal: goal})
+	rep.add(row{What: "submits in a commit, all together", Here: fmt.Sprintf("%.2f", float64(len(writing.acks))/float64(max(1, commits)))})
 	return nil
 }
 
-// memberPaths returns the paths of the best n members.
-func (w *world) memberPaths(ctx context.Context, n int) ([]string, error) {
-	var paths []string
-	for e, err := range w.api.Entries(ctx, benchBoard, client.TopQuery{Limit: 1000}) {
+// residentQuestions returns the reads of the table of goals; what is wanted of top pages and of the others, besides the
+// ratio that holds when nothing is written, is given.
+func (w *world) residentQuestions(top, other goals) []question {
+	with := func(g goals, ratio float64) goals {
+		if g.ratio == 0 {
+			g.ratio = ratio
+		}
+		return g
+	}
+	return []question{
+		{"page of the top 10", topRequest(10), with(top, 0.9)},
+		{"page of the top 100", topRequest(pageOf), with(top, 0.9)},
+		{"rank of a random member of all", memberRequest(benchBoard, w.members), with(other, 0.6)},
+		{"around ±5 of a random member", aroundRequest(benchBoard, w.members), with(other, 0.5)},
+		{"page of 100 at a random depth", pageRequest(benchBoard, w.members, pageOf), with(other, 0.5)},
+	}
+}
+
+func (w *world) measureQuestions(ctx context.Context, rep *report, log io.Writer, questions []question, writing *writer) error {
+	for i := range questions {
+		r, err := w.measureReading(ctx, &questions[i], readConns, writing)
 		if err != nil {
-			return nil, err
-		}
-		if paths = append(paths, boardPath+"/members/"+e.Member); len(paths) == n {
-			break
-		}
-	}
-	return paths, nil
-}
-
-// anyMemberPaths returns the paths of n members, each any of the board.
-func (w *world) anyMemberPaths(n int) []string {
-	paths := make([]string, n)
-	for i := range paths {
-		paths[i] = boardPath + "/members/" + randomMember(w.members)
-	}
-	return paths
-}
-
-func (w *world) measureReads(ctx context.Context, rep *report, _ io.Writer) error {
-	best, err := w.memberPaths(ctx, 10_000)
-	if err != nil {
-		return err
-	}
-	for _, m := range []struct {
-		what, goal string
-		paths      []string
-	}{
-		{"page of the top 10", "≥ 0.9", []string{boardPath + "/top?limit=10"}},
-		{"page of the top 100", "≥ 0.9", []string{boardPath + "/top?limit=100"}},
-		{"rank of a random member of the top 10,000", "≥ 0.6", best},
-		{"rank of a random member of the whole board", "≥ 0.3", w.anyMemberPaths(100_000)},
-	} {
-		if err := w.measureRead(ctx, rep, m.what, m.goal, m.paths); err != nil {
 			return err
 		}
+		fmt.Fprintf(log, "%s: %s/s, %.2f of the bare handler\n", r.What, thousands(r.Here.Rate), r.Ratio)
+		if r.Here.Failed > 0 {
+			fmt.Fprintln(log, "first failure:", r.Here.firstFail)
+		}
+		rep.readings = append(rep.readings, *r)
 	}
-	return w.whileWritten(ctx, benchBoard, w.members, func() error {
-		return w.measureRead(ctx, rep, "the same of the top 10,000, while the board changes 50 times a second", "≥ 0.6", best)
-	})
+	return nil
 }
 
-// whileWritten runs fn while single submits to a board arrive at a steady rate, so that no answer can be kept for long.
-// They go on while the yardstick runs too: both sides pay for them.
-func (w *world) whileWritten(ctx context.Context, board string, members int, fn func() error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	written := make(chan error, 1)
-	go func() { written <- w.submitSteadily(ctx, board, members) }()
-	err := fn()
-	cancel()
-	return errors.Join(err, <-written)
-}
-
-func (w *world) submitSteadily(ctx context.Context, board string, members int) error {
-	tick := time.NewTicker(time.Second / steadySubmits)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+// warmUp waits until boards are resident, and says so when they do not get there: what is measured then is another thing,
+// as the column of the answers from memory shows.
+func (w *world) warmUp(ctx context.Context, log io.Writer, boards ...string) error {
+	for _, board := range boards {
+		took, ok, err := w.awaitResident(ctx, board, w.members, w.seconds(residentLimit.Seconds()))
+		if err != nil {
+			return err
 		}
-		err := w.submit(ctx, board, randomEntries(members, 1))
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("submit between reads: %w", err)
+		if ok {
+			fmt.Fprintf(log, "%s is resident after %s\n", board, inMS(took))
+		} else {
+			fmt.Fprintf(log, "%s is NOT resident after %s\n", board, inSeconds(took))
 		}
 	}
+	return nil
 }

@@ -20,6 +20,58 @@ type row struct {
 	Met       string  `json:"met,omitempty"`   // yes, no, or "" where there is no goal
 }
 
+// reading is what one kind of read came to, beside the bare handler. The ratios are medians of those of neighbours,
+// the other figures of each side are medians too.
+type reading struct {
+	What      string  `json:"what"`
+	Here      side    `json:"here"`
+	Bare      side    `json:"bare"`
+	Ratio     float64 `json:"ratio"`      // of answers a second
+	CPURatio  float64 `json:"cpu_ratio"`  // of CPU time per answer
+	TailRatio float64 `json:"tail_ratio"` // of p99/p50
+	Pairs     int     `json:"pairs"`
+	Goal      string  `json:"goal,omitempty"`
+	Met       string  `json:"met,omitempty"`
+}
+
+// side is the service, or the bare handler.
+type side struct {
+	Rate    float64       `json:"per_second"`
+	CPU     time.Duration `json:"cpu_ns"` // of its process, per answer
+	P50     time.Duration `json:"p50_ns"`
+	P99     time.Duration `json:"p99_ns"`
+	Answers int64         `json:"answers"`                      // of all rounds, like those below
+	Stale   int64         `json:"stale"`                        // say that they are
+	Local   int64         `json:"local"`                        // say that they are from the memory of the process
+	Refused int64         `json:"refused"`                      // 429 and 503
+	Failed  int64         `json:"failed"`                       // those and all other errors
+	Submits float64       `json:"submits_per_second,omitempty"` // were acknowledged meanwhile
+
+	firstFail string
+}
+
+// goals are what is wanted of a reading; 0: nothing in particular. That no answer is stale or an error always is.
+type goals struct{ ratio, cpu, tail float64 }
+
+func (g goals) String() string {
+	var parts []string
+	for _, p := range []struct {
+		limit float64
+		text  string
+	}{{g.ratio, "≥ %.2g"}, {g.cpu, "CPU ≤ %.3g"}, {g.tail, "p99/p50 ≤ %.2g"}} {
+		if p.limit > 0 {
+			parts = append(parts, fmt.Sprintf(p.text, p.limit))
+		}
+	}
+	return strings.Join(append(parts, "0 stale"), ", ")
+}
+
+// met holds a reading against the goals.
+func (g goals) met(r *reading) bool {
+	return r.Ratio >= g.ratio && (g.cpu == 0 || r.CPURatio <= g.cpu) && (g.tail == 0 || r.TailRatio <= g.tail) &&
+		r.Here.Stale == 0 && r.Here.Failed == 0
+}
+
 // point is one place on the curves of the plot: a number of members, and the medians of times.
 type point struct {
 	Members int           `json:"members"`
@@ -30,8 +82,9 @@ type point struct {
 
 // report gathers the rows of a section.
 type report struct {
-	rows   []row
-	points []point
+	rows     []row
+	readings []reading
+	points   []point
 }
 
 // add takes a row; whether a ratio meets its goal is found out here, other goals say so themselves.
@@ -81,6 +134,23 @@ func writeRows(w io.Writer, rows []row) {
 	}
 }
 
+const readingsHead = "| read | here | bare handler, same bytes | ratio | CPU per answer, here | bare | ratio | p50, p99 here | bare |" +
+	" p99/p50 by the bare handler's | from memory | stale | refused, other errors | goal | met |\n" +
+	"|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+
+// writeReadings prints a Markdown table.
+func writeReadings(w io.Writer, readings []reading) {
+	fmt.Fprint(w, readingsHead)
+	for i := range readings {
+		r := &readings[i]
+		fmt.Fprintf(w, "| %s | %s/s | %s/s | %.2f | %s | %s | %.2f | %s, %s | %s, %s | %.2f | %.0f %% | %s of %s | %d, %d | %s | %s |\n",
+			r.What, thousands(r.Here.Rate), thousands(r.Bare.Rate), r.Ratio, inMicros(r.Here.CPU), inMicros(r.Bare.CPU), r.CPURatio,
+			inMS(r.Here.P50), inMS(r.Here.P99), inMS(r.Bare.P50), inMS(r.Bare.P99), r.TailRatio,
+			100*float64(r.Here.Local)/float64(max(1, r.Here.Answers)), thousands(r.Here.Stale), thousands(r.Here.Answers),
+			r.Here.Refused, r.Here.Failed-r.Here.Refused, r.Goal, r.Met)
+	}
+}
+
 // paired runs a and b in turn, rounds times, and returns the median of each and of their ratios: the machine may change
 // its speed between rounds, the ratio of neighbours holds.
 func paired(rounds int, a, b func() (float64, error)) (ours, yardstick, ratio float64, err error) {
@@ -123,3 +193,13 @@ func thousands[T int | int64 | float64](n T) string {
 
 // ms returns a duration in milliseconds.
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func inSeconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+func inMS(d time.Duration) string {
+	return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
+}
+
+func inMicros(d time.Duration) string {
+	return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
+}

@@ -1,27 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"time"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 )
 
-const (
-	benchKey     = "bench-admin-key"
-	httpDatabase = "leaderboard" // of the board that is measured over HTTP
-	boardPath    = "/v1/boards/" + benchBoard
-)
+// httpDatabase is that of the boards that are measured over HTTP.
+const httpDatabase = "leaderboard"
 
 // world is what the measurements run against: both servers with their durable defaults and, while it is needed, the
 // service as a process of its own with one board of options.members entries.
@@ -31,12 +24,9 @@ type world struct {
 	stops        []func()
 
 	// The rest is there between startService and stopService.
-	addr    string // of the service
-	api     *client.Client
-	server  *exec.Cmd
-	pid     int
-	db      *sql.DB // for the yardsticks
-	serving []func()
+	*service
+	dsn string  // of the service's database
+	db  *sql.DB // on it, for the yardsticks
 }
 
 // newWorld starts the servers.
@@ -62,74 +52,43 @@ func newWorld(ctx context.Context, o options, log io.Writer) (*world, error) {
 
 // startService fills the board and starts the service, unless it runs.
 func (w *world) startService(ctx context.Context, log io.Writer) error {
-	if w.server != nil {
+	if w.service != nil {
 		return nil
 	}
 	b, err := openBoard(ctx, w.mysql.DSN, httpDatabase, w.members, log)
 	if err != nil {
 		return err
 	}
-	w.db = b.db
-	w.serving = append(w.serving, func() { _ = b.db.Close() })
+	w.db, w.dsn = b.db, b.dsn
 	if _, err := b.buildIndex(ctx); err != nil {
 		return err
 	}
 	if err := b.closeStores(); err != nil {
 		return err
 	}
-	if err := w.serve(b.dsn); err != nil {
-		return err
-	}
-	return w.awaitReady(ctx)
+	return w.serve(ctx)
+}
+
+// serve starts the service on the database, in the place of one that runs. args go after those of the options.
+func (w *world) serve(ctx context.Context, args ...string) (err error) {
+	w.service.stop()
+	w.service, err = w.start(ctx, w.redis.URL, args...)
+	return err
+}
+
+// start starts a server on the database and returns it when it is ready.
+func (w *world) start(ctx context.Context, redisURL string, args ...string) (*service, error) {
+	return startService(ctx, w.program, w.dsn, redisURL, append(slices.Clone(w.serveArgs), args...)...)
 }
 
 // stopService ends the service, if it runs.
 func (w *world) stopService() {
-	for i := len(w.serving) - 1; i >= 0; i-- {
-		w.serving[i]()
+	w.service.stop()
+	w.service = nil
+	if w.db != nil {
+		_ = w.db.Close()
+		w.db = nil
 	}
-	w.serving, w.server = nil, nil
-}
-
-// awaitReady waits until the service is.
-func (w *world) awaitReady(ctx context.Context) error {
-	patient, err := client.New("http://"+w.addr, client.WithMaxWait(time.Minute))
-	if err != nil {
-		return err
-	}
-	if _, err := patient.Ready(ctx); err != nil {
-		return fmt.Errorf("the service does not become ready: %w", err)
-	}
-	return nil
-}
-
-// serve starts the service and waits for the line that names its address.
-func (w *world) serve(dsn string) error {
-	w.server = exec.Command(w.program, "serve", "--migrate", "--listen", "127.0.0.1:0")
-	w.server.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+dsn, "LEADERBOARD_REDIS_URL="+w.redis.URL,
-		"LEADERBOARD_KEYS=admin:"+benchKey, "LEADERBOARD_LOG=text")
-	logs, err := w.server.StderrPipe()
-	if err != nil {
-		return err
-	}
-	if err := w.server.Start(); err != nil {
-		return err
-	}
-	w.pid = w.server.Process.Pid
-	server := w.server
-	w.serving = append(w.serving, func() { _ = server.Process.Signal(os.Interrupt); _ = server.Wait() })
-	lines := bufio.NewScanner(logs)
-	for lines.Scan() {
-		if _, rest, ok := strings.Cut(lines.Text(), "addr=http://"); ok {
-			w.addr = strings.Fields(rest)[0]
-			go func() { _, _ = io.Copy(io.Discard, logs) }()
-			// Each request is sent once: an answer that is an error ends the measurement.
-			w.api, err = client.New("http://"+w.addr, client.WithKey(benchKey), client.WithTimeout(5*time.Minute), client.WithMaxWait(0))
-			return err
-		}
-		fmt.Fprintln(os.Stderr, lines.Text())
-	}
-	return fmt.Errorf("the service ended before it said its address")
 }
 
 // submit submits entries to a board. It sends no Idempotency-Key, as the load generator does not.
@@ -149,15 +108,3 @@ func (w *world) close() {
 }
 
 func defaultDir() string { return filepath.Join(".leaderboard", "bench") }
-
-// wait waits for d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

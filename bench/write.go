@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -56,32 +55,8 @@ func (w *world) submitsTo(path string, members, conns, n int) func() (float64, e
 		result := load{addr: w.addr, conns: conns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
 			return appendSubmit(buf, path, members, n)
 		}}.run()
-		if result.failed > 0 {
-			return 0, fmt.Errorf("%d of %d failed: %s", result.failed, result.answers, result.firstFail)
-		}
-		return result.perSecond() * float64(n), nil
+		return result.perSecond() * float64(n), result.failure()
 	}
-}
-
-func appendSubmit(buf []byte, path string, members, n int) []byte {
-	body := submitBody(members, n)
-	buf = fmt.Appendf(buf, "POST %s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		path, benchKey, len(body))
-	return append(buf, body...)
-}
-
-// submitBody returns the body of a submit of n entries, members at random.
-func submitBody(members, n int) string {
-	var body bytes.Buffer
-	body.WriteString(`{"entries":[`)
-	for i := range n {
-		if i > 0 {
-			body.WriteByte(',')
-		}
-		fmt.Fprintf(&body, `{"member":"%s","score":%d}`, randomMember(members), randomScore())
-	}
-	body.WriteString(`]}`)
-	return body.String()
 }
 
 // plainTable makes a table like entries with the same rows.

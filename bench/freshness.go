@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard/internal/devserver"
+)
+
+const (
+	freshSamples = 10_000 // of each fault
+	freshPolls   = 500    // a second, all pollers together, so that the samples of a fault take 20 s
+	freshPollers = 8
+	freshLimit   = 90 * time.Second // of a fault, however many samples there are then
+	freshMaxAge  = 200 * time.Millisecond
+	freshGoal    = freshMaxAge + 50*time.Millisecond
+	flushEvery   = time.Second
+	redisLimit   = 2 * time.Second // of a command to Redis
+)
+
+// redisFault is what happens to Redis while answers are looked at.
+type redisFault struct {
+	name  string
+	begin func(context.Context, *devserver.Server) error // returns at once; what it starts ends with the context
+	end   func(context.Context, *devserver.Server) error
+}
+
+func redisFaults() []redisFault {
+	nothing := func(context.Context, *devserver.Server) error { return nil }
+	command := func(words ...string) func(context.Context, *devserver.Server) error {
+		return func(_ context.Context, s *devserver.Server) error { return redisCommand(s.Addr, words...) }
+	}
+	return []redisFault{
+		{"healthy", nothing, nothing},
+		{"flushed every second", func(ctx context.Context, s *devserver.Server) error { go flushing(ctx, s.Addr); return nil }, nothing},
+		{"refusing writes", command("CONFIG", "SET", "min-replicas-to-write", "1"), command("CONFIG", "SET", "min-replicas-to-write", "0")},
+		{
+			"hung", func(_ context.Context, s *devserver.Server) error { return s.Pause() },
+			func(_ context.Context, s *devserver.Server) error { return s.Resume() },
+		},
+		{
+			"gone", func(_ context.Context, s *devserver.Server) error { return s.Kill() },
+			func(ctx context.Context, s *devserver.Server) error { return s.Restart(ctx) },
+		},
+	}
+}
+
+// flushing empties Redis every second until ctx ends. An error shows in the answers or does no harm.
+func flushing(ctx context.Context, addr string) {
+	for wait(ctx, flushEvery) == nil {
+		_ = redisCommand(addr, "FLUSHALL")
+	}
+}
+
+// redisCommand sends a command to the Redis at addr.
+func redisCommand(addr string, words ...string) error {
+	conn, err := net.DialTimeout("tcp", addr, redisLimit)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(redisLimit)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(conn, "%s\r\n", strings.Join(words, " ")); err != nil {
+		return err
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err == nil && !strings.HasPrefix(line, "+") {
+		err = errors.New("redis says " + strings.TrimSpace(line))
+	}
+	return err
+}
+
+// measureFreshness lets one server commit and looks at what another one answers, with a Redis of their own that all
+// kinds of things happen to.
+func (w *world) measureFreshness(ctx context.Context, rep *report, log io.Writer) error {
+	redis, err := devserver.StartRedis(ctx, devserver.Config{Dir: filepath.Join(w.dir, "freshness")})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = redis.Stop(context.Background()) }()
+	w.service.stop() // the machine is for the two others
+	w.service = nil
+	var servers []*service
+	for range 2 {
+		s, err := w.start(ctx, redis.URL)
+		if err != nil {
+			return err
+		}
+		defer s.stop()
+		servers = append(servers, s)
+	}
+	for _, s := range servers {
+		if _, ok, err := s.awaitResident(ctx, benchBoard, w.members, w.seconds(residentLimit.Seconds())); err != nil {
+			return err
+		} else if !ok {
+			fmt.Fprintln(log, "the board is NOT resident")
+		}
+	}
+	for _, fault := range redisFaults() {
+		seen, err := w.watchFault(ctx, servers[0], servers[1], redis, fault)
+		if err != nil {
+			return fmt.Errorf("redis %s: %w", fault.name, err)
+		}
+		rep.add(seen.row(fault.name))
+		fmt.Fprintf(log, "redis %s: %s\n", fault.name, seen.row(fault.name).Here)
+	}
+	return nil
+}
+
+// watchFault commits through one server and polls the other while something happens to Redis.
+func (w *world) watchFault(ctx context.Context, writing, reading *service, redis *devserver.Server, fault redisFault) (*freshness, error) {
+	faulty, cancel := context.WithCancel(ctx)
+	defer cancel()
+	written := writing.write(ctx, benchBoard, w.members, 1)
+	polls := pollers{addr: reading.addr, members: w.members, samples: int64(float64(freshSamples) * min(1, w.pace))}
+	err := fault.begin(faulty, redis)
+	if err == nil {
+		err = polls.run(ctx)
+	}
+	cancel()
+	err = errors.Join(err, fault.end(ctx, redis), written.finish())
+	if err != nil {
+		return nil, err
+	}
+	return freshnessOf(polls.polls, written.acks), nil
+}
+
+// poll is one answer: what it says, and when it was asked for and there.
+type poll struct {
+	sent, got time.Time
+	seq       int64
+	stale     bool
+	failed    bool
+}
+
+// pollers ask a server for all kinds of reads, at freshPolls a second.
+type pollers struct {
+	addr    string
+	members int
+	samples int64
+
+	next  atomic.Int64
+	mu    sync.Mutex // guards the field below
+	polls []poll
+}
+
+func (p *pollers) run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, freshLimit)
+	defer cancel()
+	start := time.Now()
+	errs := make([]error, freshPollers)
+	var wg sync.WaitGroup
+	for i := range freshPollers {
+		wg.Go(func() { errs[i] = p.connection(ctx, start) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// connection asks whenever the next poll of all is due, and keeps what came back.
+func (p *pollers) connection(ctx context.Context, start time.Time) error {
+	w, err := dial(p.addr, freshLimit+answerLimit)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	kinds := []requester{
+		topRequest(10), memberRequest(benchBoard, p.members), aroundRequest(benchBoard, p.members), pageRequest(benchBoard, p.members, 10),
+	}
+	var buf []byte
+	for {
+		n := p.next.Add(1)
+		if n > p.samples || wait(ctx, time.Until(start.Add(time.Duration(n)*time.Second/freshPolls))) != nil {
+			return nil
+		}
+		buf = kinds[n%int64(len(kinds))](0, 0, buf[:0])
+		got := poll{sent: time.Now()}
+		body, err := w.ask(buf)
+		got.got = time.Now()
+		var status *statusError
+		switch {
+		case errors.As(err, &status):
+			got.failed = true
+		case err != nil:
+			return err
+		default:
+			var state struct {
+				Seq   int64 `json:"seq"`
+				Stale bool  `json:"stale"`
+			}
+			if err := json.Unmarshal(body, &state); err != nil {
+				return err
+			}
+			got.seq, got.stale = state.Seq, state.Stale
+		}
+		p.mu.Lock()
+		p.polls = append(p.polls, got)
+		p.mu.Unlock()
+	}
+}
+
+// freshness is what the polls of one fault came to.
+type freshness struct {
+	samples, stale, failed int
+	back                   int             // answers behind one that was there before they were asked for
+	ages                   []time.Duration // sorted, of answers that do not say that they are stale
+	staleMax               time.Duration   // age of the oldest of the others
+	commits                int
+}
+
+// freshnessOf holds polls against the commits that were acknowledged meanwhile.
+func freshnessOf(polls []poll, acks []ack) *freshness {
+	f := &freshness{samples: len(polls), commits: len(acks)}
+	slices.SortFunc(acks, func(a, b ack) int { return int(a.seq - b.seq) })
+	firstAfter := earliestAfter(acks)
+	newest := newestBefore(polls)
+	for _, p := range polls {
+		if p.failed {
+			f.failed++
+			continue
+		}
+		if p.seq < newest(p.sent) {
+			f.back++
+		}
+		age := time.Duration(0)
+		if at, ok := firstAfter(p.seq); ok {
+			age = max(0, p.sent.Sub(at))
+		}
+		if p.stale {
+			f.stale++
+			f.staleMax = max(f.staleMax, age)
+		} else {
+			f.ages = append(f.ages, age)
+		}
+	}
+	slices.Sort(f.ages)
+	return f
+}
+
+// earliestAfter returns a function that says when the first commit after a seq was acknowledged. acks are in the order
+// of their seqs; of several that come after it, the one whose acknowledgement came first counts.
+func earliestAfter(acks []ack) func(seq int64) (time.Time, bool) {
+	earliest := make([]time.Time, len(acks))
+	for i := len(acks) - 1; i >= 0; i-- {
+		earliest[i] = acks[i].at
+		if i+1 < len(acks) && earliest[i+1].Before(earliest[i]) {
+			earliest[i] = earliest[i+1]
+		}
+	}
+	return func(seq int64) (time.Time, bool) {
+		i, _ := slices.BinarySearchFunc(acks, seq+1, func(a ack, seq int64) int { return int(a.seq - seq) })
+		if i == len(acks) {
+			return time.Time{}, false
+		}
+		return earliest[i], true
+	}
+}
+
+// newestBefore returns a function that says the highest seq of all answers that were there before a time.
+func newestBefore(polls []poll) func(time.Time) int64 {
+	byGot := slices.Clone(polls)
+	slices.SortFunc(byGot, func(a, b poll) int { return a.got.Compare(b.got) })
+	highest := int64(0)
+	for i := range byGot {
+		highest = max(highest, byGot[i].seq)
+		byGot[i].seq = highest
+	}
+	return func(t time.Time) int64 {
+		i, _ := slices.BinarySearchFunc(byGot, t, func(p poll, t time.Time) int { return p.got.Compare(t) })
+		if i == 0 {
+			return 0
+		}
+		return byGot[i-1].seq
+	}
+}
+
+func (f *freshness) quantile(q float64) time.Duration {
+	if len(f.ages) == 0 {
+		return 0
+	}
+	return f.ages[min(len(f.ages)-1, int(q*float64(len(f.ages))))]
+}
+
+// row is the line of the table.
+func (f *freshness) row(fault string) row {
+	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; of %s answers %d stale, %d back behind one before, %d errors; %s commits",
+		inMS(f.quantile(1)), inMS(f.quantile(0.99)), inMS(f.quantile(0.5)), thousands(f.samples), f.stale, f.back, f.failed, thousands(f.commits))
+	if f.stale > 0 {
+		here += fmt.Sprintf("; stale ones at most %s", inMS(f.staleMax))
+	}
+	return row{
+		What: "age of another server's answers, Redis " + fault, Here: here,
+		Goal: fmt.Sprintf("≤ %d ms, 0 stale, 0 back", freshGoal.Milliseconds()),
+		Met:  yesNo(f.quantile(1) <= freshGoal && f.stale == 0 && f.back == 0 && f.failed == 0 && len(f.ages) > 0),
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	steadyCommits = 50 // a second, while the board changes
+	// writerConns take turns, so that one that takes long delays none. What waits meanwhile the service commits at once.
+	writerConns = 8
+	// writerLate is how late a submit may be and is still sent: what could not be written beside one side must not come
+	// on top beside the other.
+	writerLate = 100 * time.Millisecond
+)
+
+// writer submits to a board at a steady rate. A nil one writes nothing.
+type writer struct {
+	rows  int
+	start time.Time
+	stop  context.CancelFunc
+	wg    sync.WaitGroup
+
+	mu   sync.Mutex // guards the fields below
+	acks []ack
+	errs []error
+}
+
+// ack is a submit that was acknowledged.
+type ack struct {
+	seq int64
+	at  time.Time
+}
+
+// write starts to change a board: so many random entries in each of steadyCommits submits a second.
+func (s *service) write(ctx context.Context, board string, members, rows int) *writer {
+	ctx, cancel := context.WithCancel(ctx)
+	written := &writer{rows: rows, start: time.Now(), stop: cancel}
+	var next atomic.Int64
+	for range writerConns {
+		written.wg.Go(func() {
+			if err := written.connection(ctx, s.addr, "/v1/boards/"+board, members, &next); err != nil {
+				written.mu.Lock()
+				defer written.mu.Unlock()
+				written.errs = append(written.errs, fmt.Errorf("submit between reads: %w", err))
+			}
+		})
+	}
+	return written
+}
+
+// connection submits whenever the next submit of all is due.
+func (w *writer) connection(ctx context.Context, addr, path string, members int, next *atomic.Int64) error {
+	conn, err := dial(addr, time.Hour)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	var buf []byte
+	for {
+		due := w.start.Add(time.Duration(next.Add(1)) * time.Second / steadyCommits)
+		if wait(ctx, time.Until(due)) != nil {
+			return nil
+		}
+		if time.Since(due) > writerLate {
+			continue
+		}
+		buf = appendSubmit(buf[:0], path, members, w.rows)
+		body, err := conn.ask(buf)
+		if err != nil {
+			return err
+		}
+		at := time.Now()
+		var answer struct {
+			Seq int64 `json:"seq"`
+		}
+		if err := json.Unmarshal(body, &answer); err != nil {
+			return err
+		}
+		w.mu.Lock()
+		w.acks = append(w.acks, ack{answer.Seq, at})
+		w.mu.Unlock()
+	}
+}
+
+// submits returns how many were acknowledged so far.
+func (w *writer) submits() int {
+	if w == nil {
+		return 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.acks)
+}
+
+// finish ends the writing and returns what went wrong.
+func (w *writer) finish() error {
+	w.stop()
+	w.wg.Wait()
+	return errors.Join(w.errs...)
+}
