@@ -13,7 +13,7 @@ import (
 const (
 	steadyCommits = 50 // a second, while the board changes
 	// writerConns take turns, so that one that takes long delays none. What waits meanwhile the service commits at once.
-	writerConns = 8
+	writerConns = 16
 	// writerLate is how late a submit may be and is still sent: what could not be written beside one side must not come
 	// on top beside the other.
 	writerLate = 100 * time.Millisecond
