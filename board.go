@@ -63,7 +63,19 @@ type Rules struct {
 	Keep map[Window]int `json:"keep,omitempty"`
 	// Labels are what boards are selected by.
 	Labels Labels `json:"labels,omitempty"`
+	// Resident says whether its periods are kept whole in the memory of servers.
+	Resident Resident `json:"resident,omitempty"`
 }
+
+// Resident says whether the periods of a board are kept whole in the memory of the servers that they are read from.
+type Resident string
+
+// Which periods are resident is decided by how much they are read.
+const (
+	ResidentAuto   Resident = ""
+	ResidentAlways Resident = "always" // the current periods as soon as they are read, before those of other boards
+	ResidentNever  Resident = "never"
+)
 
 // Refresh says when the Redis copy is renewed besides the write-through after each commit.
 type Refresh struct {

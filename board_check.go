@@ -24,6 +24,9 @@ func (r *Rules) Check() error {
 	checkOneOf(fail, "/policy", r.Policy, PolicyBest, PolicyLatest, PolicySum)
 	checkOneOf(fail, "/mode", r.Mode, ModeStrict, ModeTied, ModeDense)
 	checkOneOf(fail, "/visibility", r.Visibility, VisibilityPublic, VisibilityPrivate)
+	if r.Resident != ResidentAuto {
+		checkOneOf(fail, "/resident", r.Resident, ResidentAlways, ResidentNever)
+	}
 	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)

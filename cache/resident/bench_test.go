@@ -29,7 +29,7 @@ func benchPeriod(b *testing.B, entries int) (*Period, []string) {
 	}
 	slices.Sort(keys)
 	at := rank.State{Revision: leaderboard.Revision{Seq: 1, AsOf: 1}, Total: int64(entries)}
-	p, err := Load(&rules, at, pop(slices.Collect(slices.Chunk(keys, 1000))))
+	p, err := load(&rules, at, slices.Collect(slices.Chunk(keys, 1000))...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -27,44 +27,54 @@ type Period struct {
 	order   order
 }
 
-// Load returns the period at a state, out of its sort keys in ascending order, which next returns in runs and ends with
-// none. Errors: those of next; rank.ErrKey for what is no key, rank.ErrDamaged when keys are out of order, a member is
-// there twice or there are not as many as the state says.
-func Load(rules *leaderboard.Rules, at rank.State, next func() ([]rank.Key, error)) (*Period, error) {
+// Loader puts a period together out of its sort keys.
+type Loader struct {
+	period *Period
+	last   rank.Key
+}
+
+// NewLoader begins a period at a state.
+func NewLoader(rules *leaderboard.Rules, at rank.State) *Loader {
 	s := &slab{}
-	p := &Period{
-		codec: rank.CodecOf(rules), at: at, slab: s, members: newMembers(s), order: order{slab: s},
-	}
-	last := rank.Key("")
-	for {
-		keys, err := next()
+	return &Loader{period: &Period{codec: rank.CodecOf(rules), at: at, slab: s, members: newMembers(s), order: order{slab: s}}}
+}
+
+// Add takes the next keys of the period in ascending order. Errors: rank.ErrKey for what is no key, rank.ErrDamaged
+// when keys are out of order or a member is there twice.
+func (l *Loader) Add(keys []rank.Key) error {
+	p := l.period
+	for _, key := range keys {
+		if !key.Valid() {
+			return rank.ErrKey
+		}
+		if key <= l.last {
+			return fmt.Errorf("%w: entries out of order", rank.ErrDamaged)
+		}
+		n, err := p.add(rank.HeadOf(key), key.Member())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if len(keys) == 0 {
-			break
-		}
-		for _, key := range keys {
-			if !key.Valid() {
-				return nil, rank.ErrKey
-			}
-			if key <= last {
-				return nil, fmt.Errorf("%w: entries out of order", rank.ErrDamaged)
-			}
-			n, err := p.add(rank.HeadOf(key), key.Member())
-			if err != nil {
-				return nil, err
-			}
-			p.order.add(n)
-			last = key
-		}
+		p.order.add(n)
+		l.last = key
 	}
+	return nil
+}
+
+// Bytes returns the memory taken so far.
+func (l *Loader) Bytes() int64 { return l.period.Bytes() }
+
+// Period ends the loading. The error is rank.ErrDamaged when there were not as many keys as the state says.
+func (l *Loader) Period() (*Period, error) {
+	p := l.period
 	p.order.recount()
-	if n := p.order.entries.Sum(len(p.order.blocks)); n != at.Total {
-		return nil, fmt.Errorf("%w: %d entries of %d", rank.ErrDamaged, n, at.Total)
+	if n := p.order.entries.Sum(len(p.order.blocks)); n != p.at.Total {
+		return nil, fmt.Errorf("%w: %d entries of %d", rank.ErrDamaged, n, p.at.Total)
 	}
 	return p, nil
 }
+
+// Fits says whether the period is ordered as these rules say. The order of a board may change while it has no entries.
+func (p *Period) Fits(rules *leaderboard.Rules) bool { return p.codec == rank.CodecOf(rules) }
 
 // At returns the state of the period.
 func (p *Period) At() rank.State {

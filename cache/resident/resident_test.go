@@ -50,18 +50,20 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 	if err != nil {
 		return nil, err
 	}
-	p, err := Load(ref.Rules, rank.State{Revision: leaderboard.Revision{Seq: at.Seq, AsOf: at.AsOf}, Total: at.Total}, pop(runs))
+	p, err := load(ref.Rules, rank.State{Revision: at.Revision, Total: at.Total}, runs...)
 	f.periods[ref.ID] = p
 	return p, err
 }
 
-func pop(runs [][]rank.Key) func() ([]rank.Key, error) {
-	return func() (keys []rank.Key, err error) {
-		if len(runs) > 0 {
-			keys, runs = runs[0], runs[1:]
+// load puts a period together out of its keys.
+func load(rules *leaderboard.Rules, at rank.State, runs ...[]rank.Key) (*Period, error) {
+	l := NewLoader(rules, at)
+	for _, keys := range runs {
+		if err := l.Add(keys); err != nil {
+			return nil, err
 		}
-		return keys, nil
 	}
+	return l.Period()
 }
 
 func (f *followed) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
@@ -141,7 +143,7 @@ func newWorld(tb testing.TB, rules leaderboard.Rules, entries int, score func(i 
 	}
 	slices.Sort(w.sorted)
 	w.at = rank.State{Revision: leaderboard.Revision{Seq: 5, AsOf: 50}, Total: int64(entries)}
-	p, err := Load(&w.rules, w.at, pop(slices.Collect(slices.Chunk(w.sorted, 999))))
+	p, err := load(&w.rules, w.at, slices.Collect(slices.Chunk(w.sorted, 999))...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -350,13 +352,9 @@ func TestLoadRefuses(t *testing.T) {
 		"too few":            {[]rank.Key{key("a", 2)}, 2, rank.ErrDamaged},
 		"no key":             {[]rank.Key{"short"}, 1, rank.ErrKey},
 	} {
-		if _, err := Load(&rules, rank.State{Total: c.total}, pop([][]rank.Key{c.keys})); !errors.Is(err, c.want) {
+		if _, err := load(&rules, rank.State{Total: c.total}, c.keys); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	failure := errors.New("away")
-	if _, err := Load(&rules, rank.State{}, func() ([]rank.Key, error) { return nil, failure }); !errors.Is(err, failure) {
-		t.Error(err)
 	}
 }
 

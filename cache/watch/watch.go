@@ -26,22 +26,27 @@ type Source interface {
 // Options adjust a Watch; the zero value is fit for production.
 type Options struct {
 	MaxAge   time.Duration // of an answer that does not say that it is stale, 200 ms
-	Interval time.Duration // between two statements, 50 ms; while one takes longer, up to half of MaxAge
+	Interval time.Duration // between two statements, a quarter of MaxAge, 50 ms; while one takes longer, up to half of MaxAge
 	Idle     time.Duration // how long after it was read a period is asked about, 1 s
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
 	Chunk    int           // periods of one statement, 500
 	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
 	OnRound func(periods int, took time.Duration, err error)
+	// OnShown is told what a statement showed, before those who waited for it go on. It must not block; may be nil.
+	OnShown func(map[int64]leaderboard.Revision)
 }
 
 func (o Options) withDefaults() Options {
 	o.MaxAge = cmp.Or(o.MaxAge, 200*time.Millisecond)
-	o.Interval = cmp.Or(o.Interval, 50*time.Millisecond)
+	o.Interval = cmp.Or(o.Interval, o.MaxAge/4)
 	o.Idle = cmp.Or(o.Idle, time.Second)
 	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
 	o.Chunk = cmp.Or(o.Chunk, 500)
 	if o.OnRound == nil {
 		o.OnRound = func(int, time.Duration, error) {}
+	}
+	if o.OnShown == nil {
+		o.OnShown = func(map[int64]leaderboard.Revision) {}
 	}
 	return o
 }
@@ -348,6 +353,7 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 				p.(*period).note(sample{r, exists, sent}, w.opts.MaxAge)
 			}
 		}
+		w.opts.OnShown(revisions)
 	}
 	err := errors.Join(failures...)
 	if err == nil {
