@@ -12,7 +12,7 @@ import (
 )
 
 // maxArchitectureLines is where ARCHITECTURE.md begins to be more than a page to come back to.
-const maxArchitectureLines = 120
+const maxArchitectureLines = 130
 
 var (
 	fencedCode  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")

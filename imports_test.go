@@ -66,7 +66,8 @@ func importRules() []importRule {
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
-			dir: "cache", may: []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "golang.org/x/sync/..."},
+			dir:    "cache",
+			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "leaderboard/cache/residency", "leaderboard/cache/resident", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", redisPkg},
 		},
 		{
@@ -75,6 +76,7 @@ func importRules() []importRule {
 		},
 		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}},
+		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{

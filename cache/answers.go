@@ -4,59 +4,68 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
 )
 
-// answerCache keeps answers in the process. Where the watch judges, an answer is served as long as it is fresh by that, and
-// renewed in the background when it is older than grace; one that is not fresh is waited for, as below. Otherwise its age
-// decides:
+// answers keeps what was answered in the process, and renews it while it is served (stale-while-revalidate, RFC 5861):
 //
-//	fresh                served
-//	up to grace          served, while one call renews it
-//	older                waited for; when what is behind fails, or does not answer within wait, served marked stale
-//	beyond the limit     gone
-//
-// The age counts from when the answer came, or from when its period was last seen in the state of the answer.
-//
-// While rules.away says so, every answer is marked stale, wherever it comes from.
+//	fresh          served
+//	aging          served, while one call renews it
+//	old            waited for; when what is behind fails, or does not answer within wait, served marked stale
+//	beyond limit   gone: nobody knows it to be good for so long
 //
 // After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
 // hangs delays one reader, not all. Errors are never kept.
-type answerCache[K comparable, V any] struct {
-	rules   answerRules
-	ops     answerOps[V]
-	kept    *lru[K, *held[V]]
-	calls   calls[callKey[K], V]
-	timeout time.Duration // of a loadFunc
-
-	judge  func(K, V) bool // whether an answer is fresh by the watch; nil: age decides
-	seen   *lastSeen       // nil: there are no periods
-	period func(K) int64   // the id of the period that a key is about
+type answers[K comparable, V any] struct {
+	rules answerRules
+	ops   answerOps[K, V]
+	kept  *lru[K, *answer[V]]
+	calls calls[callKey[K], V]
 }
 
 type answerRules struct {
-	fresh, grace, limit time.Duration
-	wait, retry         time.Duration
-	now                 func() time.Time
-	away                func() bool // the database does not answer; may be nil
+	limit       time.Duration // age beyond which an answer is gone
+	wait, retry time.Duration
+	timeout     time.Duration // of a load
+	now         func() time.Time
 }
 
-// answerOps is what an answerCache must know about its values.
-type answerOps[V any] struct {
+// freshness says what an answer is good for.
+type freshness int
+
+const (
+	freshnessOld freshness = iota
+	freshnessAging
+	freshnessFresh
+)
+
+// answerOps is what answers must know of its values.
+type answerOps[K comparable, V any] struct {
+	judge func(key K, v V, age time.Duration) freshness
 	seq   func(V) int64
-	state func(V) leaderboard.State // used where there are periods
-	local func(V) V                 // the form in which later callers get it
-	stale func(V) V                 // the same, when nothing behind it answers
+	local func(V) V // the form in which later callers get it
+	stale func(V) V // the same, when nothing behind it answers
 	bytes func(V) int
 }
 
-// loadFunc gets an answer at least as new as minSeq from the next layer.
-type loadFunc[V any] func(ctx context.Context, minSeq int64) (V, error)
+// byAge judges by the time since the answer came.
+func byAge[K comparable, V any](freshFor, agingFor time.Duration) func(K, V, time.Duration) freshness {
+	return func(_ K, _ V, age time.Duration) freshness {
+		switch {
+		case age <= freshFor:
+			return freshnessFresh
+		case age <= agingFor:
+			return freshnessAging
+		}
+		return freshnessOld
+	}
+}
 
-// askFunc does the same without blocking: whoever finds the answer calls finish.
-type askFunc[V any] func(minSeq int64, finish func(V, error))
+// load gets an answer at least as new as minSeq from the next layer.
+type load[V any] func(ctx context.Context, minSeq int64) (V, error)
 
 // callKey keeps a caller who needs a newer state out of a call that may bring an older one.
 type callKey[K comparable] struct {
@@ -64,11 +73,12 @@ type callKey[K comparable] struct {
 	minSeq int64
 }
 
-// held is one kept answer.
-type held[V any] struct {
+// answer is one kept answer.
+type answer[V any] struct {
 	value V
 	seq   int64
 	at    time.Time
+	good  atomic.Int64 // when it was last found fresh, ns since 1970, or came
 
 	mu       sync.Mutex
 	stale    V
@@ -76,172 +86,114 @@ type held[V any] struct {
 	failed   time.Time // the last renewal
 }
 
-func newAnswerCache[K comparable, V any](rules answerRules, ops answerOps[V], timeout time.Duration, maxEntries, maxBytes int) *answerCache[K, V] {
-	return &answerCache[K, V]{
-		rules: rules, ops: ops, kept: newLRU[K, *held[V]](maxEntries, maxBytes),
-		timeout: timeout,
-	}
+func newAnswers[K comparable, V any](rules answerRules, ops answerOps[K, V], maxEntries, maxBytes int) *answers[K, V] {
+	a := &answers[K, V]{rules: rules, ops: ops, kept: newLRU[K, *answer[V]](maxEntries, maxBytes)}
+	a.calls.timeout = rules.timeout
+	return a
 }
 
 // fresh returns an answer that needs no renewal; most reads go this way.
-func (k *answerCache[K, V]) fresh(key K, minSeq int64) (V, bool) {
-	h, ok := k.kept.get(key)
-	if ok && h.seq >= minSeq && !k.away() {
-		if k.judge != nil {
-			return h.value, k.rules.now().Sub(h.at) <= k.rules.grace && k.judge(key, h.value)
-		}
-		if now := k.rules.now(); now.Sub(h.at) <= k.rules.fresh || now.Sub(k.current(key, h)) <= k.rules.fresh {
-			return h.value, true
-		}
+func (a *answers[K, V]) fresh(key K, minSeq int64) (V, bool) {
+	if h, ok := a.kept.get(key); ok && h.seq >= minSeq && a.judge(key, h) == freshnessFresh {
+		return h.value, true
 	}
 	var none V
 	return none, false
 }
 
-// current returns the last time at which an answer was known to be true.
-func (k *answerCache[K, V]) current(key K, h *held[V]) time.Time {
-	if k.seen != nil {
-		if last := k.seen.last(k.period(key), k.ops.state(h.value)); last.After(h.at) {
-			return last
-		}
+func (a *answers[K, V]) judge(key K, h *answer[V]) freshness {
+	now := a.rules.now()
+	judged := a.ops.judge(key, h.value, now.Sub(h.at))
+	if at := now.UnixNano(); judged == freshnessFresh && at-h.good.Load() > int64(time.Second) { // readers do not fight over it
+		h.good.Store(at)
 	}
-	return h.at
+	return judged
 }
 
-func (k *answerCache[K, V]) away() bool { return k.rules.away != nil && k.rules.away() }
-
-// get returns an answer from the cache or from load, which runs in a goroutine of its own.
-func (k *answerCache[K, V]) get(ctx context.Context, key K, minSeq int64, load loadFunc[V]) (V, error) {
-	return k.ask(ctx, key, minSeq, func(minSeq int64, finish func(V, error)) {
-		detach(ctx, k.timeout, func(ctx context.Context) (V, error) { return load(ctx, minSeq) }, finish)
-	})
+// age returns how long it is since an answer was last known to be good.
+func (h *answer[V]) age(now time.Time) time.Duration {
+	return time.Duration(now.UnixNano() - h.good.Load())
 }
 
-// ask does what get does for a layer that calls finish by itself.
-func (k *answerCache[K, V]) ask(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
-	v, err := k.find(ctx, key, minSeq, ask)
-	if err != nil || !k.away() {
-		return v, err
+// get returns an answer that is kept, or what load brings.
+func (a *answers[K, V]) get(ctx context.Context, key K, minSeq int64, load load[V]) (V, error) {
+	h, ok := a.kept.get(key)
+	now := a.rules.now()
+	if !ok || h.seq < minSeq || h.age(now) > a.rules.limit {
+		return a.renew(ctx, key, minSeq, load).wait(ctx)
 	}
-	if h, ok := k.kept.get(key); ok && h.seq == k.ops.seq(v) {
-		return h.marked(k.ops), nil
-	}
-	return k.ops.stale(v), nil
-}
-
-func (k *answerCache[K, V]) find(ctx context.Context, key K, minSeq int64, ask askFunc[V]) (V, error) {
-	h, ok := k.kept.get(key)
-	var current time.Time
-	age, now := time.Duration(0), k.rules.now()
-	if ok {
-		current = k.current(key, h)
-		age = now.Sub(current)
-		ok = h.seq >= minSeq && age <= k.rules.limit
-	}
-	if !ok {
-		return k.renew(key, minSeq, ask).wait(ctx)
-	}
-	switch {
-	case k.judge != nil && k.judge(key, h.value):
-		k.revisit(key, h, now, ask)
-		return h.value, nil
-	case k.judge == nil && age <= k.rules.fresh:
+	judged := a.judge(key, h)
+	if judged == freshnessFresh {
 		return h.value, nil
 	}
-	failing, due := h.failing(now, current, k.rules.retry)
+	failing, due := h.failing(now, a.rules.retry)
 	if failing && !due {
-		return h.marked(k.ops), nil
+		return h.marked(a.ops.stale), nil
 	}
-	fl := k.renew(key, 0, ask)
+	renewed := a.renew(ctx, key, 0, load)
 	switch {
 	case failing:
-		return h.marked(k.ops), nil
-	case k.judge == nil && age <= k.rules.grace:
+		return h.marked(a.ops.stale), nil
+	case judged == freshnessAging:
 		return h.value, nil
 	}
-	return k.await(ctx, fl, h, callKey[K]{key, minSeq}, ask)
-}
-
-// revisit renews an answer that is still true now and then: a copy that nobody asks expires, and nobody would notice that one
-// is gone.
-func (k *answerCache[K, V]) revisit(key K, h *held[V], now time.Time, ask askFunc[V]) {
-	if now.Sub(h.at) <= k.rules.grace {
-		return
-	}
-	if failing, due := h.failing(now, h.at, k.rules.retry); !failing || due {
-		k.renew(key, 0, ask)
-	}
-}
-
-// await waits for a renewal while there is an old answer to fall back on.
-func (k *answerCache[K, V]) await(ctx context.Context, fl *call[V], h *held[V], need callKey[K], ask askFunc[V]) (V, error) {
-	bounded, cancel := context.WithTimeout(ctx, k.rules.wait)
+	ctxWait, cancel := context.WithTimeout(ctx, a.rules.wait)
 	defer cancel()
-	v, err := fl.wait(bounded)
-	if err == nil && k.ops.seq(v) < need.minSeq { // from a copy that is behind what the caller has seen
-		v, err = k.renew(need.key, need.minSeq, ask).wait(bounded)
+	v, err := renewed.wait(ctxWait)
+	if err == nil && a.ops.seq(v) < minSeq { // from a copy that is behind what the caller has seen
+		v, err = a.renew(ctx, key, minSeq, load).wait(ctxWait)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return v, ctx.Err()
-	case err == nil:
-		return v, nil
-	case err != nil && isAnswer(err):
+	case err == nil || isAnswer(err):
 		return v, err
 	}
-	if err != nil {
-		h.fail(k.rules.now())
-	}
-	return h.marked(k.ops), nil
+	h.fail(a.rules.now())
+	return h.marked(a.ops.stale), nil
 }
 
-func (k *answerCache[K, V]) renew(key K, minSeq int64, ask askFunc[V]) *call[V] {
-	work := func(finish func(V, error)) { ask(minSeq, finish) }
-	return k.calls.start(callKey[K]{key, minSeq}, work, func(v V, err error) {
+func (a *answers[K, V]) renew(ctx context.Context, key K, minSeq int64, load load[V]) *future[V] {
+	work := func(ctx context.Context) (V, error) { return load(ctx, minSeq) }
+	return a.calls.start(ctx, callKey[K]{key, minSeq}, work, func(v V, err error) {
 		switch {
 		case err == nil:
-			k.put(key, v)
+			a.put(key, v)
 		case errors.Is(err, leaderboard.ErrSeqAhead): // says nothing about what is kept
 		case isAnswer(err):
-			k.kept.delete(key)
+			a.kept.delete(key)
 		default:
-			if h, ok := k.kept.get(key); ok {
-				h.fail(k.rules.now())
+			if h, ok := a.kept.get(key); ok {
+				h.fail(a.rules.now())
 			}
 		}
 	})
 }
 
-// put keeps an answer, unless the one in place is newer and not old.
-func (k *answerCache[K, V]) put(key K, v V) {
-	now := k.rules.now()
-	next := &held[V]{value: k.ops.local(v), seq: k.ops.seq(v), at: now}
-	if k.judge != nil {
-		k.judge(key, v) // it has been sent, so nothing older may be from now on
-	}
-	if k.seen != nil {
-		k.seen.note(k.period(key), k.ops.state(v), now)
-	}
-	k.kept.update(key, k.ops.bytes(v), func(old *held[V], ok bool) *held[V] {
-		if ok && old.seq > next.seq && now.Sub(k.current(key, old)) <= k.rules.fresh {
-			return old
+// put keeps an answer, unless the one in place is newer and good.
+func (a *answers[K, V]) put(key K, v V) {
+	next := &answer[V]{value: a.ops.local(v), seq: a.ops.seq(v), at: a.rules.now()}
+	next.good.Store(next.at.UnixNano())
+	a.kept.update(key, a.ops.bytes(v), func(last *answer[V], ok bool) *answer[V] {
+		if ok && last.seq > next.seq && a.judge(key, last) == freshnessFresh {
+			return last
 		}
 		return next
 	})
 }
 
 // forget drops what is kept, and what a call under way will bring.
-func (k *answerCache[K, V]) forget(key K) {
-	k.calls.forget(callKey[K]{key, 0})
-	k.kept.delete(key)
+func (a *answers[K, V]) forget(key K) {
+	a.calls.forget(callKey[K]{key, 0})
+	a.kept.delete(key)
 }
 
-// failing says whether a renewal has failed since the answer was last known to be true, and whether it is time to try
-// again, which it then counts as tried.
-func (h *held[V]) failing(now, current time.Time, retry time.Duration) (failing, due bool) {
+// failing says whether a renewal has failed since the answer was last good, and whether it is time to try again, which it then
+// counts as tried.
+func (h *answer[V]) failing(now time.Time, retry time.Duration) (failing, due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed.Before(current) {
+	if h.failed.UnixNano() < h.good.Load() || h.failed.IsZero() {
 		return false, true
 	}
 	if now.Sub(h.failed) < retry {
@@ -251,18 +203,18 @@ func (h *held[V]) failing(now, current time.Time, retry time.Duration) (failing,
 	return true, true
 }
 
-func (h *held[V]) fail(now time.Time) {
+func (h *answer[V]) fail(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failed = now
 }
 
 // marked returns the answer marked stale, one object for all who get it.
-func (h *held[V]) marked(ops answerOps[V]) V {
+func (h *answer[V]) marked(stale func(V) V) V {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.hasStale {
-		h.stale, h.hasStale = ops.stale(h.value), true
+		h.stale, h.hasStale = stale(h.value), true
 	}
 	return h.stale
 }

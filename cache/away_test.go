@@ -4,9 +4,11 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/watch"
 	"leaderboard/store/storetest"
 )
 
@@ -29,42 +31,59 @@ func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.Sco
 	return &leaderboard.ScoreRank{State: s.state(), Ranks: leaderboard.Ranks{Strict: 3, Tied: 2}}, nil
 }
 
-// TestAwayMarksEveryAnswer: while MySQL is away no answer claims to be current, whatever layer gave it, and nothing
-// else of it changes.
+// revisions is a database that shows period 1 at seq 3, or is away.
+type revisions struct{ away atomic.Bool }
+
+func (r *revisions) Revisions(context.Context, []int64) (map[int64]leaderboard.Revision, error) {
+	if r.away.Load() {
+		return nil, leaderboard.ErrUnavailable
+	}
+	return map[int64]leaderboard.Revision{1: {Seq: 3}}, nil
+}
+
+// TestAwayMarksEveryAnswer: while the database does not say how far it is no answer claims to be current, whatever layer
+// gave it, and nothing else of it changes.
 func TestAwayMarksEveryAnswer(t *testing.T) {
 	t.Parallel()
-	var away atomic.Bool
-	var counted int
-	r := NewReader(nil, still{}, ReaderOptions{LocalTTL: time.Minute, Away: away.Load, OnAnswer: func(_ leaderboard.Source, stale bool) {
-		if stale {
-			counted++
-		}
-	}})
-	ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
-	query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
-	for _, isAway := range []bool{true, false, true} { // at first with nothing in memory
-		away.Store(isAway)
-		page, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: query, Limit: 2})
-		if err != nil || len(page.Entries) != 2 || page.Next != "next" {
-			t.Fatalf("page %+v, %v", page, err)
-		}
-		members, err := r.Members(t.Context(), ref, leaderboard.MembersQuery{Query: query, Members: []string{"b", "x"}})
-		if err != nil || len(members.Entries) != 1 || len(members.NotRanked) != 1 {
-			t.Fatalf("members %+v, %v", members, err)
-		}
-		score, err := r.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{MinSeq: 3, Score: 2})
-		if err != nil || score.Strict != 3 || score.Tied != 2 {
-			t.Fatalf("rank of a score %+v, %v", score, err)
-		}
-		for _, state := range []leaderboard.State{page.State, members.State, score.State} {
-			if state.Stale != isAway || state.Seq != 3 || state.Total != 3 {
-				t.Errorf("away %t: answer of %+v", isAway, state)
+	synctest.Test(t, func(t *testing.T) {
+		source := &revisions{}
+		w := watch.New(source, watch.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		var counted int
+		r := NewReader(nil, still{}, ReaderOptions{Watch: w, OnAnswer: func(_ leaderboard.Source, stale bool) {
+			if stale {
+				counted++
+			}
+		}})
+		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
+		query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
+		for _, isAway := range []bool{true, false, true} { // at first with nothing in memory
+			source.away.Store(isAway)
+			time.Sleep(time.Second)
+			page, err := r.Page(t.Context(), ref, leaderboard.PageQuery{Query: query, Limit: 2})
+			if err != nil || len(page.Entries) != 2 || page.Next != "next" {
+				t.Fatalf("page %+v, %v", page, err)
+			}
+			members, err := r.Members(t.Context(), ref, leaderboard.MembersQuery{Query: query, Members: []string{"b", "x"}, Limit: 5})
+			if err != nil || len(members.Entries) != 1 || len(members.NotRanked) != 1 {
+				t.Fatalf("members %+v, %v", members, err)
+			}
+			score, err := r.ScoreRank(t.Context(), ref, leaderboard.ScoreQuery{MinSeq: 3, Score: 2})
+			if err != nil || score.Strict != 3 || score.Tied != 2 {
+				t.Fatalf("rank of a score %+v, %v", score, err)
+			}
+			for _, state := range []leaderboard.State{page.State, members.State, score.State} {
+				if state.Stale != isAway || state.Seq != 3 || state.Total != 3 {
+					t.Errorf("away %t: answer of %+v", isAway, state)
+				}
 			}
 		}
-	}
-	if counted != 6 {
-		t.Errorf("%d stale answers were counted, want 6", counted)
-	}
+		if counted != 6 {
+			t.Errorf("%d stale answers were counted, want 6", counted)
+		}
+	})
 }
 
 // TestCatalogKnowsThatMySQLIsAway: the catalog notices that MySQL is away and that it is back, and an answer about a

@@ -38,9 +38,9 @@ const (
 type Catalog struct {
 	boards Boards
 	now    func() time.Time
-	kept   *answerCache[string, *listed]
-	named  *answerCache[periodName, *leaderboard.Period]
-	chosen *answerCache[selection, *[]string]
+	kept   *answers[string, *listed]
+	named  *answers[periodName, *leaderboard.Period]
+	chosen *answers[selection, *[]string]
 	forgot atomic.Int64 // how often a board's labels may have changed
 	away   atomic.Bool
 }
@@ -92,21 +92,26 @@ type periodName struct {
 func NewCatalog(boards Boards) *Catalog { return newCatalog(boards, time.Now) }
 
 func newCatalog(boards Boards, now func() time.Time) *Catalog {
-	same := func(l *listed) *listed { return l }
-	samePeriod := func(p *leaderboard.Period) *leaderboard.Period { return p }
-	rules := answerRules{fresh: catalogTTL, grace: catalogTTL, limit: catalogLimit, wait: catalogWait, retry: catalogTTL, now: now}
+	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: now}
 	return &Catalog{
 		boards: boards, now: now,
-		kept: newAnswerCache[string](rules, answerOps[*listed]{
-			seq: func(l *listed) int64 { return int64(l.Clock) }, local: same, stale: same,
-			bytes: func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
-		}, catalogTimeout, catalogBoards, catalogBytes),
-		named: newAnswerCache[periodName](rules, answerOps[*leaderboard.Period]{
-			seq: func(*leaderboard.Period) int64 { return 0 }, local: samePeriod, stale: samePeriod,
-			bytes: func(*leaderboard.Period) int { return 400 },
-		}, catalogTimeout, catalogBoards, catalogBytes),
-		chosen: newAnswerCache[selection](rules, selectionOps(), catalogTimeout, catalogBoards, catalogBytes),
+		kept: newAnswers(rules, known[string](
+			func(l *listed) int64 { return int64(l.Clock) },
+			func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
+		), catalogBoards, catalogBytes),
+		named: newAnswers(rules, known[periodName](
+			func(*leaderboard.Period) int64 { return 0 }, func(*leaderboard.Period) int { return 400 },
+		), catalogBoards, catalogBytes),
+		chosen: newAnswers(rules, known[selection](
+			func(*[]string) int64 { return 0 }, func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },
+		), catalogBoards, catalogBytes),
 	}
+}
+
+// known has values of the catalog judged by their age.
+func known[K comparable, V any](seq func(V) int64, bytes func(V) int) answerOps[K, V] {
+	same := func(v V) V { return v }
+	return answerOps[K, V]{judge: byAge[K, V](catalogTTL, catalogTTL), seq: seq, local: same, stale: same, bytes: bytes}
 }
 
 // Resolve finds a period of a board. window "" is the board's first, period "" or "current" its current one, "previous"

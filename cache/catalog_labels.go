@@ -47,11 +47,3 @@ func (c *Catalog) choose(ctx context.Context, labels leaderboard.Labels) (*[]str
 	}
 	return &names, nil
 }
-
-func selectionOps() answerOps[*[]string] {
-	same := func(names *[]string) *[]string { return names }
-	return answerOps[*[]string]{
-		seq: func(*[]string) int64 { return 0 }, local: same, stale: same,
-		bytes: func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },
-	}
-}

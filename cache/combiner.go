@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"encoding/binary"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,8 +18,8 @@ import (
 type Combiner struct {
 	reader   *Reader
 	database leaderboard.CombinedRankings
-	pages    *answerCache[combinedPageKey, *leaderboard.CombinedPage]
-	members  *answerCache[combinedMemberKey, *leaderboard.CombinedStandings]
+	pages    *answers[combinedPageKey, *leaderboard.CombinedPage]
+	members  *answers[combinedMemberKey, *leaderboard.CombinedStandings]
 }
 
 // The keys under which merged answers are kept. What is tied and what comes first follows from the codec, which all
@@ -42,21 +43,11 @@ const topsAtOnce = 8
 // NewCombiner merges what reader answers, and asks database where that does not reach.
 func NewCombiner(reader *Reader, database leaderboard.CombinedRankings) *Combiner {
 	o := reader.opts
-	rules := reader.pages.rules
-	c := &Combiner{
+	return &Combiner{
 		reader: reader, database: database,
-		pages:   newAnswerCache[combinedPageKey](rules, combinedPageOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
-		members: newAnswerCache[combinedMemberKey](rules, combinedMemberOps(), o.CallTimeout, o.LocalEntries/16, o.LocalBytes/16),
+		pages:   newAnswers(o.answerRules(), combinedPageOps(&o), o.LocalEntries/16, o.LocalBytes/16),
+		members: newAnswers(o.answerRules(), combinedMemberOps(&o), o.LocalEntries/16, o.LocalBytes/16),
 	}
-	if o.Watch != nil {
-		c.pages.judge = func(k combinedPageKey, p *leaderboard.CombinedPage) bool {
-			return allFresh(o.Watch, k.periods, p.States)
-		}
-		c.members.judge = func(k combinedMemberKey, s *leaderboard.CombinedStandings) bool {
-			return allFresh(o.Watch, k.periods, s.States)
-		}
-	}
-	return c
 }
 
 // allFresh says whether the watch lets the states of all periods pass, and counts as reading each.
@@ -80,7 +71,7 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 		return m.top(ctx, periods, q)
 	}
 	key := combinedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	page, err := answer(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
+	page, err := combined(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
 		return m.database.CombinedPage(ctx, periods, q)
 	})
 	if err != nil {
@@ -97,7 +88,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 	}
 	q.Mode = leaderboard.ModeStrict
 	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	s, err := answer(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
+	s, err := combined(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
 		return m.database.CombinedMember(ctx, periods, q)
 	})
 	if err != nil {
@@ -107,8 +98,8 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 	return s, nil
 }
 
-// answer returns what is kept, or what the database says within the bound; a fresh answer always the latter.
-func answer[K comparable, V any](ctx context.Context, m *Combiner, kept *answerCache[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+// combined returns what is kept, or what the database says within the bound; a fresh answer always the latter.
+func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
 	if fresh {
 		return fallback(ctx, m.reader, ask)
 	}
@@ -206,28 +197,41 @@ func marked(states []leaderboard.State, mark func(leaderboard.State) leaderboard
 	return out
 }
 
-func combinedPageOps() answerOps[*leaderboard.CombinedPage] {
-	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.CombinedPage) *leaderboard.CombinedPage {
-		return func(p *leaderboard.CombinedPage) *leaderboard.CombinedPage {
-			return &leaderboard.CombinedPage{States: marked(p.States, mark), Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
+// combinedOps has merged answers judged by the watch, period by period; by age when there is none.
+func combinedOps[K comparable, V any](o *ReaderOptions, periods func(K) string, states func(V) []leaderboard.State,
+	at func(V, []leaderboard.State) V, entries func(V) int,
+) answerOps[K, V] {
+	ops := answerOps[K, V]{
+		judge: byAge[K, V](o.FreshFor, 10*o.FreshFor), seq: func(V) int64 { return 0 },
+		local: func(v V) V { return at(v, marked(states(v), local)) },
+		stale: func(v V) V { return at(v, marked(states(v), stale)) },
+		bytes: func(v V) int { return answerBytes + entryBytes*(entries(v)+len(states(v))) },
+	}
+	if w := o.Watch; w != nil {
+		ops.judge = func(key K, v V, _ time.Duration) freshness {
+			if allFresh(w, periods(key), states(v)) {
+				return freshnessFresh
+			}
+			return freshnessOld
 		}
 	}
-	return answerOps[*leaderboard.CombinedPage]{
-		seq: func(*leaderboard.CombinedPage) int64 { return 0 }, local: with(local), stale: with(stale),
-		bytes: func(p *leaderboard.CombinedPage) int { return answerBytes + entryBytes*(len(p.Entries)+len(p.States)) },
-	}
+	return ops
 }
 
-func combinedMemberOps() answerOps[*leaderboard.CombinedStandings] {
-	with := func(mark func(leaderboard.State) leaderboard.State) func(*leaderboard.CombinedStandings) *leaderboard.CombinedStandings {
-		return func(s *leaderboard.CombinedStandings) *leaderboard.CombinedStandings {
-			return &leaderboard.CombinedStandings{States: marked(s.States, mark), Entries: s.Entries}
-		}
-	}
-	return answerOps[*leaderboard.CombinedStandings]{
-		seq: func(*leaderboard.CombinedStandings) int64 { return 0 }, local: with(local), stale: with(stale),
-		bytes: func(s *leaderboard.CombinedStandings) int {
-			return answerBytes + entryBytes*(len(s.Entries)+len(s.States))
+func combinedPageOps(o *ReaderOptions) answerOps[combinedPageKey, *leaderboard.CombinedPage] {
+	return combinedOps(o, func(k combinedPageKey) string { return k.periods },
+		func(p *leaderboard.CombinedPage) []leaderboard.State { return p.States },
+		func(p *leaderboard.CombinedPage, s []leaderboard.State) *leaderboard.CombinedPage {
+			return &leaderboard.CombinedPage{States: s, Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
 		},
-	}
+		func(p *leaderboard.CombinedPage) int { return len(p.Entries) })
+}
+
+func combinedMemberOps(o *ReaderOptions) answerOps[combinedMemberKey, *leaderboard.CombinedStandings] {
+	return combinedOps(o, func(k combinedMemberKey) string { return k.periods },
+		func(s *leaderboard.CombinedStandings) []leaderboard.State { return s.States },
+		func(s *leaderboard.CombinedStandings, at []leaderboard.State) *leaderboard.CombinedStandings {
+			return &leaderboard.CombinedStandings{States: at, Entries: s.Entries}
+		},
+		func(s *leaderboard.CombinedStandings) int { return len(s.Entries) })
 }

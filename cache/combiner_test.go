@@ -78,7 +78,7 @@ func TestCombinerLayers(t *testing.T) {
 	}
 	var later atomic.Int64 // read by calls too, which may outlast the query
 	now := func() time.Time { return time.Unix(1_900_000_000, later.Load()) }
-	reader := NewReader(nil, c, ReaderOptions{LocalTTL: 100 * time.Millisecond, Now: now})
+	reader := NewReader(nil, c, ReaderOptions{FreshFor: 100 * time.Millisecond, Now: now})
 	m := NewCombiner(reader, c)
 	page := func(q leaderboard.CombinedQuery) *leaderboard.CombinedPage {
 		t.Helper()

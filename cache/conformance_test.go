@@ -34,7 +34,7 @@ func layered(t *testing.T) storetest.Subject {
 	t.Cleanup(func() { _ = follower.Stop(context.Background()) })
 	model.OnCommit = follower.Notify
 	reader := NewReader(copies, model, ReaderOptions{
-		LocalTTL: time.Microsecond, Demand: buildNow(copies),
+		FreshFor: time.Microsecond, Demand: buildNow(copies),
 		StaleWait: time.Minute, // a busy machine is no outage
 	})
 	return storetest.Subject{

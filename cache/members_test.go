@@ -219,7 +219,7 @@ func TestLookupsAreExact(t *testing.T) {
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{Slack: 5})
 	b.world.Fill(60)
 	s := &database{World: b.world}
-	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Millisecond, Demand: buildNow(b.copies)}))
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Millisecond, Demand: buildNow(b.copies)}))
 	var wg sync.WaitGroup
 	stop := make(chan struct{})
 	wg.Go(func() {
@@ -281,52 +281,5 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) ||
 		got.Ranked != want.Ranked || !reflect.DeepEqual(got.Self, want.Self) {
 		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
-	}
-}
-
-// TestManyMembersOutsideOfTheCopy: many members of a board that the copy holds the top of are not looked for in it
-// again and again; few are.
-func TestManyMembersOutsideOfTheCopy(t *testing.T) {
-	t.Parallel()
-	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 20 }), topn.Options{})
-	calls := &scriptCalls{}
-	b.client.AddHook(calls)
-	b.world.Fill(3000)
-	b.build(t)
-	loaded := leaderboard.MembersQuery{Members: []string{"m1"}, Limit: 1} // its scripts are: they are not sent twice below
-	if _, _, err := b.copies.Members(cachetest.Within(t), b.ref, loaded); err != nil {
-		t.Fatal(err)
-	}
-	calls.n.Store(0)
-	at := time.Now()
-	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Now: func() time.Time { return at }}))
-	ask := func(n, step int) leaderboard.Source {
-		t.Helper()
-		at = at.Add(time.Millisecond) // nothing that the process keeps is fresh
-		q := leaderboard.MembersQuery{Limit: 3, Self: "m1"}
-		for i := range n {
-			q.Members = append(q.Members, fmt.Sprint("m", 1+i*step))
-		}
-		got, err := r.Members(cachetest.Within(t), b.ref, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.check(t, q, got)
-		return got.Source
-	}
-	for range 5 {
-		if source := ask(100, 30); source != leaderboard.SourceMySQL {
-			t.Errorf("a hundred members from %s", source)
-		}
-	}
-	if n := calls.n.Load(); n != 1 {
-		t.Errorf("the copy was asked %d times, want once", n)
-	}
-	if source := ask(10, 1); source != leaderboard.SourceRedis {
-		t.Errorf("ten of the top from %s", source)
-	}
-	at = at.Add(outsidePause)
-	if source, n := ask(100, 30), calls.n.Load(); source != leaderboard.SourceMySQL || n != 4 { // two round trips for the ten
-		t.Errorf("a hundred members after a while from %s, after %d calls, want one more than 3", source, n)
 	}
 }

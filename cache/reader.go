@@ -1,80 +1,18 @@
 package cache
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"time"
 
 	"leaderboard"
+	"leaderboard/cache/residency"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 )
 
-// ReaderOptions adjust a Reader; the zero value is fit for production.
-type ReaderOptions struct {
-	// LocalTTL is how long a copy in the process is fresh, 100 ms when 0, counted from when it came or from when its period
-	// was last seen unchanged. Up to ten times as old it is served while one call renews it. With a Watch it decides only
-	// that an answer which stays true is asked for again after ten times as long.
-	LocalTTL time.Duration
-	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
-	StaleLimit time.Duration
-	// StaleWait is how long a reader who has such an answer waits for a better one; 250 ms.
-	StaleWait    time.Duration
-	LocalEntries int // answers kept, 65,536
-	LocalBytes   int // and their approximate size, 32 MiB
-
-	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
-	FallbackConcurrent int           // queries in MySQL at once, 16; look-ups of members that go together are one
-	FallbackQueue      int           // queries waiting for that, 64; more: ErrOverloaded
-	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
-	CallTimeout        time.Duration // for one query through all layers, 6 s
-
-	// Watch judges how old answers about a period are: what is kept is given as long as it lets it pass. nil: LocalTTL
-	// decides alone, for tests of the layers.
-	Watch *watch.Watch
-	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
-	// builds.
-	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
-	// Away says that MySQL does not answer, see Catalog.Away. Answers, those from Redis too, are marked stale then. May
-	// be nil.
-	Away func() bool
-	Now  func() time.Time // time.Now when nil
-
-	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
-	OnFallbackRefused func()
-	OnBreaker         func(open bool)
-}
-
-func (o ReaderOptions) withDefaults() ReaderOptions {
-	o.LocalTTL = cmp.Or(o.LocalTTL, 100*time.Millisecond)
-	o.StaleLimit = cmp.Or(o.StaleLimit, 10*time.Minute)
-	o.StaleWait = cmp.Or(o.StaleWait, 250*time.Millisecond)
-	o.LocalEntries = cmp.Or(o.LocalEntries, 65_536)
-	o.LocalBytes = cmp.Or(o.LocalBytes, 32<<20)
-	o.RedisDeadline = cmp.Or(o.RedisDeadline, 150*time.Millisecond)
-	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 16)
-	o.FallbackQueue = cmp.Or(o.FallbackQueue, 64)
-	o.FallbackWait = cmp.Or(o.FallbackWait, 500*time.Millisecond)
-	o.CallTimeout = cmp.Or(o.CallTimeout, 6*time.Second)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.OnAnswer == nil {
-		o.OnAnswer = func(leaderboard.Source, bool) {}
-	}
-	if o.OnFallbackRefused == nil {
-		o.OnFallbackRefused = func() {}
-	}
-	if o.OnBreaker == nil {
-		o.OnBreaker = func(bool) {}
-	}
-	return o
-}
-
-// Reader answers the reading queries from the nearest layer that can: copies in the process, the copy in Redis, MySQL
-// within a bound. It implements leaderboard.Rankings; answers are exact at the seq they report, and never older than
-// the MinSeq asked for. While nothing behind it answers, it serves its last good answer marked stale.
+// Reader answers the reading queries from the nearest layer that can: periods in memory, answers kept in the process,
+// the copy in Redis, MySQL within a bound. It implements leaderboard.Rankings; answers are exact at the seq they report,
+// and never older than the MinSeq asked for. While nothing behind it answers, it serves its last good answer marked
+// stale.
 type Reader struct {
 	copies   *topn.Copies // nil: no Redis
 	database leaderboard.Rankings
@@ -82,12 +20,13 @@ type Reader struct {
 	limit    *admissionLimit
 	redis    *topn.Breaker
 
-	pages         *answerCache[pageKey, *leaderboard.Page]
-	standings     *answerCache[membersKey, *leaderboard.Standings]
-	scoreRanks    *answerCache[scoreKey, *leaderboard.ScoreRank]
-	distributions *answerCache[distributionKey, *leaderboard.Distribution]
+	pages         *answers[pageKey, *leaderboard.Page]
+	standings     *answers[membersKey, *leaderboard.Standings]
+	scoreRanks    *answers[scoreKey, *leaderboard.ScoreRank]
+	distributions *answers[distributionKey, *leaderboard.Distribution]
 
-	outside *lru[int64, time.Time] // when the copy of a period did not hold all of many members
+	lastPages *lastPages
+	visits    visits
 
 	fromCopy, fromDatabase *batcher[placesKey, wanted] // what the standings are looked up with
 }
@@ -100,58 +39,60 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 		limit: newAdmissionLimit(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
 		redis: topn.NewBreaker(o.Now, o.OnBreaker),
 	}
-	rules := answerRules{
-		fresh: o.LocalTTL, grace: 10 * o.LocalTTL, limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, now: o.Now, away: o.Away,
-	}
-	r.pages = newAnswerCache[pageKey](rules, pageOps(), o.CallTimeout, o.LocalEntries/2, o.LocalBytes/2)
-	r.standings = newAnswerCache[membersKey](rules, standingsOps(), o.CallTimeout, o.LocalEntries/4, o.LocalBytes/4)
-	r.scoreRanks = newAnswerCache[scoreKey](rules, scoreOps(), o.CallTimeout, o.LocalEntries/8, o.LocalBytes/8)
-	r.distributions = newAnswerCache[distributionKey](rules, distributionOps(), o.CallTimeout, o.LocalEntries/8, o.LocalBytes/8)
-	r.outside = newLRU[int64, time.Time](outsidePeriods, outsidePeriods)
-	r.watch(newLastSeen(o.LocalTTL))
-	if o.Watch != nil {
-		r.judge(o.Watch)
-	}
+	rules := o.answerRules()
+	r.pages = newAnswers(rules, opsOf[pageKey](pageShape(), &o), o.LocalEntries/2, o.LocalBytes/2)
+	r.standings = newAnswers(rules, opsOf[membersKey](standingsShape(), &o), o.LocalEntries/4, o.LocalBytes/4)
+	r.scoreRanks = newAnswers(rules, opsOf[scoreKey](scoreShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
+	r.distributions = newAnswers(rules, opsOf[distributionKey](distributionShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
+	r.lastPages = newLastPages(o.StaleLimit, o.Now)
 	r.newBatches()
 	return r
 }
 
-// watch lets what one answer says of its period's state count for all others that are kept.
-func (r *Reader) watch(s *lastSeen) {
-	r.pages.seen, r.pages.period = s, func(k pageKey) int64 { return k.id }
-	r.standings.seen, r.standings.period = s, func(k membersKey) int64 { return k.id }
-	r.scoreRanks.seen, r.scoreRanks.period = s, func(k scoreKey) int64 { return k.id }
-	r.distributions.seen, r.distributions.period = s, func(k distributionKey) int64 { return k.id }
-}
-
-// judge lets the watch say which of the answers that are kept are fresh.
-func (r *Reader) judge(w *watch.Watch) {
-	fresh := func(period int64, s leaderboard.State) bool { return w.Judge(period, s.Revision) == watch.VerdictFresh }
-	r.pages.judge = func(k pageKey, p *leaderboard.Page) bool { return fresh(k.id, p.State) }
-	r.standings.judge = func(k membersKey, s *leaderboard.Standings) bool { return fresh(k.id, s.State) }
-	r.scoreRanks.judge = func(k scoreKey, s *leaderboard.ScoreRank) bool { return fresh(k.id, s.State) }
-	r.distributions.judge = func(k distributionKey, d *leaderboard.Distribution) bool { return fresh(k.id, d.State) }
-}
-
-// Page implements leaderboard.Rankings.
+// Page implements leaderboard.Rankings. First pages are those of many readers and are kept; any other is put together
+// for its reader where the period is in memory.
 func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	first := firstPage(&q)
+	ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
+	if !first {
+		if page, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, pageShape(), ask); ok {
+			return page, err
+		}
+	}
 	key := pageKeyOf(p, q)
 	if page, ok := r.pages.fresh(key, q.MinSeq); ok {
+		r.visits.add(&p)
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return page, nil
 	}
 	return r.page(ctx, p, q, key)
 }
 
+// page gets a page that is not kept, or is to be renewed.
 func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
 	page, err := r.pages.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
-		return fetch(ctx, r, p,
+		if firstPage(&q) {
+			ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
+			if page, ok, err := fromMemory(ctx, r, &p, residency.WeightPage, minSeq, pageShape(), ask); ok {
+				return page, err
+			}
+		}
+		return fetch(ctx, r, p, pageShape(),
 			func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) },
 			func(ctx context.Context) (*leaderboard.Page, error) { return r.database.Page(ctx, p, q) })
 	})
-	if err != nil {
+	switch {
+	case err == nil:
+		if h, ok := r.pages.kept.get(key); ok {
+			r.lastPages.remember(&p, &q, h)
+		}
+	case isAnswer(err) || ctx.Err() != nil:
 		return nil, err
+	default:
+		if page = r.lastPages.instead(&p, &q); page == nil {
+			return nil, err
+		}
 	}
 	r.opts.OnAnswer(page.Source, page.Stale)
 	return page, nil
@@ -159,84 +100,80 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	key := membersKeyOf(p, q)
-	if s, ok := r.standings.fresh(key, q.MinSeq); ok {
-		r.opts.OnAnswer(leaderboard.SourceLocal, false)
-		return s, nil
+	ask := func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) }
+	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, standingsShape(), ask); ok {
+		return s, err
 	}
-	return r.members(ctx, p, q, key)
+	return answered(r, r.standings, ctx, membersKeyOf(p, q), q.MinSeq, standingsShape(),
+		func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
+			q.MinSeq = minSeq
+			return r.lookedUp(ctx, p, q)
+		})
 }
 
-func (r *Reader) members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery, key membersKey) (*leaderboard.Standings, error) {
-	s, err := r.standings.ask(ctx, key, q.MinSeq, func(minSeq int64, finish func(*leaderboard.Standings, error)) {
-		q.MinSeq = minSeq
-		if !q.Subset() {
-			r.lookUp(p, q, finish)
-			return
-		}
-		detach(ctx, r.opts.CallTimeout, func(ctx context.Context) (*leaderboard.Standings, error) { return r.subset(ctx, p, q) }, finish)
-	})
-	if err != nil {
-		return nil, err
+// lookedUp asks Redis, then MySQL, for members.
+func (r *Reader) lookedUp(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	if q.Subset() {
+		return fetch(ctx, r, p, standingsShape(),
+			func(ctx context.Context) (*leaderboard.Standings, bool, error) { return r.copies.Members(ctx, p, q) },
+			func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) })
 	}
-	r.opts.OnAnswer(s.Source, s.Stale)
-	return s, nil
-}
-
-const (
-	// manyMembers of a large board are hardly ever all in the copy of its top.
-	manyMembers = 50
-	// outsidePause is how long the copy is not asked for many members after it could not tell of some.
-	outsidePause = time.Second
-	// outsidePeriods is how many periods that is remembered of.
-	outsidePeriods = 1024
-)
-
-// subset answers a query about some of many members. It goes alone, because no other query is like it.
-func (r *Reader) subset(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	database := func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) }
-	if at, ok := r.outside.get(p.ID); ok && len(q.Members) >= manyMembers && r.opts.Now().Sub(at) < outsidePause {
-		return fallback(ctx, r, database)
+	type result struct {
+		s   *leaderboard.Standings
+		err error
 	}
-	return fetch(ctx, r, p, func(ctx context.Context) (*leaderboard.Standings, bool, error) {
-		s, short, err := r.copies.Members(ctx, p, q)
-		if errors.Is(err, topn.ErrUncovered) && len(q.Members) >= manyMembers {
-			now := r.opts.Now()
-			r.outside.update(p.ID, 1, func(time.Time, bool) time.Time { return now })
-		}
-		return s, short, err
-	}, database)
+	done := make(chan result, 1)
+	r.lookUp(p, q, func(s *leaderboard.Standings, err error) { done <- result{s, err} })
+	select {
+	case got := <-done:
+		return got.s, got.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // ScoreRank implements leaderboard.Rankings.
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	key := scoreKeyOf(p, q)
-	s, err := r.scoreRanks.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
-		q.MinSeq = minSeq
-		return fetch(ctx, r, p,
-			func(ctx context.Context) (*leaderboard.ScoreRank, bool, error) { return r.copies.ScoreRank(ctx, p, q) },
-			func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.database.ScoreRank(ctx, p, q) })
-	})
-	if err != nil {
-		return nil, err
+	ask := func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) }
+	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, scoreShape(), ask); ok {
+		return s, err
 	}
-	r.opts.OnAnswer(s.Source, s.Stale)
-	return s, nil
+	return answered(r, r.scoreRanks, ctx, scoreKeyOf(p, q), q.MinSeq, scoreShape(),
+		func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
+			q.MinSeq = minSeq
+			return fetch(ctx, r, p, scoreShape(),
+				func(ctx context.Context) (*leaderboard.ScoreRank, bool, error) { return r.copies.ScoreRank(ctx, p, q) },
+				func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.database.ScoreRank(ctx, p, q) })
+		})
 }
 
 // Distribution implements leaderboard.Rankings. A copy of the top says nothing about the whole: after the process
 // comes MySQL.
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	key := distributionKeyOf(p, q)
-	d, err := r.distributions.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
-		q.MinSeq = minSeq
-		return fallback(ctx, r, func(ctx context.Context) (*leaderboard.Distribution, error) {
-			return r.database.Distribution(ctx, p, q)
-		})
-	})
-	if err != nil {
-		return nil, err
+	ask := func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) }
+	if d, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, distributionShape(), ask); ok {
+		return d, err
 	}
-	r.opts.OnAnswer(d.Source, d.Stale)
-	return d, nil
+	return answered(r, r.distributions, ctx, distributionKeyOf(p, q), q.MinSeq, distributionShape(),
+		func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
+			q.MinSeq = minSeq
+			return fetch(ctx, r, p, distributionShape(), nil,
+				func(ctx context.Context) (*leaderboard.Distribution, error) {
+					return r.database.Distribution(ctx, p, q)
+				})
+		})
+}
+
+// answered returns an answer that is kept, or what load brings, and counts it.
+func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Context, key K, minSeq int64, of shape[V], load load[V]) (V, error) {
+	if v, ok := kept.fresh(key, minSeq); ok {
+		r.opts.OnAnswer(leaderboard.SourceLocal, false)
+		return v, nil
+	}
+	v, err := kept.get(ctx, key, minSeq, load)
+	if err == nil {
+		state := of.state(v)
+		r.opts.OnAnswer(state.Source, state.Stale)
+	}
+	return v, err
 }

@@ -8,23 +8,39 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 )
 
 // behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks
 // MySQL.
 const behindPause = 5 * time.Millisecond
 
-// fetch asks Redis, then MySQL.
-func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef,
+// fetchAttempts bounds how often MySQL is asked again because something newer went out meanwhile.
+const fetchAttempts = 2
+
+// fetch asks Redis, unless fromCopy is nil, then MySQL. What comes is not older than the watch lets pass, or marked stale.
+func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
 	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
-) (V, error) {
-	if r.copies != nil && r.redis.Allow() {
-		v, err := askCopy(ctx, r, p, fromCopy)
+) (v V, err error) {
+	if fromCopy != nil && r.copies != nil && r.redis.Allow() {
+		v, err = askCopy(ctx, r, p, fromCopy)
 		if err == nil || isAnswer(err) {
 			return v, err
 		}
 	}
-	return fallback(ctx, r, fromDatabase)
+	for range fetchAttempts {
+		v, err = fallback(ctx, r, fromDatabase)
+		if err != nil || r.opts.Watch == nil {
+			return v, err
+		}
+		switch r.opts.Watch.Check(ctx, p.ID, of.state(v).Revision) {
+		case watch.VerdictFresh:
+			return v, nil
+		case watch.VerdictUnknown:
+			return of.stale(v), nil
+		}
+	}
+	return of.stale(v), nil
 }
 
 // askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds

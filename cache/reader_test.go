@@ -96,7 +96,7 @@ func TestReaderLayers(t *testing.T) {
 	s := &database{World: b.world}
 	var mu sync.Mutex
 	sources := map[leaderboard.Source]int{}
-	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Hour, OnAnswer: func(source leaderboard.Source, _ bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		sources[source]++
@@ -174,7 +174,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	b.world.Fill(3)
 	s := &database{World: b.world}
 	demands := 0 // one query at a time
-	r := NewReader(b.copies, s, unhurried(ReaderOptions{LocalTTL: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
+	r := NewReader(b.copies, s, unhurried(ReaderOptions{FreshFor: time.Nanosecond, Demand: func(p leaderboard.PeriodRef) func(context.Context) error {
 		demands++
 		return buildNow(b.copies)(p)
 	}}))
@@ -331,7 +331,7 @@ func TestHungRedis(t *testing.T) {
 	b.build(t)
 	opened := make(chan bool, 1000)
 	r := NewReader(b.copies, &database{World: w}, unhurried(ReaderOptions{
-		LocalTTL: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
+		FreshFor: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
 		OnBreaker: func(open bool) { opened <- open },
 	}))
 	offset := int64(0)
@@ -381,7 +381,7 @@ func TestHungRedisDelays(t *testing.T) {
 			return ctx.Err()
 		})
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{LocalTTL: time.Nanosecond, Demand: buildNow(b.copies)})
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies)})
 		start := time.Now()
 		const readers, reads = 8, 60
 		if took := hungReads(t, r, b.ref, readers, reads); took != 150*time.Millisecond {
@@ -497,7 +497,7 @@ func TestReaderPassesOverADamagedCopy(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 2 }), topn.Options{Slack: 1})
 	b.world.Fill(10)
-	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{LocalTTL: 1, StaleLimit: 1}))
+	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{FreshFor: 1, StaleLimit: 1}))
 	for _, field := range cachetest.MetaFields() {
 		for _, value := range cachetest.Rubbish() {
 			b.build(t)

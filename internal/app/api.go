@@ -13,6 +13,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/residency"
 	"leaderboard/httpapi"
 	"leaderboard/migrations"
 	"leaderboard/rank"
@@ -22,11 +23,22 @@ import (
 // wireReader puts the layers of reading in front of the store.
 func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
-		LocalTTL: a.cfg.LocalTTL, StaleLimit: a.cfg.StaleLimit,
+		StaleLimit:    a.cfg.StaleLimit,
 		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait, FallbackWait: a.cfg.ReaderWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, FallbackQueue: a.cfg.FallbackQueue,
-		Watch: a.watch, Demand: a.demand(), Away: func() bool { return a.catalog.Away() || a.watch.Away() },
-		OnAnswer: a.metrics.answer, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
+		Watch: a.watch, Resident: a.resident, Demand: a.demand(),
+		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
+	})
+}
+
+// wireResident makes what keeps periods whole in memory.
+func (a *App) wireResident() {
+	a.resident = residency.New(a.store, residency.Options{
+		Memory: a.cfg.residentMemory(), Logger: a.log, OnLoad: a.metrics.residentLoad, OnLeave: a.metrics.residentLeaves.Inc,
+		OnHeld: func(periods int, bytes int64) {
+			a.metrics.residentHeld(periods, bytes)
+			a.collector.hold(bytes)
+		},
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
@@ -36,6 +37,8 @@ type App struct {
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
 	watch     *watch.Watch // how old answers are
+	resident  *residency.Periods
+	collector *collector // nil until Run
 	reader    *cache.Reader
 	people    people
 	schema    schemaState
@@ -59,7 +62,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.watch = watch.New(a.store, watch.Options{OnRound: a.metrics.watchRound})
+	a.wireResident()
+	a.watch = watch.New(a.store, watch.Options{MaxAge: cfg.MaxAge, OnRound: a.metrics.watchRound, OnShown: a.resident.Shown})
 	a.metrics.watchAge(a.watch.Age)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {
@@ -78,6 +82,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 // committed is called by the store after each commit, in the order of seq per period.
 func (a *App) committed(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	a.catalog.Committed(ref)
+	a.resident.Committed(ref.ID, commit)
 	a.refresher.Notify(ref)
 	if a.follower != nil {
 		a.follower.Notify(ref, commit)

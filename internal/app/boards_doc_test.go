@@ -30,7 +30,7 @@ func TestBoardsDocument(t *testing.T) {
 	}
 	var offset atomic.Int64
 	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
-		c.LocalTTL = time.Millisecond
+		c.MaxAge = 20 * time.Millisecond
 		// As the document says, whatever the database's own clock does.
 		c.Clock = storetest.ClockAt(func() leaderboard.Micros {
 			return leaderboard.MicrosOf(time.Now().Add(time.Duration(offset.Load())))

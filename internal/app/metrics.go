@@ -31,6 +31,11 @@ type metrics struct {
 
 	watchRounds *prometheus.CounterVec
 
+	residentPeriods, residentBytes prometheus.Gauge
+	residentAnswers                prometheus.Counter
+	residentLoads                  *prometheus.HistogramVec
+	residentLeaves                 prometheus.Counter
+
 	builds *prometheus.HistogramVec
 	runs   *prometheus.HistogramVec
 
@@ -47,6 +52,7 @@ func newMetrics() *metrics {
 	m.newRequests()
 	m.newWrites()
 	m.newReads()
+	m.newResident()
 	m.newRefreshes()
 	m.newDerived()
 	return m
@@ -103,7 +109,7 @@ func (m *metrics) newReads() {
 		m.answers[source] = answers.WithLabelValues(string(source))
 	}
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "leaderboard_stale_answers_total", Help: "Answers from the last good copy because everything behind it was away.",
+		Name: "leaderboard_stale_answers_total", Help: "Answers that said stale:true because the database did not say whether there is something newer; leaderboard_answers_total counts them too.",
 	})
 	m.rejections = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_fallback_refusals_total", Help: "Reads refused because too many waited for MySQL already.",
@@ -115,6 +121,35 @@ func (m *metrics) newReads() {
 		Name: "leaderboard_watch_rounds_total", Help: "Questions to the database for the revisions of the periods that are read.",
 	}, []string{"result"})
 	m.registry.MustRegister(answers, m.stale, m.rejections, m.breaker, m.watchRounds)
+}
+
+func (m *metrics) newResident() {
+	m.residentPeriods = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "leaderboard_resident_periods", Help: "Periods kept whole in memory.",
+	})
+	m.residentBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "leaderboard_resident_bytes", Help: "Memory that the periods kept whole take; --resident-memory is the most.",
+	})
+	m.residentAnswers = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_resident_answers_total", Help: "Reading answers that a period in memory gave.",
+	})
+	m.residentLoads = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "leaderboard_resident_load_duration_seconds", Help: "Time that loading a period into memory took, by result.",
+		Buckets: []float64{.001, .01, .1, .5, 1, 2.5, 5, 10, 30, 120},
+	}, []string{"result"})
+	m.residentLeaves = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_resident_evictions_total", Help: "Periods that left the memory: for others, because nobody read them, or because they were of no more use.",
+	})
+	m.registry.MustRegister(m.residentPeriods, m.residentBytes, m.residentAnswers, m.residentLoads, m.residentLeaves)
+}
+
+func (m *metrics) residentHeld(periods int, bytes int64) {
+	m.residentPeriods.Set(float64(periods))
+	m.residentBytes.Set(float64(bytes))
+}
+
+func (m *metrics) residentLoad(_ int64, took time.Duration, err error) {
+	m.residentLoads.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 
 func (m *metrics) newRefreshes() {

@@ -16,7 +16,7 @@ import (
 // TestMetrics runs some traffic through an app and looks for its traces.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) { c.LocalTTL = time.Minute })
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(*Config) {})
 	a.Ask(201, "PUT", "/v1/boards/classic", `{}`)
 	a.Ask(200, "POST", "/v1/boards/classic/scores", classicEntries)
 	a.Ask(200, "POST", "/v1/boards/classic/rebuild?wait=30s", `{}`)

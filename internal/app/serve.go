@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"syscall"
 	"time"
 )
@@ -16,7 +15,7 @@ const stopGrace = 20 * time.Second
 // Run starts the app, calls started, and stops the app when ctx ends or something that it needs has failed. env is as
 // os.Getenv.
 func (a *App) Run(ctx context.Context, env func(string) string, failed <-chan error, started func(context.Context) error) error {
-	tuneGC(env)
+	a.collector = newCollector(env)
 	if err := a.Start(ctx); err != nil {
 		return errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 	}
@@ -34,17 +33,6 @@ func (a *App) Run(ctx context.Context, env func(string) string, failed <-chan er
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.cfg.DrainDelay+a.cfg.ShutdownTimeout+stopGrace)
 	defer cancel()
 	return errors.Join(err, a.Stop(stop))
-}
-
-// gcPercent lets the heap grow to four times what lives before it is collected. Little lives here, while each request
-// leaves about 4 KB: at the default of 100 the collector would run many times a second.
-const gcPercent = 300
-
-// tuneGC sets gcPercent, unless the operator has set GOGC or GOMEMLIMIT.
-func tuneGC(env func(string) string) {
-	if env("GOGC") == "" && env("GOMEMLIMIT") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 }
 
 // Listen opens an address, and says what to do when another program has it.

@@ -44,6 +44,7 @@ type rulesBody struct {
 	EndsAt     string             `json:"ends_at,omitempty"`
 	Labels     leaderboard.Labels `json:"labels,omitempty"`
 	CacheTTL   string             `json:"cache_ttl,omitempty"`
+	Resident   string             `json:"resident,omitempty"`
 	Limits     leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak   struct {
 		Order  string          `json:"order,omitempty"`
@@ -87,6 +88,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		word("refresh-incremental", "interval of catching up, or off (default: 10s)", &b.Refresh.Incremental),
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
 		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
+		word("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)", &b.Resident),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

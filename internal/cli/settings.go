@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -82,8 +84,9 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 
 func (p *program) readingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
-		duration(p.setting("local-ttl", "an answer is reused inside the process as long as the database has nothing newer, and asked for again after ten times as long as this"),
-			&cfg.LocalTTL, time.Millisecond),
+		duration(p.setting("max-age", "how old an answer may be that does not say that it is stale"), &cfg.MaxAge, 20*time.Millisecond),
+		custom(p.setting("resident-memory", "memory for periods that are kept whole in the process, as in 256MiB; 0: none is kept; empty: a quarter of "+
+			"GOMEMLIMIT, the cgroup's limit or the machine's memory, whichever is least, at most 256MiB"), &cfg.ResidentMemory, parseMemory),
 		duration(p.setting("stale-limit", "how old an answer may be, marked stale, when MySQL and Redis are away"), &cfg.StaleLimit, time.Millisecond),
 		whole(p.setting("fallback-concurrent", "reads that MySQL answers at the same time at most"), &cfg.FallbackConcurrent, 1, 10_000),
 		whole(p.setting("fallback-queue", "reads that wait for MySQL at most; beyond it: 503"), &cfg.FallbackQueue, 1, 100_000),
@@ -95,6 +98,24 @@ func (p *program) loggingFlags(cfg *app.Config) []cli.Flag {
 		choice(p.setting("log", "form of the log on standard error: text or json"), &cfg.LogFormat, "text", "json"),
 		choice(p.setting("log-level", "debug (with a line per request), info, warn or error"), &cfg.LogLevel, "debug", "info", "warn", "error"),
 	}
+}
+
+// parseMemory reads a number of bytes as GOMEMLIMIT does.
+func parseMemory(v string) (int64, error) {
+	if v == "" {
+		return app.MemoryAuto, nil
+	}
+	digits, shift := v, 0
+	for unit, by := range map[string]int{"KiB": 10, "MiB": 20, "GiB": 30} {
+		if number, ok := strings.CutSuffix(v, unit); ok {
+			digits, shift = number, by
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return 0, fmt.Errorf("want a number of bytes, such as 0, 64MiB or 1GiB, not %q", v)
+	}
+	return n << shift, nil
 }
 
 // needMySQL says what to do when a command that works on MySQL was not told where it is.

@@ -52,7 +52,7 @@ func sections() []section {
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "ops-listen", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Writing", []string{"batch-rows", "queue-limit", "change-ttl", "key-ttl"}},
-		{"Reading", []string{"local-ttl", "stale-limit", "fallback-concurrent", "fallback-queue"}},
+		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "fallback-queue"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members"}},
 		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
@@ -65,7 +65,7 @@ func sections() []section {
 		{"Moving data (export, import)", []string{"format", "output", "batch", "refused", "progress", "restart", "retry-for"}},
 		{"Rules of a board (board put)", []string{
 			"rules", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
-			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
 }
@@ -215,11 +215,11 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second, BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour,
-			KeyTTL: 24 * time.Hour, LocalTTL: 100 * time.Millisecond, StaleLimit: 10 * time.Minute, FallbackConcurrent: 16, FallbackQueue: 64,
+			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 16, FallbackQueue: 64,
 			LogFormat: "text", LogLevel: "info",
 		}},
-		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_LOCAL_TTL": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
-			c.Listen, c.LocalTTL, c.Migrate = ":1", time.Second, true
+		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
+			c.Listen, c.MaxAge, c.Migrate = ":1", time.Second, true
 		})},
 		"flags win": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MIGRATE": "true"}, []string{"--listen", ":2", "--migrate=false"}, changed(func(c *app.Config) {
 			c.Listen = ":2"

@@ -1,0 +1,77 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/residency"
+	"leaderboard/cache/watch"
+)
+
+// ReaderOptions adjust a Reader; the zero value is fit for production.
+type ReaderOptions struct {
+	// StaleLimit is how old an answer may be that is served, marked stale, while nothing behind it answers; 10 min.
+	StaleLimit time.Duration
+	// StaleWait is how long a reader who has such an answer waits for a better one; 250 ms.
+	StaleWait    time.Duration
+	LocalEntries int // answers kept, 65,536
+	LocalBytes   int // and their approximate size, 32 MiB
+
+	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
+	FallbackConcurrent int           // queries in MySQL at once, 16; look-ups of members that go together are one
+	FallbackQueue      int           // queries waiting for that, 64; more: ErrOverloaded
+	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
+	CallTimeout        time.Duration // for one query through all layers, 6 s
+
+	// Watch judges how old answers are. nil, for tests of the layers: FreshFor decides.
+	Watch *watch.Watch
+	// FreshFor is how long an answer is fresh without a Watch, 100 ms; up to ten times as old it is served while it is
+	// renewed.
+	FreshFor time.Duration
+	// Resident are the periods in memory; nil: none.
+	Resident *residency.Periods
+	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
+	// builds.
+	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
+	Now    func() time.Time // time.Now when nil
+
+	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
+	OnResident        func()                                      // besides: the answer came from a period in memory
+	OnFallbackRefused func()
+	OnBreaker         func(open bool)
+}
+
+func (o ReaderOptions) withDefaults() ReaderOptions {
+	o.FreshFor = cmp.Or(o.FreshFor, 100*time.Millisecond)
+	o.StaleLimit = cmp.Or(o.StaleLimit, 10*time.Minute)
+	o.StaleWait = cmp.Or(o.StaleWait, 250*time.Millisecond)
+	o.LocalEntries = cmp.Or(o.LocalEntries, 65_536)
+	o.LocalBytes = cmp.Or(o.LocalBytes, 32<<20)
+	o.RedisDeadline = cmp.Or(o.RedisDeadline, 150*time.Millisecond)
+	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 16)
+	o.FallbackQueue = cmp.Or(o.FallbackQueue, 64)
+	o.FallbackWait = cmp.Or(o.FallbackWait, 500*time.Millisecond)
+	o.CallTimeout = cmp.Or(o.CallTimeout, 6*time.Second)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.OnAnswer == nil {
+		o.OnAnswer = func(leaderboard.Source, bool) {}
+	}
+	if o.OnResident == nil {
+		o.OnResident = func() {}
+	}
+	if o.OnFallbackRefused == nil {
+		o.OnFallbackRefused = func() {}
+	}
+	if o.OnBreaker == nil {
+		o.OnBreaker = func(bool) {}
+	}
+	return o
+}
+
+func (o *ReaderOptions) answerRules() answerRules {
+	return answerRules{limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, timeout: o.CallTimeout, now: o.Now}
+}

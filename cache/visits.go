@@ -1,0 +1,57 @@
+package cache
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// visitEvery is the time between two visits of a copy whose period is answered for by the process.
+const visitEvery = 5 * time.Second
+
+// visits are the periods that were read and answered for by the process. Nobody would notice that their copies in Redis,
+// which other servers start from, have expired or are gone; so they are visited now and then.
+type visits struct {
+	due sync.Map // int64 → leaderboard.PeriodRef
+}
+
+// add takes a period down for the next visit.
+func (v *visits) add(p *leaderboard.PeriodRef) {
+	if _, ok := v.due.Load(p.ID); !ok && !p.Closed {
+		v.due.Store(p.ID, *p)
+	}
+}
+
+// Run visits copies until ctx ends: it keeps them from expiring, and asks for a build of those that are gone.
+func (r *Reader) Run(ctx context.Context) {
+	if r.copies == nil {
+		return
+	}
+	ticker := time.NewTicker(visitEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			r.visit(ctx)
+		}
+	}
+}
+
+// visit reads nothing from the copy of each period that is due.
+func (r *Reader) visit(ctx context.Context) {
+	r.visits.due.Range(func(id, ref any) bool {
+		if !r.redis.Allow() || ctx.Err() != nil {
+			return false
+		}
+		r.visits.due.Delete(id)
+		p := ref.(leaderboard.PeriodRef)
+		_, _ = askCopy(ctx, r, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
+			return r.copies.Page(ctx, p, leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}})
+		})
+		return true
+	})
+}

@@ -1,0 +1,89 @@
+package app
+
+import (
+	"math"
+	"runtime/debug"
+	runtimemetrics "runtime/metrics"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+// MemoryAuto as Config.ResidentMemory means a part of what the process may use.
+const MemoryAuto = -1
+
+// autoMemory returns what MemoryAuto stands for: a quarter of GOMEMLIMIT, of the limit of the cgroup or of the machine's
+// memory, whichever is least, at most 256 MiB.
+func autoMemory() int64 {
+	const (
+		part = 4
+		most = 256 << 20
+	)
+	limit := uint64(debug.SetMemoryLimit(-1)) // does not change it
+	for _, of := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
+		if bytes, err := of(); err == nil && bytes > 0 {
+			limit = min(limit, bytes)
+		}
+	}
+	return int64(min(limit/part, most))
+}
+
+// residentMemory returns what periods in memory may take together.
+func (c *Config) residentMemory() int64 {
+	if c.ResidentMemory == MemoryAuto {
+		return autoMemory()
+	}
+	return c.ResidentMemory
+}
+
+const (
+	// gcPercent lets the heap grow to four times what lives before it is collected. Little lives here, while each request
+	// leaves about 4 KB: at the default of 100 the collector would run many times a second.
+	gcPercent = 300
+	// gcPercentLeast is for a heap that is nearly all periods in memory.
+	gcPercentLeast = 25
+)
+
+// collector sets gcPercent so that periods in memory, which live long and have no pointers to follow, do not make the
+// heap grow.
+type collector struct {
+	on      bool // the operator has set neither GOGC nor GOMEMLIMIT
+	percent int
+}
+
+// newCollector sets gcPercent, unless the operator has set GOGC or GOMEMLIMIT.
+func newCollector(env func(string) string) *collector {
+	c := &collector{on: env("GOGC") == "" && env("GOMEMLIMIT") == ""}
+	c.hold(0)
+	return c
+}
+
+// hold takes down how many bytes the periods in memory take. Nothing happens without a collector.
+func (c *collector) hold(resident int64) {
+	if c == nil || !c.on {
+		return
+	}
+	if percent := percentFor(liveHeap(), resident); percent != c.percent {
+		c.percent = percent
+		debug.SetGCPercent(percent)
+	}
+}
+
+// percentFor returns the percentage at which the heap grows by three times what lives besides the periods in memory.
+func percentFor(live, resident int64) int {
+	if live <= 0 || resident <= 0 {
+		return gcPercent
+	}
+	rest := math.Max(float64(live-resident), float64(live)/10)
+	const step = 25 // each change stops the world for a moment
+	return max(gcPercentLeast, int(gcPercent*rest/float64(live))/step*step)
+}
+
+// liveHeap returns the bytes that the last collection found alive.
+func liveHeap() int64 {
+	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(sample)
+	if sample[0].Value.Kind() != runtimemetrics.KindUint64 {
+		return 0
+	}
+	return int64(sample[0].Value.Uint64())
+}
