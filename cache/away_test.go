@@ -95,7 +95,7 @@ func TestCatalogKnowsThatMySQLIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Unix(1, 0)
-	c := newCatalog(m, func() time.Time { return now })
+	c := NewCatalog(m, CatalogOptions{Now: func() time.Time { return now }})
 	check := func(board string, wantErr, want bool) {
 		t.Helper()
 		now = now.Add(2 * catalogTTL)

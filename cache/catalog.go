@@ -37,6 +37,7 @@ const (
 // concurrently.
 type Catalog struct {
 	boards Boards
+	opts   CatalogOptions
 	now    func() time.Time
 	kept   *answers[string, *listed]
 	named  *answers[periodName, *leaderboard.Period]
@@ -88,13 +89,24 @@ type periodName struct {
 	name   string
 }
 
-// NewCatalog does no I/O.
-func NewCatalog(boards Boards) *Catalog { return newCatalog(boards, time.Now) }
+// CatalogOptions adjust a Catalog; the zero value is fit for commands.
+type CatalogOptions struct {
+	// OnLookUp is told of each board that MySQL has just described, once a second of one that is read. It must not block.
+	OnLookUp func(leaderboard.Listing)
+	Now      func() time.Time // time.Now when nil
+}
 
-func newCatalog(boards Boards, now func() time.Time) *Catalog {
-	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: now}
+// NewCatalog does no I/O.
+func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
+	if opts.OnLookUp == nil {
+		opts.OnLookUp = func(leaderboard.Listing) {}
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: opts.Now}
 	return &Catalog{
-		boards: boards, now: now,
+		boards: boards, opts: opts, now: opts.Now,
 		kept: newAnswers(rules, known[string](
 			func(l *listed) int64 { return int64(l.Clock) },
 			func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
@@ -226,6 +238,9 @@ func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
 		return nil, err
 	}
 	l := &listed{Listing: found, at: c.now()}
-	l.calendar, err = found.Board.Rules.Calendar()
-	return l, err
+	if l.calendar, err = found.Board.Rules.Calendar(); err != nil {
+		return nil, err
+	}
+	c.opts.OnLookUp(found)
+	return l, nil
 }

@@ -27,7 +27,7 @@ func TestCatalogLabels(t *testing.T) {
 		s := &shelf{}
 		s.label("moba", "game")
 		s.label("chess", "sport")
-		c := NewCatalog(s)
+		c := NewCatalog(s, CatalogOptions{})
 		check := func(reads int, want ...string) {
 			t.Helper()
 			got, err := c.Labelled(t.Context(), leaderboard.Labels{"type": "game"})
@@ -62,7 +62,7 @@ func TestCommitsKeepSelections(t *testing.T) {
 		s := &shelf{}
 		s.label("moba", "game")
 		s.label("chess", "sport")
-		c := NewCatalog(s)
+		c := NewCatalog(s, CatalogOptions{})
 		rules := func(value, title string) *leaderboard.Rules {
 			return &leaderboard.Rules{Labels: leaderboard.Labels{"type": value}, Title: title}
 		}

@@ -75,7 +75,7 @@ func TestCatalogResolves(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
 	s.put(1, nil, 0)
-	c := NewCatalog(s)
+	c := NewCatalog(s, CatalogOptions{})
 	for _, names := range [][2]string{{"", ""}, {"all_time", ""}, {"all_time", "current"}, {"", "all_time"}} {
 		ref, b, err := c.Resolve(t.Context(), "b", names[0], names[1])
 		if err != nil || ref.ID != 30 || ref.BoardID != 3 || ref.Board != "b" || ref.Name != "all_time" || ref.Rules == nil || b.ID != 3 {
@@ -97,7 +97,7 @@ func TestCatalogAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
 		s.put(1, nil, 0)
-		c := newCatalog(s, time.Now)
+		c := NewCatalog(s, CatalogOptions{})
 		version := func() int64 {
 			t.Helper()
 			b, err := c.Board(t.Context(), "b")
@@ -146,7 +146,7 @@ func TestCatalogDeletedBoard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
 		s.put(1, nil, 0)
-		c := newCatalog(s, time.Now)
+		c := NewCatalog(s, CatalogOptions{})
 		if _, err := c.Board(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestCatalogLearnsFromCommits(t *testing.T) {
 	s := &shelf{}
 	s.put(1, nil, 0)
 	at := time.Now()
-	c := newCatalog(s, func() time.Time { return at }) // nothing is looked up because it is old
+	c := NewCatalog(s, CatalogOptions{Now: func() time.Time { return at }}) // nothing is looked up because it is old
 	ref, b, err := c.Resolve(t.Context(), "b", "", "")
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestCatalogRenew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
 		s.put(1, nil, 0)
-		c := newCatalog(s, time.Now)
+		c := NewCatalog(s, CatalogOptions{})
 		if _, err := c.Board(t.Context(), "b"); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ type turning struct {
 
 func newTurning(t *testing.T, offset time.Duration) *turning {
 	m := storetest.NewModel()
-	c := &turning{Catalog: newCatalog(m, time.Now), t: t, model: m, offset: offset}
+	c := &turning{Catalog: NewCatalog(m, CatalogOptions{}), t: t, model: m, offset: offset}
 	c.tick()
 	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowAllTime, leaderboard.WindowDay}}
 	if _, _, err := m.PutBoard(t.Context(), "b", rules); err != nil {

@@ -180,3 +180,18 @@ func (c *copier) localGap(j *job) time.Duration {
 	defer c.mu.Unlock()
 	return c.minGap - time.Since(j.slot.began)
 }
+
+// sleep waits for d, or returns the error of ctx.
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

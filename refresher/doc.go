@@ -18,10 +18,13 @@
 // lost lease cancels the work. All of this saves work and none of it is needed for correctness: the copies fence
 // themselves by seq.
 //
-// # What the schedule does not do
+// # Whom the schedule is for
 //
-// It builds no copy for a board that has none (nobody reads it), and it records no run when it finds nothing to do:
-// a write-through keeps copies current, the schedule is for what that missed.
+// It follows the boards that this process reads: the catalog tells of each, once a second, as MySQL has just described it.
+// Of a board that nobody reads here nothing is asked. Only those with a cron expression are found in the list of all
+// boards, once a minute, because a full refresh is due whether anybody reads or not. The plans are a heap by when they are
+// due. The schedule builds no copy for a board that has none, and it records no run when it finds nothing to do: a
+// write-through keeps copies current, the schedule is for what that missed.
 //
 // # Derived boards
 //

@@ -20,7 +20,7 @@ type Config struct {
 	MinGap   time.Duration // between the starts of two full builds of one period, 1 s
 	LeaseTTL time.Duration // 5 s
 	Timeout  time.Duration // for one run of a copy, waiting for the lease included, 2 min
-	Reload   time.Duration // between two looks at the list of boards, 10 s
+	Reload   time.Duration // between two looks for boards with a cron expression, 1 min
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
 
@@ -40,7 +40,7 @@ func (c *Config) setDefaults() {
 	c.MinGap = cmp.Or(c.MinGap, time.Second)
 	c.LeaseTTL = cmp.Or(c.LeaseTTL, 5*time.Second)
 	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
-	c.Reload = cmp.Or(c.Reload, 10*time.Second)
+	c.Reload = cmp.Or(c.Reload, time.Minute)
 	c.Parallel = cmp.Or(c.Parallel, 4)
 	c.Demands = cmp.Or(c.Demands, 4)
 	c.Poll = cmp.Or(c.Poll, time.Second)
@@ -67,16 +67,22 @@ type Refresher struct {
 	runner  *runner
 	copier  *copier
 	deriver *deriver
+
+	scheduler *scheduler // nil: no schedule
 }
 
 // New does no I/O and starts nothing.
 func New(cfg Config) *Refresher {
 	cfg.setDefaults()
 	run := newRunner(&cfg)
-	return &Refresher{
+	r := &Refresher{
 		cfg: cfg, runner: run, deriver: newDeriver(run, &cfg),
 		copier: &copier{run, cfg.Copies, cfg.MinGap, cfg.LeaseTTL, cfg.Random, cfg.Logger},
 	}
+	if cfg.Copies != nil && cfg.Boards != nil {
+		r.scheduler = newScheduler(&cfg, r.RunOnce)
+	}
+	return r
 }
 
 func (r *Refresher) join(req Request) *job {
@@ -126,12 +132,20 @@ func (r *Refresher) Demand(ref leaderboard.PeriodRef) (wait func(context.Context
 	}
 }
 
-// Run keeps the schedules of all boards and follows the sources of derived boards until ctx ends, then waits for what
+// Follow tells of a board that is being read, as MySQL has just described it: the schedule of its rules holds for as long
+// as it is called now and then. It does not block.
+func (r *Refresher) Follow(l leaderboard.Listing) {
+	if r.scheduler != nil {
+		r.scheduler.follow(l)
+	}
+}
+
+// Run keeps the schedules of boards and follows the sources of derived boards until ctx ends, then waits for what
 // it began. Failures are logged and do not end it.
 func (r *Refresher) Run(ctx context.Context) {
 	var wg sync.WaitGroup
-	if r.cfg.Copies != nil && r.cfg.Boards != nil {
-		wg.Go(func() { newScheduler(&r.cfg, r.RunOnce).run(ctx) })
+	if r.scheduler != nil {
+		wg.Go(func() { r.scheduler.run(ctx) })
 	}
 	if r.cfg.Derived != nil {
 		wg.Go(func() { r.deriver.run(ctx) })

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -36,16 +35,6 @@ type Request struct {
 func (q *Request) forced() bool {
 	return !q.byReader() && q.Kind != leaderboard.RunKindRecompute
 }
-
-// ErrClosed: the server stops.
-var ErrClosed = fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
-
-var (
-	errLeaseLost = errors.New("refresher: the lease was lost, another process may build")
-	errPanic     = errors.New("refresher: panic")
-	errNoRedis   = errors.New("refresher: there are no copies without Redis")
-	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
-)
 
 const (
 	// historyTimeout bounds one write to the history.
@@ -389,54 +378,6 @@ func guarded(ctx context.Context, j, previous *job, w work) (out result, err err
 		}
 	}
 	return w.do(ctx, j)
-}
-
-// reasonOf words the cause of a failure for those who may not see the log. ctx is that of the run.
-func reasonOf(ctx context.Context, err error) string {
-	var network net.Error
-	switch {
-	case errors.Is(err, errPanic):
-		return "internal error, see the log"
-	case errors.Is(err, errNoRedis):
-		return "this server runs without Redis"
-	case errors.Is(err, errLeaseLost):
-		return "the lease was lost, another process may have built"
-	case errors.Is(ctx.Err(), context.Canceled):
-		return "the server was stopped"
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "it took too long"
-	case errors.Is(err, leaderboard.ErrPeriodNotFound):
-		return "the period no longer exists"
-	case errors.Is(err, leaderboard.ErrUnavailable):
-		return "MySQL is away"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "it took too long"
-	case errors.As(err, &network):
-		return "Redis or MySQL does not answer"
-	}
-	for _, known := range []error{
-		leaderboard.ErrBoardNotFound, leaderboard.ErrNotDerived, leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown,
-	} {
-		if errors.Is(err, known) {
-			return known.Error()
-		}
-	}
-	return "failed, see the log"
-}
-
-// sleep waits for d, or returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // noHistory remembers nothing.

@@ -1,13 +1,13 @@
 package refresher
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
+	"sync"
 	"time"
 
-	"github.com/robfig/cron/v3"
 	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
@@ -15,53 +15,19 @@ import (
 
 const (
 	boardsPage = 500
-	// scheduleStep is the least time between two looks through all plans, so that many boards cost little.
-	scheduleStep = 50 * time.Millisecond
-	// cronJitter spreads boards that are due at the same minute; it does not shift what counts as done since then.
-	cronJitter = 2 * time.Second
-	// minTriggerLook and maxTriggerLook bound how often triggers are checked, else ten times in the shortest time they name.
-	minTriggerLook = time.Second
-	maxTriggerLook = 30 * time.Second
+	// dueTimeout bounds looking at a copy and its period.
+	dueTimeout = 2 * time.Second
 )
 
-// Boards is what the schedule follows. Boards lists by name, from the one after a name; CurrentPeriod comes from MySQL
-// itself, never from a cache.
+// Boards is where the schedule finds the boards that have a cron expression, and holds copies against the database.
+// Boards lists by name, from the one after a name; CurrentPeriod comes from MySQL itself, never from a cache.
 type Boards interface {
 	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 	CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error)
 }
 
-// plan is when one board is due. It belongs to the goroutine of scheduler.run, and to the task that works on it while
-// busy.
-type plan struct {
-	board leaderboard.Board
-	busy  bool
-
-	full     schedule // nil: none
-	tick     time.Time
-	nextFull time.Time // tick and its jitter
-
-	every       time.Duration // 0: none
-	nextCatchUp time.Time
-
-	triggers []leaderboard.Trigger
-	look     time.Duration
-	nextLook time.Time
-	current  map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed
-}
-
-// next returns the earliest time at which something is due, false when nothing ever is.
-func (p *plan) next() (time.Time, bool) {
-	var first time.Time
-	for _, t := range []time.Time{p.nextFull, p.nextCatchUp, p.nextLook} {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	return first, !first.IsZero()
-}
-
-// scheduler keeps the schedules of all boards. Its plans belong to the goroutine of run, the rest does not change.
+// scheduler keeps the schedules of the boards that are read here, and of those that have a cron expression. Nothing is done
+// about any other board, and nothing walks through all of them but the list.
 type scheduler struct {
 	boards  Boards
 	copies  Copies
@@ -69,95 +35,128 @@ type scheduler struct {
 	random  func() float64
 	every   time.Duration // between two looks at the list of boards
 	log     *slog.Logger
-
-	plans   map[int64]*plan // by board
-	done    chan *plan
 	permits *semaphore.Weighted
-	busy    int
+	tasks   sync.WaitGroup
+	earlier chan struct{} // holds a value when something is due earlier than run knows
+
+	mu    sync.Mutex // of all plans, too
+	plans map[int64]*plan
+	queue queue // of the plans that nobody works on
 }
 
 func newScheduler(cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error)) *scheduler {
 	return &scheduler{
 		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, random: cfg.Random, every: cfg.Reload, log: cfg.Logger,
-		plans: map[int64]*plan{}, done: make(chan *plan), permits: semaphore.NewWeighted(int64(cfg.Parallel)),
+		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
+	}
+}
+
+// follow tells of a board that is being read, as MySQL has just described it. It does not block.
+func (s *scheduler) follow(l leaderboard.Listing) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.plans[l.Board.ID]
+	if p == nil || p.board.Version != l.Board.Version {
+		p = s.put(newPlan(l.Board, now, s.random))
+	}
+	p.periods, p.read = l.Periods, now
+	if !p.following {
+		p.resume(now)
+		s.enqueue(p)
+	}
+}
+
+// put makes a plan that of its board.
+func (s *scheduler) put(p *plan) *plan {
+	if old := s.plans[p.board.ID]; old != nil {
+		s.remove(old)
+	}
+	s.plans[p.board.ID] = p
+	return p
+}
+
+func (s *scheduler) remove(p *plan) {
+	delete(s.plans, p.board.ID)
+	if p.place >= 0 {
+		heap.Remove(&s.queue, p.place)
+	}
+}
+
+// enqueue gives a plan its place by when it is due, unless somebody works on it or it was replaced.
+func (s *scheduler) enqueue(p *plan) {
+	due, ok := p.next()
+	if !ok || p.busy || s.plans[p.board.ID] != p {
+		return
+	}
+	p.due = due
+	if p.place >= 0 {
+		heap.Fix(&s.queue, p.place)
+	} else {
+		heap.Push(&s.queue, p)
+	}
+	if p.place == 0 {
+		select {
+		case s.earlier <- struct{}{}:
+		default:
+		}
 	}
 }
 
 // run begins what is due until ctx ends, then waits for what it began. Failures are logged and do not end it.
 func (s *scheduler) run(ctx context.Context) {
-	var reload time.Time
-	for ctx.Err() == nil {
-		now := time.Now()
-		if !now.Before(reload) {
-			s.reload(ctx, now)
-			reload = now.Add(s.every)
-		}
-		wake := reload
-		for _, p := range s.plans {
-			if p.busy {
-				continue
-			}
-			if t, ok := p.next(); ok && !t.After(now) {
-				s.launch(ctx, p)
-			} else if ok && t.Before(wake) {
-				wake = t
-			}
-		}
-		s.waitUntil(ctx, latest(wake, now.Add(scheduleStep)))
-	}
-	for s.busy > 0 {
-		s.finished(<-s.done)
-	}
-}
-
-// waitUntil returns at that moment, or at the end of ctx. Tasks that end in the meantime free their plans, and may be
-// due again earlier.
-func (s *scheduler) waitUntil(ctx context.Context, wake time.Time) {
-	timer := time.NewTimer(time.Until(wake))
+	defer s.tasks.Wait()
+	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var reload time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			return
-		case p := <-s.done:
-			s.finished(p)
-			if t, ok := p.next(); ok && t.Before(wake) {
-				wake = latest(t, time.Now().Add(scheduleStep))
-				timer.Reset(time.Until(wake))
+		case <-s.earlier:
+		}
+		now := time.Now()
+		if !now.Before(reload) {
+			s.reload(ctx, now)
+			reload = now.Add(s.every)
+		}
+		timer.Reset(time.Until(s.launch(ctx, now, reload)))
+	}
+}
+
+// launch begins what is due and returns when something is next, before wake.
+func (s *scheduler) launch(ctx context.Context, now, wake time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) > 0 {
+		p := s.queue[0]
+		if p.due.After(now) {
+			if p.due.Before(wake) {
+				wake = p.due
 			}
+			break
 		}
+		heap.Pop(&s.queue)
+		p.busy = true
+		s.tasks.Go(func() {
+			if s.permits.Acquire(ctx, 1) == nil {
+				s.work(ctx, p)
+				s.permits.Release(1)
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			p.busy = false
+			s.enqueue(p)
+		})
 	}
+	return wake
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (s *scheduler) launch(ctx context.Context, p *plan) {
-	p.busy = true
-	s.busy++
-	go func() {
-		if s.permits.Acquire(ctx, 1) == nil {
-			s.due(ctx, p)
-			s.permits.Release(1)
-		}
-		s.done <- p
-	}()
-}
-
-func (s *scheduler) finished(p *plan) {
-	p.busy = false
-	s.busy--
-}
-
-// reload brings the plans in line with the boards. When MySQL does not answer, the plans stay as they are.
+// reload brings the plans in line with the list of boards: it finds boards with a cron expression that are not read here,
+// and drops what nobody needs any more. When MySQL does not answer, the plans stay as they are.
 func (s *scheduler) reload(ctx context.Context, now time.Time) {
-	seen := map[int64]bool{}
+	listed := map[int64]bool{}
 	after := ""
 	for {
 		boards, err := s.boards.Boards(ctx, after, boardsPage)
@@ -168,9 +167,9 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 			return
 		}
 		for _, b := range boards {
-			seen[b.ID] = true
-			if p := s.plans[b.ID]; p == nil || (p.board.Version != b.Version && !p.busy) {
-				s.plans[b.ID] = s.newPlan(b, now)
+			if b.Rules.Refresh.Full != "" {
+				listed[b.ID] = true
+				s.list(b, now)
 			}
 		}
 		if len(boards) < boardsPage {
@@ -178,81 +177,40 @@ func (s *scheduler) reload(ctx context.Context, now time.Time) {
 		}
 		after = boards[len(boards)-1].Name
 	}
-	for id := range s.plans {
-		if !seen[id] {
-			delete(s.plans, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, p := range s.plans {
+		if !listed[id] && now.Sub(p.read) > p.idle {
+			s.remove(p)
 		}
 	}
 }
 
-// newPlan makes the plan of a board. The first catch-ups of all boards are spread over their intervals.
-func (s *scheduler) newPlan(b leaderboard.Board, now time.Time) *plan {
-	p := &plan{board: b, current: map[leaderboard.Window]time.Time{}}
-	for _, w := range b.Rules.Windows {
-		p.current[w] = now
+// list makes the plan of a board that has a cron expression, unless there is one of that version.
+func (s *scheduler) list(b leaderboard.Board, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.plans[b.ID]
+	if old != nil && old.board.Version >= b.Version {
+		return
 	}
-	if b.Rules.Refresh.Full != "" {
-		if full, ok := parseCron(b.Rules.Refresh.Full); ok {
-			p.full = full
-			s.scheduleFull(p, now)
-		}
+	p := newPlan(b, now, s.random)
+	if old != nil && old.following {
+		p.periods, p.read = old.periods, old.read
+		p.resume(now)
 	}
-	if p.every = b.Rules.IncrementalEvery(); p.every > 0 {
-		p.nextCatchUp = now.Add(time.Duration(s.random() * float64(p.every)))
-	}
-	triggers, err := leaderboard.ParseTriggers(b.Rules.Refresh.Dynamic)
-	if err == nil && len(triggers) > 0 {
-		shortest := triggers[0].Every
-		for _, t := range triggers {
-			shortest = min(shortest, t.Every)
-		}
-		p.triggers, p.look = triggers, min(max(shortest/10, minTriggerLook), maxTriggerLook)
-		p.nextLook = now.Add(p.look)
-	}
-	return p
+	s.enqueue(s.put(p))
 }
 
-func (s *scheduler) scheduleFull(p *plan, now time.Time) {
-	p.nextFull = time.Time{}
-	if p.tick = p.full(now); !p.tick.IsZero() {
-		p.nextFull = p.tick.Add(time.Duration(s.random() * float64(cronJitter)))
-	}
-}
-
-// jittered returns d give or take a tenth, so that boards and processes do not all work at the same moments.
-func (s *scheduler) jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*s.random()))
-}
-
-// dueTimeout bounds looking at a copy and its period.
-const dueTimeout = 2 * time.Second
-
-// dueTasks are the parts of a plan that are due.
-type dueTasks struct {
-	full, catchUp, look bool
-	tick                time.Time // of full
-}
-
-// take says what is due and sets when it is next.
-func (s *scheduler) take(p *plan, now time.Time) dueTasks {
-	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	d := dueTasks{full: reached(p.nextFull), catchUp: reached(p.nextCatchUp), look: reached(p.nextLook), tick: p.tick}
-	if d.full {
-		s.scheduleFull(p, now)
-	}
-	if d.catchUp {
-		p.nextCatchUp = now.Add(s.jittered(p.every))
-	}
-	if d.look {
-		p.nextLook = now.Add(s.jittered(p.look))
-	}
-	return d
-}
-
-// due does what is due of one plan, for each window of the board.
-func (s *scheduler) due(ctx context.Context, p *plan) {
+// work does what is due of one plan, for each window of the board.
+func (s *scheduler) work(ctx context.Context, p *plan) {
 	now := time.Now()
-	d := s.take(p, now)
+	s.mu.Lock()
+	d := p.take(now)
+	s.mu.Unlock()
+	if !d.any() {
+		return
+	}
 	for _, w := range p.board.Rules.Windows {
 		req, ok := s.wanted(ctx, p, w, d, now)
 		if !ok {
@@ -266,18 +224,19 @@ func (s *scheduler) due(ctx context.Context, p *plan) {
 }
 
 // wanted looks at the copy of a board's current period and says which run it needs, if any. A board without a copy is
-// cold: nobody reads it, so nothing is done.
+// cold: nobody reads it, so nothing is done. MySQL is asked only when what it said last cannot tell.
 func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d dueTasks, now time.Time) (Request, bool) {
 	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
 	defer cancel()
-	period, err := s.boards.CurrentPeriod(ctx, p.board, w)
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // nobody has asked for it since it began: it is cold
-		p.current[w] = now
+	period, ok := d.period(w)
+	if !ok && !d.full {
 		return Request{}, false
 	}
-	if err != nil {
-		s.skipped(ctx, p, err)
-		return Request{}, false
+	if !ok {
+		if period, ok = s.lookUp(ctx, p, w); !ok {
+			p.current[w] = now
+			return Request{}, false
+		}
 	}
 	req := Request{Ref: period.Ref(&p.board)}
 	sent := time.Now()
@@ -295,11 +254,12 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		return req, true
 	}
 	if info.Seq > period.LastSeq {
-		// Either a write came between the two looks, or the database went back in time.
-		if period, err = s.boards.CurrentPeriod(ctx, p.board, w); err != nil {
-			s.skipped(ctx, p, err)
+		// Either a write came since MySQL was asked, or the database went back in time.
+		latest, ok := s.lookUp(ctx, p, w)
+		if !ok || latest.ID != period.ID {
 			return Request{}, false
 		}
+		period = latest
 	}
 	req.Kind = leaderboard.RunKindIncremental
 	behind := period.LastSeq - info.Seq
@@ -316,46 +276,18 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	return Request{}, false
 }
 
-// triggered says whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so
-// long ago.
-func triggered(triggers []leaderboard.Trigger, behind int64, since time.Duration) bool {
-	for _, t := range triggers {
-		if behind >= t.Changes && since >= t.Every {
-			return true
-		}
+// lookUp asks MySQL for the current period of a window; false: there is none, or MySQL does not answer.
+func (s *scheduler) lookUp(ctx context.Context, p *plan, w leaderboard.Window) (leaderboard.Period, bool) {
+	period, err := s.boards.CurrentPeriod(ctx, p.board, w)
+	gone := errors.Is(err, leaderboard.ErrPeriodNotFound) || errors.Is(err, leaderboard.ErrBoardNotFound)
+	if err != nil && !gone {
+		s.skipped(ctx, p, err)
 	}
-	return false
+	return period, err == nil
 }
 
 func (s *scheduler) skipped(ctx context.Context, p *plan, err error) {
 	if ctx.Err() == nil || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		s.log.Warn("scheduled refresh skipped", "board", p.board.Name, "error", err)
 	}
-}
-
-// schedule says when a full refresh is next due after a moment, the zero time for never.
-type schedule func(after time.Time) time.Time
-
-// parseCron reads five fields (minute, hour, day of month, month, day of week); times are UTC. false: not a cron
-// expression, or one that never comes, such as 30 February.
-func parseCron(expression string) (schedule, bool) {
-	if strings.ContainsAny(expression, "=@") { // time zones and descriptors, which the parser would take
-		return nil, false
-	}
-	s, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(expression)
-	if err != nil || s.Next(time.Unix(0, 0).UTC()).IsZero() {
-		return nil, false
-	}
-	return func(after time.Time) time.Time { return s.Next(after.UTC()) }, true
-}
-
-// CheckRules says what is wrong with the part of a board's rules that only the refresher understands.
-func CheckRules(r leaderboard.Rules) []leaderboard.FieldError {
-	if r.Refresh.Full == "" {
-		return nil
-	}
-	if _, ok := parseCron(r.Refresh.Full); !ok {
-		return []leaderboard.FieldError{{Pointer: "/refresh/full", Detail: "want a cron expression of five fields in UTC, such as 0 4 * * *"}}
-	}
-	return nil
 }

@@ -46,7 +46,7 @@ func (l *list) set(refresh leaderboard.Refresh, version int64) {
 	l.boards = []leaderboard.Board{{ID: 7, Name: "b", Version: version, Rules: rules}}
 }
 
-// scheduled runs the schedule of one board with a copy that is current.
+// scheduled runs the schedule of one board with a copy that is current. It is read once a second.
 func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) (*site, *list) {
 	t.Helper()
 	s := newSite()
@@ -54,6 +54,28 @@ func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) 
 	s.copied = leaderboard.CopyInfo{Exists: true, Revision: leaderboard.Revision{Seq: 10, AsOf: s.period.Committed}}
 	l := &list{site: s}
 	l.set(refresh, 1)
+	r := runs(t, s, l, change)
+	reader := time.NewTicker(time.Second)
+	l.read(r)
+	done := make(chan struct{})
+	go func() {
+		defer reader.Stop()
+		for {
+			select {
+			case <-reader.C:
+				l.read(r)
+			case <-done:
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() { close(done) })
+	return s, l
+}
+
+// runs is a process that keeps the schedule of boards.
+func runs(t *testing.T, s *site, l *list, change func(*Config)) *Refresher {
+	t.Helper()
 	r := newRefresher(t, s, func(c *Config) {
 		c.Boards = l
 		if change != nil {
@@ -67,7 +89,22 @@ func scheduled(t *testing.T, refresh leaderboard.Refresh, change func(*Config)) 
 		cancel()
 		wg.Wait()
 	})
-	return s, l
+	return r
+}
+
+// read makes a process read all boards, which it does not while MySQL is away.
+func (l *list) read(r *Refresher) {
+	l.mu.Lock()
+	boards, err := l.boards, l.err
+	l.mu.Unlock()
+	l.site.mu.Lock()
+	period := l.site.period
+	l.site.mu.Unlock()
+	for _, b := range boards {
+		if err == nil {
+			r.Follow(leaderboard.Listing{Board: b, Periods: []leaderboard.Period{period}})
+		}
+	}
 }
 
 // fates counts the runs by what they were.
@@ -127,7 +164,10 @@ func TestIncrementalRepairs(t *testing.T) {
 func TestCronSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a bubble begins at midnight UTC
-		s, _ := scheduled(t, leaderboard.Refresh{Full: "30 4 * * *", Incremental: "off"}, nil)
+		s, l := newSite(), &list{}
+		l.site, s.copied.Exists = s, true
+		l.set(leaderboard.Refresh{Full: "30 4 * * *"}, 1)
+		runs(t, s, l, nil) // nobody reads the board here
 		pass(4*time.Hour + 29*time.Minute)
 		if s.buildCount() > 0 {
 			t.Error("too early")
@@ -241,6 +281,9 @@ func TestScheduleSurvives(t *testing.T) {
 		s.change(func() { s.err = errors.New("away") })
 		pass(time.Minute)
 		s.change(func() { s.err = nil })
+		l.mu.Lock()
+		l.err = nil
+		l.mu.Unlock()
 		s.write(1)
 		pass(10 * time.Second)
 		if got := s.history(); !reflect.DeepEqual(got, []string{"incremental schedule done"}) {
@@ -249,61 +292,163 @@ func TestScheduleSurvives(t *testing.T) {
 	})
 }
 
-// TestManyBoards: many boards are all looked at, a bounded number at once, and not all at the same moment.
+// looks counts what the schedule asks.
+type looks struct {
+	*list
+	copies
+	mu     sync.Mutex
+	moment map[time.Time]int
+	boards map[string]int // looks at copies
+	mysql  int            // looks at periods
+	pages  int            // of the list
+}
+
+func newLooks(s *site, l *list) *looks {
+	return &looks{list: l, copies: copies{s}, moment: map[time.Time]int{}, boards: map[string]int{}}
+}
+
+func (l *looks) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.moment[time.Now()]++
+	l.boards[p.Board]++
+	return l.copies.Info(ctx, p)
+}
+
+func (l *looks) Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pages++
+	return l.list.Boards(ctx, after, limit)
+}
+
+func (l *looks) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leaderboard.Window) (leaderboard.Period, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mysql++
+	return l.list.CurrentPeriod(ctx, b, w)
+}
+
+// counts returns how often copies, periods and the list were looked at.
+func (l *looks) counts() (redis, mysql, pages int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, n := range l.boards {
+		redis += n
+	}
+	return redis, l.mysql, l.pages
+}
+
+// manyBoards are so many with the rules of a board that was given none.
+func manyBoards(n int) *list {
+	l := &list{site: newSite()}
+	for i := range n {
+		l.boards = append(l.boards, leaderboard.Board{ID: int64(i), Name: fmt.Sprintf("b%04d", i), Version: 1, Rules: leaderboard.Rules{}.WithDefaults()})
+	}
+	return l
+}
+
+// TestManyBoards: many boards that are read are all looked at, and not all at the same moment.
 func TestManyBoards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		starts := map[time.Time]int{}
-		seen := map[string]bool{}
-		s, l := newSite(), &list{}
-		l.site = s
-		for i := range 1200 { // more than a page of the list
-			l.boards = append(l.boards, leaderboard.Board{ID: int64(i), Name: fmt.Sprintf("b%04d", i), Version: 1, Rules: leaderboard.Rules{}.WithDefaults()})
-		}
-		r := newRefresher(t, s, func(c *Config) {
-			c.Boards = &watched{list: l, look: func(b leaderboard.Board) {
-				mu.Lock()
-				defer mu.Unlock()
-				starts[time.Now()]++
-				seen[b.Name] = true
-			}}
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		wg.Go(func() { r.Run(ctx) })
+		l := manyBoards(1200)
+		seen := newLooks(l.site, l)
+		r := runs(t, l.site, l, func(c *Config) { c.Boards, c.Copies = seen, seen })
+		l.read(r)
 		pass(5 * time.Second) // half of the interval
-		mu.Lock()
-		if len(seen) < 400 || len(seen) > 800 || len(starts) < 80 {
-			t.Errorf("%d boards were looked at, at %d moments", len(seen), len(starts))
+		boards := func() (n, moments int) {
+			seen.mu.Lock()
+			defer seen.mu.Unlock()
+			return len(seen.boards), len(seen.moment)
 		}
-		mu.Unlock()
+		if n, moments := boards(); n < 400 || n > 800 || moments < 80 {
+			t.Errorf("%d boards were looked at, at %d moments", n, moments)
+		}
 		pass(7 * time.Second)
-		cancel()
-		wg.Wait()
-		if len(seen) != 1200 {
-			t.Errorf("%d boards were looked at", len(seen))
+		if n, _ := boards(); n != 1200 {
+			t.Errorf("%d boards were looked at", n)
 		}
-		if n := s.buildCount(); n != 0 {
+		if n := l.site.buildCount(); n != 0 {
 			t.Errorf("%d builds", n)
 		}
 	})
 }
 
-// TestScheduleToleratesWrites: a write that comes between the looks at MySQL and at the copy is no reason for a run.
+// TestColdBoardsCostNothing: of boards that nobody reads here nothing is asked, but for the list, which is read once a
+// minute, and those with a cron expression when they are due. Of one that was read, for a minute.
+func TestColdBoardsCostNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := manyBoards(2000)
+		for i := range 3 {
+			l.boards[i].Rules.Refresh.Full = "*/15 * * * *"
+		}
+		seen := newLooks(l.site, l)
+		r := runs(t, l.site, l, func(c *Config) { c.Boards, c.Copies = seen, seen })
+		pass(time.Hour - time.Second)
+		redis, mysql, pages := seen.counts()
+		if want := 3 * 3; redis != want || mysql != want || pages > 60*5 {
+			t.Errorf("in an hour %d looks at copies, %d at periods, want %d; %d pages of the list", redis, mysql, want, pages)
+		}
+		pass(2 * time.Second)
+		l.read(r)
+		before, _, _ := seen.counts()
+		pass(10 * time.Minute)
+		redis, mysql, _ = seen.counts()
+		if n := redis - before; n < 2000*5 || n > 2000*7 || mysql > 3*4 {
+			t.Errorf("after reading %d boards once: %d looks at copies, %d at periods", len(l.boards), n, mysql)
+		}
+		r.scheduler.mu.Lock()
+		defer r.scheduler.mu.Unlock()
+		if n := len(r.scheduler.plans); n != 3 {
+			t.Errorf("%d plans are kept, want those of 3 boards", n)
+		}
+	})
+}
+
+// TestNewBoardIsInTime: a board that was made a moment ago is caught up with as its rules say, however long it is until
+// the list is read.
+func TestNewBoardIsInTime(t *testing.T) {
+	t.Parallel()
+	for _, age := range []time.Duration{0, 500 * time.Millisecond, 7 * time.Second, 59 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &list{site: newSite()}
+			r := runs(t, l.site, l, nil)
+			pass(age)
+			l.set(leaderboard.Refresh{Incremental: "1s"}, 1)
+			l.site.write(1)
+			l.site.change(func() { l.site.copied.Exists = true })
+			l.read(r)
+			pass(1500 * time.Millisecond)
+			if got := l.site.history(); !reflect.DeepEqual(got, []string{"incremental schedule done"}) {
+				t.Errorf("made after %s: %v", age, got)
+			}
+			pass(20 * time.Second) // read no more, and followed for a while
+			l.site.write(1)
+			l.read(r)
+			pass(1500 * time.Millisecond)
+			if got := l.site.history(); len(got) != 2 {
+				t.Errorf("the second one: %v", got)
+			}
+			pass(2 * time.Minute)
+			l.site.write(1)
+			l.read(r)
+			pass(1500 * time.Millisecond)
+			if got := l.site.history(); len(got) != 3 {
+				t.Errorf("read again after minutes: %v", got)
+			}
+		})
+	}
+}
+
+// TestScheduleToleratesWrites: writes that came since MySQL described the board are no reason for a run, when they are in
+// the copy.
 func TestScheduleToleratesWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := scheduled(t, leaderboard.Refresh{Incremental: "10s"}, func(c *Config) {
-			l := c.Boards.(*list)
-			first := true
-			c.Boards = &watched{list: l, after: func() {
-				if first {
-					l.site.write(1)
-					l.site.change(func() { l.site.copied.Seq, l.site.copied.AsOf = l.site.period.LastSeq, l.site.period.Committed })
-				}
-				first = !first
-			}}
+			c.Copies = written{c.Copies.(copies)}
 		})
 		pass(time.Minute)
 		if got := s.history(); len(got) > 0 {
@@ -317,21 +462,13 @@ func TestScheduleToleratesWrites(t *testing.T) {
 	})
 }
 
-// watched calls look before, and after behind, each look at a period.
-type watched struct {
-	*list
-	look  func(leaderboard.Board)
-	after func()
-}
+// written is copies of which each is written through to just before it is looked at.
+type written struct{ copies }
 
-func (w *watched) CurrentPeriod(ctx context.Context, b leaderboard.Board, window leaderboard.Window) (leaderboard.Period, error) {
-	if w.look != nil {
-		w.look(b)
-	}
-	if w.after != nil {
-		defer w.after()
-	}
-	return w.list.CurrentPeriod(ctx, b, window)
+func (w written) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.CopyInfo, error) {
+	w.write(1)
+	w.change(func() { w.copied.Seq, w.copied.AsOf = w.period.LastSeq, w.period.Committed })
+	return w.copies.Info(ctx, p)
 }
 
 // pass lets time pass, and everybody does what they have to do by then.

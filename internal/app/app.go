@@ -70,7 +70,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 			return nil, errors.Join(err, a.store.Close())
 		}
 	}
-	a.catalog = cache.NewCatalog(a.store)
+	a.catalog = cache.NewCatalog(a.store, cache.CatalogOptions{OnLookUp: func(l leaderboard.Listing) { a.refresher.Follow(l) }})
 	a.refresher = newRefresher(a.store, a.copies, log, a.metrics)
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)

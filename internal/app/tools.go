@@ -33,7 +33,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Tools{Store: s, catalog: cache.NewCatalog(s), close: s.Close}
+	t := &Tools{Store: s, catalog: cache.NewCatalog(s, cache.CatalogOptions{}), close: s.Close}
 	err = mysqlReady(ctx, s, cfg.MySQLDSN)
 	if copies {
 		client, openErr := topn.Open(cfg.RedisURL)

@@ -1,0 +1,53 @@
+package refresher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"leaderboard"
+)
+
+// ErrClosed: the server stops.
+var ErrClosed = fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
+
+var (
+	errLeaseLost = errors.New("refresher: the lease was lost, another process may build")
+	errPanic     = errors.New("refresher: panic")
+	errNoRedis   = errors.New("refresher: there are no copies without Redis")
+	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)
+)
+
+// reasonOf words the cause of a failure for those who may not see the log. ctx is that of the run.
+func reasonOf(ctx context.Context, err error) string {
+	var network net.Error
+	switch {
+	case errors.Is(err, errPanic):
+		return "internal error, see the log"
+	case errors.Is(err, errNoRedis):
+		return "this server runs without Redis"
+	case errors.Is(err, errLeaseLost):
+		return "the lease was lost, another process may have built"
+	case errors.Is(ctx.Err(), context.Canceled):
+		return "the server was stopped"
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "it took too long"
+	case errors.Is(err, leaderboard.ErrPeriodNotFound):
+		return "the period no longer exists"
+	case errors.Is(err, leaderboard.ErrUnavailable):
+		return "MySQL is away"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it took too long"
+	case errors.As(err, &network):
+		return "Redis or MySQL does not answer"
+	}
+	for _, known := range []error{
+		leaderboard.ErrBoardNotFound, leaderboard.ErrNotDerived, leaderboard.ErrOverloaded, leaderboard.ErrOutcomeUnknown,
+	} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return "failed, see the log"
+}
