@@ -53,7 +53,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, db: database, memory: &boards.Memory{}}
+	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory()}
 	s.lookup = boards.Lookup{DB: database, Memory: s.memory}
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,

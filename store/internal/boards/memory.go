@@ -1,8 +1,6 @@
 package boards
 
 import (
-	"sync"
-
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
@@ -16,19 +14,25 @@ type Known struct {
 	HasHidden bool // members may be hidden
 }
 
+// memoryBoards is how many boards a process remembers at least, of those that it has worked on last.
+const memoryBoards = 5000
+
 // Memory is what a process remembers of boards, by name. All methods may be called concurrently.
-type Memory struct{ boards sync.Map }
+type Memory struct{ boards *Recent[string, *Known] }
+
+// NewMemory returns one in which there is nothing.
+func NewMemory() *Memory { return &Memory{NewRecent[string, *Known](memoryBoards)} }
 
 // Get returns what is known of a board, and false with a zero Known when nothing is.
 func (m *Memory) Get(name string) (*Known, bool) {
-	if v, ok := m.boards.Load(name); ok {
-		return v.(*Known), true
+	if k, ok := m.boards.Get(name); ok {
+		return k, true
 	}
 	return &Known{}, false
 }
 
 // Put remembers a board.
-func (m *Memory) Put(k *Known) { m.boards.Store(k.Board.Name, k) }
+func (m *Memory) Put(k *Known) { m.boards.Put(k.Board.Name, k) }
 
 // Forget forgets a board.
 func (m *Memory) Forget(name string) { m.boards.Delete(name) }

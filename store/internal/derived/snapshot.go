@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"leaderboard"
@@ -20,7 +19,7 @@ import (
 type snapshots struct {
 	db     *db.DB
 	memory *boards.Memory
-	nested sync.Map // nestedSource: logged already, as often as rules change
+	nested *boards.Recent[nestedSource, bool] // logged already, as often as rules change
 }
 
 // derivation is a derived board and the states of its sources in one snapshot.
@@ -124,6 +123,9 @@ func (d *derivation) readReflected(ctx context.Context) error {
 	return rows.Err()
 }
 
+// nestedLogged is how many of them are remembered at least.
+const nestedLogged = 1000
+
 // nestedSource is what was logged already: a source that became derived itself.
 type nestedSource struct {
 	board, version, sourceVersion int64
@@ -147,7 +149,8 @@ func (d *derivation) readDesired(ctx context.Context) error {
 			continue
 		}
 		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
-		if _, again := d.nested.LoadOrStore(told, true); !again {
+		if _, again := d.nested.Get(told); !again {
+			d.nested.Put(told, true)
 			d.db.Log.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
 	}
