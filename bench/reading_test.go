@@ -46,7 +46,7 @@ func TestMeasureReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Pairs != 2 || r.Ratio <= 0 || r.Ratio > 0.5 || r.Here.P50 < 5*time.Millisecond || r.Bare.Rate <= r.Here.Rate {
+	if r.Pairs != 2 || r.Ratio <= 0 || r.Here.P50 < 5*time.Millisecond || r.Bare.P50 >= r.Here.P50 {
 		t.Errorf("a service that waits 5 ms beside a bare handler: %+v", r)
 	}
 	if h := r.Here; h.Local != h.Answers || h.Stale < h.Answers/3-1 || h.Stale > h.Answers/3+1 || h.Failed != 0 {
@@ -57,7 +57,7 @@ func TestMeasureReading(t *testing.T) {
 	}
 }
 
-// TestReadingOf: a machine that is ten times slower in one round; the ratios do not notice.
+// TestReadingOf: a machine that is ten times slower in the first round; the ratios do not notice.
 func TestReadingOf(t *testing.T) {
 	round := func(answers int64, cpu, p50, p99 time.Duration) slice {
 		latencies := make([]time.Duration, 100)
@@ -68,8 +68,8 @@ func TestReadingOf(t *testing.T) {
 		return slice{loadResult: &loadResult{answers: answers, took: time.Second, latencies: latencies, stale: 1}, cpu: cpu}
 	}
 	r := readingOf(
-		[]slice{round(800, 30, 2, 6), round(80, 300, 20, 60), round(820, 30, 2, 6)},
-		[]slice{round(1000, 20, 1, 2), round(100, 200, 10, 20), round(1000, 20, 1, 2)},
+		[]slice{round(80, 300, 20, 60), round(800, 30, 2, 6), round(820, 30, 2, 6)},
+		[]slice{round(100, 200, 10, 20), round(1000, 20, 1, 2), round(1000, 20, 1, 2)},
 	)
 	if r.Ratio != 0.8 || r.CPURatio != 1.5 || r.TailRatio != 1.5 || r.Here.Rate != 800 || r.Bare.CPU != 20 || r.Here.Stale != 3 || r.Here.Answers != 1700 {
 		t.Errorf("got %+v", r)
