@@ -26,7 +26,7 @@ const (
 	freshMaxAge  = 200 * time.Millisecond
 	freshGoal    = freshMaxAge + 50*time.Millisecond
 	flushEvery   = time.Second
-	redisLimit   = 2 * time.Second // of a command to Redis
+	redisLimit   = 3 * time.Second // of a command to Redis
 )
 
 // redisFault is what happens to Redis while answers are looked at.
@@ -215,7 +215,7 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 // freshness is what the polls of one fault came to.
 type freshness struct {
 	samples, stale, failed int
-	back                   int             // answers behind one that was there before they were asked for
+	back, backStale        int             // answers behind one that was there before they were asked for; the stale of them
 	ages                   []time.Duration // sorted, of answers that do not say that they are stale
 	staleMax               time.Duration   // age of the oldest of the others
 	commits                int
@@ -234,6 +234,9 @@ func freshnessOf(polls []poll, acks []ack) *freshness {
 		}
 		if p.seq < newest(p.sent) {
 			f.back++
+			if p.stale {
+				f.backStale++
+			}
 		}
 		age := time.Duration(0)
 		if at, ok := firstAfter(p.seq); ok {
@@ -299,7 +302,7 @@ func (f *freshness) row(fault string) row {
 	here := fmt.Sprintf("at most %s, p99 %s, p50 %s; of %s answers %d stale, %d back behind one before, %d errors; %s commits",
 		inMS(f.quantile(1)), inMS(f.quantile(0.99)), inMS(f.quantile(0.5)), thousands(f.samples), f.stale, f.back, f.failed, thousands(f.commits))
 	if f.stale > 0 {
-		here += fmt.Sprintf("; stale ones at most %s", inMS(f.staleMax))
+		here += fmt.Sprintf("; stale ones at most %s, %d of them back", inMS(f.staleMax), f.backStale)
 	}
 	return row{
 		What: "age of another server's answers, Redis " + fault, Here: here,

