@@ -12,6 +12,7 @@ const (
 // Period is one board × window × start. A member has at most one entry in it.
 type Period struct {
 	ID         int64
+	History    int64 // see Revision
 	BoardID    int64
 	Window     Window
 	Label      string // the name that it was given when it was made, "" for that of its window
@@ -32,12 +33,12 @@ func (p *Period) Name() string {
 }
 
 // Revision returns that of the period's last commit.
-func (p *Period) Revision() Revision { return Revision{Seq: p.LastSeq, AsOf: p.Committed} }
+func (p *Period) Revision() Revision { return Revision{p.History, p.LastSeq, p.Committed} }
 
 // Ref returns what a reader of the period needs to know. The rules of the board are shared.
 func (p *Period) Ref(b *Board) PeriodRef {
 	ref := PeriodRef{
-		ID: p.ID, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
+		ID: p.ID, History: p.History, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
 	}
 	if ref.Closed {
 		ref.LastSeq = p.LastSeq
@@ -59,6 +60,7 @@ type Listing struct {
 // one version; whoever keeps one for long must look it up again.
 type PeriodRef struct {
 	ID      int64
+	History int64 // who finds another one with the id says ErrPeriodNotFound: the database was restored
 	BoardID int64
 	Board   string // name
 	Window  Window

@@ -1,10 +1,28 @@
 package leaderboard
 
-// Revision names a state of a period: the number of its last change, and the database time of the commit that led to
-// it. Two histories that reach the same Seq (a database restored from a backup) differ in AsOf.
+import (
+	"crypto/rand"
+	"encoding/binary"
+)
+
+// Revision names a state of a period: the history that it belongs to, the number of its last change, and the database
+// time of the commit that led to it. Two periods that had the same id one after the other (a database restored from a
+// backup gives ids again) differ in History, two branches of one history that reach the same Seq in AsOf.
 type Revision struct {
-	Seq  int64
-	AsOf Micros
+	History int64 // random, made with the period, never 0
+	Seq     int64
+	AsOf    Micros
+}
+
+// NewHistory returns the name of a history that begins.
+func NewHistory() int64 {
+	for {
+		var b [8]byte
+		rand.Read(b[:])
+		if n := int64(binary.BigEndian.Uint64(b[:])); n != 0 {
+			return n
+		}
+	}
 }
 
 // Change is one step of a period: an entry appeared (Old nil), was replaced, or was removed (New nil).
@@ -19,6 +37,7 @@ type Change struct {
 // FirstSeq to LastSeq and no gap. It leads from the revision From to the revision To.
 type Commit struct {
 	PeriodID        int64
+	History         int64
 	FirstSeq        int64
 	LastSeq         int64
 	PrevCommittedAt Micros
@@ -28,10 +47,10 @@ type Commit struct {
 }
 
 // From returns the revision that the commit starts from.
-func (c *Commit) From() Revision { return Revision{Seq: c.FirstSeq - 1, AsOf: c.PrevCommittedAt} }
+func (c *Commit) From() Revision { return Revision{c.History, c.FirstSeq - 1, c.PrevCommittedAt} }
 
 // To returns the revision that the commit leads to.
-func (c *Commit) To() Revision { return Revision{Seq: c.LastSeq, AsOf: c.CommittedAt} }
+func (c *Commit) To() Revision { return Revision{c.History, c.LastSeq, c.CommittedAt} }
 
 // PeriodRevision is a revision of one period of many.
 type PeriodRevision struct {

@@ -130,7 +130,7 @@ func (b *board) put(ctx context.Context) (leaderboard.PeriodRef, error) {
 	if err != nil {
 		return leaderboard.PeriodRef{}, err
 	}
-	return leaderboard.PeriodRef{ID: p.ID, BoardID: made.ID, Board: made.Name, Window: p.Window, Name: p.Name(), Rules: &made.Rules}, nil
+	return p.Ref(&made), nil
 }
 
 // open opens one more store on the board.

@@ -182,9 +182,10 @@ func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, li
 }
 
 func periodIDs(periods []leaderboard.PeriodRef) string {
-	b := make([]byte, 0, 4*len(periods))
+	b := make([]byte, 0, 12*len(periods))
 	for i := range periods {
 		b = binary.AppendUvarint(b, uint64(periods[i].ID))
+		b = binary.BigEndian.AppendUint64(b, uint64(periods[i].History))
 	}
 	return string(b)
 }

@@ -11,8 +11,9 @@ import (
 // The keys under which answers are kept: everything that decides an answer, apart from how new it has to be.
 type (
 	periodKey struct {
-		id    int64
-		codec rank.Codec // while a board has no entries its order may change
+		id      int64
+		history int64
+		codec   rank.Codec // while a board has no entries its order may change
 
 		fields string // and so may the fields that an encoded answer shows
 	}
@@ -47,7 +48,7 @@ type periodic interface {
 func (k periodKey) period() int64 { return k.id }
 
 func periodKeyOf(p leaderboard.PeriodRef) periodKey {
-	return periodKey{p.ID, rank.CodecOf(p.Rules), p.Rules.Tiebreak.Layout()}
+	return periodKey{p.ID, p.History, rank.CodecOf(p.Rules), p.Rules.Tiebreak.Layout()}
 }
 
 func pageKeyOf(p leaderboard.PeriodRef, q leaderboard.PageQuery) pageKey {

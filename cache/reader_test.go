@@ -180,7 +180,7 @@ func TestReaderDemandsACopy(t *testing.T) {
 	}}))
 	q := leaderboard.PageQuery{Limit: 3}
 	want(t, page(t, r, b.ref, q), 3, leaderboard.SourceRedis, false)
-	if err := b.client.Del(cachetest.Within(t), "lb:{7}:key").Err(); err != nil {
+	if err := b.client.Del(cachetest.Within(t), "lb:{7}:5eed:key").Err(); err != nil {
 		t.Fatal(err)
 	}
 	cachetest.Eventually(t, "a damaged copy is built from scratch", func() bool { // the kept page may be served once more

@@ -150,13 +150,13 @@ func TestBuilderIsRefusedBySeq(t *testing.T) {
 	s := w.serve(t, "server")
 	for try := range 20 {
 		p := w.pauseBuilder(t, s, fmt.Sprintf("demo-%d", try), "before-publish")
-		left, err := w.redis.PTTL(t.Context(), leaseOf(p.period)).Result()
+		left, err := w.redis.PTTL(t.Context(), w.leaseOf(t, p.period)).Result()
 		if err != nil || left <= 0 {
 			t.Fatalf("the lease of the paused builder has %s left, %v", left, err)
 		}
 		stopped := time.Now()
 		p.write(t, 1_000_000)
-		if err := p.redis.Del(t.Context(), leaseOf(p.period)).Err(); err != nil {
+		if err := p.redis.Del(t.Context(), w.leaseOf(t, p.period)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		other := s.mustRebuild(t, p.board)

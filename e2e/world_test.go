@@ -184,15 +184,33 @@ func (w *world) scores(t *testing.T, board string) map[string]int64 {
 
 // copySeq returns the seq of a period's copy in Redis, "" when there is none.
 func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
-	seq, err := w.redis.HGet(ctx, fmt.Sprintf("lb:{%d}:meta", period), "seq").Result()
+	base, err := w.base(ctx, period)
+	if err != nil {
+		return "", err
+	}
+	seq, err := w.redis.HGet(ctx, base+"meta", "seq").Result()
 	if errors.Is(err, redis.Nil) {
 		return "", nil
 	}
 	return seq, err
 }
 
+// base returns what the keys of a period begin with.
+func (w *world) base(ctx context.Context, period int64) (string, error) {
+	var history int64
+	err := w.db.QueryRowContext(ctx, "SELECT history FROM periods WHERE id = ?", period).Scan(&history)
+	return fmt.Sprintf("lb:{%d}:%x:", period, uint64(history)), err
+}
+
 // leaseOf returns the key of the right to build a period's copy.
-func leaseOf(period int64) string { return fmt.Sprintf("lb:{%d}:lease", period) }
+func (w *world) leaseOf(t *testing.T, period int64) string {
+	t.Helper()
+	base, err := w.base(t.Context(), period)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base + "lease"
+}
 
 // temporaryKeys looks at the temporary keys of a period at one moment: how many there are, and the shortest and the
 // longest time that one has to live, in milliseconds. -1 is one that would stay.
@@ -204,7 +222,7 @@ func (w *world) temporaryKeys(ctx context.Context, period int64) (n, shortest, l
 			if not high or ttl > high then high = ttl end
 		end
 		return { #all, low or 0, high or 0 }`
-	v, err := w.redis.Eval(ctx, script, nil, fmt.Sprintf("lb:{%d}:tmp:*", period)).Int64Slice()
+	v, err := w.redis.Eval(ctx, script, nil, fmt.Sprintf("lb:{%d}:*:tmp:*", period)).Int64Slice()
 	if err != nil || len(v) != 3 {
 		return 0, 0, 0, fmt.Errorf("look at the temporary keys: %w", err)
 	}

@@ -104,7 +104,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	}
 	p, err := f.period(ctx, l, w, period)
 	ref := leaderboard.PeriodRef{
-		ID: p.ID, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
+		ID: p.ID, History: p.History, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
 	}
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq

@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS board_labels (
 
 CREATE TABLE IF NOT EXISTS periods (
     id              BIGINT        NOT NULL AUTO_INCREMENT,
+    history         BIGINT        NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
     board_id        BIGINT        NOT NULL,
     window_name     VARBINARY(16) NOT NULL COMMENT 'all_time, hour, day, …',
     name            VARBINARY(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: the name of the window',
@@ -74,6 +75,7 @@ CREATE TABLE IF NOT EXISTS rank_indexes (
     period_id BIGINT      NOT NULL,
     chunk     INT         NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
     chunks    INT         NOT NULL,
+    history   BIGINT      NOT NULL COMMENT 'periods.history',
     seq       BIGINT      NOT NULL COMMENT 'the state of the period that the index describes',
     saved_at  DATETIME(6) NOT NULL,
     payload   MEDIUMBLOB  NOT NULL COMMENT 'versioned: bounds of the buckets and their counts',

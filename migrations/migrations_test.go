@@ -239,8 +239,8 @@ func TestView(t *testing.T) {
 		for _, q := range []string{
 			`INSERT INTO boards (id, name, rules, created_at, updated_at) VALUES
 			 (1, 'up', '{"order":"desc","tiebreak":{"order":"asc"}}', NOW(6), NOW(6)), (2, 'down', '{"order":"asc","tiebreak":{"order":"desc"}}', NOW(6), NOW(6))`,
-			`INSERT INTO periods (id, board_id, window_name, starts_at, last_created_at, committed_at) VALUES
-			 (10, 1, 'all_time', '1970-01-01', NOW(6), NOW(6)), (20, 2, 'all_time', '1970-01-01', NOW(6), NOW(6))`,
+			`INSERT INTO periods (id, history, board_id, window_name, starts_at, last_created_at, committed_at) VALUES
+			 (10, 100, 1, 'all_time', '1970-01-01', NOW(6), NOW(6)), (20, 200, 2, 'all_time', '1970-01-01', NOW(6), NOW(6))`,
 			`INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES
 			 (10, 'é', 9223372036854775807, ~5, NOW(6)), (20, 'b', -9223372036854775808, 5, NOW(6)), (20, 'c', -1 - 7, 0, NOW(6))`,
 		} {

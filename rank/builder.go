@@ -71,10 +71,10 @@ func (b *Builder) Append(at State, to Key, count int64) error {
 		return fmt.Errorf("%w: %d entries from %x to %x", ErrCut, count, b.next, to)
 	case len(b.bounds) == 0:
 		b.at, b.newest = at, at
+	case at.differs(b.at), at.differs(b.newest):
+		return fmt.Errorf("%w at seq %d", ErrDiverged, at.Seq)
 	case at.Seq < b.at.Seq:
 		return fmt.Errorf("%w: folded up to seq %d, a bucket counted at %d", ErrGap, b.at.Seq, at.Seq)
-	case at.Seq == b.at.Seq && at.AsOf != b.at.AsOf, at.Seq == b.newest.Seq && at.AsOf != b.newest.AsOf:
-		return fmt.Errorf("%w at seq %d", ErrDiverged, at.Seq)
 	case at.Seq > b.newest.Seq:
 		b.newest = at
 	}
@@ -98,7 +98,7 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 	if news, err := b.at.Follows(c); err != nil || !news {
 		return err
 	}
-	if c.LastSeq == b.newest.Seq && c.CommittedAt != b.newest.AsOf {
+	if StateOf(c).differs(b.newest) {
 		return fmt.Errorf("%w at seq %d", ErrDiverged, c.LastSeq)
 	}
 	for i := range c.Changes {

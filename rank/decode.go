@@ -85,6 +85,7 @@ func (r *reader) image() *image {
 	im := &image{partial: !r.bad && flags[0] == flagPartial}
 	r.bad = r.bad || flags[0] > flagPartial
 	im.target = r.number()
+	im.at.History = r.signed()
 	im.at.Seq = r.number()
 	im.at.AsOf = leaderboard.Micros(r.signed())
 	im.at.Total = r.number()

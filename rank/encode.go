@@ -5,10 +5,10 @@ import (
 	"hash/crc32"
 )
 
-// The encoded form of an index. Numbers are varints as in encoding/binary, unsigned but for as_of:
+// The encoded form of an index. Numbers are varints as in encoding/binary, unsigned but for as_of and history:
 //
-//	"LBRI"  version (1)  flags (1 byte)
-//	target  seq  as_of  total  buckets
+//	"LBRI"  version (2)  flags (1 byte)
+//	target  history  seq  as_of  total  buckets
 //	count of the first bucket
 //	for each other bucket: bytes shared with the boundary before, bytes that follow, these bytes, count
 //	CRC-32C of all that, 4 bytes big endian
@@ -16,7 +16,7 @@ import (
 // Boundaries near each other share score and tiebreak more often than not, so a bucket takes about 20 bytes.
 // With flagPartial it is a build under way: the last bucket has the count 0 and starts where the build goes on.
 const (
-	encodeMagic = "LBRI\x01"
+	encodeMagic = "LBRI\x02"
 	flagPartial = 1
 	crcLen      = 4
 )
@@ -65,6 +65,7 @@ func (im *image) appendTo(b []byte) []byte {
 	}
 	b = append(b, flags)
 	b = binary.AppendUvarint(b, uint64(im.target))
+	b = binary.AppendVarint(b, im.at.History)
 	b = binary.AppendUvarint(b, uint64(im.at.Seq))
 	b = binary.AppendVarint(b, int64(im.at.AsOf))
 	b = binary.AppendUvarint(b, uint64(im.at.Total))

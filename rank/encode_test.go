@@ -20,13 +20,13 @@ func goldenIndex() *Index {
 		c.Key(leaderboard.Entry{Member: "u1", Score: 90, CreatedTime: 1534429870000000}),
 		c.Key(leaderboard.Entry{Member: "u20", Score: 90, CreatedTime: 1534429870000001}),
 	}
-	return newIndex(State{Revision: leaderboard.Revision{Seq: 300, AsOf: 1700000000000000}, Total: 13}, 5, bounds, []int64{5, 8, 0})
+	return newIndex(State{Revision: leaderboard.Revision{History: -3, Seq: 300, AsOf: 1700000000000000}, Total: 13}, 5, bounds, []int64{5, 8, 0})
 }
 
 var goldenBytes = strings.Join([]string{
-	"4c425249 01 00",                 // LBRI, version, flags
-	"05 ac02 8080f28183898506 0d 03", // target, seq, as_of, total, buckets
-	"05",                             // count
+	"4c425249 02 00",                    // LBRI, version, flags
+	"05 05 ac02 8080f28183898506 0d 03", // target, history, seq, as_of, total, buckets
+	"05",                                // count
 	"00 1a 7fffffffffffffa5 7fffffffffffffff 8005738e4b558780 7531 08", // shared, added, boundary, count
 	"17 04 81 753230 00",
 }, " ")
@@ -46,8 +46,8 @@ func TestEncodeGoldenBytes(t *testing.T) {
 	if got := data[:len(data)-crcLen]; !bytes.Equal(got, want) {
 		t.Errorf("encoded\n%x, want\n%x", got, want)
 	}
-	if got := binary.BigEndian.Uint32(data[len(data)-crcLen:]); got != 0xd1b4ce58 {
-		t.Errorf("CRC-32C is %08x, want d1b4ce58", got)
+	if got := binary.BigEndian.Uint32(data[len(data)-crcLen:]); got != 0xabf33b53 {
+		t.Errorf("CRC-32C is %08x, want abf33b53", got)
 	}
 	x, err := Decode(append(want, data[len(want):]...))
 	if err != nil {

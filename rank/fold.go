@@ -66,9 +66,16 @@ func StateOf(c *leaderboard.Commit) State {
 	return State{Revision: c.To(), Total: c.EntryCount}
 }
 
+// differs says whether two states cannot be of one history.
+func (m State) differs(o State) bool {
+	return m.History != o.History || m.Seq == o.Seq && m.AsOf != o.AsOf
+}
+
 // Follows says whether c is the commit that follows on m; false without an error when m contains c.
 func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	switch {
+	case c.History != m.History:
+		return false, fmt.Errorf("%w at seq %d", ErrDiverged, m.Seq)
 	case c.LastSeq < m.Seq:
 		return false, nil
 	case c.To() == m.Revision:

@@ -151,7 +151,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 	t.Logf("%d answers", len(c.answers))
 	judge(t, c.stores[0], c.ref, c.answers)
 	for i, s := range c.stores {
-		at, buckets, ok := s.IndexMark(c.ref.ID)
+		at, buckets, ok := s.IndexMark(c.ref)
 		single, snapshot, scanned, moved := s.Reads()
 		t.Logf("store %d: index at seq %d with %d buckets (%t); answers from %d single statements, %d transactions (%d scans), %d attempts in vain",
 			i, at.Seq, buckets, ok, single, snapshot, scanned, moved)

@@ -1,12 +1,15 @@
 package store
 
 import (
+	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/read"
 )
 
 // IndexMark returns the state of the rank index of a period in memory and its number of buckets; false without one.
-func (s *Store) IndexMark(periodID int64) (rank.State, int, bool) { return s.indexes.Loaded(periodID) }
+func (s *Store) IndexMark(ref leaderboard.PeriodRef) (rank.State, int, bool) {
+	return s.indexes.Loaded(ref)
+}
 
 // Reads counts the answers put together from single statements, those that took a transaction, those of them that were
 // counted by scanning, and attempts in vain.

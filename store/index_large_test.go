@@ -59,7 +59,7 @@ func TestIndexEqualScores(t *testing.T) {
 		if _, err := s.BuildIndex(t.Context(), ref, index.BuildRequest{Reason: leaderboard.RunReasonCommand}); err != nil {
 			t.Fatal(err)
 		}
-		if _, buckets, ok := s.IndexMark(ref.ID); !ok || buckets < n/512 {
+		if _, buckets, ok := s.IndexMark(ref); !ok || buckets < n/512 {
 			t.Fatalf("%d buckets", buckets)
 		}
 		rng := rand.New(rand.NewPCG(1, 1))

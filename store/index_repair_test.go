@@ -57,7 +57,7 @@ func (c *crowd) judge(t *testing.T) {
 func (c *crowd) indexed(t *testing.T, s *store.Store) {
 	t.Helper()
 	eventually(t, "the index is in memory", func() bool {
-		_, _, ok := s.IndexMark(c.ref.ID)
+		_, _, ok := s.IndexMark(c.ref)
 		return ok
 	})
 }
@@ -111,7 +111,7 @@ func TestIndexMiscounted(t *testing.T) {
 		if err != nil || fmt.Sprint(before.Entries) != fmt.Sprint(after.Entries) {
 			t.Errorf("%v, scanned %v (%v)", after, before, err)
 		}
-		if at, _, _ := other.IndexMark(c.ref.ID); at.Total != after.Total {
+		if at, _, _ := other.IndexMark(c.ref); at.Total != after.Total {
 			t.Errorf("the index has %d entries, the period %d", at.Total, after.Total)
 		}
 	})
@@ -215,7 +215,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.ask(t, s)
-		if _, _, ok := s.IndexMark(c.ref.ID); ok {
+		if _, _, ok := s.IndexMark(c.ref); ok {
 			t.Error("two processes build at once")
 		}
 		release := s.TakeScans()
@@ -353,14 +353,14 @@ func TestIndexMemory(t *testing.T) {
 					if err != nil || got.Tied != 20 || got.Strict != 21 {
 						t.Fatalf("%+v, %v", got, err)
 					}
-					_, _, ok := s.IndexMark(ref.ID)
+					_, _, ok := s.IndexMark(ref)
 					return ok
 				})
 			}
 		}
 		loaded := 0
 		for _, ref := range refs {
-			if _, _, ok := s.IndexMark(ref.ID); ok {
+			if _, _, ok := s.IndexMark(ref); ok {
 				loaded++
 			}
 		}

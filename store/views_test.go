@@ -77,8 +77,8 @@ func race(t *testing.T, dsn string) {
 	submit("race", "speedy", 900)
 	db := connect(t, dsn)
 	mustExec(t, db, "UPDATE boards SET state = 'deleting' WHERE name = 'removed'")
-	mustExec(t, db, "INSERT INTO periods (id, board_id, window_name, name, starts_at, state, last_created_at, committed_at)"+
-		" SELECT 99, board_id, window_name, '2026-11-18', starts_at - INTERVAL 1 DAY, 'deleting', last_created_at, committed_at FROM periods WHERE name = '2026-11-19'")
+	mustExec(t, db, "INSERT INTO periods (id, history, board_id, window_name, name, starts_at, state, last_created_at, committed_at)"+
+		" SELECT 99, 1, board_id, window_name, '2026-11-18', starts_at - INTERVAL 1 DAY, 'deleting', last_created_at, committed_at FROM periods WHERE name = '2026-11-19'")
 	mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_at) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
 }
 

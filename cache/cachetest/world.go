@@ -33,9 +33,12 @@ type Backup struct {
 	log     []leaderboard.Commit
 }
 
+// History is that of the period in a World, until it is another one.
+const History = 0x5eed
+
 // Ref returns a reference to the period with an id.
 func Ref(id int64) leaderboard.PeriodRef {
-	return leaderboard.PeriodRef{ID: id, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time"}
+	return leaderboard.PeriodRef{ID: id, History: History, BoardID: 1, Board: "b", Window: leaderboard.WindowAllTime, Name: "all_time"}
 }
 
 // NewWorld makes an empty period.
@@ -46,7 +49,7 @@ func NewWorld(id int64, rules leaderboard.Rules) *World {
 	}
 	w.Ref.Rules = &rules
 	w.cur.entries = map[string]leaderboard.Entry{}
-	w.cur.period = leaderboard.Period{ID: id, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
+	w.cur.period = leaderboard.Period{ID: id, History: History, BoardID: 1, Window: leaderboard.WindowAllTime, EndsAt: leaderboard.Forever, Committed: w.tick()}
 	w.remember()
 	return w
 }
@@ -93,7 +96,7 @@ func (w *World) Commit(edits ...Edit) leaderboard.Commit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := &w.cur.period
-	c := leaderboard.Commit{PeriodID: p.ID, FirstSeq: p.LastSeq + 1, PrevCommittedAt: p.Committed}
+	c := leaderboard.Commit{PeriodID: p.ID, History: p.History, FirstSeq: p.LastSeq + 1, PrevCommittedAt: p.Committed}
 	for _, e := range edits {
 		change := leaderboard.Change{Seq: p.LastSeq + 1, Member: e.member}
 		if old, ok := w.cur.entries[e.member]; ok {
@@ -133,6 +136,20 @@ func (w *World) Restore(b Backup) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cur = Backup{b.period, maps.Clone(b.entries), slices.Clone(b.log)}
+}
+
+// Replace puts another period in the place of this one: the database was restored, and gave the id again. The reference
+// is to the new one.
+func (w *World) Replace() leaderboard.PeriodRef {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cur.period.History++
+	w.cur.period.LastSeq, w.cur.period.EntryCount, w.cur.period.Committed = 0, 0, w.tick()
+	w.cur.entries, w.cur.log = map[string]leaderboard.Entry{}, nil
+	w.remember()
+	ref := w.Ref
+	ref.History = w.cur.period.History
+	return ref
 }
 
 // Prune forgets the log up to a seq.
@@ -237,7 +254,7 @@ func (w *World) Changes(_ context.Context, _, fromSeq int64, limit int) ([]leade
 }
 
 // Snapshot implements topn.Log.
-func (w *World) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+func (w *World) Snapshot(_ context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	name := w.Name()
 	w.mu.Lock()
 	if w.snapshot != nil {
@@ -247,6 +264,9 @@ func (w *World) Snapshot(_ context.Context, _ leaderboard.PeriodRef, limit int, 
 	w.mu.Unlock()
 	if failure != nil {
 		return failure
+	}
+	if name.History != ref.History {
+		return leaderboard.ErrPeriodNotFound
 	}
 	if err := begin(leaderboard.State{Revision: name, Total: int64(len(sorted))}); err != nil {
 		return err

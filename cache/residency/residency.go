@@ -119,6 +119,9 @@ func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *resident.Period
 	t := r.tenant(ref)
 	t.reads.Add(weight)
 	p := t.period.Load()
+	if p != nil && p.History() != ref.History {
+		return nil // one of the two was lost with a restore: the watch knows which
+	}
 	if p != nil && !p.Fits(ref.Rules) {
 		r.leave(t, p)
 		return nil
@@ -135,7 +138,7 @@ func (r *Periods) tenant(ref *leaderboard.PeriodRef) *tenant {
 		found, _ = r.tenants.LoadOrStore(ref.ID, t)
 	}
 	t := found.(*tenant)
-	if known := t.ref.Load(); known.Rules != ref.Rules || known.Closed != ref.Closed {
+	if known := t.ref.Load(); known.Rules != ref.Rules || known.History != ref.History || known.Closed != ref.Closed {
 		own := *ref
 		t.ref.Store(&own)
 	}

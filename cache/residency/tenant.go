@@ -83,7 +83,7 @@ func (t *tenant) shown(r leaderboard.Revision) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.period.Load()
-	if p == nil || t.coming >= r.Seq || p.At().Seq >= r.Seq {
+	if p == nil || p.At().History == r.History && (t.coming >= r.Seq || p.At().Seq >= r.Seq) {
 		return false
 	}
 	t.behind = true

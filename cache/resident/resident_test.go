@@ -176,7 +176,7 @@ func (w *world) commit(changed map[string]*leaderboard.Entry) leaderboard.Commit
 	if c.EntryCount = int64(len(w.sorted)); len(c.Changes) == 0 {
 		return c
 	}
-	w.at = rank.State{Revision: leaderboard.Revision{Seq: c.LastSeq, AsOf: c.CommittedAt}, Total: c.EntryCount}
+	w.at = rank.StateOf(&c)
 	return c
 }
 

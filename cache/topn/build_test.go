@@ -39,7 +39,7 @@ func TestPublishTwice(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.world.Fill(3)
-	job := &builder{copies: b.copies, ref: b.ref, token: "t", top: "lb:{7}:tmp:t:top", key: "lb:{7}:tmp:t:key"}
+	job := &builder{copies: b.copies, ref: b.ref, token: "t", top: "lb:{7}:5eed:tmp:t:top", key: "lb:{7}:5eed:tmp:t:key"}
 	if err := job.read(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}

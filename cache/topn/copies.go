@@ -104,14 +104,15 @@ func (c *Copies) slack(p leaderboard.PeriodRef) int {
 	return max(100, p.Rules.TopN/10)
 }
 
-// keys returns the three keys of a period's copy.
+// keys returns the three keys of a period's copy. The history is in their names: the copy of a period whose id is given
+// again after a restore is never found, and lives out its TTL.
 func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 	base := c.base(p)
 	return []string{base + "top", base + "key", base + "meta"}
 }
 
 func (c *Copies) base(p leaderboard.PeriodRef) string {
-	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:"
+	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:" + strconv.FormatUint(uint64(p.History), 16) + ":"
 }
 
 // format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no
@@ -140,7 +141,7 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 		info.Damaged = why == "damaged"
 		return info, r.err
 	}
-	h, err := parseHead(r.slice())
+	h, err := parseHead(r.slice(), p)
 	switch {
 	case errors.Is(err, ErrDamaged):
 		info.Damaged = true
@@ -148,7 +149,7 @@ func (c *Copies) Info(ctx context.Context, p leaderboard.PeriodRef) (leaderboard
 	case err != nil:
 		return leaderboard.CopyInfo{}, err
 	}
-	info.Exists, info.Seq, info.AsOf, info.Total = true, h.Seq, h.AsOf, h.Total
+	info.Exists, info.Revision, info.Total = true, h.Revision, h.Total
 	info.N, info.TTL, info.Complete = h.n, h.ttl, h.complete()
 	info.Short = h.short(p)
 	info.BuiltAt, info.BuildStarted = leaderboard.Micros(h.rest.int()), leaderboard.Micros(h.rest.int())

@@ -167,6 +167,39 @@ func TestForeignHistoryIsDropped(t *testing.T) {
 	}
 }
 
+// TestOtherHistory: the copy of a period whose id is another's since a restore is not found by it, and what still believes
+// in the old one changes neither.
+func TestOtherHistory(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.world.Fill(3)
+	b.build(t)
+	lost := b.ref
+	b.ref = b.world.Replace()
+	if info := b.info(t); info.Exists {
+		t.Fatalf("the new period has a copy: %+v", info)
+	}
+	if _, err := b.top(t, 1); !errors.Is(err, ErrMissing) {
+		t.Errorf("the copy of the new period answers: %v", err)
+	}
+	for range 5 { // beyond the seq of the lost one
+		b.world.Commit(cachetest.Put("x", 1))
+	}
+	if _, err := b.copies.CatchUp(cachetest.Within(t), lost); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("the lost period catches up: %v", err)
+	}
+	if _, err := b.copies.Build(cachetest.Within(t), lost); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		t.Errorf("the lost period is built: %v", err)
+	}
+	b.build(t)
+	if page, err := b.top(t, 5); err != nil || len(page.Entries) != 1 || page.Revision != b.world.Name() {
+		t.Errorf("the new period: %+v, %v", page, err)
+	}
+	if info := cachetest.Must(b.copies.Info(cachetest.Within(t), lost))(t); info.Seq != 3 {
+		t.Errorf("the copy of the lost period, which ends by its TTL: %+v", info)
+	}
+}
+
 func TestOtherFormats(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
@@ -322,8 +355,8 @@ func TestInfo(t *testing.T) {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	c := New(nil, nil, Options{Prefix: "x:"})
-	want := []string{"x:{12}:top", "x:{12}:key", "x:{12}:meta"}
-	if got := c.keys(leaderboard.PeriodRef{ID: 12}); !reflect.DeepEqual(got, want) {
+	want := []string{"x:{12}:ff:top", "x:{12}:ff:key", "x:{12}:ff:meta"}
+	if got := c.keys(leaderboard.PeriodRef{ID: 12, History: 255}); !reflect.DeepEqual(got, want) {
 		t.Errorf("keys are %v, want %v", got, want)
 	}
 	if got := len(rank.Codec{}.Key(leaderboard.Entry{Member: "m"})); got != rank.HeadLen+1 {

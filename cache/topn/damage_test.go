@@ -58,7 +58,7 @@ func (b *rig) checkDamaged(t *testing.T, what string) {
 func TestUnreadableReplyIsDamage(t *testing.T) {
 	t.Parallel()
 	good := []any{"ok", "1", "2", "3", int64(3), "", int64(-1)}
-	if _, err := parseHead(good); err != nil {
+	if _, err := parseHead(good, leaderboard.PeriodRef{}); err != nil {
 		t.Fatal(err)
 	}
 	for at := range good {
@@ -68,11 +68,11 @@ func TestUnreadableReplyIsDamage(t *testing.T) {
 			}
 			raw := append([]any{}, good...)
 			raw[at] = value
-			if _, err := parseHead(raw); !errors.Is(err, ErrDamaged) {
+			if _, err := parseHead(raw, leaderboard.PeriodRef{}); !errors.Is(err, ErrDamaged) {
 				t.Errorf("value %d is %v: %v, want ErrDamaged", at, value, err)
 			}
 		}
-		if _, err := parseHead(good[:at]); !errors.Is(err, ErrDamaged) {
+		if _, err := parseHead(good[:at], leaderboard.PeriodRef{}); !errors.Is(err, ErrDamaged) {
 			t.Errorf("it ends after %d values: %v, want ErrDamaged", at, err)
 		}
 	}

@@ -52,10 +52,15 @@ type Follower struct {
 	wg      sync.WaitGroup // one per backlog
 
 	mu       sync.Mutex
-	backlogs map[int64]*backlog
+	backlogs map[copyID]*backlog
 	stopped  bool
 	stop     chan struct{}
 }
+
+// copyID tells copies apart.
+type copyID struct{ period, history int64 }
+
+func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.History} }
 
 // backlog is what one period's copy still lacks; it has a goroutine. All fields belong to Follower.mu.
 type backlog struct {
@@ -85,7 +90,7 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	f := &Follower{
-		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), backlogs: map[int64]*backlog{}, stop: make(chan struct{}),
+		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), backlogs: map[copyID]*backlog{}, stop: make(chan struct{}),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
@@ -98,10 +103,10 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	if f.stopped {
 		return
 	}
-	b, running := f.backlogs[ref.ID]
+	b, running := f.backlogs[idOf(ref)]
 	if !running {
 		b = &backlog{applied: commit.From().Seq}
-		f.backlogs[ref.ID] = b
+		f.backlogs[idOf(ref)] = b
 	}
 	b.add(ref, commit)
 	if !running {
@@ -203,7 +208,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(b.commits) == 0 && !b.fromLog {
-		delete(f.backlogs, b.ref.ID)
+		delete(f.backlogs, idOf(b.ref))
 		return batch{}, false
 	}
 	next := b.batch

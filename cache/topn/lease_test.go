@@ -69,13 +69,13 @@ func TestReleaseComparesToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Set(cachetest.Within(t), "lb:{7}:lease", "another", time.Minute).Err(); err != nil {
+	if err := client.Set(cachetest.Within(t), "lb:{7}:5eed:lease", "another", time.Minute).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Release(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if got := client.Get(cachetest.Within(t), "lb:{7}:lease").Val(); got != "another" {
+	if got := client.Get(cachetest.Within(t), "lb:{7}:5eed:lease").Val(); got != "another" {
 		t.Errorf("after the release the lease is %q", got)
 	}
 }

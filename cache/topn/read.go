@@ -249,7 +249,7 @@ func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []st
 	if err != nil {
 		return nil, head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
-	h, err := parseHead(raw)
+	h, err := parseHead(raw, p)
 	if err != nil {
 		return nil, head{}, err
 	}
@@ -290,7 +290,7 @@ func (c *Copies) run(ctx context.Context, s *redis.Script, p leaderboard.PeriodR
 	if err != nil {
 		return head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
 	}
-	h, err := parseHead(raw)
+	h, err := parseHead(raw, p)
 	if err != nil {
 		return head{}, err
 	}

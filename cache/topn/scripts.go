@@ -151,7 +151,7 @@ type head struct {
 
 // parseHead reads a reply, or turns its reason for not answering into an error. A state that cannot be read is damage,
 // which a build repairs, and never a failure that would stand in its way.
-func parseHead(raw []any) (head, error) {
+func parseHead(raw []any, p leaderboard.PeriodRef) (head, error) {
 	r := &reply{raw: raw}
 	switch status := r.string(); {
 	case r.err != nil:
@@ -166,6 +166,7 @@ func parseHead(raw []any) (head, error) {
 		return head{}, fmt.Errorf("%w: status %q", ErrDamaged, status)
 	}
 	h := head{rest: r}
+	h.History = p.History // in the names of the keys
 	h.Seq, h.AsOf, h.Total = r.int(), leaderboard.Micros(r.int()), r.int()
 	h.n, h.floor, h.ttl = r.int(), rank.Key(r.string()), time.Duration(r.int())*time.Millisecond
 	h.Source = leaderboard.SourceRedis

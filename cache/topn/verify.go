@@ -69,7 +69,7 @@ func (c *Copies) image(ctx context.Context, p leaderboard.PeriodRef) (*image, er
 	if err != nil {
 		return nil, fmt.Errorf("topn: clone the copy of period %d: %w", p.ID, err)
 	}
-	h, err := parseHead(raw)
+	h, err := parseHead(raw, p)
 	if err != nil {
 		return nil, err
 	}

@@ -148,14 +148,17 @@ func (p *period) judge(r leaderboard.Revision, now time.Time, maxAge time.Durati
 	if denied && latest.denies(r) {
 		return VerdictDiverged
 	}
-	if r.Seq < p.floor.Seq {
+	if latest.exists && latest.History != r.History {
+		return VerdictUnknown // which one is of before a restore, the next statement shows
+	}
+	if r.History == p.floor.History && r.Seq < p.floor.Seq {
 		return VerdictOld
 	}
 	for _, s := range slices.Backward(p.samples) {
 		if now.Sub(s.sent) > maxAge {
 			break
 		}
-		if s.exists && s.Revision == r || !denied && s.denies(r) {
+		if s.exists && s.Revision == r || !denied && s.isBehind(r) {
 			if r != p.floor {
 				p.floor, p.raised = r, now
 			}
@@ -174,10 +177,13 @@ func (w *Watch) Check(ctx context.Context, id int64, r leaderboard.Revision) Ver
 	return verdict
 }
 
-// denies says whether the database has not come to a revision, at the time of the sample.
-func (s *sample) denies(r leaderboard.Revision) bool {
-	return !s.exists || s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf
+// isBehind says whether the database may have come to a revision since the sample: it had not then.
+func (s *sample) isBehind(r leaderboard.Revision) bool {
+	return !s.exists || s.History == r.History && (s.Seq < r.Seq || s.Seq == r.Seq && s.AsOf != r.AsOf)
 }
+
+// denies says whether the database has not come to a revision, at the time of the sample.
+func (s *sample) denies(r leaderboard.Revision) bool { return s.isBehind(r) || s.History != r.History }
 
 // maxSeen is how many revisions of answers are remembered until the next statement; answers differ in two or three.
 const maxSeen = 16
@@ -190,8 +196,10 @@ func (p *period) see(r leaderboard.Revision, now time.Time) {
 	}
 }
 
-// covers says whether a was committed after b, or is it: in whatever history, neither number is less.
-func covers(a, b leaderboard.Revision) bool { return a.Seq >= b.Seq && a.AsOf >= b.AsOf }
+// covers says whether a was committed after b, or is it: on whatever branch of a history, neither number is less.
+func covers(a, b leaderboard.Revision) bool {
+	return a.History == b.History && a.Seq >= b.Seq && a.AsOf >= b.AsOf
+}
 
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
 // way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
@@ -393,6 +401,9 @@ func (p *period) note(s sample, maxAge time.Duration) {
 func (p *period) check(s *sample) {
 	deny := func(r leaderboard.Revision, first time.Time) {
 		if first.Before(s.sent) && s.denies(r) {
+			if p.denied.History != r.History {
+				p.denied = r
+			}
 			p.denied.Seq, p.denied.AsOf = max(p.denied.Seq, r.Seq), max(p.denied.AsOf, r.AsOf)
 		}
 	}
@@ -400,7 +411,9 @@ func (p *period) check(s *sample) {
 		deny(a.Revision, a.first)
 		return a.first.Before(s.sent)
 	})
-	if deny(p.floor, p.raised); covers(p.denied, p.floor) {
-		p.floor = leaderboard.Revision{} // answers of the database itself are fresh again
+	if p.floor != (leaderboard.Revision{}) {
+		if deny(p.floor, p.raised); covers(p.denied, p.floor) {
+			p.floor = leaderboard.Revision{} // answers of the database itself are fresh again
+		}
 	}
 }

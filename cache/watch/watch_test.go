@@ -38,10 +38,13 @@ func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]le
 	}
 }
 
+// history is that of all periods here but for those of TestOtherHistory.
+const history = 77
+
 func (d *database) set(id, seq int64) leaderboard.Revision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.revisions[id] = leaderboard.Revision{Seq: seq, AsOf: leaderboard.Micros(seq * 10)}
+	d.revisions[id] = leaderboard.Revision{History: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)}
 	return d.revisions[id]
 }
 
@@ -152,11 +155,11 @@ func TestRestored(t *testing.T) {
 		wait(t, w, 1)
 		for range 3 {
 			judge(t, w, copied, VerdictDiverged)
-			judge(t, w, leaderboard.Revision{Seq: 8, AsOf: 80}, VerdictDiverged)
+			judge(t, w, leaderboard.Revision{History: history, Seq: 8, AsOf: 80}, VerdictDiverged)
 			time.Sleep(100 * time.Millisecond)
 		}
 		judge(t, w, restored, VerdictFresh)
-		again := leaderboard.Revision{Seq: 7, AsOf: 170} // committed by this server, later
+		again := leaderboard.Revision{History: history, Seq: 7, AsOf: 170} // committed by this server, later
 		judge(t, w, again, VerdictFresh)
 		d.mu.Lock()
 		d.revisions[1] = again
@@ -167,7 +170,7 @@ func TestRestored(t *testing.T) {
 		d.set(1, 8)
 		time.Sleep(10 * time.Millisecond)
 		wait(t, w, 1)
-		judge(t, w, leaderboard.Revision{Seq: 7, AsOf: 70}, VerdictOld) // of the copy
+		judge(t, w, leaderboard.Revision{History: history, Seq: 7, AsOf: 70}, VerdictOld) // of the copy
 	})
 }
 
@@ -189,6 +192,43 @@ func TestRestoredBelowTheFloor(t *testing.T) {
 	})
 }
 
+// TestOtherHistory: an id that is given again after a restore is another period, whatever the numbers are. What is not of
+// the history that was shown last waits for the next statement, and is fresh or diverged then.
+func TestOtherHistory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		become := func(r leaderboard.Revision) leaderboard.Revision {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.revisions[1] = r
+			return r
+		}
+		lost := become(leaderboard.Revision{History: 1, Seq: 9, AsOf: 90})
+		wait(t, w, 1)
+		judge(t, w, lost, VerdictFresh)
+		made := become(leaderboard.Revision{History: 2, Seq: 3, AsOf: 100})
+		judge(t, w, made, VerdictUnknown)
+		time.Sleep(time.Microsecond)
+		if got := w.Check(t.Context(), 1, made); got != VerdictFresh {
+			t.Errorf("the new period: verdict %d", got)
+		}
+		judge(t, w, lost, VerdictDiverged)
+		other := leaderboard.Revision{History: 1, Seq: 10, AsOf: 110} // never seen before
+		judge(t, w, other, VerdictUnknown)
+		time.Sleep(time.Microsecond)
+		if got := w.Check(t.Context(), 1, other); got != VerdictDiverged {
+			t.Errorf("the lost period, further on: verdict %d", got)
+		}
+		for range 10 {
+			judge(t, w, made, VerdictFresh)
+			time.Sleep(50 * time.Millisecond)
+		}
+		judge(t, w, leaderboard.Revision{History: 2, Seq: 4, AsOf: 120}, VerdictFresh) // an own commit
+		judge(t, w, made, VerdictOld)
+	})
+}
+
 // TestFirstRead: a copy that is ahead of the database is found out by its first reader.
 func TestFirstRead(t *testing.T) {
 	t.Parallel()
@@ -196,7 +236,7 @@ func TestFirstRead(t *testing.T) {
 		w, d := start(t, Options{})
 		d.set(1, 6)
 		for range 3 {
-			ahead := leaderboard.Revision{Seq: 9, AsOf: 90}
+			ahead := leaderboard.Revision{History: history, Seq: 9, AsOf: 90}
 			judge(t, w, ahead, VerdictUnknown)
 			time.Sleep(time.Microsecond)
 			if got := w.Check(t.Context(), 1, ahead); got != VerdictDiverged {
@@ -212,7 +252,7 @@ func TestDeleted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
-		made := leaderboard.Revision{Seq: 0, AsOf: 40}
+		made := leaderboard.Revision{History: history, Seq: 0, AsOf: 40}
 		wait(t, w, 1)
 		judge(t, w, made, VerdictFresh) // made since it was asked about
 		d.mu.Lock()
@@ -248,7 +288,7 @@ func TestNobodyReads(t *testing.T) {
 		if n := d.count(); n < 19 || n > 22 {
 			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
 		}
-		judge(t, w, leaderboard.Revision{Seq: 5, AsOf: 50}, VerdictUnknown)
+		judge(t, w, leaderboard.Revision{History: history, Seq: 5, AsOf: 50}, VerdictUnknown)
 		before := time.Now()
 		wait(t, w, 1)
 		if took := time.Since(before); took > 2*time.Millisecond {

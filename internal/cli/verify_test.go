@@ -56,7 +56,11 @@ func TestVerifyStatus(t *testing.T) {
 	}
 	client := redis.NewClient(opts)
 	defer client.Close()
-	if err := client.Del(t.Context(), fmt.Sprintf("lb:{%d}:key", ids[1])).Err(); err != nil {
+	keys, err := client.Keys(t.Context(), fmt.Sprintf("lb:{%d}:*:key", ids[1])).Result()
+	if err != nil || len(keys) != 1 {
+		t.Fatal(keys, err)
+	}
+	if err := client.Del(t.Context(), keys...).Err(); err != nil {
 		t.Fatal(err)
 	}
 	verify(exitFailed, `"board":"b","window":"all_time","period":"all_time","equal":false`, "1 of 2 copies are not what MySQL says", "1 of 2 could not be compared")

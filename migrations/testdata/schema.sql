@@ -127,6 +127,7 @@ CREATE VIEW `period_counts` AS select (convert(`b`.`name` using utf8mb4) collate
 
 CREATE TABLE `periods` (
   `id` bigint NOT NULL AUTO_INCREMENT,
+  `history` bigint NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
   `board_id` bigint NOT NULL,
   `window_name` varbinary(16) NOT NULL COMMENT 'all_time, hour, day, …',
   `name` varbinary(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: the name of the window',
@@ -158,6 +159,7 @@ CREATE TABLE `rank_indexes` (
   `period_id` bigint NOT NULL,
   `chunk` int NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
   `chunks` int NOT NULL,
+  `history` bigint NOT NULL COMMENT 'periods.history',
   `seq` bigint NOT NULL COMMENT 'the state of the period that the index describes',
   `saved_at` datetime(6) NOT NULL,
   `payload` mediumblob NOT NULL COMMENT 'versioned: bounds of the buckets and their counts',

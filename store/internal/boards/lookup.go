@@ -23,7 +23,7 @@ type Lookup struct {
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() {
-		err = l.DB.Once(ctx, func(tx *sqlx.Tx) error {
+		err = l.DB.InTx(ctx, func(tx *sqlx.Tx) error {
 			listing, err = l.Begin(ctx, tx, name)
 			return err
 		})

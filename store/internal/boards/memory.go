@@ -8,7 +8,7 @@ import (
 // Known is a board at one version, and its current periods as the last batch found them. It is shared and never written
 // to. Whoever locks the board finds out whether it still holds. The zero value is a board of which nothing is known.
 type Known struct {
-	Board     leaderboard.Board // without its times
+	Board     leaderboard.Board // without the time when it was made
 	Calendar  leaderboard.Calendar
 	Periods   []int64
 	HasHidden bool // members may be hidden
@@ -39,7 +39,7 @@ func (m *Memory) Forget(name string) { m.boards.Delete(name) }
 
 // Calendar returns the calendar of a board's rules, from memory when the same version is known.
 func (m *Memory) Calendar(b *leaderboard.Board) (leaderboard.Calendar, error) {
-	if k, ok := m.Get(b.Name); ok && k.Board.ID == b.ID && k.Board.Version == b.Version {
+	if k, ok := m.Get(b.Name); ok && k.Board.ID == b.ID && k.Board.Version == b.Version && k.Board.UpdatedTime == b.UpdatedTime {
 		return k.Calendar, nil
 	}
 	cal, err := b.Rules.Calendar()

@@ -67,7 +67,7 @@ type execer interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// Write closes the periods that have ended and begins those that lack a row; they get their ids. The lock of the
+// Write closes the periods that have ended and begins those that lack a row; they get their ids and histories. The lock of the
 // board's row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
 func (r *Rollover) Write(ctx context.Context, tx execer) error {
 	for _, id := range r.Ended {
@@ -80,8 +80,9 @@ func (r *Rollover) Write(ctx context.Context, tx execer) error {
 		if p.ID != 0 {
 			continue
 		}
-		q := (&db.Text{}).Str("INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
-		q.Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
+		q := (&db.Text{}).Str("INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
+		history := leaderboard.NewHistory()
+		q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 		if p.EndsAt == leaderboard.Forever {
 			q.Str("NULL")
 		} else {
@@ -97,6 +98,7 @@ func (r *Rollover) Write(ctx context.Context, tx execer) error {
 		if p.ID, err = result.LastInsertId(); err != nil {
 			return err
 		}
+		p.History = history
 	}
 	return nil
 }

@@ -80,6 +80,7 @@ func Get(ctx context.Context, q sqlx.QueryerContext, query, name string) (leader
 // PeriodRow is a row of periods.
 type PeriodRow struct {
 	ID         int64        `db:"id"`
+	History    int64        `db:"history"`
 	BoardID    int64        `db:"board_id"`
 	Window     []byte       `db:"window_name"`
 	Label      []byte       `db:"name"`
@@ -92,13 +93,13 @@ type PeriodRow struct {
 }
 
 // PeriodColumns are the columns of a PeriodRow.
-const PeriodColumns = "id, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
+const PeriodColumns = "id, history, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
 
 // Period returns the period of the row.
 func (r *PeriodRow) Period() leaderboard.Period {
 	p := leaderboard.Period{
-		ID: r.ID, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label), StartsAt: leaderboard.MicrosOf(r.StartsAt),
-		EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
+		ID: r.ID, History: r.History, BoardID: r.BoardID, Window: leaderboard.Window(r.Window), Label: string(r.Label),
+		StartsAt: leaderboard.MicrosOf(r.StartsAt), EndsAt: leaderboard.Forever, State: leaderboard.PeriodState(r.State), LastSeq: r.LastSeq,
 		EntryCount: r.EntryCount, Committed: leaderboard.MicrosOf(r.Committed),
 	}
 	if r.EndsAt.Valid {
@@ -109,17 +110,17 @@ func (r *PeriodRow) Period() leaderboard.Period {
 
 // JoinedPeriod is the row of a period on the outer side of a join: there may be none.
 type JoinedPeriod struct {
-	id, seq, entries              sql.NullInt64
+	id, history, seq, entries     sql.NullInt64
 	window, name, state           sql.NullString
 	startsAt, endsAt, committedAt sql.NullTime
 }
 
 // JoinedPeriodColumns are the columns of a JoinedPeriod, of the table p of the join.
-const JoinedPeriodColumns = "p.id, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at"
+const JoinedPeriodColumns = "p.id, p.history, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at"
 
 // Dest returns where JoinedPeriodColumns are scanned to.
 func (p *JoinedPeriod) Dest() []any {
-	return []any{&p.id, &p.window, &p.name, &p.startsAt, &p.endsAt, &p.state, &p.seq, &p.entries, &p.committedAt}
+	return []any{&p.id, &p.history, &p.window, &p.name, &p.startsAt, &p.endsAt, &p.state, &p.seq, &p.entries, &p.committedAt}
 }
 
 // Exists says whether there is a period.
@@ -128,8 +129,8 @@ func (p *JoinedPeriod) Exists() bool { return p.id.Valid }
 // Period returns the period of a board, when it Exists.
 func (p *JoinedPeriod) Period(boardID int64) leaderboard.Period {
 	row := PeriodRow{
-		ID: p.id.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String), StartsAt: p.startsAt.Time,
-		EndsAt: p.endsAt, State: []byte(p.state.String), LastSeq: p.seq.Int64, EntryCount: p.entries.Int64, Committed: p.committedAt.Time,
+		ID: p.id.Int64, History: p.history.Int64, BoardID: boardID, Window: []byte(p.window.String), Label: []byte(p.name.String),
+		StartsAt: p.startsAt.Time, EndsAt: p.endsAt, State: []byte(p.state.String), LastSeq: p.seq.Int64, EntryCount: p.entries.Int64, Committed: p.committedAt.Time,
 	}
 	return row.Period()
 }

@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -153,11 +152,12 @@ func (b *lockedBoard) complete(p *period, row *leaderboard.Period) {
 }
 
 // appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
-// the time before the wait. The board's rules come along only when they are not the ones known. The index is named
+// the time before the wait. The board's rules come along only when they are not the ones known: after a restore another
+// board may have the id and the version, but not the time. The index is named
 // because the order of locking follows from it, and because closed periods are many.
 func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
-	t.Str("SELECT b.id, b.version, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
-	t.Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, ").Str(boards.JoinedPeriodColumns)
+	t.Str("SELECT b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
+	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
 }
@@ -165,10 +165,9 @@ func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
 // scanLock reads the answer to appendLock.
 func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) error {
 	var (
-		open             []leaderboard.Period
-		boardID, version int64
-		hasHidden        bool
-		rules            []byte
+		open      []leaderboard.Period
+		board     boards.Row
+		hasHidden bool
 	)
 	for rows.Next() {
 		var (
@@ -176,7 +175,8 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 			lastCreated sql.NullTime
 			sysdate     time.Time
 		)
-		if err := rows.Scan(append([]any{&boardID, &version, &hasHidden, &rules, &sysdate, &lastCreated}, row.Dest()...)...); err != nil {
+		dest := []any{&board.ID, &board.Version, &board.Updated, &hasHidden, &board.Rules, &sysdate, &lastCreated}
+		if err := rows.Scan(append(dest, row.Dest()...)...); err != nil {
 			return err
 		}
 		// The row of the board is locked first: the latest reading is one with all locks held.
@@ -184,20 +184,21 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 		if !row.Exists() {
 			continue
 		}
-		p := row.Period(boardID)
+		p := row.Period(board.ID)
 		open = append(open, p)
 		b.open = append(b.open, newPeriod(&p, lastCreated))
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if boardID == 0 {
+	if board.ID == 0 {
 		t.memory.Forget(name)
 		return leaderboard.ErrBoardNotFound
 	}
-	if b.known.Board.ID != boardID || b.known.Board.Version != version {
+	if board.Rules != nil {
+		board.Name = []byte(name)
 		var err error
-		if b.known, err = t.remember(name, boardID, version, rules); err != nil {
+		if b.known, err = t.remember(&board); err != nil {
 			return err
 		}
 	}
@@ -206,7 +207,7 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 		fresh.HasHidden = hasHidden
 		b.known = &fresh
 	}
-	b.rollover = boards.RolloverAt(b.known.Calendar, boardID, b.known.Board.Rules.Windows, open, b.clock)
+	b.rollover = boards.RolloverAt(b.known.Calendar, board.ID, b.known.Board.Rules.Windows, open, b.clock)
 	return nil
 }
 
@@ -219,14 +220,14 @@ func newPeriod(row *leaderboard.Period, lastCreated sql.NullTime) *period {
 }
 
 // remember remembers rules that are new, without periods.
-func (t *transaction) remember(name string, boardID, version int64, rules []byte) (*boards.Known, error) {
-	k := &boards.Known{Board: leaderboard.Board{ID: boardID, Name: name, Version: version}}
-	err := json.Unmarshal(rules, &k.Board.Rules)
-	if err == nil {
-		k.Calendar, err = k.Board.Rules.Calendar()
-	}
+func (t *transaction) remember(row *boards.Row) (*boards.Known, error) {
+	board, err := row.Board()
 	if err != nil {
-		return nil, db.Wrap("rules of board "+name, err)
+		return nil, err
+	}
+	k := &boards.Known{Board: board}
+	if k.Calendar, err = board.Rules.Calendar(); err != nil {
+		return nil, db.Wrap("rules of board "+board.Name, err)
 	}
 	t.memory.Put(k)
 	return k, nil

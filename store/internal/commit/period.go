@@ -216,7 +216,7 @@ func (p *period) commits(most int) []*leaderboard.Commit {
 			count += growth(&changes[i])
 		}
 		c := &leaderboard.Commit{
-			PeriodID: p.ref.ID, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
+			PeriodID: p.ref.ID, History: p.ref.History, FirstSeq: changes[0].Seq, LastSeq: changes[len(changes)-1].Seq,
 			PrevCommittedAt: p.committed, CommittedAt: leaderboard.CommitTime(p.clock, p.committed, changes), EntryCount: count, Changes: changes,
 		}
 		p.committed = c.CommittedAt

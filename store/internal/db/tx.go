@@ -24,11 +24,11 @@ func Retry(again func(error) bool, fn func() error) error {
 
 // InTx runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	return Retry(Retryable, func() error { return d.Once(ctx, fn) })
+	return Retry(Retryable, func() error { return d.once(ctx, fn) })
 }
 
-// Once runs fn in a transaction and commits it.
-func (d *DB) Once(ctx context.Context, fn func(*sqlx.Tx) error) error {
+// once runs fn in a transaction and commits it.
+func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	tx, err := d.BeginTxx(ctx, nil)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type Result struct {
 	Keys   [][]rank.Key // per scan, in order; of the members' entries [0] only, in order
 }
 
-const StateColumns = "p.last_seq, p.committed_at, p.entry_count"
+const StateColumns = "p.history, p.last_seq, p.committed_at, p.entry_count"
 
 // Run runs the query on one period. The error is ErrPeriodNotFound when there is no such period, or one of the driver.
 func (qu *Query) Run(ctx context.Context, d *db.DB, q db.Querier, periodID int64) (Result, error) {
@@ -164,7 +164,7 @@ type resultRow struct {
 
 func newResultRow(r *Result, entries bool) *resultRow {
 	row := &resultRow{counts: make([]int64, len(r.Counts))}
-	row.dest = append(row.dest, &r.State.Seq, &row.asOf, &r.State.Total)
+	row.dest = append(row.dest, &r.State.History, &r.State.Seq, &row.asOf, &r.State.Total)
 	for i := range row.counts {
 		row.dest = append(row.dest, &row.counts[i])
 	}

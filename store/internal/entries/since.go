@@ -79,8 +79,8 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 
 const (
 	// stateText and commitText have the same columns: the first is a commit without a beginning.
-	stateText  = "SELECT id, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
-	commitText = ") UNION ALL (SELECT period_id, first_seq, last_seq, prev_committed_at, committed_at, entry_count, payload FROM changes WHERE "
+	stateText  = "SELECT id, history, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
+	commitText = ") UNION ALL (SELECT period_id, 0, first_seq, last_seq, prev_committed_at, committed_at, entry_count, payload FROM changes WHERE "
 )
 
 // placeText is the statement for the state of a period and the next commits of its log.
@@ -125,7 +125,7 @@ func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode 
 			prev, committed sql.NullTime
 			payload         sql.RawBytes
 		)
-		if err := rows.Scan(&c.PeriodID, &c.FirstSeq, &c.LastSeq, &prev, &committed, &c.EntryCount, &payload); err != nil {
+		if err := rows.Scan(&c.PeriodID, &c.History, &c.FirstSeq, &c.LastSeq, &prev, &committed, &c.EntryCount, &payload); err != nil {
 			return nil, err
 		}
 		c.PrevCommittedAt, c.CommittedAt = leaderboard.MicrosOf(prev.Time), leaderboard.MicrosOf(committed.Time)
@@ -146,6 +146,9 @@ func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode 
 		if p.At == (leaderboard.Revision{}) { // the log of a period that is gone, or being deleted
 			delete(parts, id)
 			continue
+		}
+		for i := range p.Commits {
+			p.Commits[i].History = p.At.History
 		}
 		slices.SortFunc(p.Commits, func(a, b leaderboard.Commit) int { return cmp.Compare(a.LastSeq, b.LastSeq) })
 	}

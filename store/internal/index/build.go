@@ -87,7 +87,7 @@ func (b *build) work(ctx context.Context) (*rank.Index, error) {
 func (b *build) resume(ctx context.Context) {
 	x := b.indexes
 	b.builder = rank.NewBuilder(x.cfg.Target)
-	saved, err := x.saved.read(ctx, b.ref.ID)
+	saved, err := x.saved.read(ctx, b.ref)
 	if err != nil || saved == nil || !saved.whole {
 		return
 	}
@@ -113,7 +113,7 @@ func (b *build) slice(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback()
-	state, err := entries.StateOf(ctx, b.indexes.db, tx, b.ref.ID)
+	state, err := b.indexes.stateOf(ctx, tx, b.ref)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (b *build) checkpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.indexes.saved.write(ctx, b.ref.ID, b.builder.At().Seq, payload, true); err != nil {
+	if err := b.indexes.saved.write(ctx, b.ref, b.builder.At().Seq, payload, true); err != nil {
 		return err
 	}
 	b.run.Rows = b.counted

@@ -70,6 +70,8 @@ func (h *history) position(m rank.State) (int, error) {
 	i := sort.Search(len(h.steps), func(i int) bool { return h.steps[i].commit.LastSeq >= m.Seq })
 	at := h.start
 	switch {
+	case m.History != h.start.History:
+		return 0, fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 	case m.Seq < h.start.Seq:
 		return 0, fmt.Errorf("%w: seq %d, the oldest that is remembered is %d", ErrTooOld, m.Seq, h.start.Seq)
 	case m.Seq == h.start.Seq:
@@ -80,7 +82,7 @@ func (h *history) position(m rank.State) (int, error) {
 		at = h.steps[i].to()
 		i++
 	}
-	if at.Seq != m.Seq || at.AsOf != m.AsOf {
+	if at.Revision != m.Revision {
 		return 0, fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 	}
 	return i, nil

@@ -21,7 +21,7 @@ import (
 //
 // A number of entries ahead of a key k is put together from an index, which is at some state a, and one count inside a
 // bucket, which a statement took at some state b; the answer as a whole is to be true at a state c, that of the entries
-// in it. The states differ when somebody commits in between. Every state is named by (seq, committed_at), and between
+// in it. The states differ when somebody commits in between. Every state is named by (history, seq, committed_at), and between
 // two states of one history lie the commits of the log, each with the exact keys that it took away and brought, so that
 //
 //	ahead(k, b) = ahead(bucket, a) + shift(bucket, a → b) + count([bucket, k), b)
@@ -98,11 +98,11 @@ func New(cfg Config, d *db.DB, runs Runs) *Indexes {
 }
 
 // Ready returns the tracker of a period that is in memory, nil without one.
-func (x *Indexes) Ready(periodID int64) *Tracker {
+func (x *Indexes) Ready(ref leaderboard.PeriodRef) *Tracker {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	sl := x.slots[periodID]
-	if sl == nil || sl.tracker == nil {
+	sl := x.slots[ref.ID]
+	if sl == nil || sl.tracker == nil || sl.tracker.ref.History != ref.History {
 		return nil
 	}
 	sl.tracker.used.Store(x.ticks.Add(1))
@@ -115,7 +115,7 @@ func (x *Indexes) Wanted(total int64) bool { return total >= x.cfg.MinEntries }
 // Use returns the tracker of a period with so many entries. It is nil while there is none: then it is loaded, which is
 // soon done and waited for, or built. It is nil for a period that is not worth it.
 func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int64) *Tracker {
-	if t := x.Ready(ref.ID); t != nil || !x.Wanted(total) {
+	if t := x.Ready(ref); t != nil || !x.Wanted(total) {
 		return t
 	}
 	x.mu.Lock()
@@ -135,7 +135,7 @@ func (x *Indexes) Use(ctx context.Context, ref leaderboard.PeriodRef, total int6
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return x.Ready(ref.ID)
+	return x.Ready(ref)
 }
 
 // slotOf is called with mu held.

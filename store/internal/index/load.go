@@ -53,7 +53,7 @@ func (x *Indexes) open(ref leaderboard.PeriodRef, invalid bool, loaded func()) e
 
 // load reads the saved index and folds the log into it. It returns nil without an error when only a build helps.
 func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker, error) {
-	saved, err := x.saved.read(ctx, ref.ID)
+	saved, err := x.saved.read(ctx, ref)
 	if err != nil || saved == nil || !saved.whole {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 	if err != nil {
 		return nil, nil //nolint:nilerr // damaged, of an older version, or a build under way: build looks at it
 	}
-	state, err := entries.StateOf(ctx, x.db, x.db, ref.ID)
+	state, err := x.stateOf(ctx, x.db, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,15 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 		return nil, nil
 	}
 	return t, err
+}
+
+// stateOf reads the state of a period. Errors: ErrPeriodNotFound, for one that has had the id since a restore, too.
+func (x *Indexes) stateOf(ctx context.Context, q db.Querier, ref leaderboard.PeriodRef) (leaderboard.State, error) {
+	state, err := entries.StateOf(ctx, x.db, q, ref.ID)
+	if err == nil && state.History != ref.History {
+		err = leaderboard.ErrPeriodNotFound
+	}
+	return state, err
 }
 
 // foldRatio is how many changes are folded in the time in which one entry is counted by a build, roughly and less.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -26,8 +27,9 @@ type savedIndex struct {
 }
 
 // read reads the rows of an index; nil when there are none.
-func (s savedIndexes) read(ctx context.Context, periodID int64) (*savedIndex, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? ORDER BY chunk", periodID)
+func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*savedIndex, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT chunk, chunks, seq, saved_at, payload FROM rank_indexes WHERE period_id = ? AND history = ?"+
+		" ORDER BY chunk", ref.ID, ref.History)
 	if err != nil {
 		return nil, err
 	}
@@ -61,33 +63,23 @@ func (s savedIndexes) read(ctx context.Context, periodID int64) (*savedIndex, er
 }
 
 // write replaces the rows of an index. Unless it must, it leaves alone what another process saved later in the
-// same history.
-func (s savedIndexes) write(ctx context.Context, periodID, seq int64, payload []byte, must bool) error {
+// same history. For a period that is gone, or has been restored as another one, nothing is saved.
+func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	var stored []int64
-	rows, err := tx.QueryContext(ctx, "SELECT r.seq FROM rank_indexes r JOIN periods p ON p.id = r.period_id"+
-		" WHERE r.period_id = ? AND r.seq <= p.last_seq ORDER BY r.chunk", periodID)
+	var stored sql.NullInt64
+	err = tx.QueryRowContext(ctx, "SELECT r.seq FROM periods p LEFT JOIN rank_indexes r ON r.period_id = p.id AND r.chunk = 0"+
+		" AND r.history = p.history AND r.seq <= p.last_seq WHERE p.id = ? AND p.history = ?", ref.ID, ref.History).Scan(&stored)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !must && stored.Valid && stored.Int64 >= seq {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		stored = append(stored, n)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	if !must && len(stored) > 0 && stored[0] >= seq {
-		return nil
-	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", periodID); err != nil {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM rank_indexes WHERE period_id = ?", ref.ID); err != nil {
 		return err
 	}
 	var now time.Time
@@ -96,8 +88,8 @@ func (s savedIndexes) write(ctx context.Context, periodID, seq int64, payload []
 	}
 	chunks := slices.Collect(slices.Chunk(payload, savedChunk))
 	for i, chunk := range chunks {
-		_, err := tx.ExecContext(ctx, "INSERT INTO rank_indexes (period_id, chunk, chunks, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?)",
-			periodID, i, len(chunks), seq, now, chunk)
+		_, err := tx.ExecContext(ctx, "INSERT INTO rank_indexes (period_id, chunk, chunks, history, seq, saved_at, payload) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			ref.ID, i, len(chunks), ref.History, seq, now, chunk)
 		if err != nil {
 			return err
 		}
@@ -105,7 +97,7 @@ func (s savedIndexes) write(ctx context.Context, periodID, seq int64, payload []
 	if err := db.Commit(tx); err != nil {
 		return err
 	}
-	return s.forgetIfGone(ctx, periodID)
+	return s.forgetIfGone(ctx, ref.ID)
 }
 
 // forgetIfGone removes what was saved for a period that was deleted meanwhile. The deletion marks the period first and

@@ -6,7 +6,6 @@ import (
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
 // Status is what is known about the rank index of a period.
@@ -33,14 +32,14 @@ type Status struct {
 
 // Status reports on the rank index of a period. Errors: ErrPeriodNotFound, ErrUnavailable.
 func (x *Indexes) Status(ctx context.Context, ref leaderboard.PeriodRef) (Status, error) {
-	state, err := entries.StateOf(ctx, x.db, x.db, ref.ID)
+	state, err := x.stateOf(ctx, x.db, ref)
 	if err != nil {
 		return Status{}, db.Translate(ctx, "index status", err)
 	}
 	st := Status{PeriodSeq: state.Seq, Entries: state.Total}
-	at, _, loaded := x.Loaded(ref.ID)
+	at, _, loaded := x.Loaded(ref)
 	st.Loaded, st.LoadedSeq = loaded, at.Seq
-	saved, err := x.saved.read(ctx, ref.ID)
+	saved, err := x.saved.read(ctx, ref)
 	if err != nil {
 		return st, db.Translate(ctx, "index status", err)
 	}
@@ -70,8 +69,8 @@ func (st *Status) describe(saved *savedIndex) {
 }
 
 // Loaded returns the state of the index of a period that is in memory, and its number of buckets; false without one.
-func (x *Indexes) Loaded(periodID int64) (at rank.State, buckets int, ok bool) {
-	t := x.Ready(periodID)
+func (x *Indexes) Loaded(ref leaderboard.PeriodRef) (at rank.State, buckets int, ok bool) {
+	t := x.Ready(ref)
 	if t == nil {
 		return at, 0, false
 	}

@@ -183,8 +183,8 @@ func RankState(s leaderboard.State) rank.State {
 
 // check compares the index with the total that the database has at the same state.
 func (t *Tracker) check(m rank.State) error {
-	if at := t.At(); at.Seq == m.Seq && at != m {
-		if at.AsOf != m.AsOf {
+	if at := t.At(); at.History != m.History || at.Seq == m.Seq && at != m {
+		if at.Revision != m.Revision {
 			return fmt.Errorf("%w: at seq %d", rank.ErrDiverged, m.Seq)
 		}
 		return fmt.Errorf("%w: %d entries at seq %d, the database has %d", rank.ErrDamaged, at.Total, m.Seq, m.Total)

@@ -80,19 +80,21 @@ const advancedAtOnce = 20
 func (x *Indexes) advance(ctx context.Context) error {
 	var rows []struct {
 		ID      int64 `db:"id"`
+		History int64 `db:"history"`
 		BoardID int64 `db:"board_id"`
 	}
-	query := "SELECT p.id, p.board_id FROM rank_indexes r JOIN periods p ON p.id = r.period_id WHERE r.chunk = 0" +
+	query := "SELECT p.id, p.history, p.board_id FROM rank_indexes r JOIN periods p ON p.id = r.period_id AND p.history = r.history WHERE r.chunk = 0" +
 		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < " + x.db.Now() + " - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
 	age := x.cfg.ChangeTTL / 2
 	if err := x.db.SelectContext(ctx, &rows, x.db.Limited(query), age.Microseconds(), advancedAtOnce); err != nil {
 		return err
 	}
 	for _, row := range rows {
-		if x.Ready(row.ID) != nil {
+		ref := leaderboard.PeriodRef{ID: row.ID, History: row.History, BoardID: row.BoardID}
+		if x.Ready(ref) != nil {
 			continue // follows the log already
 		}
-		t, err := x.load(ctx, leaderboard.PeriodRef{ID: row.ID, BoardID: row.BoardID})
+		t, err := x.load(ctx, ref)
 		if err == nil && t != nil {
 			err = x.save(ctx, t, false)
 		}
@@ -229,7 +231,7 @@ func (x *Indexes) save(ctx context.Context, t *Tracker, must bool) error {
 	if err != nil || unsaved == 0 {
 		return err
 	}
-	if err := x.saved.write(ctx, t.ref.ID, at.Seq, payload, must); err != nil {
+	if err := x.saved.write(ctx, t.ref, at.Seq, payload, must); err != nil {
 		return err
 	}
 	t.mu.Lock()

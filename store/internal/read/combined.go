@@ -110,10 +110,13 @@ func (m *combined) look(ctx context.Context) error {
 			asOf time.Time
 			st   = leaderboard.State{Source: leaderboard.SourceMySQL}
 		)
-		if err := rows.Scan(&id, &st.Seq, &asOf, &st.Total); err != nil {
+		if err := rows.Scan(&id, &st.History, &st.Seq, &asOf, &st.Total); err != nil {
 			return err
 		}
 		st.AsOf = leaderboard.MicrosOf(asOf)
+		if st.History != byID[id].ref.History {
+			return leaderboard.ErrPeriodNotFound
+		}
 		if err := byID[id].setState(st); err != nil {
 			return err
 		}
@@ -155,7 +158,7 @@ func (m *combined) prepare(ctx context.Context) error {
 	errs := make([]error, len(m.views))
 	var loading sync.WaitGroup
 	for i, v := range m.views {
-		if x := m.reader.indexes; x.Wanted(v.state.Total) && x.Ready(v.ref.ID) == nil {
+		if x := m.reader.indexes; x.Wanted(v.state.Total) && x.Ready(v.ref) == nil {
 			loading.Go(func() { errs[i] = v.prepare(ctx) })
 		} else {
 			errs[i] = v.prepare(ctx)

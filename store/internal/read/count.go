@@ -74,7 +74,7 @@ func (v *view) locate(ctx context.Context, keys []rank.Key, scans []entries.Scan
 		return nil, entries.Result{}, err
 	}
 	qu := entries.Query{Counts: counts, Scans: scans}
-	r, err := qu.Run(ctx, v.reader.db, v.q, v.ref.ID)
+	r, err := v.ask(ctx, qu)
 	if err != nil {
 		return nil, r, err
 	}

@@ -90,7 +90,7 @@ func (v *view) run(ctx context.Context, q leaderboard.PageQuery) (keys []rank.Ke
 		return v.deep(ctx, q.Offset, q.Limit)
 	}
 	sc := entries.Scan{Range: entries.Everything(), Offset: q.Offset, Limit: q.Limit}
-	if t := v.reader.indexes.Ready(v.ref.ID); t != nil {
+	if t := v.reader.indexes.Ready(v.ref); t != nil {
 		if err := v.bound(t, &sc, q.Offset); err != nil {
 			return nil, 0, err
 		}
@@ -170,7 +170,7 @@ func (v *view) deep(ctx context.Context, offset int64, limit int) ([]rank.Key, i
 		}
 	}
 	page := entries.Query{Scans: []entries.Scan{sc}}
-	r, err := page.Run(ctx, v.reader.db, v.q, v.ref.ID)
+	r, err := v.ask(ctx, page)
 	if err == nil {
 		err = v.adopt(r.State)
 	}

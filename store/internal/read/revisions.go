@@ -22,13 +22,15 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	defer rows.Close()
 	for rows.Next() {
 		var (
-			id, seq int64
-			at      time.Time
+			id int64
+			r  leaderboard.Revision
+			at time.Time
 		)
-		if err := rows.Scan(&id, &seq, &at); err != nil {
+		if err := rows.Scan(&id, &r.History, &r.Seq, &at); err != nil {
 			return nil, db.Translate(ctx, "revisions", err)
 		}
-		found[id] = leaderboard.Revision{Seq: seq, AsOf: leaderboard.MicrosOf(at)}
+		r.AsOf = leaderboard.MicrosOf(at)
+		found[id] = r
 	}
 	if err := rows.Err(); err != nil {
 		return nil, db.Translate(ctx, "revisions", err)
@@ -37,7 +39,7 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 }
 
 func revisionsText(periods []int64) string {
-	t := (&db.Text{}).Str("SELECT id, last_seq, committed_at FROM periods WHERE id IN (")
+	t := (&db.Text{}).Str("SELECT id, history, last_seq, committed_at FROM periods WHERE id IN (")
 	for i, id := range periods {
 		t.Comma(i).Int(id)
 	}

@@ -172,7 +172,7 @@ func (v *view) done(err error) error {
 // query runs a query on the state of the view. The first one decides the state of the view, the others must find the
 // same.
 func (v *view) query(ctx context.Context, qu entries.Query) (entries.Result, error) {
-	r, err := qu.Run(ctx, v.reader.db, v.q, v.ref.ID)
+	r, err := v.ask(ctx, qu)
 	if err != nil {
 		return r, err
 	}
@@ -183,6 +183,15 @@ func (v *view) query(ctx context.Context, qu entries.Query) (entries.Result, err
 		return r, nil
 	}
 	return r, v.setState(r.State)
+}
+
+// ask runs a query whatever the state. Errors: ErrPeriodNotFound, for a period that has had the id since a restore, too.
+func (v *view) ask(ctx context.Context, qu entries.Query) (entries.Result, error) {
+	r, err := qu.Run(ctx, v.reader.db, v.q, v.ref.ID)
+	if err == nil && r.State.History != v.ref.History {
+		err = leaderboard.ErrPeriodNotFound
+	}
+	return r, err
 }
 
 func (v *view) setState(state leaderboard.State) error {
@@ -199,7 +208,7 @@ func (v *view) prepare(ctx context.Context) error {
 	if v.prepared {
 		return nil
 	}
-	if v.index = v.reader.indexes.Ready(v.ref.ID); v.index == nil {
+	if v.index = v.reader.indexes.Ready(v.ref); v.index == nil {
 		if !v.hasState {
 			if _, err := v.query(ctx, entries.Query{}); err != nil {
 				return err
