@@ -21,30 +21,44 @@ func (c *call) answer(on *target, st *leaderboard.State, etag etagHash, body fun
 // respond sends what body appends, without the brace at the end. A client that has this state of it already is told so,
 // unless the answer is stale: that has to be seen.
 func (c *call) respond(on *target, st *leaderboard.State, hash etagHash, body func([]byte) []byte) error {
-	etag := hash.etag(st.Seq)
-	h := c.w.Header()
-	values := [...]string{etag, cacheControl(on, st)}
-	h["Etag"] = values[0:1:1]
-	h["Cache-Control"] = values[1:2:2]
-	if match := c.r.Header["If-None-Match"]; match != nil && !st.Stale && noneMatch(match, etag) {
-		c.sendNothing(http.StatusNotModified)
+	if c.notModified(on, st, []string{hash.etag(st.Seq)}) {
 		return nil
 	}
 	c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
 	return nil
 }
 
+// notModified answers a client that has an answer already, in one form or the other, unless it is stale: that has to be
+// seen. For the others it sets what the answer says of itself as a whole, its plain form.
+func (c *call) notModified(on *target, st *leaderboard.State, etag []string) bool {
+	h := c.w.Header()
+	h["Etag"] = etag
+	h["Cache-Control"] = c.cacheControl(on, st)
+	match := c.r.Header["If-None-Match"]
+	if match == nil || st.Stale {
+		return false
+	}
+	tag, ok := noneMatch(match, etag[0])
+	if ok {
+		h["Etag"] = []string{tag}
+		h["Vary"] = c.shared.values.vary
+		c.sendNothing(http.StatusNotModified)
+	}
+	return ok
+}
+
 // cacheControl lets caches keep an answer only to ask whether it still holds, unless it holds for good.
-func cacheControl(on *target, st *leaderboard.State) string {
+func (c *call) cacheControl(on *target, st *leaderboard.State) []string {
+	values := &c.shared.values
 	switch {
 	case st.Stale:
-		return "no-store"
+		return values.noStore
 	case on.private:
-		return "private, no-cache"
+		return values.private
 	case on.final:
-		return "public, max-age=31536000, immutable"
+		return values.forever
 	default:
-		return "public, no-cache"
+		return values.public
 	}
 }
 

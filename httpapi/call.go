@@ -41,6 +41,20 @@ type shared struct {
 
 	inflight atomic.Int64
 	buffers  sync.Pool // *[]byte, for bodies in and out
+	zippers  sync.Pool // *zipper
+	values   headerValues
+}
+
+// headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
+type headerValues struct {
+	json, gzip, vary, noStore, private, public, forever []string
+}
+
+func newHeaderValues() headerValues {
+	return headerValues{
+		json: []string{typeJSON}, gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"}, noStore: []string{"no-store"},
+		private: []string{"private, no-cache"}, public: []string{"public, no-cache"}, forever: []string{"public, max-age=31536000, immutable"},
+	}
 }
 
 // call is one request on its way through a route. It belongs to the request's goroutine.
@@ -169,9 +183,22 @@ const (
 	typeMergePatch = "application/merge-patch+json" // RFC 7396
 )
 
-// send answers with a body. The headers that are not about the body are set before.
+// send answers with a body, compressed for who asks for it. The headers that are not about the body are set before; an
+// ETag is that of the plain form.
 func (c *call) send(status int, contentType string, body []byte) {
 	h := c.w.Header()
+	if len(body) >= minCompressed && status == http.StatusOK {
+		h["Vary"] = c.shared.values.vary
+		if takesGzip(c.r.Header) {
+			z := c.shared.zipper()
+			defer c.shared.releaseZipper(z)
+			body = z.zip(body)
+			h["Content-Encoding"] = c.shared.values.gzip
+			if tag := h["Etag"]; tag != nil {
+				h["Etag"] = []string{gzipTag(tag[0])}
+			}
+		}
+	}
 	values := [...]string{contentType, strconv.Itoa(len(body))}
 	h["Content-Type"] = values[0:1:1]
 	h["Content-Length"] = values[1:2:2]

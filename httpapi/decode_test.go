@@ -40,7 +40,7 @@ func FuzzSubmit(f *testing.F) {
 			if rec.Code != http.StatusBadRequest && rec.Code != http.StatusRequestEntityTooLarge {
 				t.Fatalf("answers %d", rec.Code)
 			}
-			if reply := (reply{t, rec.Code, rec.Header(), rec.Body.Bytes()}); reply.problem().Type == "" || w.entries != nil {
+			if reply := (reply{t, rec.Code, rec.Header(), rec.Body.Bytes(), nil}); reply.problem().Type == "" || w.entries != nil {
 				t.Fatal("refused and let through")
 			}
 			return
@@ -108,7 +108,7 @@ func FuzzPutBoard(f *testing.F) {
 				t.Fatalf("created a board with %+v, %v", b.Rules, err)
 			}
 		case 400, 422, 413:
-			(reply{t, rec.Code, rec.Header(), rec.Body.Bytes()}).problem()
+			(reply{t, rec.Code, rec.Header(), rec.Body.Bytes(), nil}).problem()
 			if err == nil {
 				t.Fatal("refused and created")
 			}

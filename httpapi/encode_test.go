@@ -84,30 +84,3 @@ func TestAppendEntries(t *testing.T) {
 		}
 	})
 }
-
-// TestEncodings encodes a shared answer once, other ones beside it, and all of them again once they are many.
-func TestEncodings(t *testing.T) {
-	var h reader
-	page := &leaderboard.Page{Next: "next", Entries: []leaderboard.Ranked{{Ranks: leaderboard.Ranks{Strict: 1, Tied: 2}, Entry: leaderboard.Entry{Member: "a"}}}}
-	encode := func(page *leaderboard.Page) string {
-		return string(h.appendPage(nil, form{tie: &leaderboard.Tiebreak{}}, page, &list{"entries", 1}, &shownProfiles{}))
-	}
-	first := encode(page)
-	page.Entries[0].Member, page.Next = "b", ""
-	if second := encode(page); first != second || !strings.Contains(first, `"a"`) || !strings.Contains(first, "next_cursor") {
-		t.Errorf("got %s, then %s", first, second)
-	}
-	if other := encode(&leaderboard.Page{Entries: page.Entries}); !strings.Contains(other, `"b"`) {
-		t.Errorf("another page is %s", other)
-	}
-	h.encoded.get(&leaderboard.Distribution{}, "", func() []byte { return make([]byte, maxEncoded/2) })
-	if encode(page) != first {
-		t.Error("encoded again after one large answer")
-	}
-	for range maxEncoded / 2 / encodedBesides {
-		h.encoded.get(&leaderboard.Distribution{}, "", func() []byte { return nil })
-	}
-	if encode(page) == first {
-		t.Error("not encoded again after many small answers")
-	}
-}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -8,11 +9,11 @@ import (
 )
 
 // etagHash is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not
-// of where the answer came from. FNV-1a, the same on every server.
+// of where the answer came from. It is the same on every server.
 type etagHash uint64
 
 // answerFormat changes with the form of the answers.
-const answerFormat = 1
+const answerFormat = 2
 
 // newETag begins the hash of an answer of a route.
 func newETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) etagHash {
@@ -26,20 +27,20 @@ func newETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mo
 // emptyETag is where the hash begins.
 const emptyETag = etagHash(14695981039346656037)
 
+// int adds a number: FNV-1a with 64 bits at a time in the place of 8, and a shift that brings the high ones down.
 func (h etagHash) int(v int64) etagHash {
-	for range 8 {
-		h = (h ^ etagHash(v&0xff)) * 1099511628211
-		v >>= 8
-	}
-	return h
+	h = (h ^ etagHash(v)) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
 }
 
 func (h etagHash) text(s string) etagHash {
 	h = h.int(int64(len(s)))
-	for i := range len(s) {
-		h = (h ^ etagHash(s[i])) * 1099511628211
+	for ; len(s) > 8; s = s[8:] {
+		h = h.int(int64(binary.LittleEndian.Uint64([]byte(s[:8]))))
 	}
-	return h
+	var end [8]byte
+	copy(end[:], s)
+	return h.int(int64(binary.LittleEndian.Uint64(end[:])))
 }
 
 // dense adds whether an answer in mode all knows a dense rank, which does not follow from the state: copies of it count
@@ -69,13 +70,14 @@ func (h etagHash) etag(seq int64) string {
 	return string(append(b, '"'))
 }
 
-// noneMatch says whether If-None-Match names etag (weak comparison, RFC 9110 section 13.1.2).
-func noneMatch(headers []string, etag string) bool {
+// noneMatch says whether If-None-Match names an answer by the tag of its plain form or of its compressed one, and by
+// which (weak comparison, RFC 9110 section 13.1.2).
+func noneMatch(headers []string, etag string) (tag string, ok bool) {
 	for _, h := range headers {
 		for h != "" {
 			h = strings.TrimLeft(h, ", \t")
 			if strings.HasPrefix(h, "*") {
-				return true
+				return etag, true
 			}
 			h = strings.TrimPrefix(h, "W/")
 			if !strings.HasPrefix(h, `"`) {
@@ -85,11 +87,12 @@ func noneMatch(headers []string, etag string) bool {
 			if end < 0 {
 				break
 			}
-			if h[:end+2] == etag {
-				return true
+			tag := h[:end+2]
+			if tag == etag || strings.HasSuffix(tag, gzipTagEnd) && tag[:len(tag)-len(gzipTagEnd)] == etag[:len(etag)-1] {
+				return tag, true
 			}
 			h = h[end+2:]
 		}
 	}
-	return false
+	return "", false
 }

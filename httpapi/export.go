@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/klauspost/compress/gzip"
+
 	"leaderboard"
 )
 
@@ -68,6 +70,9 @@ func (h *exportHandlers) export(c *call) error {
 	} else {
 		err = h.read(c.ctx, ref, out.begin, out.entries)
 	}
+	if err == nil {
+		err = out.end()
+	}
 	switch {
 	case errors.Is(err, errHeadersOnly):
 		return nil
@@ -104,6 +109,7 @@ type exportWriter struct {
 	stall  time.Duration // in which the client must take a part
 	row    exportRow
 	buf    []byte
+	zip    *gzip.Writer // nil: it is sent as it is
 }
 
 // begin sends the header fields, which name the state, and the head of a CSV.
@@ -113,6 +119,11 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Vary", "Accept-Encoding")
+	if takesGzip(w.call.r.Header) {
+		h.Set("Content-Encoding", "gzip")
+		w.zip = gzip.NewWriter(w.call.w)
+	}
 	h.Set("Leaderboard-Seq", strconv.FormatInt(st.Seq, 10))
 	h.Set("Leaderboard-As-Of", st.AsOf.String())
 	h.Set("Leaderboard-Total", strconv.FormatInt(st.Total, 10))
@@ -146,10 +157,32 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 func (w *exportWriter) send(b []byte) error {
 	ctl := http.NewResponseController(w.call.w)
 	_ = ctl.SetWriteDeadline(time.Now().Add(w.stall)) // a connection that cannot (in tests) has none
-	if _, err := w.call.w.Write(b); err != nil {
+	if err := w.write(b); err != nil {
 		return errors.Join(errClientGone, err)
 	}
 	if err := ctl.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return errors.Join(errClientGone, err)
+	}
+	return nil
+}
+
+func (w *exportWriter) write(b []byte) error {
+	if w.zip == nil {
+		_, err := w.call.w.Write(b)
+		return err
+	}
+	if _, err := w.zip.Write(b); err != nil {
+		return err
+	}
+	return w.zip.Flush()
+}
+
+// end sends what says that all of a compressed export came.
+func (w *exportWriter) end() error {
+	if w.zip == nil {
+		return nil
+	}
+	if err := w.zip.Close(); err != nil {
 		return errors.Join(errClientGone, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"io"
@@ -79,6 +80,21 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+	zipped []byte // what was sent, when it was sent compressed
+}
+
+// unzip is what another implementation of gzip reads.
+func unzip(t testing.TB, b []byte) []byte {
+	t.Helper()
+	in, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func (e *env) get(key, path string) reply {
@@ -116,7 +132,10 @@ func (e *env) do(a ask) reply {
 	e.t.Helper()
 	w := httptest.NewRecorder()
 	e.api.ServeHTTP(w, a.request())
-	out := reply{e.t, w.Code, w.Result().Header, w.Body.Bytes()}
+	out := reply{t: e.t, status: w.Code, header: w.Result().Header, body: w.Body.Bytes()}
+	if out.header.Get("Content-Encoding") == "gzip" && a.method != http.MethodHead {
+		out.zipped, out.body = out.body, unzip(e.t, out.body)
+	}
 	if !a.undocumented {
 		checkAgainstDocument(e.t, a, out)
 	}

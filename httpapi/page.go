@@ -1,11 +1,6 @@
 package httpapi
 
-import (
-	"sync"
-	"sync/atomic"
-
-	"leaderboard"
-)
+import "leaderboard"
 
 // reader serves the reading of one board.
 type reader struct {
@@ -13,7 +8,7 @@ type reader struct {
 	profileFinder
 	rankings leaderboard.Rankings
 	hidden   HiddenMembers
-	encoded  encodings
+	kept     keptAnswers
 }
 
 // top answers GET …/top: a page from the best entry, from an offset, or after a cursor.
@@ -38,7 +33,7 @@ func (h *reader) top(c *call) error {
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After).denseOf(q.Mode, page.Entries))
 	entries := entriesOf(&on.ref)
-	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, on.form(), page, &entries, &shown) })
+	return h.sendPage(c, &on, page, &entries, &st, &shown, etag)
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.
@@ -58,24 +53,25 @@ func (h *reader) around(c *call) error {
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after).denseOf(on.query.Mode, page.Entries))
-	return c.answer(&on, &st, etag, func(b []byte) []byte { return h.appendPage(b, on.form(), page, nil, &shown) })
+	return h.sendPage(c, &on, page, nil, &st, &shown, etag)
 }
 
-// appendPage appends a page, encoded once however often it is served without profiles. As a page of a list it says
-// where that continues.
-func (h *reader) appendPage(b []byte, f form, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
-	encode := func(b []byte) []byte {
-		b = appendEntries(b, f, page.Entries, shown)
-		if of != nil && page.Next != "" {
-			b = append(b, `,"next_cursor":"`...)
-			b = append(of.appendCursor(b, page.Next), '"')
-		}
-		return b
-	}
+// sendPage sends a page, kept as it is unless it shows profiles.
+func (h *reader) sendPage(c *call, on *target, page *leaderboard.Page, of *list, st *leaderboard.State, shown *shownProfiles, etag etagHash) error {
+	body := func(b []byte) []byte { return appendPage(b, on.form(), page, of, shown) }
 	if shown.asked {
-		return encode(b)
+		return c.answer(on, st, etag, body)
 	}
-	return append(b, h.encoded.get(page, f.mode, func() []byte { return encode(make([]byte, 0, 256+128*len(page.Entries))) })...)
+	return h.kept.respondShared(c, page, on, st, etag, body)
+}
+
+// appendPage appends a page. As a page of a list it says where that continues.
+func appendPage(b []byte, f form, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
+	b = appendEntries(b, f, page.Entries, shown)
+	if of != nil && page.Next != "" {
+		b = append(of.appendCursor(append(b, `,"next_cursor":"`...), page.Next), '"')
+	}
+	return b
 }
 
 // appendEntries appends the member entries of a page's answer.
@@ -88,39 +84,4 @@ func appendEntries(b []byte, f form, entries []leaderboard.Ranked, shown *shownP
 		b = append(shown.appendTo(appendRanked(append(b, '{'), f, &entries[i]), i), '}')
 	}
 	return append(b, ']')
-}
-
-// Bounds of encodings, in bytes.
-const (
-	maxEncoded     = 4 << 20
-	encodedBesides = 512 // what an answer counts besides its encoding: itself, its place in the map
-)
-
-// encodings keeps what shared answers were encoded as, so that one that is served many times is encoded once: encoding
-// a page of 100 entries takes five times as long as all other work on it. When it is full it begins again.
-type encodings struct {
-	bodies sync.Map // of []byte by encodingKey
-	bytes  atomic.Int64
-}
-
-// encodingKey is an answer's address, which nobody else gets while it is a key, and the mode of the ranks that it shows.
-type encodingKey struct {
-	answer any
-	mode   leaderboard.Mode
-}
-
-// get returns what encode made for the answer at this address. The caller must not write to it.
-func (e *encodings) get(answer any, mode leaderboard.Mode, encode func() []byte) []byte {
-	key := encodingKey{answer, mode}
-	if body, ok := e.bodies.Load(key); ok {
-		return body.([]byte)
-	}
-	body := encode()
-	size := int64(len(body)) + encodedBesides
-	if e.bytes.Add(size) > maxEncoded {
-		e.bodies.Clear()
-		e.bytes.Store(size)
-	}
-	e.bodies.Store(key, body)
-	return body
 }

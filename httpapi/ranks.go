@@ -53,7 +53,7 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	if err != nil {
 		return err
 	}
-	c.w.Header()["Cache-Control"] = []string{"no-store"}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
 	st := s.State
 	shown := h.of(c, on.profiles, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
 	c.sendAppended(func(b []byte) []byte {
@@ -141,9 +141,7 @@ func (h *reader) distribution(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(&on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte {
-		return append(b, h.encoded.get(d, "", func() []byte { return appendBuckets(nil, d.Buckets) })...)
-	})
+	return h.kept.respondShared(c, d, &on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
 }
 
 func appendBuckets(b []byte, buckets []leaderboard.Bucket) []byte {

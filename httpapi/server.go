@@ -30,6 +30,7 @@ func New(cfg Config) *API {
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys),
 			maxBody: cfg.MaxBody, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
+			values: newHeaderValues(),
 		},
 		handlers: h, routes: h.routes(cfg.Metrics != nil), unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
 	}

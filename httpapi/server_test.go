@@ -63,7 +63,7 @@ func (s *server) do(a ask) reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	out := reply{s.t, res.StatusCode, res.Header, body}
+	out := reply{s.t, res.StatusCode, res.Header, body, nil}
 	checkAgainstDocument(s.t, a, out)
 	return out
 }
@@ -99,7 +99,7 @@ func (s *server) send(text string, half bool) reply {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return reply{s.t, res.StatusCode, res.Header, body}
+	return reply{s.t, res.StatusCode, res.Header, body, nil}
 }
 
 // TestMembersInPaths: members of every form work in a path, percent-encoded.

@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"leaderboard"
+)
+
+// Bounds of keptAnswers, in bytes.
+const (
+	maxKept     = 4 << 20
+	keptBesides = 768 // what an answer counts besides its bodies: itself, its place in the map
+)
+
+// keptAnswers keeps what shared answers are sent as, so that one that is served many times is encoded once, and
+// compressed once: to encode a page of 100 entries takes five times as long as all other work on it. When it is full it
+// begins again.
+type keptAnswers struct {
+	byAnswer sync.Map // *keptModes by the answer's address, which nobody else gets while it is a key here
+	bytes    atomic.Int64
+}
+
+// keptModes are what one answer is sent as in each mode, by modeIndex.
+type keptModes [4]atomic.Pointer[keptAnswer]
+
+func modeIndex(m leaderboard.Mode) int {
+	switch m {
+	case leaderboard.ModeTied:
+		return 1
+	case leaderboard.ModeDense:
+		return 2
+	case leaderboard.ModeAll:
+		return 3
+	default:
+		return 0
+	}
+}
+
+// keptAnswer is what an answer is sent as. Nobody writes to what it holds, but for zipped.
+type keptAnswer struct {
+	envelope
+	plain  coded
+	zipped atomic.Pointer[coded] // made when it is first asked for
+}
+
+// envelope is all that an answer in one mode depends on besides the address of what it tells.
+type envelope struct {
+	board, period string
+	window        leaderboard.Window
+	state         leaderboard.State
+	etag          etagHash // of the question too
+}
+
+// coded is a body in one content coding, with the header fields that are its own: each a list of one.
+type coded struct {
+	body         []byte
+	etag, length []string
+}
+
+func newCoded(body []byte, etag string) coded {
+	return coded{body: body, etag: []string{etag}, length: []string{strconv.Itoa(len(body))}}
+}
+
+// slot returns where an answer is kept.
+func (k *keptAnswers) slot(answer any, mode leaderboard.Mode) *atomic.Pointer[keptAnswer] {
+	modes, ok := k.byAnswer.Load(answer)
+	if !ok {
+		modes, _ = k.byAnswer.LoadOrStore(answer, &keptModes{})
+	}
+	return &modes.(*keptModes)[modeIndex(mode)]
+}
+
+// grow makes room for so many bytes more.
+func (k *keptAnswers) grow(bytes int) {
+	size := int64(bytes) + keptBesides
+	if k.bytes.Add(size) > maxKept {
+		k.byAnswer.Clear()
+		k.bytes.Store(size)
+	}
+}
+
+// respondShared is answer for an answer that many get from one address.
+func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
+	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
+	slot := k.slot(shared, on.query.Mode)
+	kept := slot.Load()
+	if kept == nil || kept.envelope != e {
+		buf := c.shared.buffer()
+		*buf = append(body(appendCommon((*buf)[:0], on, st)), "}\n"...)
+		kept = &keptAnswer{envelope: e, plain: newCoded(append(make([]byte, 0, len(*buf)), *buf...), etag.etag(st.Seq))}
+		c.shared.release(buf)
+		k.grow(len(kept.plain.body))
+		slot.Store(kept)
+	}
+	form := &kept.plain
+	if c.notModified(on, st, form.etag) {
+		return nil
+	}
+	h := c.w.Header()
+	if len(form.body) >= minCompressed {
+		h["Vary"] = c.shared.values.vary
+		if takesGzip(c.r.Header) {
+			form = k.zipped(c, kept)
+			h["Content-Encoding"] = c.shared.values.gzip
+			h["Etag"] = form.etag
+		}
+	}
+	h["Content-Type"] = c.shared.values.json
+	h["Content-Length"] = form.length
+	c.status = http.StatusOK
+	_, _ = c.w.Write(form.body) // a client that is gone misses nothing
+	return nil
+}
+
+// zipped returns the compressed form of an answer.
+func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
+	if z := kept.zipped.Load(); z != nil {
+		return z
+	}
+	z := c.shared.zipper()
+	defer c.shared.releaseZipper(z)
+	form := newCoded(append([]byte(nil), z.zip(kept.plain.body)...), gzipTag(kept.plain.etag[0]))
+	k.grow(len(form.body))
+	kept.zipped.Store(&form)
+	return &form
+}

@@ -1,0 +1,68 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestKeptAnswers: a shared answer is encoded once for each mode and state that it is shown in, others beside it, and
+// all of them again once they are many.
+func TestKeptAnswers(t *testing.T) {
+	api := benchAPI()
+	kept := &api.handlers.reader.kept
+	rules := leaderboard.Rules{}.WithDefaults()
+	on := target{ref: leaderboard.PeriodRef{ID: 1, Board: "demo", Window: leaderboard.WindowAllTime, Name: "all_time", Rules: &rules}}
+	encoded := 0
+	send := func(shared any, mode leaderboard.Mode, st leaderboard.State, etag etagHash, size int) string {
+		w := httptest.NewRecorder()
+		c := call{shared: &api.shared, w: w, r: httptest.NewRequest(http.MethodGet, "/", nil), route: &api.unknown}
+		on.query.Mode = mode
+		err := kept.respondShared(&c, shared, &on, &st, etag, func(b []byte) []byte {
+			encoded++
+			return append(b, `"x":"`+strings.Repeat("x", size)+`"`...)
+		})
+		if err != nil || w.Code != http.StatusOK {
+			t.Fatal(w.Code, err)
+		}
+		return w.Body.String()
+	}
+	one, two := &leaderboard.Page{}, &leaderboard.Page{Next: "another"}
+	st := leaderboard.State{Source: leaderboard.SourceLocal}
+	older := st
+	older.Stale = true
+	for i, c := range []struct {
+		shared any
+		mode   leaderboard.Mode
+		st     leaderboard.State
+		etag   etagHash
+		want   int // encodings so far
+	}{
+		{one, leaderboard.ModeStrict, st, 1, 1},
+		{one, leaderboard.ModeStrict, st, 1, 1},
+		{one, leaderboard.ModeTied, st, 1, 2},
+		{two, leaderboard.ModeStrict, st, 1, 3},
+		{one, leaderboard.ModeStrict, st, 1, 3},
+		{one, leaderboard.ModeTied, st, 1, 3},
+		{one, leaderboard.ModeStrict, older, 1, 4},
+		{one, leaderboard.ModeStrict, older, 2, 5},
+	} {
+		body := send(c.shared, c.mode, c.st, c.etag, 10)
+		if encoded != c.want || !strings.Contains(body, `"mode":"`+string(c.mode)+`"`) || strings.Contains(body, `"stale":true`) != c.st.Stale {
+			t.Errorf("request %d: %d encodings, want %d: %s", i, encoded, c.want, body)
+		}
+	}
+	send(&leaderboard.Distribution{}, "", st, 1, maxKept/2)
+	if encoded = 0; send(two, leaderboard.ModeStrict, st, 1, 10) == "" || encoded != 0 {
+		t.Error("encoded again after one large answer")
+	}
+	for range maxKept / 2 / keptBesides {
+		send(&leaderboard.Distribution{}, "", st, 1, 0)
+	}
+	if encoded = 0; send(two, leaderboard.ModeStrict, st, 1, 10) == "" || encoded != 1 {
+		t.Error("not encoded again after many small answers")
+	}
+}
