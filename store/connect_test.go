@@ -24,7 +24,7 @@ func TestDiscipline(t *testing.T) {
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
 			t.Fatal(err)
 		}
-		for name, pool := range map[string]*sql.DB{"reads": s.DB(), "batches": s.Batches()} {
+		for name, pool := range map[string]*sql.DB{"reads": s.DB(), "looks": s.Looks(), "batches": s.Batches()} {
 			variable := func(what string) (v string) {
 				if err := pool.QueryRowContext(t.Context(), "SELECT "+what).Scan(&v); err != nil {
 					t.Fatal(err)
@@ -56,7 +56,7 @@ func TestDiscipline(t *testing.T) {
 		if _, err := s.DB().ExecContext(t.Context(), "SELECT 1; SELECT 2"); err == nil {
 			t.Errorf("a connection for reads takes two statements at once")
 		}
-		if n := s.DB().Stats().MaxOpenConnections + s.Batches().Stats().MaxOpenConnections; n != 32 {
+		if n := s.DB().Stats().MaxOpenConnections + s.Looks().Stats().MaxOpenConnections + s.Batches().Stats().MaxOpenConnections; n != 32 {
 			t.Errorf("%d connections in all, want the default of 32", n)
 		}
 		now, err := s.Now(t.Context()) // which need not be the time on this machine

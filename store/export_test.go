@@ -29,6 +29,9 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 // Batches returns the pool of the writers.
 func (s *Store) Batches() *sql.DB { return s.db.Batches }
 
+// Looks returns the pool of the transactions that answers are read in.
+func (s *Store) Looks() *sql.DB { return s.db.Looks }
+
 // ReadLimited runs a reading statement that has one column as the store runs its own.
 func (s *Store) ReadLimited(ctx context.Context, query string) error {
 	var n int64

@@ -11,9 +11,8 @@ func (s *Store) IndexMark(ref leaderboard.PeriodRef) (rank.State, int, bool) {
 	return s.indexes.Loaded(ref)
 }
 
-// Reads counts the answers put together from single statements, those that took a transaction, those of them that were
-// counted by scanning, and attempts in vain.
-func (s *Store) Reads() (single, snapshot, scanned, moved int64) { return read.Counts(s.reader) }
+// Reads counts the transactions that answers took, those of them that were counted by scanning, and those in vain.
+func (s *Store) Reads() (looks, scanned, moved int64) { return read.Counts(s.reader) }
 
 // SaveBuilds makes builds of rank indexes save themselves after every bucket. It is to be called before any work.
 func (s *Store) SaveBuilds() { s.indexes.SaveOften() }

@@ -188,3 +188,8 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 	}
 	return out, nil
 }
+
+// Ask does what store.Store.Ask does.
+func (m *Model) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return leaderboard.AskEach(ctx, m, ref, questions), nil
+}

@@ -254,6 +254,7 @@ func (h *history) compare(t *rapid.T) {
 		Member: anyMember().Draw(t, "after"), Score: anyScore().Draw(t, "after score"), Tiebreak: anyScore().Draw(t, "after tiebreak"),
 		CreatedTime: leaderboard.Micros(rapid.Int64Range(-1, 3).Draw(t, "after time")),
 	}))
+	var questions []leaderboard.Question
 	for _, mode := range Modes() {
 		q := leaderboard.Query{Mode: mode, MinSeq: h.last}
 		for _, page := range []leaderboard.PageQuery{
@@ -261,6 +262,7 @@ func (h *history) compare(t *rapid.T) {
 		} {
 			page.Query = q
 			h.comparePages(t, page)
+			questions = append(questions, leaderboard.Question{Page: &page})
 		}
 		ask := leaderboard.MembersQuery{Query: q, Members: members}
 		got, err := h.Rankings.Members(h.ctx, h.ref, ask)
@@ -268,12 +270,14 @@ func (h *history) compare(t *rapid.T) {
 		same(t, ask, err, got, want, func(s *leaderboard.Standings) (leaderboard.State, any) {
 			return s.State, [2]any{s.Entries, s.NotRanked}
 		})
-		h.compareNarrow(t, ask)
+		narrow := h.compareNarrow(t, ask)
+		questions = append(questions, leaderboard.Question{Members: &ask}, leaderboard.Question{Members: &narrow})
 	}
 	ask := leaderboard.ScoreQuery{MinSeq: h.last, Score: anyScore().Draw(t, "score asked"), Tiebreak: anyScore().Draw(t, "tiebreak asked")}
 	got, err := h.Rankings.ScoreRank(h.ctx, h.ref, ask)
 	want, _ := h.model.ScoreRank(h.ctx, h.modelRef, ask)
 	same(t, ask, err, got, want, func(s *leaderboard.ScoreRank) (leaderboard.State, any) { return s.State, [2]int64{s.Strict, s.Tied} })
+	h.compareTogether(t, append(questions, leaderboard.Question{Score: &ask}))
 	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}
 	gotD, err := h.Rankings.Distribution(h.ctx, h.ref, dist)
 	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)
@@ -282,8 +286,8 @@ func (h *history) compare(t *rapid.T) {
 	})
 }
 
-// compareNarrow asks about the members, but for some of their standings only.
-func (h *history) compareNarrow(t *rapid.T, ask leaderboard.MembersQuery) {
+// compareNarrow asks about the members, but for some of their standings only, and returns the query.
+func (h *history) compareNarrow(t *rapid.T, ask leaderboard.MembersQuery) leaderboard.MembersQuery {
 	ask.Limit, ask.Offset = rapid.IntRange(0, 7).Draw(t, "shown"), rapid.IntRange(0, 7).Draw(t, "from")
 	ask.Self = rapid.SampledFrom(append(slices.Clone(ask.Members), "")).Draw(t, "self")
 	got, err := h.Rankings.Members(h.ctx, h.ref, ask)
@@ -291,6 +295,7 @@ func (h *history) compareNarrow(t *rapid.T, ask leaderboard.MembersQuery) {
 	same(t, ask, err, got, want, func(s *leaderboard.Standings) (leaderboard.State, any) {
 		return s.State, [4]any{s.Entries, s.NotRanked, s.Ranked, s.Self}
 	})
+	return ask
 }
 
 func (h *history) comparePages(t *rapid.T, q leaderboard.PageQuery) {

@@ -13,7 +13,7 @@ import (
 
 // Database is all that store.Store and Model do.
 type Database interface {
-	leaderboard.Rankings
+	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
 
 	Ping(ctx context.Context) error

@@ -40,11 +40,11 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for everything but batches, one of connections that take several statements at once, and
-// one connection that never waits behind anything else. All methods may be called concurrently.
+// DB is the database: a pool for most, two of connections that take several statements at once, and one connection that never waits behind anything else. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB
-	Batches *sql.DB // for text built by hand only
+	Batches *sql.DB // of writers, for text built by hand only
+	Looks   *sql.DB // of readers, see Look
 	Watch   *sql.DB // for what says how old answers are
 	Config  Config
 	Log     *slog.Logger
@@ -53,7 +53,7 @@ type DB struct {
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
-	readers, writers := pools(cfg.MaxConns)
+	readers, lookers, writers := pools(cfg.MaxConns)
 	reads, dialect, err := connect(cfg, readers)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,21 @@ func Open(cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	looks, _, err := connect(cfg, lookers)
+	if err != nil {
+		return nil, err
+	}
 	watch, _, err := connect(cfg, pool{conns: 1})
 	if err != nil {
 		return nil, err
 	}
-	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
+	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Looks: looks, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
 }
 
 // Close closes all connections.
-func (d *DB) Close() error { return errors.Join(d.Watch.Close(), d.Batches.Close(), d.DB.Close()) }
+func (d *DB) Close() error {
+	return errors.Join(d.Watch.Close(), d.Looks.Close(), d.Batches.Close(), d.DB.Close())
+}
 
 // Single opens a pool of one connection beside the others, for locks that live as long as their connection.
 func (d *DB) Single() (*sql.DB, error) {
@@ -117,10 +123,11 @@ type pool struct {
 }
 
 // pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
-// which commits for a whole board; two are left to readers at least, because migrations need two at once.
-func pools(maxConns int) (readers, writers pool) {
-	w := max(1, maxConns/4)
-	return pool{conns: max(2, maxConns-w)}, pool{conns: w, several: true}
+// which commits for a whole board, and a quarter for questions, each of which goes with many others; two are left to
+// other readers at least, because migrations need two at once.
+func pools(maxConns int) (readers, lookers, writers pool) {
+	q := max(1, maxConns/4)
+	return pool{conns: max(2, maxConns-2*q)}, pool{conns: q, several: true}, pool{conns: q, several: true}
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed

@@ -193,6 +193,56 @@ func (row *resultRow) take(r *Result) error {
 	return nil
 }
 
+// Part is a scan of one of the periods.
+type Part struct {
+	Scan
+	PeriodID int64
+}
+
+// partsPerQuery bounds the scans of one statement.
+const partsPerQuery = 64
+
+// ReadParts returns the entries of each part in order. q is a transaction that sees one state, or the states of the parts
+// may differ. last is called before the last statement.
+func ReadParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, last func()) ([][]rank.Key, error) {
+	out := make([][]rank.Key, len(parts))
+	for from := 0; from < len(parts); from += partsPerQuery {
+		chunk := parts[from:min(from+partsPerQuery, len(parts))]
+		if from+len(chunk) == len(parts) {
+			last()
+		}
+		if err := scanParts(ctx, d, q, chunk, out[from:]); err != nil {
+			return nil, err
+		}
+	}
+	for _, keys := range out {
+		slices.Sort(keys) // a union promises no order
+	}
+	return out, nil
+}
+
+func scanParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, out [][]rank.Key) error {
+	rows, err := q.QueryContext(ctx, d.Limited(PartsText(parts)))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	return EachPart(rows, func(part int64, k rank.Key) { out[part] = append(out[part], k) })
+}
+
+// PartsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
+func PartsText(parts []Part) string {
+	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
+	for i := range parts {
+		if parts[i].Limit > 0 {
+			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_at")
+			parts[i].From(t, parts[i].PeriodID)
+			t.Str(")")
+		}
+	}
+	return t.String()
+}
+
 // Keys reads the entries of a scan without the state, which is known; that makes for a statement that is planned in
 // half the time.
 func (sc *Scan) Keys(ctx context.Context, d *db.DB, q db.Querier, periodID int64) ([]rank.Key, error) {

@@ -58,48 +58,63 @@ func (t *Tracker) Find(keys []rank.Key) ([]rank.Span, rank.State, error) {
 }
 
 // Nth returns a bucket that begins at most n entries after the first entry of the period at state m, as near to it as
-// it gets, and the number of entries ahead of the bucket at m; without m, at the state that is returned.
-func (t *Tracker) Nth(n int64, m *rank.State) (rank.Key, int64, rank.State, error) {
+// it gets, and the number of entries ahead of the bucket at m.
+func (t *Tracker) Nth(n int64, m rank.State) (rank.Key, int64, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	at := t.index.At()
-	if t.broken != nil {
-		return "", 0, at, t.broken
+	shift, err := t.shiftTo(m)
+	if err != nil {
+		return "", 0, err
 	}
-	for guess := min(n, at.Total-1); guess >= 0; {
+	for guess := min(n, t.index.At().Total-1); guess >= 0; {
 		span, ok := t.index.Nth(guess)
 		if !ok {
 			break
 		}
-		before := span.Before
-		if m != nil {
-			p, err := t.past.path(at, *m)
-			if err != nil {
-				return "", 0, at, err
-			}
-			before += p.deltas([]rank.Key{span.From})[0]
-		}
+		before := span.Before + shift(span.From)
 		if before <= n {
-			if m != nil {
-				at = *m
-			}
-			return span.From, before, at, nil
+			return span.From, before, nil
 		}
 		guess = min(guess-(before-n), span.Before-1)
 	}
-	return "", 0, at, nil
+	return "", 0, nil
 }
 
-// Until returns a key that more than n entries are ahead of, at about the state of the index; "" when there are no
-// more.
-func (t *Tracker) Until(n int64) rank.Key {
+// Until returns a place that at least n entries are ahead of at state m, not far after that many; "" for the end.
+func (t *Tracker) Until(n int64, m rank.State) (rank.Key, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	span, ok := t.index.Nth(n)
-	if !ok {
-		return ""
+	shift, err := t.shiftTo(m)
+	if err != nil {
+		return "", err
 	}
-	return span.To
+	for guess := max(n-1, 0); ; {
+		span, ok := t.index.Nth(guess)
+		if !ok || span.To == "" {
+			return "", nil
+		}
+		end := span.Before + span.Count
+		if end+shift(span.To) >= n {
+			return span.To, nil
+		}
+		guess = end // the bucket after it
+	}
+}
+
+// shiftTo returns what tells by how much more entries are ahead of a key at state m than at that of the index. It is
+// called with mu held.
+func (t *Tracker) shiftTo(m rank.State) (func(rank.Key) int64, error) {
+	if t.broken != nil {
+		return nil, t.broken
+	}
+	p, err := t.past.path(t.index.At(), m)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.steps) == 0 {
+		return func(rank.Key) int64 { return 0 }, nil
+	}
+	return func(k rank.Key) int64 { return p.deltas([]rank.Key{k})[0] }, nil
 }
 
 // Span returns the bucket with the entry that n others are ahead of, and bucket the one that a key belongs to, at the

@@ -57,8 +57,8 @@ func (s *Reader) merge(ctx context.Context, periods []leaderboard.PeriodRef, mod
 		return broken
 	}
 	var err error
-	for range snapshotAttempts {
-		s.reads.snapshot.Add(1)
+	for range attempts {
+		s.reads.looks.Add(1)
 		if err = s.mergeOnce(ctx, periods, fn); !errors.Is(err, errMoved) {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Reader) mergeOnce(ctx context.Context, periods []leaderboard.PeriodRef,
 	m := &combined{reader: s, q: tx}
 	for _, ref := range periods {
 		m.views = append(m.views, &view{
-			reader: s, q: tx, ref: ref, codec: rank.CodecOf(ref.Rules), minSeq: ref.LastSeq, snapshot: true,
+			reader: s, q: tx, last: func() {}, ref: ref, codec: rank.CodecOf(ref.Rules),
 		})
 	}
 	defer m.end()
@@ -117,9 +117,10 @@ func (m *combined) look(ctx context.Context) error {
 		if st.History != byID[id].ref.History {
 			return leaderboard.ErrPeriodNotFound
 		}
-		if err := byID[id].setState(st); err != nil {
-			return err
+		if st.Seq < byID[id].ref.LastSeq {
+			return seqAhead(st.Seq, byID[id].ref.LastSeq)
 		}
+		byID[id].setState(st)
 		m.total += st.Total
 	}
 	if err := rows.Err(); err != nil {
@@ -155,18 +156,19 @@ func (m *combined) prepare(ctx context.Context) error {
 	if m.views[0].prepared {
 		return nil
 	}
-	errs := make([]error, len(m.views))
 	var loading sync.WaitGroup
-	for i, v := range m.views {
+	for _, v := range m.views {
 		if x := m.reader.indexes; x.Wanted(v.state.Total) && x.Ready(v.ref) == nil {
-			loading.Go(func() { errs[i] = v.prepare(ctx) })
+			loading.Go(func() { v.choose(ctx) })
 		} else {
-			errs[i] = v.prepare(ctx)
+			v.choose(ctx)
 		}
 	}
 	loading.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
+	for _, v := range m.views {
+		if err := v.reach(ctx); err != nil {
+			return v.done(err)
+		}
 	}
 	turn := func() {}
 	for _, v := range m.views {
@@ -223,7 +225,7 @@ func (m *combined) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, err
 	for i, v := range m.views {
 		c, n := &asked[i], len(asked[i].counts)
 		var err error
-		if out[i], err = v.sumUp(ctx, keys[i], c.spans, c.at, entries.Result{State: v.state, Counts: counts.found[:n]}); err != nil {
+		if out[i], err = v.sumUp(keys[i], c.spans, c.at, counts.found[:n]); err != nil {
 			return nil, v.done(err)
 		}
 		counts.found = counts.found[n:]

@@ -3,11 +3,9 @@ package read
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 )
 
@@ -91,12 +89,12 @@ func (m *combined) at(ctx context.Context, offset, limit int64) (run, error) {
 		return run{}, err
 	}
 	skip := offset - b.lo.sum
-	parts := make([]entries.Scan, len(m.views))
+	parts := make([]entries.Part, len(m.views))
 	for i := range m.views {
 		// After hi come as many entries as the run has that are not ahead of it, all of them perhaps of one period.
 		most := b.hi.ahead[i] - b.lo.ahead[i] + max(0, offset+limit-b.hi.sum)
 		most = min(most, skip+limit, b.far.ahead[i]-b.lo.ahead[i])
-		parts[i] = entries.Scan{Range: entries.Range{From: from, To: to}, Limit: int(most)}
+		parts[i] = entries.Part{Scan: entries.Scan{Range: entries.Range{From: from, To: to}, Limit: int(most)}, PeriodID: m.views[i].ref.ID}
 	}
 	r, err := m.scan(ctx, parts, skip, limit)
 	if r.start = offset; len(r.keys) > 0 && r.keys[0].Prefix() >= b.lo.key {
@@ -143,9 +141,10 @@ func (m *combined) after(ctx context.Context, q leaderboard.CombinedQuery) (run,
 	if err != nil {
 		return run{}, err
 	}
-	parts := make([]entries.Scan, len(m.views))
+	parts := make([]entries.Part, len(m.views))
 	for i := range m.views {
-		parts[i] = entries.Scan{Range: entries.Range{From: froms[i], To: to}, Limit: int(min(int64(q.Limit), far.ahead[i]-lo.ahead[i]))}
+		sc := entries.Scan{Range: entries.Range{From: froms[i], To: to}, Limit: int(min(int64(q.Limit), far.ahead[i]-lo.ahead[i]))}
+		parts[i] = entries.Part{Scan: sc, PeriodID: m.views[i].ref.ID}
 	}
 	r, err := m.scan(ctx, parts, 0, int64(q.Limit))
 	r.start = lo.sum
@@ -186,8 +185,8 @@ func (m *combined) around(ctx context.Context, q leaderboard.CombinedQuery) (run
 }
 
 // scan reads a part of each period, puts the parts together and returns limit entries, those after the first skip.
-func (m *combined) scan(ctx context.Context, parts []entries.Scan, skip, limit int64) (run, error) {
-	keys, err := m.rows(ctx, parts)
+func (m *combined) scan(ctx context.Context, parts []entries.Part, skip, limit int64) (run, error) {
+	keys, err := entries.ReadParts(ctx, m.reader.db, m.q, parts, func() {})
 	if err != nil {
 		return run{}, err
 	}
@@ -212,32 +211,4 @@ func (m *combined) scan(ctx context.Context, parts []entries.Scan, skip, limit i
 		return read < skip+limit
 	})
 	return r, nil
-}
-
-// rows reads a part of each period, in one statement.
-func (m *combined) rows(ctx context.Context, parts []entries.Scan) ([][]rank.Key, error) {
-	keys := make([][]rank.Key, len(parts))
-	rows, err := m.q.QueryContext(ctx, m.reader.db.Limited(m.rowsText(parts)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	err = entries.EachPart(rows, func(part int64, k rank.Key) { keys[part] = append(keys[part], k) })
-	for i := range keys {
-		slices.Sort(keys[i]) // a union promises no order
-	}
-	return keys, err
-}
-
-// rowsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
-func (m *combined) rowsText(parts []entries.Scan) string {
-	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
-	for i := range parts {
-		if parts[i].Limit > 0 {
-			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_at")
-			parts[i].From(t, m.views[i].ref.ID)
-			t.Str(")")
-		}
-	}
-	return t.String()
 }

@@ -128,14 +128,14 @@ func (m *combined) middle(ctx context.Context, b *bracket) (rank.Key, error) {
 		}
 	}
 	v := m.views[most]
-	keys, _, err := v.deep(ctx, b.lo.ahead[most]+widest/2, 1)
-	if err != nil {
+	one := stretch{start: b.lo.ahead[most] + widest/2, limit: 1}
+	if err := v.fill(ctx, []*stretch{&one}, false); err != nil {
 		return "", v.done(err)
 	}
-	if len(keys) == 0 {
-		return "", fmt.Errorf("%w: the middle of a part is behind its end", errMoved)
+	if len(one.keys) == 0 {
+		return "", fmt.Errorf("%w: the middle of a part is after its end", errMoved)
 	}
-	return keys[0], nil
+	return one.keys[0], nil
 }
 
 // The kinds of a guess, see merged.guess.

@@ -15,8 +15,7 @@ import (
 const DenseDepth = 100_000
 
 // dense returns the dense ranks of groups of tied entries; ahead are the numbers of entries ahead of each, ascending. Of
-// a group that is too deep it is 0 in mode all, in which the others are told, and none is told in mode dense. Numbers
-// of this kind cannot be rebased: it takes a transaction, unless nothing is ahead.
+// a group that is too deep it is 0 in mode all, in which the others are told, and none is told in mode dense.
 func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.Key, ahead []int64) ([]int64, error) {
 	out := make([]int64, len(groups))
 	n := 0 // groups that are not too deep
@@ -34,8 +33,6 @@ func (v *view) dense(ctx context.Context, mode leaderboard.Mode, groups []rank.K
 	case ahead[n-1] == 0: // the one group that is best
 		out[0] = 1
 		return out, nil
-	case !v.snapshot:
-		return nil, errNeedsSnapshot
 	}
 	return out, v.countDistinct(ctx, groups[:n], out)
 }

@@ -19,15 +19,15 @@ const snapshotChunk = 1000
 // snapshot holds a connection and, on the server, old row versions: begin and rows should not dally.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
 	var callback error
-	err := s.view(ctx, view{reader: s, ref: ref, codec: rank.CodecOf(ref.Rules)}, func(v *view) error {
-		if callback = begin(v.state); callback != nil {
+	err := s.snapshot(ctx, ref, func(q db.Querier, state leaderboard.State) error {
+		if callback = begin(state); callback != nil {
 			return callback
 		}
 		from := entries.Beginning()
 		for limit > 0 {
 			n := min(limit, snapshotChunk)
 			part := entries.Scan{Range: entries.Range{From: from, To: entries.End()}, Limit: n}
-			keys, err := part.Keys(ctx, v.reader.db, v.q, v.ref.ID)
+			keys, err := part.Keys(ctx, s.db, q, ref.ID)
 			if err != nil {
 				return err
 			}
@@ -49,6 +49,22 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 		return callback
 	}
 	return db.Translate(ctx, "snapshot", err)
+}
+
+func (s *Reader) snapshot(ctx context.Context, ref leaderboard.PeriodRef, fn func(db.Querier, leaderboard.State) error) error {
+	tx, err := s.db.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	state, err := entries.StateOf(ctx, s.db, tx, ref.ID)
+	if err == nil && state.History != ref.History { // the id is another period's since a restore
+		err = leaderboard.ErrPeriodNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return fn(tx, state)
 }
 
 // Changes reads the change log: at most limit commits after the state at fromSeq, in order, none when there are none

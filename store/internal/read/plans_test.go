@@ -21,9 +21,11 @@ func TestPlans(t *testing.T) {
 		return c
 	}
 	several := &combined{views: []*view{{ref: leaderboard.PeriodRef{ID: 1}}, {ref: leaderboard.PeriodRef{ID: 2}}}}
-	part := entries.Scan{Range: entries.Range{From: at("m4000", 1000), To: at("m3600", 900)}, Limit: 10}
+	part := entries.Part{Scan: entries.Scan{Range: entries.Range{From: at("m4000", 1000), To: at("m3600", 900)}, Limit: 10}, PeriodID: 1}
+	other := part
+	other.PeriodID = 2
 	plantest.Run(t, map[string]plantest.Planned{
-		"parts of several":  {Query: several.rowsText([]entries.Scan{part, part}), Keys: map[string]string{"entries": "entries_order"}},
+		"parts of several":  {Query: entries.PartsText([]entries.Part{part, other, part}), Keys: map[string]string{"entries": "entries_order"}},
 		"member of several": {Query: several.entriesText("m2"), Keys: map[string]string{"entries": "PRIMARY"}},
 		"revisions":         {Query: revisionsText([]int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
 		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},

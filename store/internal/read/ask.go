@@ -1,0 +1,342 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/rank"
+	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/entries"
+)
+
+// Page implements leaderboard.Rankings.
+func (s *Reader) Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
+	a := s.askOne(ctx, ref, leaderboard.Question{Page: &q})
+	return a.Page, db.Translate(ctx, "page", a.Err)
+}
+
+// Members implements leaderboard.Rankings.
+func (s *Reader) Members(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	a := s.askOne(ctx, ref, leaderboard.Question{Members: &q})
+	return a.Members, db.Translate(ctx, "members", a.Err)
+}
+
+// ScoreRank implements leaderboard.Rankings.
+func (s *Reader) ScoreRank(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
+	a := s.askOne(ctx, ref, leaderboard.Question{Score: &q})
+	return a.Score, db.Translate(ctx, "score rank", a.Err)
+}
+
+func (s *Reader) askOne(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.Question) leaderboard.Answer {
+	answers, err := s.ask(ctx, ref, []leaderboard.Question{q})
+	if err != nil {
+		return leaderboard.Answer{Err: err}
+	}
+	return answers[0]
+}
+
+// Ask implements leaderboard.BatchRankings. Whatever the number of questions, there is one statement for the entries of all
+// members, one for what is counted (in chunks), one for what is read (in chunks), and one for the groups that tied pages
+// begin in; dense ranks take one more per question.
+func (s *Reader) Ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	answers, err := s.ask(ctx, ref, questions)
+	if err != nil {
+		return nil, db.Translate(ctx, "questions", err)
+	}
+	for i := range answers {
+		answers[i].Err = db.Translate(ctx, "question", answers[i].Err)
+	}
+	return answers, nil
+}
+
+func (s *Reader) ask(ctx context.Context, ref leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	var out []leaderboard.Answer
+	err := s.read(ctx, ref, func(v *view) error {
+		b := asking{view: v, asked: make([]asked, len(questions)), answers: make([]leaderboard.Answer, len(questions))}
+		for i := range questions {
+			b.asked[i] = askedOf(&questions[i])
+		}
+		out = b.answers
+		return b.answer(ctx)
+	})
+	return out, err
+}
+
+// asking is questions on the way to their answers.
+type asking struct {
+	*view
+	asked   []asked
+	answers []leaderboard.Answer
+}
+
+// asked is one question. The parts of it that its kind does not have are zero.
+type asked struct {
+	page    *leaderboard.PageQuery
+	members *leaderboard.MembersQuery
+	score   *leaderboard.ScoreQuery
+
+	mode    leaderboard.Mode
+	minSeq  int64
+	around  rank.Key       // entry of the member that a page is around
+	shown   rank.Selection // of members
+	probes  []rank.Key     // places to count
+	ahead   int64          // entries ahead of a page
+	stretch stretch        // the page, and some of those
+}
+
+func askedOf(q *leaderboard.Question) asked {
+	switch {
+	case q.Page != nil:
+		p := *q.Page
+		p.Limit, p.Offset = min(max(p.Limit, 0), maxPage), max(p.Offset, 0)
+		return asked{page: &p, mode: p.Mode, minSeq: p.MinSeq}
+	case q.Members != nil:
+		return asked{members: q.Members, mode: q.Members.Mode, minSeq: q.Members.MinSeq}
+	default:
+		return asked{score: q.Score, minSeq: q.Score.MinSeq}
+	}
+}
+
+// each calls fn for each question that has not failed. A question that breaks a rule, or has no answer, fails alone;
+// another error is that of all.
+func (b *asking) each(fn func(a *asked, out *leaderboard.Answer) error) error {
+	for i := range b.asked {
+		out := &b.answers[i]
+		if out.Err != nil {
+			continue
+		}
+		err := fn(&b.asked[i], out)
+		var rule *leaderboard.RuleError
+		switch {
+		case errors.As(err, &rule), errors.Is(err, leaderboard.ErrNotRanked), errors.Is(err, leaderboard.ErrSeqAhead), errors.Is(err, errCursor):
+			out.Err = err
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// errCursor is a cursor that is no place in the order.
+var errCursor = errors.New("store: the cursor is no sort key")
+
+// afterCursor returns the place right after a cursor: its entry, if it is still there, is ahead of it.
+func afterCursor(cursor rank.Key) (rank.Key, error) {
+	place := cursor + "\x00"
+	if _, err := entries.KeyBound(cursor, true); err != nil {
+		return place, fmt.Errorf("%w: %w", errCursor, err)
+	}
+	return place, nil
+}
+
+func seqAhead(at, want int64) error {
+	return fmt.Errorf("%w: it is at %d, not at %d", leaderboard.ErrSeqAhead, at, want)
+}
+
+// some says whether there is such a question that has not failed.
+func (b *asking) some(is func(*asked) bool) bool {
+	for i := range b.asked {
+		if b.answers[i].Err == nil && is(&b.asked[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isPage(a *asked) bool    { return a.page != nil }
+func withDense(a *asked) bool { return a.mode.WithDense() }
+
+// answer finds out what all questions need, step by step.
+func (b *asking) answer(ctx context.Context) error {
+	if err := b.find(ctx); err != nil {
+		return err
+	}
+	c, err := b.count(ctx, b.probes(), !b.some(isPage) && !b.some(withDense))
+	if err != nil {
+		return err
+	}
+	err = b.each(func(a *asked, out *leaderboard.Answer) (err error) {
+		switch {
+		case a.page != nil:
+			a.ahead = b.start(a, &c)
+			leading := min(a.ahead, lead)
+			a.stretch = stretch{start: a.ahead - leading, limit: a.page.Limit + int(leading)}
+		case a.members != nil:
+			err = b.standings(ctx, a, &c, out.Members)
+		default:
+			prefix := b.codec.Prefix(a.score.Score, a.score.Tiebreak)
+			ranks := leaderboard.Ranks{Strict: c.before(prefix+entries.AfterTied) + 1, Tied: c.before(prefix) + 1}
+			out.Score = &leaderboard.ScoreRank{State: b.state, Ranks: ranks}
+		}
+		return err
+	})
+	if err != nil || !b.some(isPage) {
+		return err
+	}
+	return b.pages(ctx)
+}
+
+// find looks up the entries of all members that are asked for, and chooses what to count.
+func (b *asking) find(ctx context.Context) error {
+	keys, err := b.look(ctx, b.named())
+	if err != nil {
+		return err
+	}
+	entryOf := make(map[string]rank.Key, len(keys))
+	for _, k := range keys {
+		entryOf[k.Member()] = k
+	}
+	return b.each(func(a *asked, out *leaderboard.Answer) error {
+		if b.state.Seq < a.minSeq {
+			return seqAhead(b.state.Seq, a.minSeq)
+		}
+		switch {
+		case a.score != nil:
+			prefix := b.codec.Prefix(a.score.Score, a.score.Tiebreak)
+			a.probes = []rank.Key{prefix, prefix + entries.AfterTied}
+		case a.members != nil:
+			out.Members = &leaderboard.Standings{}
+			var found []rank.Key
+			for _, m := range a.members.Members {
+				if k, ok := entryOf[m]; ok {
+					found = append(found, k)
+				} else {
+					out.Members.NotRanked = append(out.Members.NotRanked, m)
+				}
+			}
+			slices.Sort(found)
+			a.shown = rank.Select(a.members, found)
+			a.probes = probesOf(a.shown.Keys())
+		case a.page.Around != "":
+			var ok bool
+			if a.around, ok = entryOf[a.page.Around]; !ok {
+				return leaderboard.ErrNotRanked
+			}
+			a.probes = []rank.Key{a.around}
+		case a.page.After != "":
+			cursor, err := afterCursor(rank.Key(a.page.After))
+			a.probes = []rank.Key{cursor}
+			return err
+		}
+		return nil
+	})
+}
+
+// named returns the members that are asked for, each once.
+func (b *asking) named() []string {
+	var out []string
+	for i := range b.asked {
+		switch a := &b.asked[i]; {
+		case a.members != nil:
+			out = append(out, a.members.Members...)
+		case a.page != nil && a.page.Around != "":
+			out = append(out, a.page.Around)
+		}
+	}
+	out = slices.DeleteFunc(out, func(m string) bool { return leaderboard.CheckMember(m) != nil })
+	if len(b.asked) > 1 {
+		slices.Sort(out)
+		out = slices.Compact(out)
+	}
+	return out
+}
+
+func (b *asking) probes() []rank.Key {
+	var out []rank.Key
+	_ = b.each(func(a *asked, _ *leaderboard.Answer) error {
+		out = append(out, a.probes...)
+		return nil
+	})
+	return out
+}
+
+// start returns the number of entries ahead of a page.
+func (b *asking) start(a *asked, c *counted) int64 {
+	switch {
+	case a.around != "":
+		return rank.StartAround(*a.page, c.before(a.around), b.state.Total)
+	case len(a.probes) > 0:
+		return c.before(a.probes[0])
+	default:
+		return a.page.Offset
+	}
+}
+
+// standings completes the answer to a question about members.
+func (b *asking) standings(ctx context.Context, a *asked, c *counted, out *leaderboard.Standings) error {
+	ranks, err := b.ranks(ctx, a.shown.Keys(), a.mode, c)
+	if err != nil {
+		return err
+	}
+	s, err := a.shown.Standings(b.codec, ranks)
+	if err != nil {
+		return err
+	}
+	s.State, s.NotRanked = b.state, out.NotRanked
+	*out = *s
+	return nil
+}
+
+// pages reads the entries of all pages and gives them their ranks.
+func (b *asking) pages(ctx context.Context) error {
+	var stretches []*stretch
+	for i := range b.asked {
+		if a := &b.asked[i]; a.page != nil && b.answers[i].Err == nil && a.page.Limit > 0 {
+			stretches = append(stretches, &a.stretch)
+		}
+	}
+	if err := b.fill(ctx, stretches, false); err != nil {
+		return err
+	}
+	var groups []rank.Key // whose number of better entries is not known yet
+	for i := range b.asked {
+		if a := &b.asked[i]; len(a.entries()) > 0 {
+			if _, ok := a.stretch.tiedIn(a.ahead); !ok {
+				groups = append(groups, a.entries()[0].Prefix())
+			}
+		}
+	}
+	c, err := b.count(ctx, groups, !b.some(withDense))
+	if err != nil {
+		return err
+	}
+	return b.each(func(a *asked, out *leaderboard.Answer) (err error) {
+		if a.page == nil {
+			return nil
+		}
+		first := leaderboard.Ranks{Strict: a.ahead + 1}
+		if keys := a.entries(); len(keys) > 0 {
+			if first, err = b.first(ctx, a, &c); err != nil {
+				return err
+			}
+		}
+		out.Page, err = b.page(a.entries(), first)
+		return err
+	})
+}
+
+// entries returns those of a page.
+func (a *asked) entries() []rank.Key {
+	return a.stretch.keys[min(len(a.stretch.keys), int(a.ahead-a.stretch.start)):]
+}
+
+// first returns the ranks of the first entry of a page.
+func (b *asking) first(ctx context.Context, a *asked, c *counted) (leaderboard.Ranks, error) {
+	group := a.entries()[0].Prefix()
+	better, ok := a.stretch.tiedIn(a.ahead)
+	if !ok {
+		better = c.before(group)
+	}
+	r := leaderboard.Ranks{Strict: a.ahead + 1, Tied: better + 1}
+	if !withDense(a) {
+		return r, nil
+	}
+	dense, err := b.dense(ctx, a.mode, []rank.Key{group}, []int64{better})
+	if err == nil {
+		r.Dense = dense[0]
+	}
+	return r, err
+}
