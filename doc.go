@@ -10,6 +10,6 @@
 //	policy, submit                          what a submission does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period, period_find           states of a period, periods, finding one by name
-//	query, combined, copy, derivation, run  what is asked and answered
+//	query, question, combined, copy, derivation, run  what is asked and answered
 //	people, hidden                          profiles, friends, erasure, hidden members
 package leaderboard
