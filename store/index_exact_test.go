@@ -175,7 +175,7 @@ func (c *crowd) run(t *testing.T, writers, batches, readers int) {
 				}
 				select {
 				case <-written:
-					if _, _, ok := c.stores[i%2].IndexMark(c.ref.ID); ok { // on a busy machine it may come late
+					if _, _, ok := c.stores[i%2].IndexMark(c.ref); ok { // on a busy machine it may come late
 						return
 					}
 				default:
