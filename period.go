@@ -69,6 +69,7 @@ type PeriodRef struct {
 	Closed  bool   // it has reached its last state, but for corrections on purpose
 	LastSeq int64  // of a closed one
 	AsOf    Micros // of one that is Quiet
+	Stale   bool   // the board could not be looked up of late, so all of this may have changed
 }
 
 // Quiet says that the period is over and nobody played in it. Nothing is known of it but this: it has no ID, and only

@@ -2,6 +2,8 @@ package cache
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -86,30 +88,123 @@ func TestAwayMarksEveryAnswer(t *testing.T) {
 	})
 }
 
-// TestCatalogKnowsThatMySQLIsAway: the catalog notices that MySQL is away and that it is back, and an answer about a
-// board is no sign of trouble.
-func TestCatalogKnowsThatMySQLIsAway(t *testing.T) {
+// TestBoardsGoStaleOneByOne: a board that MySQL does not describe is read as it was, and marked stale once that is too
+// long ago. Another board is not, and an answer about a board is no sign of trouble.
+func TestBoardsGoStaleOneByOne(t *testing.T) {
 	t.Parallel()
-	m := storetest.NewModel()
-	if _, _, err := m.PutBoard(t.Context(), "demo", leaderboard.Rules{}.WithDefaults()); err != nil {
-		t.Fatal(err)
-	}
-	now := time.Unix(1, 0)
-	c := NewCatalog(m, CatalogOptions{Now: func() time.Time { return now }})
-	check := func(board string, wantErr, want bool) {
-		t.Helper()
-		now = now.Add(2 * catalogTTL)
-		_, _, err := c.Resolve(t.Context(), board, "", "")
-		if (err != nil) != wantErr || c.Away() != want {
-			t.Errorf("%s: error %v, away %t, want %t", board, err, c.Away(), want)
+	synctest.Test(t, func(t *testing.T) {
+		s := &blocked{Model: storetest.NewModel()}
+		for _, name := range []string{"a", "b"} {
+			if _, _, err := s.PutBoard(t.Context(), name, leaderboard.Rules{}); err != nil {
+				t.Fatal(err)
+			}
 		}
+		c := NewCatalog(s, CatalogOptions{})
+		check := func(board string, want bool) {
+			t.Helper()
+			ref, _, err := c.Resolve(t.Context(), board, "", "")
+			if err != nil || ref.Stale != want {
+				t.Errorf("%s: stale %t, %v; want %t", board, ref.Stale, err, want)
+			}
+		}
+		check("a", false)
+		check("b", false)
+		s.name.Store("b")
+		began := time.Now()
+		for time.Since(began) < 20*time.Second {
+			before := time.Since(began)
+			check("a", false)
+			if before < catalogTTL || before > catalogStale {
+				check("b", before > catalogStale)
+			}
+			if _, _, err := c.Resolve(t.Context(), "nobody", "", ""); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+				t.Error(err)
+			}
+			time.Sleep(300 * time.Millisecond)
+		}
+		s.name.Store("")
+		time.Sleep(2 * catalogStale)
+		check("b", true) // nobody waits for a look-up after one that failed
+		time.Sleep(time.Millisecond)
+		check("b", false)
+	})
+}
+
+// blocked is a model in which the look-up of one board waits as long as it may.
+type blocked struct {
+	*storetest.Model
+	name atomic.Value
+}
+
+func (b *blocked) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
+	if name == b.name.Load() {
+		<-ctx.Done()
+		return leaderboard.Listing{}, fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, ctx.Err())
 	}
-	check("demo", false, false)
-	check("nobody", true, false)
-	m.Fail(leaderboard.ErrUnavailable)
-	check("demo", false, true) // known, though nobody can say for how long it is true
-	check("nobody", true, true)
-	m.Fail(nil)
-	check("nobody", true, false)
-	check("demo", false, false)
+	return b.Model.Current(ctx, name)
+}
+
+// TestCatalogLastKnown: a process that does not know a board finds it where others left it while MySQL does not answer,
+// marked stale, for as long as it may be used, and no period of it that has ended meanwhile.
+func TestCatalogLastKnown(t *testing.T) {
+	t.Parallel()
+	for _, hangs := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &blocked{Model: storetest.NewModel()}
+			start := time.Now() // midnight
+			s.SetNow(leaderboard.MicrosOf(start.Add(59 * time.Minute)))
+			if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour}}); err != nil {
+				t.Fatal(err)
+			}
+			seen, err := s.Current(t.Context(), "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hangs {
+				s.name.Store("b")
+			} else {
+				s.Fail(leaderboard.ErrUnavailable)
+			}
+			looks := 0
+			c := NewCatalog(s, CatalogOptions{LastKnown: func(_ context.Context, name string) (leaderboard.Listing, time.Duration, time.Duration, bool, error) {
+				looks++
+				age := time.Since(start)
+				return seen, age, 10*time.Minute - age, name == "b" && age < 10*time.Minute, nil
+			}})
+			resolve := func(window string) (leaderboard.PeriodRef, error) {
+				ref, _, err := c.Resolve(t.Context(), "b", window, "")
+				return ref, err
+			}
+			time.Sleep(30 * time.Second)
+			asked := time.Now()
+			ref, err := resolve("hour")
+			if took := time.Since(asked); err != nil || !ref.Stale || ref.Name != "2000-01-01T00" || took > catalogWait {
+				t.Errorf("hour after %s: %+v, %v", took, ref, err)
+			}
+			time.Sleep(31 * time.Second)
+			if ref, err := resolve("hour"); !errors.Is(err, leaderboard.ErrUnavailable) {
+				t.Errorf("the hour is over: %+v, %v", ref, err)
+			}
+			for time.Since(start) < 10*time.Minute-2*time.Second {
+				if ref, err := resolve("all_time"); err != nil || !ref.Stale {
+					t.Errorf("after %s: %+v, %v", time.Since(start), ref, err)
+				}
+				time.Sleep(time.Second)
+			}
+			if looks > 3 {
+				t.Errorf("others were asked %d times", looks)
+			}
+			time.Sleep(3 * time.Second)
+			if ref, err := resolve("all_time"); !errors.Is(err, leaderboard.ErrUnavailable) {
+				t.Errorf("after its time: %+v, %v", ref, err)
+			}
+			s.name.Store("")
+			s.Fail(nil)
+			s.SetNow(leaderboard.MicrosOf(start.Add(70 * time.Minute)))
+			time.Sleep(2 * time.Second)
+			if ref, err := resolve("hour"); err != nil || ref.Stale || ref.Name != "2000-01-01T01" {
+				t.Errorf("MySQL is back: %+v, %v", ref, err)
+			}
+		})
+	}
 }

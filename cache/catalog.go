@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -29,12 +30,14 @@ const (
 	catalogBytes   = 32 << 20
 	// catalogLimit is how long boards are known while MySQL is away, no shorter than pages are served.
 	catalogLimit = 10 * time.Minute
+	// catalogStale is how old a board can be whose look-ups succeed; what is read of an older one is marked stale.
+	catalogStale = catalogTTL + catalogTimeout
 )
 
 // Catalog knows boards and their periods by name. What it says is at most a second old, older only while MySQL does not
 // answer. It never takes a period for the current one that has ended by the database clock, of which it knows the
-// reading that came with the board and the time since then: the clock of this machine does not matter. It may be used
-// concurrently.
+// reading that came with the board and the time since then: the clock of this machine does not matter. A board that MySQL
+// has not described for longer, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
 	boards Boards
 	opts   CatalogOptions
@@ -43,7 +46,7 @@ type Catalog struct {
 	named  *answers[periodName, *leaderboard.Period]
 	chosen *answers[selection, *[]string]
 	forgot atomic.Int64 // how often a board's labels may have changed
-	away   atomic.Bool
+	asking calls[callKey[string], *listed]
 }
 
 // listed is a board and its current periods. It is shared; nobody writes to it.
@@ -51,7 +54,11 @@ type listed struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
 	at       time.Time // of this process, when Listing.Clock was read or later
+	until    time.Time // of one that came from CatalogOptions.LastKnown: when it is good no more
 }
+
+// stale says whether MySQL has not described the board for too long.
+func (l *listed) stale(now time.Time) bool { return !l.until.IsZero() || now.Sub(l.at) > catalogStale }
 
 // clock returns the database clock now, or a moment ago.
 func (l *listed) clock(now time.Time) leaderboard.Micros {
@@ -93,7 +100,10 @@ type periodName struct {
 type CatalogOptions struct {
 	// OnLookUp is told of each board that MySQL has just described, once a second of one that is read. It must not block.
 	OnLookUp func(leaderboard.Listing)
-	Now      func() time.Time // time.Now when nil
+	// LastKnown finds a board that MySQL does not describe now as some process saw it last, with how long ago that was and
+	// how long it may still be used; ok is false when there is none. nil: there is none.
+	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
+	Now       func() time.Time // time.Now when nil
 }
 
 // NewCatalog does no I/O.
@@ -106,7 +116,7 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	}
 	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: opts.Now}
 	return &Catalog{
-		boards: boards, opts: opts, now: opts.Now,
+		boards: boards, opts: opts, now: opts.Now, asking: calls[callKey[string], *listed]{timeout: catalogTimeout},
 		kept: newAnswers(rules, known[string](
 			func(l *listed) int64 { return int64(l.Clock) },
 			func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
@@ -138,7 +148,8 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	if w == "" {
 		w = l.Board.Rules.Windows[0]
 	}
-	if since, over := l.over(w, c.now()); over {
+	now := c.now()
+	if since, over := l.over(w, now); over {
 		if l, err = c.lookUp(ctx, board, since); err != nil {
 			return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 		}
@@ -147,7 +158,9 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
-	return p.Ref(&l.Board), l.Board, nil
+	ref := p.Ref(&l.Board)
+	ref.Stale = l.stale(now)
+	return ref, l.Board, nil
 }
 
 // period finds a period of a window by what it was called in a request.
@@ -179,6 +192,12 @@ func (c *Catalog) Board(ctx context.Context, name string) (leaderboard.Board, er
 // Forget makes the next look-up of a board ask MySQL, because this process has just changed it.
 func (c *Catalog) Forget(name string) {
 	c.forgot.Add(1)
+	c.forget(name)
+}
+
+// forget forgets a board, and what look-ups under way will bring.
+func (c *Catalog) forget(name string) {
+	c.asking.forget(callKey[string]{name, 0})
 	c.kept.forget(name)
 }
 
@@ -189,7 +208,7 @@ func (c *Catalog) Forget(name string) {
 func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	h, ok := c.kept.kept.get(ref.Board)
 	if !ok {
-		c.kept.forget(ref.Board) // what a look-up under way will bring
+		c.forget(ref.Board) // what a look-up under way will bring
 		return
 	}
 	known := &h.value.Board
@@ -199,7 +218,7 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 	if known.ID != ref.BoardID || !maps.Equal(known.Rules.Labels, ref.Rules.Labels) {
 		c.forgot.Add(1)
 	}
-	c.kept.forget(ref.Board)
+	c.forget(ref.Board)
 }
 
 // Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
@@ -216,20 +235,50 @@ func (c *Catalog) Renew(ctx context.Context, name string) error {
 // lookUp finds a board as it was at since or later, by the database clock. While MySQL is away, what was known before
 // since is not good enough.
 func (c *Catalog) lookUp(ctx context.Context, name string, since leaderboard.Micros) (*listed, error) {
-	if l, ok := c.kept.fresh(name, int64(since)); ok {
+	if l, ok := c.kept.fresh(name, int64(since)); ok && l.until.IsZero() {
 		return l, nil
 	}
-	return c.kept.get(ctx, name, int64(since), func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name) })
+	l, err := c.kept.get(ctx, name, int64(since), func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name, since) })
+	if err == nil && !l.usable(c.now()) {
+		return nil, fmt.Errorf("%w: the board was last seen in the database too long ago", leaderboard.ErrUnavailable)
+	}
+	return l, err
 }
 
-// Away says whether MySQL failed to answer when it was asked last, which is a second ago at most while there are
-// requests. Nobody can tell then whether an answer is still true.
-func (c *Catalog) Away() bool { return c.away.Load() }
+func (l *listed) usable(now time.Time) bool { return l.until.IsZero() || now.Before(l.until) }
 
-func (c *Catalog) load(ctx context.Context, name string) (*listed, error) {
-	l, err := c.ask(ctx, name)
-	c.away.Store(err != nil && !isAnswer(err) && !errors.Is(err, context.Canceled))
+// load asks MySQL. While that does not answer, a board that this process does not know is looked for where other processes
+// left it.
+func (c *Catalog) load(ctx context.Context, name string, since leaderboard.Micros) (*listed, error) {
+	if h, ok := c.kept.kept.get(name); c.opts.LastKnown == nil || ok && h.age(c.now()) <= catalogLimit && h.value.usable(c.now()) {
+		return c.ask(ctx, name)
+	}
+	asked := c.asking.start(ctx, callKey[string]{name, int64(since)}, func(ctx context.Context) (*listed, error) { return c.ask(ctx, name) }, func(*listed, error) {})
+	soon, cancel := context.WithTimeout(ctx, catalogWait)
+	defer cancel()
+	l, err := asked.wait(soon)
+	if err == nil || isAnswer(err) {
+		return l, err
+	}
+	if l, ok := c.lastKnown(ctx, name); ok && l.Clock >= since {
+		return l, nil
+	}
+	if l, err = asked.wait(ctx); errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
+	}
 	return l, err
+}
+
+// lastKnown finds a board as another process saw it last.
+func (c *Catalog) lastKnown(ctx context.Context, name string) (*listed, bool) {
+	found, age, left, ok, err := c.opts.LastKnown(ctx, name)
+	if err != nil || !ok {
+		return nil, false
+	}
+	now := c.now()
+	l := &listed{Listing: found, at: now.Add(-age), until: now.Add(left)}
+	l.calendar, err = found.Board.Rules.Calendar()
+	return l, err == nil
 }
 
 func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {

@@ -13,8 +13,13 @@ func (c *call) etag(on *target, st *leaderboard.State) etagHash {
 	return newETag(&on.ref, st, c.route.path, on.query.Mode)
 }
 
-// answer sends a reading answer: the common members, then what body appends.
+// answer sends a reading answer: the common members, then what body appends. It is stale when what is known of the board is.
 func (c *call) answer(on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
+	if on.ref.Stale && !st.Stale {
+		marked := *st
+		marked.Stale = true
+		st = &marked
+	}
 	return c.respond(on, st, etag, func(b []byte) []byte { return body(appendCommon(b, on, st)) })
 }
 

@@ -149,7 +149,7 @@ func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	for i := range states {
 		st := &states[i]
 		all.Seq += st.Seq
-		all.Stale = all.Stale || st.Stale
+		all.Stale = all.Stale || st.Stale || s.refs[i].Stale
 		if slowest[st.Source] > slowest[all.Source] {
 			all.Source = st.Source
 		}

@@ -14,6 +14,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/residency"
+	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/migrations"
 	"leaderboard/rank"
@@ -42,6 +43,21 @@ func (a *App) wireResident() {
 	})
 }
 
+// wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
+func (a *App) wireCatalog() {
+	opts := cache.CatalogOptions{OnLookUp: func(l leaderboard.Listing) {
+		a.refresher.Follow(l)
+		if a.listings != nil {
+			a.listings.Looked(l)
+		}
+	}}
+	if a.redis != nil {
+		a.listings = topn.NewListings(a.redis, "", a.cfg.StaleLimit)
+		opts.LastKnown = a.listings.Find
+	}
+	a.catalog = cache.NewCatalog(a.store, opts)
+}
+
 func (a *App) onBreaker(open bool) {
 	a.metrics.breakerOpen(open)
 	if open {
@@ -54,7 +70,7 @@ func (a *App) onBreaker(open bool) {
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog}, Catalog: a.catalog, Rankings: a.reader, Combined: cache.NewCombiner(a.reader, a.store), Writer: writer{a.store}, Periods: a.store,
+		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: cache.NewCombiner(a.reader, a.store), Writer: writer{a.store}, Periods: a.store,
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		HiddenMembers: a.store,
@@ -116,20 +132,39 @@ func (a *App) opsHandler() http.Handler {
 	return mux
 }
 
-// boards is the store, and makes the catalog forget what this process has changed.
+// boards is the store, and makes the catalog forget what this process has changed, and other processes not find it in Redis.
 type boards struct {
 	*store.Store
-	catalog *cache.Catalog
+	catalog  *cache.Catalog
+	listings *topn.Listings // nil without Redis
+	log      *slog.Logger
 }
 
 func (b boards) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
 	defer b.catalog.Forget(name)
-	return b.Store.PutBoard(ctx, name, rules)
+	board, created, err := b.Store.PutBoard(ctx, name, rules)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Changed(ctx, &board) })
+	}
+	return board, created, err
 }
 
 func (b boards) DeleteBoard(ctx context.Context, name string) error {
 	defer b.catalog.Forget(name)
-	return b.Store.DeleteBoard(ctx, name)
+	err := b.Store.DeleteBoard(ctx, name)
+	if err == nil && b.listings != nil {
+		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Deleted(ctx, name) })
+	}
+	return err
+}
+
+// outdated tells Redis what becomes of a board, at best effort.
+func (b boards) outdated(ctx context.Context, name string, tell func(context.Context) error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
+	defer cancel()
+	if err := tell(ctx); err != nil {
+		b.log.Warn("a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
+	}
 }
 
 // writer is the store with the argument lists of the API.

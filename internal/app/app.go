@@ -36,7 +36,8 @@ type App struct {
 	follower  *topn.Follower
 	refresher *refresher.Refresher
 	catalog   *cache.Catalog
-	watch     *watch.Watch // how old answers are
+	listings  *topn.Listings // nil without Redis
+	watch     *watch.Watch   // how old answers are
 	resident  *residency.Periods
 	collector *collector // nil until Run
 	reader    *cache.Reader
@@ -70,7 +71,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 			return nil, errors.Join(err, a.store.Close())
 		}
 	}
-	a.catalog = cache.NewCatalog(a.store, cache.CatalogOptions{OnLookUp: func(l leaderboard.Listing) { a.refresher.Follow(l) }})
+	a.wireCatalog()
 	a.refresher = newRefresher(a.store, a.copies, log, a.metrics)
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)

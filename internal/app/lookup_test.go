@@ -1,0 +1,171 @@
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestOneBoardCannotBeLookedUp: a lock on one board at the turn of its hour makes only that board's answers stale.
+func TestOneBoardCannotBeLookedUp(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	dsn := testenv.MySQL(t)
+	a := startReady(t, dsn, testenv.Redis(t), func(c *Config) {
+		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+	})
+	for name, windows := range map[string]string{"free": `["all_time"]`, "locked": `["all_time","hour"]`} {
+		a.Ask(201, "PUT", "/v1/boards/"+name, `{"windows":`+windows+`}`)
+		a.Ask(200, "POST", "/v1/boards/"+name+"/scores", `{"entries":[{"member":"ada","score":1}]}`)
+	}
+	top := func(board string) string {
+		status, body := a.Get("/v1/boards/" + board + "/top")
+		return fmt.Sprint(status, " ", string(body))
+	}
+	const fresh, stale = `"stale":false`, `"stale":true`
+	for _, board := range []string{"free", "locked"} {
+		apptest.Eventually(t, func() string { return lacks(top(board), fresh) })
+	}
+	db, err := store.Connect(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'locked' FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	ahead.Store(int64(time.Hour))
+	reads, marked := 0, 0
+	readFree := func() {
+		reads++
+		if lacks(top("free"), fresh) != "" {
+			marked++ // on a machine so busy that the watch is late
+		}
+	}
+	apptest.Eventually(t, func() string {
+		readFree()
+		return lacks(top("locked"), stale)
+	})
+	for range 100 {
+		readFree()
+	}
+	if marked > reads/20 {
+		t.Errorf("%d of %d answers of the free board were stale", marked, reads)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, func() string { return lacks(top("locked"), fresh) })
+}
+
+func lacks(text, want string) string {
+	if strings.Contains(text, want) {
+		return ""
+	}
+	return want + " is not in " + text
+}
+
+// TestColdServerWithoutMySQL: a server that starts while the database is away answers from the copies in Redis, marked
+// stale, for those who may read the board, whether the database refuses or hangs.
+func TestColdServerWithoutMySQL(t *testing.T) {
+	t.Parallel()
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	first := startReady(t, dsn, redisURL)
+	for board, visibility := range map[string]string{"open": "public", "secret": "private", "hidden-later": "public", "unread": "public"} {
+		first.Ask(201, "PUT", "/v1/boards/"+board, `{"visibility":"`+visibility+`"}`)
+		first.Ask(200, "POST", "/v1/boards/"+board+"/scores", `{"entries":[{"member":"ada","score":7},{"member":"bob","score":9}]}`)
+		if board != "unread" {
+			first.Ask(200, "POST", "/v1/boards/"+board+"/rebuild?wait=30s", `{}`)
+		}
+	}
+	client := redis.NewClient(redisOptions(t, redisURL))
+	defer client.Close()
+	apptest.Eventually(t, func() string {
+		if n := client.Exists(t.Context(), "lb:board:open", "lb:board:secret", "lb:board:hidden-later").Val(); n != 3 {
+			return fmt.Sprint(n, " of 3 listings are in Redis")
+		}
+		return ""
+	})
+	first.Ask(200, "PUT", "/v1/boards/hidden-later", `{"visibility":"private"}`)
+	for name, address := range map[string]string{"refuses": refusing(t), "hangs": hanging(t)} {
+		t.Run(name, func(t *testing.T) {
+			config, err := mysql.ParseDSN(dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.Net, config.Addr = "tcp", address
+			cold := startApp(t, config.FormatDSN(), redisURL)
+			for path, want := range map[string]string{
+				"open/top":         `"rank":1,"member":"bob","score":9,`,
+				"open/members/ada": `"rank":2,`,
+			} {
+				for range 2 {
+					status, body := cold.Get("/v1/boards/" + path)
+					text := string(body)
+					if status != http.StatusOK || lacks(text, want) != "" || lacks(text, `"stale":true`) != "" {
+						t.Errorf("%s: %d %s", path, status, text)
+					}
+				}
+			}
+			if status, body := cold.Get("/v1/boards/secret/top"); status != http.StatusUnauthorized {
+				t.Errorf("a private board, without a key: %d %s", status, body)
+			}
+			if got := cold.Ask(200, "GET", "/v1/boards/secret/top", ""); got.Text("stale") != "true" {
+				t.Errorf("a private board, with a key: %v", got)
+			}
+			for _, board := range []string{"hidden-later", "nowhere"} {
+				if status, body := cold.Get("/v1/boards/" + board + "/top"); status == http.StatusOK {
+					t.Errorf("%s: %d %s", board, status, body)
+				}
+			}
+		})
+	}
+}
+
+// refusing returns an address at which nobody listens.
+func refusing(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// hanging returns the address of a server that never says anything.
+func hanging(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
