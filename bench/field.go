@@ -14,7 +14,7 @@ const (
 	calmAfter    = 20              // seconds
 	calmLimit    = 140             // seconds, more than the two minutes after which Go collects garbage in any case
 	calmStep     = 2 * time.Second // between two looks at the memory
-	calmShare    = 1.05            // of the memory before, which is back
+	calmShare    = 1.1             // of the memory before, which is back
 )
 
 // measureField measures the requirement from the field: a mixed load (six tops, three ranks, one submit in ten),
@@ -43,7 +43,7 @@ func (w *world) measureField(ctx context.Context, rep *report, log io.Writer) er
 
 func (w *world) measureMixed(ctx context.Context, rep *report, log io.Writer, what string, limit float64) error {
 	mixed := w.mixedLoad()
-	mixed.length = w.seconds(1) // a server that nobody asked yet has less than it takes
+	mixed.length = w.seconds(fieldSeconds / 3) // a server that nobody asked yet has less than it takes
 	mixed.run()
 	if err := wait(ctx, w.seconds(calmAfter)); err != nil {
 		return err

@@ -83,7 +83,7 @@ func headings() []heading {
 			" turn of the day is made by setting the days of the source back by one."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
 		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone. First with the board in memory, then by a server" +
-			" that keeps none there. Before: at rest, the board read. After: as soon as the memory is back within 5 %, or 140 s later."},
+			" that keeps none there. Before: at rest after five seconds of it. After: when the memory is back within a tenth, or 140 s later."},
 		{"structure", "What keeps a board in memory", "Ranks of random members in the structure alone, without a server, in periods of three sizes in turn: " +
 			"`go test ./cache/resident -run '^$' -bench '^BenchmarkRankBySize$' -benchtime 15x`. Medians; the ratio is that of neighbours."},
 		{"index", "Any rank at any depth", "The store in one process, asked by one goroutine, without HTTP and without Redis. p50 in the time of the machine;" +
