@@ -68,9 +68,9 @@ func (w *world) fillDays(ctx context.Context, log io.Writer) (*board, error) {
 	bar := newProgress(log, fmt.Sprintf("filling %d days", derivedDays), derivedDays*derivedMembers)
 	for day := range derivedDays {
 		if day > 0 {
-			err = b.exec(ctx, "INSERT INTO periods (board_id, window_name, name, starts_at, ends_at, state, last_created_at, committed_at)"+
-				" SELECT board_id, window_name, DATE_FORMAT(starts_at - INTERVAL ? DAY, '%Y-%m-%d'), starts_at - INTERVAL ? DAY, ends_at - INTERVAL ? DAY, 'closed',"+
-				" NOW(6), NOW(6) FROM periods WHERE board_id = ? AND state = 'open'", day, day, day, made.ID)
+			err = b.exec(ctx, "INSERT INTO periods (board_id, window_name, history, name, starts_at, ends_at, state, last_created_at, committed_at)"+
+				" SELECT board_id, window_name, ?, DATE_FORMAT(starts_at - INTERVAL ? DAY, '%Y-%m-%d'), starts_at - INTERVAL ? DAY, ends_at - INTERVAL ? DAY, 'closed',"+
+				" NOW(6), NOW(6) FROM periods WHERE board_id = ? AND state = 'open'", leaderboard.NewHistory(), day, day, day, made.ID)
 		}
 		if err == nil {
 			err = b.db.QueryRowContext(ctx, "SELECT id FROM periods WHERE board_id = ? ORDER BY starts_at LIMIT 1", made.ID).Scan(&b.ref.ID)
