@@ -256,12 +256,34 @@ func TestReadOnlyServer(t *testing.T) {
 	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); !errors.Is(err, leaderboard.ErrUnavailable) {
 		t.Errorf("submit to a read-only server: %v", err)
 	}
+	if _, err := s.Page(t.Context(), ref, leaderboard.PageQuery{Limit: 1}); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("a page of a read-only server: %v", err)
+	}
+	exec("SET GLOBAL read_only = OFF")
 	if got := scoreOf(t, s, ref, "m"); got != 1 {
 		t.Errorf("the score is %d", got)
 	}
-	exec("SET GLOBAL read_only = OFF")
 	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
 		t.Errorf("submit when it is writable again: %v", err)
+	}
+	exec("SET GLOBAL read_only = ON") // the account of the store may write all the same
+	if _, err := s.Revisions(t.Context(), []int64{ref.ID}); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("the watch of a read-only server: %v", err)
+	}
+	exec("SET GLOBAL read_only = OFF")
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 2)); err != nil {
+		t.Fatal(err)
+	}
+	exec("SET GLOBAL read_only = ON")
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 9)); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("submit by an account that may write to a read-only server: %v", err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, store.ErrReadOnly) {
+		t.Errorf("ping of a read-only server: %v", err)
+	}
+	exec("SET GLOBAL read_only = OFF")
+	if got := scoreOf(t, s, ref, "m"); got != 2 {
+		t.Errorf("the score is %d", got)
 	}
 	// Killed and gone: everything says so, and comes back with the server.
 	if err := server.Kill(); err != nil {

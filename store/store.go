@@ -78,9 +78,12 @@ func (s *Store) Close() error {
 	return errors.Join(s.follower.Close(), s.db.Close())
 }
 
-// Ping says whether MySQL answers.
+// ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.
+var ErrReadOnly = db.ErrReadOnly
+
+// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.db.PingContext(ctx); err != nil {
+	if err := s.db.CheckServer(ctx); err != nil {
 		return db.Translate(ctx, "ping", err)
 	}
 	return nil

@@ -201,7 +201,9 @@ func (a *App) health(ctx context.Context) map[string]error {
 const redisHealthLimit = 200 * time.Millisecond
 
 func (a *App) mysqlHealth(ctx context.Context) error {
-	if err := a.store.Ping(ctx); err != nil {
+	if err := a.store.Ping(ctx); errors.Is(err, store.ErrReadOnly) {
+		return errReadOnly
+	} else if err != nil {
 		return err
 	}
 	return a.schema.check(ctx, a.store)
@@ -209,6 +211,8 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 
 // schemaState remembers that the schema was seen complete, which it then stays.
 type schemaState struct{ complete atomic.Bool }
+
+const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
 
 const errSchema = httpapi.Reason("the schema is not up to date: run `leaderboard migrate up`, or serve with --migrate")
 

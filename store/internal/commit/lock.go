@@ -153,10 +153,11 @@ func (b *lockedBoard) complete(p *period, row *leaderboard.Period) {
 
 // appendLock locks the board's row and those of its open periods, and reads them and the clock: sysdate, because NOW is
 // the time before the wait. The board's rules come along only when they are not the ones known: after a restore another
-// board may have the id and the version, but not the time. The index is named
+// board may have the id and the version, but not the time. Whether the server is read-only comes along, because an account
+// may have the right to write to it all the same. The index is named
 // because the order of locking follows from it, and because closed periods are many.
 func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
-	t.Str("SELECT b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
+	t.Str("SELECT " + db.ServerSettings + ", b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
 	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
@@ -168,6 +169,7 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 		open      []leaderboard.Period
 		board     boards.Row
 		hasHidden bool
+		settings  string
 	)
 	for rows.Next() {
 		var (
@@ -175,7 +177,7 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 			lastCreated sql.NullTime
 			sysdate     time.Time
 		)
-		dest := []any{&board.ID, &board.Version, &board.Updated, &hasHidden, &board.Rules, &sysdate, &lastCreated}
+		dest := []any{&settings, &board.ID, &board.Version, &board.Updated, &hasHidden, &board.Rules, &sysdate, &lastCreated}
 		if err := rows.Scan(append(dest, row.Dest()...)...); err != nil {
 			return err
 		}
@@ -189,6 +191,9 @@ func (t *transaction) scanLock(rows *sql.Rows, name string, b *lockedBoard) erro
 		b.open = append(b.open, newPeriod(&p, lastCreated))
 	}
 	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := t.db.Refuse(settings); err != nil {
 		return err
 	}
 	if board.ID == 0 {

@@ -49,28 +49,32 @@ type DB struct {
 	Config  Config
 	Log     *slog.Logger
 	dialect *dialect
+	era     *era
 }
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
 	readers, lookers, writers := pools(cfg.MaxConns)
-	reads, dialect, err := connect(cfg, readers)
+	e := &era{log: cfg.Logger}
+	reads, dialect, err := connect(cfg, readers, e)
 	if err != nil {
 		return nil, err
 	}
-	batches, _, err := connect(cfg, writers)
+	batches, _, err := connect(cfg, writers, e)
 	if err != nil {
 		return nil, err
 	}
-	looks, _, err := connect(cfg, lookers)
+	looks, _, err := connect(cfg, lookers, e)
 	if err != nil {
 		return nil, err
 	}
-	watch, _, err := connect(cfg, pool{conns: 1})
+	watch, _, err := connect(cfg, pool{conns: 1}, e)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Looks: looks, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect}, nil
+	return &DB{
+		DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Looks: looks, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect, era: e,
+	}, nil
 }
 
 // Close closes all connections.
@@ -80,7 +84,7 @@ func (d *DB) Close() error {
 
 // Single opens a pool of one connection beside the others, for locks that live as long as their connection.
 func (d *DB) Single() (*sql.DB, error) {
-	one, _, err := connect(d.Config, pool{conns: 1})
+	one, _, err := connect(d.Config, pool{conns: 1}, d.era)
 	return one, err
 }
 
@@ -88,7 +92,7 @@ func (d *DB) Single() (*sql.DB, error) {
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	db, _, err := connect(cfg, pool{conns: cfg.MaxConns})
+	db, _, err := connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger})
 	return db, err
 }
 
@@ -131,8 +135,9 @@ func pools(maxConns int) (readers, lookers, writers pool) {
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
-// rows without gap locks, gives up waiting for locks soon, and interpolates arguments (one round trip per statement).
-func connect(cfg Config, p pool) (*sql.DB, *dialect, error) {
+// rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
+// to a read-only server, and ends with its era.
+func connect(cfg Config, p pool, e *era) (*sql.DB, *dialect, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: DSN: %w", err)
@@ -162,7 +167,7 @@ func connect(cfg Config, p pool) (*sql.DB, *dialect, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("store: DSN: %w", err)
 	}
-	c := &connector{Connector: inner}
+	c := &connector{Connector: inner, era: e}
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(p.conns)
 	db.SetMaxIdleConns(p.conns)
@@ -175,44 +180,37 @@ func connect(cfg Config, p pool) (*sql.DB, *dialect, error) {
 type connector struct {
 	driver.Connector
 	dialect dialect
+	era     *era
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	made := c.era.n.Load()
+	dialled, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.prepare(ctx, conn); err != nil {
-		return nil, errors.Join(err, conn.Close())
+	able, ok := dialled.(driverConn)
+	if !ok {
+		return nil, errors.Join(errors.New("store: the MySQL driver lacks a method"), dialled.Close())
 	}
-	return conn, nil
+	if err := c.prepare(ctx, able); err != nil {
+		return nil, errors.Join(err, dialled.Close())
+	}
+	return &conn{able, c.era, made}, nil
 }
 
-func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
-	exec, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return errors.New("store: the MySQL driver cannot execute directly")
-	}
-	if _, err := exec.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
+func (c *connector) prepare(ctx context.Context, made driverConn) error {
+	if _, err := made.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
 		return err
 	}
-	if c.dialect.known() {
-		return nil
+	if !c.dialect.known() {
+		version, err := oneText(ctx, made, "SELECT VERSION()")
+		if err != nil {
+			return err
+		}
+		c.dialect.set(version)
 	}
-	query, ok := conn.(driver.QueryerContext)
-	if !ok {
-		return errors.New("store: the MySQL driver cannot query directly")
-	}
-	rows, err := query.QueryContext(ctx, "SELECT VERSION()", nil)
-	if err != nil {
-		return err
-	}
-	row := make([]driver.Value, 1)
-	err = rows.Next(row)
-	if version, ok := row[0].([]byte); ok && err == nil {
-		c.dialect.set(string(version))
-	}
-	return errors.Join(err, rows.Close())
+	return c.era.refuse(ctx, made)
 }
 
 // dialect is which of the two dialects the server speaks where they differ.

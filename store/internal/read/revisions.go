@@ -2,14 +2,14 @@ package read
 
 import (
 	"context"
-	"time"
+	"database/sql"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
 
 // Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements watch.Source.
+// implements watch.Source. A server that is read-only is no source: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
 	if len(periods) == 0 {
@@ -22,14 +22,21 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	defer rows.Close()
 	for rows.Next() {
 		var (
-			id int64
-			r  leaderboard.Revision
-			at time.Time
+			id       int64
+			r        leaderboard.Revision
+			at       sql.NullTime
+			settings string
 		)
-		if err := rows.Scan(&id, &r.History, &r.Seq, &at); err != nil {
+		if err := rows.Scan(&id, &r.History, &r.Seq, &at, &settings); err != nil {
 			return nil, db.Translate(ctx, "revisions", err)
 		}
-		r.AsOf = leaderboard.MicrosOf(at)
+		if !at.Valid {
+			if err := s.db.Refuse(settings); err != nil {
+				return nil, db.Translate(ctx, "revisions", err)
+			}
+			continue
+		}
+		r.AsOf = leaderboard.MicrosOf(at.Time)
 		found[id] = r
 	}
 	if err := rows.Err(); err != nil {
@@ -39,7 +46,8 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 }
 
 func revisionsText(periods []int64) string {
-	t := (&db.Text{}).Str("SELECT id, history, last_seq, committed_at FROM periods WHERE id IN (")
+	t := (&db.Text{}).Str("SELECT 0 AS id, 0 AS history, 0 AS last_seq, NULL AS committed_at, " + db.ServerSettings + " AS settings")
+	t.Str(" UNION ALL SELECT id, history, last_seq, committed_at, '' FROM periods WHERE id IN (")
 	for i, id := range periods {
 		t.Comma(i).Int(id)
 	}
