@@ -40,8 +40,8 @@ func execute(t *testing.T, dsn, statement string) {
 	}
 }
 
-// lacks returns the answer about the board when it lacks a text, "" when it has it.
-func lacks(a *testApp, want string) string {
+// topLacks returns the answer about the board when it lacks a text, "" when it has it.
+func topLacks(a *testApp, want string) string {
 	status, body := a.Get("/v1/boards/b/top")
 	if text := string(body); status != http.StatusOK || !strings.Contains(text, want) {
 		return fmt.Sprintf("%d %s", status, text)
@@ -61,7 +61,7 @@ func TestReadOnlyDatabase(t *testing.T) {
 	execute(t, dsn, "SET GLOBAL read_only = ON") // the app's account could write all the same
 	time.Sleep(2 * maxAge)                       // what was sent until then may be fresh for maxAge, a round takes a moment
 	for range 20 {
-		if wrong := lacks(a, `"stale":true`); wrong != "" {
+		if wrong := topLacks(a, `"stale":true`); wrong != "" {
 			t.Errorf("from a read-only server: %s", wrong)
 		}
 		time.Sleep(10 * time.Millisecond)

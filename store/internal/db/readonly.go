@@ -30,7 +30,7 @@ func readOnly(settings string) bool {
 	return false
 }
 
-// Refuse returns ErrReadOnly when ServerSettings say so, and gives all connections up: those dialled anew reach whichever
+// Refuse returns ErrReadOnly when ServerSettings say so, and gives all connections up: those dialled from now on reach whichever
 // server has the address by now.
 func (d *DB) Refuse(settings string) error {
 	if !readOnly(settings) {
