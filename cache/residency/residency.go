@@ -170,12 +170,12 @@ func (r *Periods) Await(ctx context.Context, id int64, p *resident.Period, from 
 	t := found.(*tenant)
 	timer := time.NewTimer(r.opts.Wait)
 	defer timer.Stop()
+	r.dirty.put(t) // what was not read from the log because of a failure is tried again
 	for {
 		next := t.next()
 		if p.At().Revision != from || t.period.Load() != p {
 			return true
 		}
-		r.dirty.put(t)
 		select {
 		case <-next:
 		case <-timer.C:

@@ -113,7 +113,7 @@ func (t *tenant) fold() (behind bool, err error) {
 			t.waiting, t.changes, t.coming = append(t.waiting, c), t.changes+len(c.Changes), max(t.coming, c.LastSeq)
 		}
 	}
-	if t.moved != nil {
+	if t.moved != nil && folded > 0 {
 		close(t.moved)
 		t.moved = nil
 	}

@@ -405,3 +405,14 @@ func TestReadersSeeWholeCommits(t *testing.T) {
 		t.Errorf("at %+v, want %+v", w.period.At(), w.at)
 	}
 }
+
+// TestSmallPeriodsTakeLittle: many small boards fit beside a large one.
+func TestSmallPeriodsTakeLittle(t *testing.T) {
+	t.Parallel()
+	for entries, most := range map[int]int64{0: 16 << 10, 10: 40 << 10, 1000: 160 << 10} {
+		w := newWorld(t, leaderboard.Rules{}, entries, func(i int) int64 { return int64(i) })
+		if bytes := w.period.Bytes(); bytes > most {
+			t.Errorf("%d entries take %d bytes, want at most %d", entries, bytes, most)
+		}
+	}
+}

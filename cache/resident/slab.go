@@ -48,9 +48,7 @@ func (s *slab) add(head rank.Head, member string) uint32 {
 	if last := len(s.free) - 1; last >= 0 {
 		n, s.free = s.free[last], s.free[:last]
 	} else {
-		if n%slabRecords == 0 {
-			s.records = append(s.records, make([]record, slabRecords))
-		}
+		s.records = withRoom(s.records, int(n), 1, slabRecords)
 		s.used++
 	}
 	r := s.at(n)
@@ -75,21 +73,47 @@ func (s *slab) room(u uint32) uint32 {
 		return at
 	}
 	const chunk = slabNames / nameUnit
-	if s.end%chunk+u > chunk || int(s.end/chunk) == len(s.names) {
-		s.end = uint32(len(s.names)) * chunk
-		s.names = append(s.names, make([]byte, slabNames))
+	if s.end%chunk+u > chunk {
+		s.end = (s.end/chunk + 1) * chunk
 	}
+	s.names = withRoom(s.names, int(s.end)*nameUnit, int(u)*nameUnit, slabNames)
 	s.end += u
 	return s.end - u
 }
 
 // bytes returns the memory that the slab takes.
 func (s *slab) bytes() int64 {
-	b := int64(len(s.records))*slabRecords*recordBytes + int64(len(s.names))*slabNames + int64(cap(s.free))*4
+	b := int64(cap(s.free)) * 4
+	for _, chunk := range s.records {
+		b += int64(len(chunk)) * recordBytes
+	}
+	for _, chunk := range s.names {
+		b += int64(len(chunk))
+	}
 	for _, h := range s.holes {
 		b += int64(cap(h)) * 4
 	}
 	return b
+}
+
+// withRoom returns chunks in which the n items from at on, all of one chunk, have room. The first chunk begins small and
+// doubles, so that a small period takes little.
+func withRoom[T any](chunks [][]T, at, n, full int) [][]T {
+	const small = 128
+	i, end := at/full, at%full+n
+	if i == len(chunks) {
+		size := full
+		if i == 0 {
+			size = min(small, full)
+		}
+		chunks = append(chunks, make([]T, size))
+	}
+	for end > len(chunks[i]) {
+		grown := make([]T, min(2*len(chunks[i]), full))
+		copy(grown, chunks[i])
+		chunks[i] = grown
+	}
+	return chunks
 }
 
 func units(member string) uint32 { return uint32(len(member)+nameUnit-1) / nameUnit }
