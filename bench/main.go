@@ -150,5 +150,8 @@ func (w *world) runStep(ctx context.Context, s step, sec *section, log io.Writer
 	err := s.run(w, ctx, &rep, log)
 	sec.Seconds = time.Since(start).Round(time.Second).Seconds()
 	sec.Rows, sec.Points, sec.Readings = rep.rows, rep.points, rep.readings
+	if rep.boardless {
+		sec.Members = 0
+	}
 	return err
 }

@@ -23,8 +23,8 @@ const (
 // section is what one step measured. The page is made from the sections, whichever run they come from.
 type section struct {
 	Name    string      `json:"name"`
-	Date    string      `json:"date"` // UTC day
-	Members int         `json:"members"`
+	Date    string      `json:"date"`    // UTC day
+	Members int         `json:"members"` // of the board; 0: there is none
 	Env     environment `json:"environment"`
 	Command string      `json:"command,omitempty"` // that measures it
 	Seconds float64     `json:"seconds,omitempty"` // that took
@@ -203,7 +203,7 @@ func renderSection(w io.Writer, h heading, s *section) {
 	fmt.Fprintf(w, "\n## %s\n\n%s\n", h.title, h.text)
 	if len(s.Points) > 0 {
 		fmt.Fprintf(w, "\n![The rank of a random member takes about the same time at any size by the index, and time in proportion to the size by COUNT](%s)\n", plotFile)
-	} else {
+	} else if s.Members > 0 {
 		fmt.Fprintf(w, "\n%s members.\n", thousands(s.Members))
 	}
 	fmt.Fprintln(w)

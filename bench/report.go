@@ -82,9 +82,10 @@ type point struct {
 
 // report gathers the rows of a section.
 type report struct {
-	rows     []row
-	readings []reading
-	points   []point
+	rows      []row
+	readings  []reading
+	points    []point
+	boardless bool // the size of the board has nothing to do with it
 }
 
 // add takes a row; whether a ratio meets its goal is found out here, other goals say so themselves.

@@ -30,6 +30,7 @@ func (w *world) measureStructure(ctx context.Context, rep *report, log io.Writer
 	if err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
+	rep.boardless = true
 	rows, err := structureRows(out)
 	if err != nil {
 		return err
