@@ -88,12 +88,12 @@ func TestGoals(t *testing.T) {
 	if !g.met(&good) {
 		t.Error("goals that are just met are not")
 	}
-	for what, spoil := range map[string]func(*reading){
+	for what, change := range map[string]func(*reading){
 		"ratio": func(r *reading) { r.Ratio = 0.89 }, "CPU": func(r *reading) { r.CPURatio = 1.16 }, "tail": func(r *reading) { r.TailRatio = 1.51 },
 		"stale": func(r *reading) { r.Here.Stale = 1 }, "failures": func(r *reading) { r.Here.Failed = 1 },
 	} {
 		bad := good
-		if spoil(&bad); g.met(&bad) {
+		if change(&bad); g.met(&bad) {
 			t.Errorf("the goal of %s is met", what)
 		}
 	}
@@ -113,7 +113,7 @@ func TestWriteReadings(t *testing.T) {
 	}
 }
 
-// TestOverload: refusals are counted, and no goal is met with them.
+// TestOverload: rejections are counted, and no goal is met with them.
 func TestOverload(t *testing.T) {
 	var n atomic.Int64
 	w := fakeService(t, func(w http.ResponseWriter, _ *http.Request) {
