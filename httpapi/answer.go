@@ -13,14 +13,20 @@ func (c *call) etag(on *target, st *leaderboard.State) etagHash {
 	return newETag(&on.ref, st, c.route.path, on.query.Mode)
 }
 
-// answer sends a reading answer: the common members, then what body appends. It is stale when what is known of the board is.
+// answer sends a reading answer: the common members, then what body appends.
 func (c *call) answer(on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
-	if on.ref.Stale && !st.Stale {
-		marked := *st
-		marked.Stale = true
-		st = &marked
-	}
+	st = on.marked(st)
 	return c.respond(on, st, etag, func(b []byte) []byte { return body(appendCommon(b, on, st)) })
+}
+
+// marked returns the state of an answer, marked stale when what is known of the board is.
+func (t *target) marked(st *leaderboard.State) *leaderboard.State {
+	if !t.ref.Stale || st.Stale {
+		return st
+	}
+	marked := *st
+	marked.Stale = true
+	return &marked
 }
 
 // respond sends what body appends, without the brace at the end. A client that has this state of it already is told so,

@@ -84,6 +84,7 @@ func (k *keptAnswers) grow(bytes int) {
 
 // respondShared is answer for an answer that many get from one address.
 func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
+	st = on.marked(st)
 	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
 	slot := k.slot(shared, on.query.Mode)
 	kept := slot.Load()
