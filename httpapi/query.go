@@ -13,14 +13,17 @@ const maxParams = 10
 
 // query holds the parameters of a request, each known to the route and given once.
 type query struct {
-	n     int
-	items [maxParams]struct{ name, value string }
+	items []param
+	room  [4]param // for the first of them: few requests have more, and a call is small
 }
+
+type param struct{ name, value string }
 
 // parse reads a raw query. Parameters that the route does not have, or that are given twice, are rejected: a mistyped
 // one must not be ignored.
 func (q *query) parse(raw string, allowed []string) error {
 	var bad []inputError
+	q.items = q.room[:0]
 	for raw != "" {
 		var part string
 		part, raw, _ = strings.Cut(raw, "&")
@@ -36,8 +39,7 @@ func (q *query) parse(raw string, allowed []string) error {
 		case q.has(name):
 			bad = append(bad, inputError{Parameter: name, Detail: "is given more than once"})
 		default:
-			q.items[q.n].name, q.items[q.n].value = name, value
-			q.n++
+			q.items = append(q.items, param{name, value})
 		}
 		if len(bad) >= maxParams {
 			break
@@ -70,7 +72,7 @@ func unknownParam(allowed []string) string {
 }
 
 func (q *query) get(name string) (string, bool) {
-	for i := range q.n {
+	for i := range q.items {
 		if q.items[i].name == name {
 			return q.items[i].value, true
 		}

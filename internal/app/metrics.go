@@ -2,8 +2,10 @@ package app
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +22,7 @@ type metrics struct {
 
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
+	seen     atomic.Pointer[map[answered]answeredSeries] // replaced, never written to
 
 	batchRequests, batchRows prometheus.Histogram
 	commits                  *prometheus.HistogramVec
@@ -82,6 +85,7 @@ func (m *metrics) newRequests() {
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"route", "method"})
 	m.registry.MustRegister(m.requests, m.latency)
+	m.seen.Store(&map[answered]answeredSeries{})
 }
 
 func (m *metrics) newWrites() {
@@ -190,10 +194,31 @@ func (m *metrics) watchRound(_ int, _ time.Duration, err error) {
 	m.watchRounds.WithLabelValues(result).Inc()
 }
 
-// request counts one answered request.
+// answered is the labels of a request.
+type answered struct {
+	route, method string
+	status        int
+}
+
+// answeredSeries are what such requests are counted in.
+type answeredSeries struct {
+	requests prometheus.Counter
+	latency  prometheus.Observer
+}
+
+// request counts one answered request. Series are looked up by labels once: that takes locks which every core wants.
 func (m *metrics) request(route, method string, status int, took time.Duration) {
-	m.requests.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
-	m.latency.WithLabelValues(route, method).Observe(took.Seconds())
+	key := answered{route, method, status}
+	seen := m.seen.Load()
+	s, ok := (*seen)[key]
+	if !ok {
+		s = answeredSeries{m.requests.WithLabelValues(route, method, strconv.Itoa(status)), m.latency.WithLabelValues(route, method)}
+		more := maps.Clone(*seen)
+		more[key] = s
+		m.seen.CompareAndSwap(seen, &more) // or the next one like it does
+	}
+	s.requests.Inc()
+	s.latency.Observe(took.Seconds())
 }
 
 // batch counts one transaction of the writer.
