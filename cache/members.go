@@ -61,7 +61,7 @@ func (r *Reader) lookUp(p leaderboard.PeriodRef, q leaderboard.MembersQuery, fin
 // on to MySQL.
 func (r *Reader) placesInCopy(key placesKey, batch []wanted) {
 	rest := batch
-	if r.redis.Allow() {
+	if !r.copies.Left(batch[0].ref) && r.redis.Allow() {
 		rest = r.askPlaces(key, batch)
 	}
 	for _, w := range rest {

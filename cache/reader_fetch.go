@@ -22,7 +22,7 @@ const fetchAttempts = 2
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
 	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
 ) (v V, err error) {
-	if fromCopy != nil && r.copies != nil && r.redis.Allow() {
+	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) && r.redis.Allow() {
 		v, err = askCopy(ctx, r, p, fromCopy)
 		if err == nil || isAnswer(err) {
 			return v, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -75,6 +76,19 @@ type Copies struct {
 	log        Log
 	opts       Options
 	scripts    scripts
+	left       sync.Map // copyID → true: what Left returns
+}
+
+// copyID tells copies apart.
+type copyID struct{ period, history int64 }
+
+func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.History} }
+
+// Left says whether a copy is left behind, because it could not be written to the last few times: asking it is a waste of
+// time.
+func (c *Copies) Left(p leaderboard.PeriodRef) bool {
+	_, left := c.left.Load(idOf(p))
+	return left
 }
 
 // New does no I/O.

@@ -28,7 +28,9 @@ const (
 type FollowerOptions struct {
 	Demand  func(leaderboard.PeriodRef) // a copy that exists needs a full rebuild; must not block; may be nil
 	OnApply func(Applied)               // metrics; must not block; may be nil
-	Logger  *slog.Logger
+	// OnFailure is told of each failure of Redis or MySQL to bring a copy up to date. It must not block; may be nil.
+	OnFailure func()
+	Logger    *slog.Logger
 }
 
 // Applied reports one write-through.
@@ -42,7 +44,8 @@ type Applied struct {
 
 // Follower writes committed changes through to the copies. Commits of one period are applied in order and many at a
 // time when they come fast; what goes wrong is made good from the change log. A copy that does not exist is left
-// alone: cold boards stay cold until somebody reads them.
+// alone: cold boards stay cold until somebody reads them. One that cannot be written to is not read either, see
+// Copies.Left, until it is up to date again.
 type Follower struct {
 	copies  *Copies
 	opts    FollowerOptions
@@ -56,11 +59,6 @@ type Follower struct {
 	stopped  bool
 	stop     chan struct{}
 }
-
-// copyID tells copies apart.
-type copyID struct{ period, history int64 }
-
-func idOf(p leaderboard.PeriodRef) copyID { return copyID{p.ID, p.History} }
 
 // backlog is what one period's copy still lacks; it has a goroutine. All fields belong to Follower.mu.
 type backlog struct {
@@ -85,6 +83,9 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	}
 	if opts.OnApply == nil {
 		opts.OnApply = func(Applied) {}
+	}
+	if opts.OnFailure == nil {
+		opts.OnFailure = func() {}
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
@@ -170,7 +171,7 @@ func (f *Follower) Stop(ctx context.Context) error {
 
 // follow writes one backlog through until nothing is left.
 func (f *Follower) follow(b *backlog) {
-	backoff := time.Duration(0)
+	backoff, failures := time.Duration(0), 0
 	for {
 		next, ok := f.take(b)
 		if !ok {
@@ -178,9 +179,14 @@ func (f *Follower) follow(b *backlog) {
 		}
 		err := f.write(next)
 		if err == nil {
-			backoff = 0
+			backoff, failures = 0, 0
 			f.applied(b, next)
+			f.copies.left.Delete(idOf(next.ref))
 			continue
+		}
+		f.opts.OnFailure()
+		if failures++; failures == BreakerFailures {
+			f.copies.left.Store(idOf(next.ref), true)
 		}
 		f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
 		f.putBack(b, next)

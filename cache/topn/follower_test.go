@@ -230,6 +230,37 @@ func TestFollowerTriesAgain(t *testing.T) {
 	b.reaches(t, 1)
 }
 
+// TestCopyIsLeft: a copy that cannot be written to is not to be asked until it is up to date again, and others are.
+func TestCopyIsLeft(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, New(client, w, Options{}), w.Ref}
+	b.build(t)
+	failures := make(chan struct{}, 100)
+	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { failures <- struct{}{} }})
+	refuse := func(replicas string) {
+		if err := client.ConfigSet(cachetest.Within(t), "min-replicas-to-write", replicas).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse("1")
+	f.Notify(b.ref, b.world.Commit(cachetest.Put("m", 1)))
+	for range BreakerFailures + 1 {
+		if <-failures; len(failures) > BreakerFailures {
+			t.Fatal("it is tried again without a pause")
+		}
+	}
+	other := b.ref
+	other.ID++
+	if !b.copies.Left(b.ref) || b.copies.Left(other) {
+		t.Errorf("left: %t, another: %t", b.copies.Left(b.ref), b.copies.Left(other))
+	}
+	refuse("0")
+	b.reaches(t, 1)
+	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.Left(b.ref) })
+}
+
 // signal tells a channel about every write.
 type signal chan<- struct{}
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard"
 	"leaderboard/cache/watch"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
@@ -62,9 +63,10 @@ func differs(a *testApp, member string, score, rank int) string {
 // for more than maxAge later, on every server, and none says that it is stale.
 func TestRedisRefusesWrites(t *testing.T) {
 	t.Parallel()
-	for name, fault := range map[string][]string{
-		"too few replicas": {"min-replicas-to-write", "1"},
-		"full":             {"maxmemory", "1"},
+	for name, fault := range map[string]struct{ begin, end []any }{
+		"too few replicas": {[]any{"CONFIG", "SET", "min-replicas-to-write", "1"}, []any{"CONFIG", "SET", "min-replicas-to-write", "0"}},
+		"full":             {[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}},
+		"a replica":        {[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +74,7 @@ func TestRedisRefusesWrites(t *testing.T) {
 			_, servers := pair(t, server.URL)
 			client := redis.NewClient(redisOptions(t, server.URL))
 			defer client.Close()
-			if err := client.ConfigSet(t.Context(), fault[0], fault[1]).Err(); err != nil {
+			if err := client.Do(t.Context(), fault.begin...).Err(); err != nil {
 				t.Fatal(err)
 			}
 			if err := client.Set(t.Context(), "x", "y", 0).Err(); err == nil {
@@ -91,8 +93,36 @@ func TestRedisRefusesWrites(t *testing.T) {
 					}
 				}
 			}
+			for i, a := range servers {
+				apptest.Eventually(t, func() string {
+					if _, body := a.Get("/metrics"); strings.Contains(string(body), "leaderboard_copy_apply_failures_total 0\n") {
+						return fmt.Sprintf("server %d has counted no copy that could not be written to", i)
+					}
+					return ""
+				})
+			}
+			if err := client.Do(t.Context(), fault.end...).Err(); err != nil {
+				t.Fatal(err)
+			}
+			p := period(t, servers[0])
+			apptest.Eventually(t, func() string {
+				if info, err := servers[0].copies.Info(t.Context(), p); err != nil || info.Seq != 7 {
+					return fmt.Sprintf("when Redis takes writes again the copy is at seq %d, not 7, %v", info.Seq, err)
+				}
+				return ""
+			})
 		})
 	}
+}
+
+// period returns the only period of the board.
+func period(t *testing.T, a *testApp) leaderboard.PeriodRef {
+	t.Helper()
+	l, err := a.store.Current(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Periods[0].Ref(&l.Board)
 }
 
 // TestCombinedAreFresh: rankings over several boards are as fresh as those of one, on both servers.

@@ -43,6 +43,7 @@ type metrics struct {
 	runs   *prometheus.HistogramVec
 
 	lagSeq, lagSeconds prometheus.GaugeFunc
+	applyFailures      prometheus.Counter
 
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
@@ -164,7 +165,10 @@ func (m *metrics) newRefreshes() {
 	m.runs = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_run_duration_seconds", Help: "Refreshes of a copy, by kind, reason and final state.", Buckets: seconds,
 	}, []string{"kind", "reason", "state"})
-	m.registry.MustRegister(m.builds, m.runs)
+	m.applyFailures = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_copy_apply_failures_total", Help: "Times that a Redis copy could not be brought up to date after a commit; it is tried again, and not read meanwhile.",
+	})
+	m.registry.MustRegister(m.builds, m.runs, m.applyFailures)
 }
 
 // watchLag publishes how far the write-through copies are behind the commits of this process, at worst.

@@ -38,7 +38,7 @@ func TestMetrics(t *testing.T) {
 		`leaderboard_answers_total\{source="local"\} 2`,
 		`leaderboard_fallback_refusals_total 0`,
 		`leaderboard_redis_breaker_open 0`,
-		`leaderboard_copy_lag_seq \d`,
+		`leaderboard_copy_lag_seq \d`, `leaderboard_copy_apply_failures_total \d`,
 		`leaderboard_copy_lag_seconds \d`,
 		`leaderboard_rebuild_duration_seconds_count\{outcome="done"\} 1`,
 		`leaderboard_run_duration_seconds_count\{kind="full",reason="admin",state="done"\} 1`,
