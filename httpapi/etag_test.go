@@ -63,20 +63,32 @@ func TestETagIdentity(t *testing.T) {
 	}
 }
 
-// TestStaleAnswers: a stale answer is not kept and always sent whole, so that its reader learns that it is stale.
+// TestStaleAnswers: a stale answer is not kept and always sent whole, so that its reader learns that it is stale. It is
+// when the board could not be looked up, too, whatever was kept of the same answer.
 func TestStaleAnswers(t *testing.T) {
-	e := newEnv(t)
-	e.board("classic", leaderboard.Rules{}, classic()...)
-	etag := e.get(noKey, "/v1/boards/classic/top").header.Get("Etag")
-	e.fake.stale = true
-	for _, path := range readingPaths {
-		r := e.do(ask{method: "GET", path: "/v1/boards/classic/" + path, header: http.Header{"If-None-Match": {etag, "*"}}}).want(200)
-		if cc := r.header.Get("Cache-Control"); cc != "no-store" {
-			t.Errorf("%s: Cache-Control is %q", path, cc)
+	for cause, begin := range map[string]func(*fake){
+		"the answer": func(f *fake) { f.stale = true }, "the board": func(f *fake) { f.unseen = true },
+	} {
+		e := newEnv(t)
+		e.board("classic", leaderboard.Rules{}, classic()...)
+		etag := e.get(noKey, "/v1/boards/classic/top").header.Get("Etag")
+		paths := []string{"/v1/rankings/top?boards=classic"}
+		for _, path := range readingPaths {
+			paths = append(paths, "/v1/boards/classic/"+path)
 		}
-		var got rows
-		if r.decode(&got); !got.Stale {
-			t.Errorf("%s does not say that it is stale", path)
+		for _, path := range paths {
+			e.get(noKey, path).want(200)
+		}
+		begin(e.fake)
+		for _, path := range paths {
+			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {etag, "*"}}}).want(200)
+			if cc := r.header.Get("Cache-Control"); cc != "no-store" {
+				t.Errorf("%s, %s: Cache-Control is %q", cause, path, cc)
+			}
+			var got rows
+			if r.decode(&got); !got.Stale {
+				t.Errorf("%s: %s does not say that it is stale", cause, path)
+			}
 		}
 	}
 }

@@ -23,6 +23,7 @@ type fake struct {
 
 	source   leaderboard.Source
 	stale    bool
+	unseen   bool  // the boards could not be looked up of late
 	behind   int64 // how many changes the last board of an answer about several lacks
 	verified leaderboard.Verification
 	health   map[string]error
@@ -104,7 +105,7 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	}
 	p, err := f.period(ctx, l, w, period)
 	ref := leaderboard.PeriodRef{
-		ID: p.ID, History: p.History, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules,
+		ID: p.ID, History: p.History, BoardID: l.Board.ID, Board: l.Board.Name, Window: p.Window, Name: p.Name(), Rules: &l.Board.Rules, Stale: f.unseen,
 	}
 	if p.State == leaderboard.PeriodStateClosed {
 		ref.Closed, ref.LastSeq = true, p.LastSeq
