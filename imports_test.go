@@ -76,7 +76,7 @@ func importRules() []importRule {
 		},
 		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}},
-		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}},
+		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{
