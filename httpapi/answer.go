@@ -20,8 +20,8 @@ func (c *call) answer(on *target, st *leaderboard.State, etag etagHash, body fun
 }
 
 // marked returns the state of an answer, marked stale when what is known of the board is.
-func (t *target) marked(st *leaderboard.State) *leaderboard.State {
-	if !t.ref.Stale || st.Stale {
+func (on *target) marked(st *leaderboard.State) *leaderboard.State {
+	if !on.ref.Stale || st.Stale {
 		return st
 	}
 	marked := *st
