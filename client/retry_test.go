@@ -238,3 +238,25 @@ func TestBrokenExports(t *testing.T) {
 		})
 	}
 }
+
+// TestAsksForCompression: of a server elsewhere, as package http does; not of one on this machine.
+func TestAsksForCompression(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://127.0.0.1:8080": "identity", "http://[::1]:8080": "identity", "http://localhost:8080": "identity",
+		"http://10.0.0.1:8080": "", "https://boards.example": "",
+	} {
+		var asked string
+		answer := func(r *http.Request) (*http.Response, error) {
+			asked = r.Header.Get("Accept-Encoding")
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}")), Request: r}, nil
+		}
+		s := &script{answers: []func(*http.Request) (*http.Response, error){answer}}
+		c, err := client.New(address, client.WithHTTPClient(&http.Client{Transport: s}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Top(t.Context(), "demo", client.TopQuery{}); err != nil || asked != want {
+			t.Errorf("%s is asked with Accept-Encoding %q, want %q: %v", address, asked, want, err)
+		}
+	}
+}
