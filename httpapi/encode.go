@@ -88,7 +88,7 @@ type form struct {
 }
 
 // form returns that of an answer.
-func (t *target) form() form { return form{t.query.Mode, &t.ref.Rules.Tiebreak} }
+func (on *target) form() form { return form{on.query.Mode, &on.ref.Rules.Tiebreak} }
 
 // appendRanks appends the member rank, or one for each mode.
 func appendRanks(b []byte, mode leaderboard.Mode, r *leaderboard.Ranks) []byte {

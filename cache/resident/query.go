@@ -159,7 +159,13 @@ func (p *Period) ScoreRank(q leaderboard.ScoreQuery) (out *leaderboard.ScoreRank
 		asGood := p.order.find(func(h *rank.Head, _ uint32) bool {
 			return h[0] < head[0] || h[0] == head[0] && h[1] <= head[1]
 		})
-		out = &leaderboard.ScoreRank{State: state, Ranks: leaderboard.Ranks{Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}}
+		ranks := leaderboard.Ranks{Strict: p.order.ahead(asGood) + 1, Tied: p.order.ahead(better) + 1}
+		if _, ok := p.order.record(better); ok { // the best of those that are not better: as many groups are ahead of it
+			ranks.Dense, _ = p.order.group(better)
+		} else {
+			ranks.Dense = p.order.groups.Sum(len(p.order.blocks)) + 1
+		}
+		out = &leaderboard.ScoreRank{State: state, Ranks: ranks}
 		return nil
 	})
 	return out, err

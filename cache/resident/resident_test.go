@@ -209,6 +209,31 @@ func (w *world) check(t interface{ Fatalf(string, ...any) }) {
 			if err != nil || p.Entries[0] != page.Entries[i] {
 				t.Fatalf("%s: page at %d is %+v, %v; want %+v", mode, i, p, err, page.Entries[i])
 			}
+			w.checkScore(t, page.Entries[i].Entry, page.Entries)
+		}
+	}
+}
+
+// checkScore compares the ranks of a score that an entry has, and of its neighbours.
+func (w *world) checkScore(t interface{ Fatalf(string, ...any) }, e leaderboard.Entry, all []leaderboard.Ranked) {
+	for _, tiebreak := range []int64{e.Tiebreak - 1, e.Tiebreak, e.Tiebreak + 1} {
+		prefix := w.codec.Prefix(e.Score, tiebreak)
+		want := rank.Top()
+		for i := range all {
+			at := w.sorted[i].Prefix()
+			if at < prefix {
+				want.Tied++
+				if i == 0 || at != w.sorted[i-1].Prefix() {
+					want.Dense++
+				}
+			}
+			if at <= prefix {
+				want.Strict++
+			}
+		}
+		got, err := w.period.ScoreRank(leaderboard.ScoreQuery{Score: e.Score, Tiebreak: tiebreak})
+		if err != nil || got.Ranks != want {
+			t.Fatalf("score %d, tiebreak %d: %+v, %v; want %+v", e.Score, tiebreak, got, err, want)
 		}
 	}
 }
