@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -337,43 +336,4 @@ func TestLRU(t *testing.T) {
 	if after, _ := l.size(); after != before-1 {
 		t.Errorf("%d entries, %d after a delete", before, after)
 	}
-}
-
-func TestAdmissionLimitBounds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newAdmissionLimit(3, 2, 500*time.Millisecond)
-		var inside, most, refused, late atomic.Int64
-		var wg sync.WaitGroup
-		for range 20 {
-			wg.Go(func() {
-				start := time.Now()
-				leave, err := g.enter(t.Context())
-				switch {
-				case errors.Is(err, leaderboard.ErrOverloaded) && time.Since(start) == 0:
-					refused.Add(1)
-					return
-				case errors.Is(err, leaderboard.ErrOverloaded) && time.Since(start) == 500*time.Millisecond:
-					late.Add(1)
-					return
-				case err != nil:
-					t.Error(err)
-					return
-				}
-				most.Store(max(most.Load(), inside.Add(1)))
-				time.Sleep(time.Second)
-				inside.Add(-1)
-				leave()
-			})
-		}
-		wg.Wait()
-		if most.Load() != 3 || refused.Load() != 15 || late.Load() != 2 {
-			t.Errorf("%d at once, %d refused, %d after waiting; want 3, 15, 2", most.Load(), refused.Load(), late.Load())
-		}
-		leave, err := g.enter(t.Context())
-		if err != nil {
-			t.Fatalf("the gate does not open again: %v", err)
-		}
-		leave()
-	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // still is a database that always answers the same, at seq 3.
-type still struct{ leaderboard.Rankings }
+type still struct{ leaderboard.BatchRankings }
 
 func (still) state() leaderboard.State {
 	return leaderboard.State{Revision: leaderboard.Revision{Seq: 3}, Total: 3}
@@ -27,6 +27,10 @@ func (s still) Page(context.Context, leaderboard.PeriodRef, leaderboard.PageQuer
 
 func (s still) Members(context.Context, leaderboard.PeriodRef, leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	return &leaderboard.Standings{State: s.state(), Entries: make([]leaderboard.Standing, 1), NotRanked: []string{"x"}}, nil
+}
+
+func (s still) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return leaderboard.AskEach(ctx, s, p, questions), nil
 }
 
 func (s still) ScoreRank(context.Context, leaderboard.PeriodRef, leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {

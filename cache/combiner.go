@@ -100,13 +100,20 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 
 // combined returns what is kept, or what the database says within the bound; a fresh answer always the latter.
 func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+	load := func(ctx context.Context, _ int64) (v V, err error) {
+		err = m.reader.database.Alone(ctx, func(ctx context.Context) error {
+			v, err = ask(ctx)
+			return err
+		})
+		return v, err
+	}
 	if fresh {
-		return fallback(ctx, m.reader, ask)
+		return load(ctx, 0)
 	}
 	if v, ok := kept.fresh(key, 0); ok {
 		return v, nil
 	}
-	return kept.get(ctx, key, 0, func(ctx context.Context, _ int64) (V, error) { return fallback(ctx, m.reader, ask) })
+	return kept.get(ctx, key, 0, load)
 }
 
 // top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on

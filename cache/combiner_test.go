@@ -45,6 +45,10 @@ func (c *counted) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboa
 	return c.Rankings.Page(ctx, p, q)
 }
 
+func (c *counted) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return leaderboard.AskEach(ctx, c, p, questions), nil
+}
+
 func (c *counted) CombinedPage(ctx context.Context, p []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
 	c.asked.Add(1)
 	if err := c.failure.Load(); err != nil {
@@ -141,16 +145,24 @@ func TestCombinerIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reader := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, FallbackQueue: 1, FallbackWait: time.Millisecond})
-	leave, err := reader.limit.enter(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := NewReader(nil, model, ReaderOptions{FallbackConcurrent: 1, ReadWait: time.Millisecond})
+	inside, leave, left := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		left <- reader.database.Alone(t.Context(), func(context.Context) error {
+			close(inside)
+			<-leave
+			return nil
+		})
+	}()
+	<-inside
 	m, refs := NewCombiner(reader, model), []leaderboard.PeriodRef{p.Ref(&b)}
 	if _, err := m.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("with no place left: %v", err)
 	}
-	leave()
+	close(leave)
+	if err := <-left; err != nil {
+		t.Error(err)
+	}
 	if _, err := m.CombinedMember(t.Context(), refs, leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeTied, Member: "ada"}); err != nil {
 		t.Error(err)
 	}

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 func unhurried(o ReaderOptions) ReaderOptions {
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, cachetest.MaxWait)
 	o.StaleWait = cmp.Or(o.StaleWait, cachetest.MaxWait)
-	o.FallbackWait = cmp.Or(o.FallbackWait, cachetest.MaxWait)
+	o.ReadWait = cmp.Or(o.ReadWait, cachetest.MaxWait)
 	o.CallTimeout = cmp.Or(o.CallTimeout, cachetest.MaxWait)
 	return o
 }

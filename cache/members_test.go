@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/batch"
 	"leaderboard/cache/cachetest"
 	"leaderboard/cache/topn"
 	"leaderboard/internal/testenv"
@@ -52,16 +53,6 @@ func (s *scriptCalls) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// waiting returns how many queries gather in a layer.
-func waiting(g *batcher[placesKey, wanted]) (n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, list := range g.waiting {
-		n += len(list)
-	}
-	return n
-}
-
 // TestLookupsGoTogether: look-ups that come while Redis is busy are answered by one script, and what lies below the
 // copy by one query, each with its own member at its own rank.
 func TestLookupsGoTogether(t *testing.T) {
@@ -74,7 +65,6 @@ func TestLookupsGoTogether(t *testing.T) {
 	b.client.AddHook(calls)
 	s := &database{World: b.world, hold: make(chan struct{})}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
-	r.fromCopy.maxWait, r.fromDatabase.maxWait = time.Minute, time.Minute
 	var wg sync.WaitGroup
 	lookUp := func(n int) {
 		wg.Go(func() {
@@ -84,20 +74,22 @@ func TestLookupsGoTogether(t *testing.T) {
 			}
 		})
 	}
-	lookUp(1)
-	cachetest.Eventually(t, "a script is under way", func() bool { return calls.n.Load() == 1 })
-	for n := 2; n <= members; n++ {
+	for n := 1; n <= lookUpsAtOnce; n++ {
+		lookUp(n)
+		cachetest.Eventually(t, "a script is under way", func() bool { return calls.n.Load() == int64(n) })
+	}
+	for n := lookUpsAtOnce + 1; n <= members; n++ {
 		lookUp(n)
 	}
-	cachetest.Eventually(t, "the others gather", func() bool { return waiting(r.fromCopy) == members-1 })
+	cachetest.Eventually(t, "the others gather", func() bool { return r.lookUps.Waiting() == members-lookUpsAtOnce })
 	close(calls.hold)
-	cachetest.Eventually(t, "the rest is handed on", func() bool { return r.fromCopy.rests() })
+	cachetest.Eventually(t, "the rest is handed on", func() bool { return r.database.Waiting() >= members-held-4-1 }) // the copy may hold one more
 	close(s.hold)
 	wg.Wait()
-	if n := calls.n.Load(); n != 2 {
-		t.Errorf("%d scripts for %d look-ups, want one for the first and one for those that gathered", n, members)
+	if n := calls.n.Load(); n != lookUpsAtOnce+1 {
+		t.Errorf("%d scripts for %d look-ups, want one for each of the first and one for those that gathered", n, members)
 	}
-	if n := s.asked.Load(); n > 2 {
+	if n := s.asked.Load(); n > 4+3 {
 		t.Errorf("%d queries for the %d members below the copy", n, members-held)
 	}
 }
@@ -111,31 +103,28 @@ func TestLookupsDoNotHinderEachOther(t *testing.T) {
 	b.world.Commit(cachetest.Put("new", 100)) // the copy stays at seq 10
 	s := &database{World: b.world}
 	r := NewReader(b.copies, s, unhurried(ReaderOptions{}))
-	var got [4]*leaderboard.Standings
-	var errs [4]error
-	batch := make([]wanted, len(got))
-	for i, q := range []leaderboard.MembersQuery{
-		{Members: []string{"m1", "nobody"}},
-		{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"m1"}},
-		{Query: leaderboard.Query{MinSeq: 12}, Members: []string{"m2"}},
-		{Members: []string{"m3", "m1"}},
-	} {
-		batch[i] = wanted{ref: b.ref, query: q, since: time.Now(), finish: func(s *leaderboard.Standings, err error) { got[i], errs[i] = s, err }}
+	queries := []placesQuery{
+		{b.ref, leaderboard.MembersQuery{Members: []string{"m1", "nobody"}}},
+		{b.ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 11}, Members: []string{"m1"}}},
+		{b.ref, leaderboard.MembersQuery{Members: []string{"m3", "m1"}}},
 	}
-	batch[1].waited, batch[2].waited = true, true
-	rest := r.askPlaces(placesKey{}, batch)
-	if len(rest) != 2 || got[1] != nil || got[2] != nil {
-		t.Fatalf("%d questions are left, want those that the copy is too old for", len(rest))
+	got := make([]batch.Answer[places], len(queries))
+	if err := r.placesInCopy(t.Context(), placesKey{}, queries, got); err != nil {
+		t.Fatal(err)
 	}
-	if got[0].Seq != 10 || got[0].Entries[0].Strict != 1 || fmt.Sprint(got[0].NotRanked) != "[nobody]" || got[3].Entries[0].Member != "m1" || got[3].Entries[1].Strict != 3 {
-		t.Errorf("from the copy: %+v, %+v", got[0], got[3])
+	if !errors.Is(got[1].Err, topn.ErrBehind) || got[0].Err != nil || got[2].Err != nil {
+		t.Fatalf("%+v, want an answer to all but the one that the copy is too old for", got)
 	}
-	r.placesInDatabase(placesKey{}, rest)
-	if errs[1] != nil || got[1].Seq != 11 || got[1].Entries[0].Strict != 2 {
-		t.Errorf("min_seq 11: %+v, %v", got[1], errs[1])
+	first, third := got[0].Value.standings, got[2].Value.standings
+	if first.Seq != 10 || first.Entries[0].Strict != 1 || fmt.Sprint(first.NotRanked) != "[nobody]" || third.Entries[0].Member != "m1" || third.Entries[1].Strict != 3 {
+		t.Errorf("from the copy: %+v, %+v", first, third)
 	}
-	if !errors.Is(errs[2], leaderboard.ErrSeqAhead) {
-		t.Errorf("min_seq 12: %v, want ErrSeqAhead", errs[2])
+	newer, err := r.Members(t.Context(), b.ref, queries[1].query)
+	if err != nil || newer.Seq != 11 || newer.Entries[0].Strict != 2 || newer.Source != leaderboard.SourceMySQL {
+		t.Errorf("min_seq 11: %+v, %v", newer, err)
+	}
+	if _, err := r.Members(t.Context(), b.ref, leaderboard.MembersQuery{Query: leaderboard.Query{MinSeq: 12}, Members: []string{"m2"}}); !errors.Is(err, leaderboard.ErrSeqAhead) {
+		t.Errorf("min_seq 12: %v, want ErrSeqAhead", err)
 	}
 }
 
@@ -168,47 +157,6 @@ func TestLookupWaitsForTheWriteThrough(t *testing.T) {
 	close(calls.hold)
 	if got := <-answer; got.Source != leaderboard.SourceRedis || got.Seq != 11 || s.asked.Load() != 0 {
 		t.Errorf("answer %+v, MySQL was asked %d times", got, s.asked.Load())
-	}
-}
-
-// shallow is a database that refuses the rank of one member, as the store does with dense ranks far down.
-type shallow struct{ *database }
-
-func (s shallow) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	for _, m := range q.Members {
-		if m == "m9" {
-			return nil, &leaderboard.RuleError{Code: leaderboard.CodeModeNotAvailable}
-		}
-	}
-	return s.database.Members(ctx, p, q)
-}
-
-// TestLookupsFailAlone: a query that breaks a rule fails alone; MySQL being away is everybody's.
-func TestLookupsFailAlone(t *testing.T) {
-	t.Parallel()
-	w := cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
-	w.Fill(10)
-	r := NewReader(nil, shallow{&database{World: w}}, ReaderOptions{})
-	ask := func() map[string]error {
-		errs := map[string]error{}
-		var batch []wanted
-		for _, m := range []string{"m1", "m9", "m2"} {
-			q := leaderboard.MembersQuery{Members: []string{m}}
-			batch = append(batch, wanted{ref: w.Ref, query: q, finish: func(s *leaderboard.Standings, err error) {
-				if errs[m] = err; err == nil && s.Entries[0].Member != m {
-					t.Errorf("%s got %+v", m, s)
-				}
-			}})
-		}
-		r.placesInDatabase(placesKey{}, batch)
-		return errs
-	}
-	if errs := ask(); errs["m1"] != nil || errs["m2"] != nil || !isRule(errs["m9"]) || len(errs) != 3 {
-		t.Errorf("errors %v, want one of a rule for m9", errs)
-	}
-	w.Fail(leaderboard.ErrUnavailable)
-	if errs := ask(); !errors.Is(errs["m1"], leaderboard.ErrUnavailable) || !errors.Is(errs["m2"], leaderboard.ErrUnavailable) {
-		t.Errorf("errors while MySQL is away: %v", errs)
 	}
 }
 

@@ -20,9 +20,8 @@ type ReaderOptions struct {
 	LocalBytes   int // and their approximate size, 32 MiB
 
 	RedisDeadline      time.Duration // all that one query may wait for Redis, a build included; 150 ms
-	FallbackConcurrent int           // queries in MySQL at once, 16; look-ups of members that go together are one
-	FallbackQueue      int           // queries waiting for that, 64; more: ErrOverloaded
-	FallbackWait       time.Duration // how long they wait, 500 ms; longer: ErrOverloaded
+	FallbackConcurrent int           // batches of questions in MySQL at once, 4
+	ReadWait           time.Duration // how long a question waits to go there, 1 s; longer, or likely longer: ErrOverloaded
 	CallTimeout        time.Duration // for one query through all layers, 6 s
 
 	// Watch judges how old answers are. nil, for tests of the layers: FreshFor decides.
@@ -50,9 +49,8 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	o.LocalEntries = cmp.Or(o.LocalEntries, 65_536)
 	o.LocalBytes = cmp.Or(o.LocalBytes, 32<<20)
 	o.RedisDeadline = cmp.Or(o.RedisDeadline, 150*time.Millisecond)
-	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 16)
-	o.FallbackQueue = cmp.Or(o.FallbackQueue, 64)
-	o.FallbackWait = cmp.Or(o.FallbackWait, 500*time.Millisecond)
+	o.FallbackConcurrent = cmp.Or(o.FallbackConcurrent, 4)
+	o.ReadWait = cmp.Or(o.ReadWait, time.Second)
 	o.CallTimeout = cmp.Or(o.CallTimeout, 6*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,9 +60,6 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	}
 	if o.OnResident == nil {
 		o.OnResident = func() {}
-	}
-	if o.OnFallbackRefused == nil {
-		o.OnFallbackRefused = func() {}
 	}
 	if o.OnBreaker == nil {
 		o.OnBreaker = func(bool) {}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"leaderboard"
+	"leaderboard/cache/batch"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
@@ -15,9 +16,8 @@ import (
 // stale.
 type Reader struct {
 	copies   *topn.Copies // nil: no Redis
-	database leaderboard.Rankings
+	database *batch.Rankings
 	opts     ReaderOptions
-	limit    *admissionLimit
 	redis    *topn.Breaker
 
 	pages         *answers[pageKey, *leaderboard.Page]
@@ -28,16 +28,17 @@ type Reader struct {
 	lastPages *lastPages
 	visits    visits
 
-	fromCopy, fromDatabase *batcher[placesKey, wanted] // what the standings are looked up with
+	lookUps *batch.Batcher[placesKey, placesQuery, places] // in Redis
 }
 
 // NewReader puts the layers in front of database. copies may be nil.
-func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOptions) *Reader {
+func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts ReaderOptions) *Reader {
 	o := opts.withDefaults()
 	r := &Reader{
-		copies: copies, database: database, opts: o,
-		limit: newAdmissionLimit(o.FallbackConcurrent, o.FallbackQueue, o.FallbackWait),
-		redis: topn.NewBreaker(o.Now, o.OnBreaker),
+		copies: copies, opts: o, redis: topn.NewBreaker(o.Now, o.OnBreaker),
+		database: batch.NewRankings(database, batch.Options{
+			Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
+		}),
 	}
 	rules := o.answerRules()
 	r.pages = newAnswers(rules, opsOf[pageKey](pageShape(), &o), o.LocalEntries/2, o.LocalBytes/2)
@@ -45,7 +46,7 @@ func NewReader(copies *topn.Copies, database leaderboard.Rankings, opts ReaderOp
 	r.scoreRanks = newAnswers(rules, opsOf[scoreKey](scoreShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newAnswers(rules, opsOf[distributionKey](distributionShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.lastPages = newLastPages(o.StaleLimit, o.Now)
-	r.newBatches()
+	r.lookUps = batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, placesQuery.size, r.placesInCopy)
 	return r
 }
 
@@ -111,25 +112,15 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 		})
 }
 
-// lookedUp asks Redis, then MySQL, for members.
+// lookedUp asks Redis, then MySQL, for members. A query about some of many goes to Redis alone: no other is like it.
 func (r *Reader) lookedUp(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	fromCopy := r.membersFromCopy
 	if q.Subset() {
-		return fetch(ctx, r, p, standingsShape(),
-			func(ctx context.Context) (*leaderboard.Standings, bool, error) { return r.copies.Members(ctx, p, q) },
-			func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) })
+		fromCopy = r.copies.Members
 	}
-	type result struct {
-		s   *leaderboard.Standings
-		err error
-	}
-	done := make(chan result, 1)
-	r.lookUp(p, q, func(s *leaderboard.Standings, err error) { done <- result{s, err} })
-	select {
-	case got := <-done:
-		return got.s, got.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return fetch(ctx, r, p, standingsShape(),
+		func(ctx context.Context) (*leaderboard.Standings, bool, error) { return fromCopy(ctx, p, q) },
+		func(ctx context.Context) (*leaderboard.Standings, error) { return r.database.Members(ctx, p, q) })
 }
 
 // ScoreRank implements leaderboard.Rankings.

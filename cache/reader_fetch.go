@@ -3,7 +3,6 @@ package cache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"leaderboard"
@@ -29,7 +28,7 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 		}
 	}
 	for range fetchAttempts {
-		v, err = fallback(ctx, r, fromDatabase)
+		v, err = fromDatabase(ctx)
 		if err != nil || r.opts.Watch == nil {
 			return v, err
 		}
@@ -82,22 +81,4 @@ func pause(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// fallback asks MySQL within the bound.
-func fallback[V any](ctx context.Context, r *Reader, fromDatabase func(context.Context) (V, error)) (V, error) {
-	leave, err := r.limit.enter(ctx)
-	if err != nil {
-		if errors.Is(err, leaderboard.ErrOverloaded) {
-			r.opts.OnFallbackRefused()
-		}
-		var none V
-		return none, err
-	}
-	defer leave()
-	v, err := fromDatabase(ctx)
-	if err != nil && errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, leaderboard.ErrUnavailable) {
-		err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
-	}
-	return v, err
 }

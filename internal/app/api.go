@@ -25,8 +25,8 @@ import (
 func (a *App) wireReader() {
 	a.reader = cache.NewReader(a.copies, a.store, cache.ReaderOptions{
 		StaleLimit:    a.cfg.StaleLimit,
-		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait, FallbackWait: a.cfg.ReaderWait,
-		FallbackConcurrent: a.cfg.FallbackConcurrent, FallbackQueue: a.cfg.FallbackQueue,
+		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait,
+		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
 		Watch: a.watch, Resident: a.resident, Demand: a.demand(),
 		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
 	})

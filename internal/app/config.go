@@ -28,8 +28,8 @@ type Config struct {
 	MaxAge             time.Duration // of an answer that does not say that it is stale
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
-	FallbackConcurrent int           // reads that MySQL answers at the same time at most
-	FallbackQueue      int           // reads that wait for MySQL at most
+	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most
+	ReadWait           time.Duration // how long a read may wait to go there
 
 	LogFormat string // text or json
 	LogLevel  string // debug, info, warn or error
@@ -48,7 +48,7 @@ func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second,
 		BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
-		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 16, FallbackQueue: 64,
+		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",
 	}
 }

@@ -41,7 +41,7 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 	if redisURL != "" {
 		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one
 	}
-	cfg.ReaderWait = apptest.MaxWait
+	cfg.ReaderWait, cfg.ReadWait = apptest.MaxWait, apptest.MaxWait
 	for _, c := range change {
 		c(&cfg)
 	}
