@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
+	"sync/atomic"
 )
 
 // memberShards is how many tables the members are spread over. One that is full is made again, larger, by itself: at
@@ -13,6 +14,7 @@ const memberShards = 256
 // members finds the record of a member: open addressing with linear probing, and on removal the entries after the hole
 // move up (Knuth, The Art of Computer Programming 3, 6.4, Algorithm R), so that there are no tombstones.
 type members struct {
+	touched atomic.Uint64 // keeps the reading ahead of findAll from being left out
 	slab   *slab
 	seed   maphash.Seed
 	shards [memberShards]memberShard
@@ -49,6 +51,45 @@ func (m *members) find(member []byte) (uint32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// findAll returns the number + 1 of each member's record, 0 for those that have none. It goes step by step for all of
+// them, so that the processor waits for many places in memory at a time.
+func (m *members) findAll(members []string) []uint32 {
+	type search struct {
+		shard *memberShard
+		at    int
+	}
+	searches, found := make([]search, len(members)), make([]uint32, len(members))
+	for i, member := range members {
+		s, hash := m.shard(maphash.String(m.seed, member))
+		if searches[i].shard = s; s.used > 0 {
+			searches[i].at = s.home(hash)
+			found[i] = s.slots[searches[i].at]
+		}
+	}
+	heads, names := uint64(0), byte(0)
+	for _, slot := range found {
+		if slot != 0 {
+			heads ^= uint64(m.slab.at(slot - 1).name)
+		}
+	}
+	for _, slot := range found {
+		if slot != 0 {
+			if name := m.slab.member(m.slab.at(slot - 1)); len(name) > 0 {
+				names ^= name[0]
+			}
+		}
+	}
+	m.touched.Store(heads ^ uint64(names))
+	for i, member := range members {
+		s, at := searches[i].shard, searches[i].at
+		for found[i] != 0 && string(m.slab.member(m.slab.at(found[i]-1))) != member {
+			at = s.next(at)
+			found[i] = s.slots[at]
+		}
+	}
+	return found
 }
 
 func (s *memberShard) next(i int) int {

@@ -1,6 +1,7 @@
 package resident
 
 import (
+	"bytes"
 	"slices"
 
 	"leaderboard"
@@ -120,19 +121,55 @@ func (p *Period) key(r *record) rank.Key {
 	return rank.Key(append(r.head.AppendTo(room[:0]), p.slab.member(r)...))
 }
 
+// entry is the record of one of many members that are asked for.
+type entry struct {
+	head   rank.Head
+	number uint32
+}
+
+// find returns the entries of members, best first, and the members that have none.
+func (p *Period) find(members []string) (found []entry, notRanked []string) {
+	numbers := p.members.findAll(members)
+	found = make([]entry, 0, len(members))
+	for i, n := range numbers {
+		if n == 0 {
+			notRanked = append(notRanked, members[i])
+			continue
+		}
+		found = append(found, entry{p.slab.at(n - 1).head, n - 1})
+	}
+	slices.SortFunc(found, func(a, b entry) int {
+		if c := a.head.Compare(&b.head); c != 0 {
+			return c
+		}
+		return bytes.Compare(p.slab.member(p.slab.at(a.number)), p.slab.member(p.slab.at(b.number)))
+	})
+	return found, notRanked
+}
+
+// keys returns the sort keys of entries, all in one piece of memory.
+func (p *Period) keys(entries []entry) []rank.Key {
+	size := len(entries) * rank.HeadLen
+	for i := range entries {
+		size += int(p.slab.at(entries[i].number).length())
+	}
+	b := make([]byte, 0, size)
+	for i := range entries {
+		b = append(entries[i].head.AppendTo(b), p.slab.member(p.slab.at(entries[i].number))...)
+	}
+	all, keys := rank.Key(b), make([]rank.Key, len(entries))
+	for i := range entries {
+		n := rank.HeadLen + int(p.slab.at(entries[i].number).length())
+		keys[i], all = all[:n], all[n:]
+	}
+	return keys
+}
+
 // Members returns the standings of given members, as leaderboard.Rankings does.
 func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings, err error) {
 	err = p.read(q.MinSeq, func(state leaderboard.State) error {
-		keys, notRanked := make([]rank.Key, 0, len(q.Members)), []string(nil)
-		for _, member := range q.Members {
-			if n, ok := p.members.find([]byte(member)); ok {
-				keys = append(keys, p.key(p.slab.at(n)))
-			} else {
-				notRanked = append(notRanked, member)
-			}
-		}
-		slices.Sort(keys)
-		selection := rank.Select(&q, keys)
+		found, notRanked := p.find(q.Members)
+		selection := rank.Select(&q, p.keys(found))
 		shown := selection.Keys()
 		ranks := make([]leaderboard.Ranks, len(shown))
 		for i, key := range shown {
