@@ -35,7 +35,7 @@ type Builder struct {
 	damaged bool
 }
 
-// NewBuilder starts an index with about target entries per bucket, usually DefaultTarget.
+// NewBuilder starts an index with about target entries per bucket.
 func NewBuilder(target int) *Builder {
 	return &Builder{target: min(max(int64(target), 1), maxTarget)}
 }

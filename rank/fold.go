@@ -87,22 +87,3 @@ func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	}
 	return true, nil
 }
-
-// Shift returns by how much commits change the number of entries ahead of key. It carries a count from the state that
-// the first commit starts from to the state that the last leads to, or back when subtracted: whoever has the Span of an
-// index at one state and counted inside it at another adds Shift(codec, span.From, commits between) to span.Before.
-func Shift(codec Codec, key Key, commits []leaderboard.Commit) int64 {
-	var shift int64
-	for i := range commits {
-		for j := range commits[i].Changes {
-			c := &commits[i].Changes[j]
-			if c.Old != nil && codec.Key(*c.Old) < key {
-				shift--
-			}
-			if c.New != nil && codec.Key(*c.New) < key {
-				shift++
-			}
-		}
-	}
-	return shift
-}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"leaderboard"
 )
 
@@ -92,28 +90,6 @@ func TestFoldNoticesDamage(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestShift: a span of an index at one state and the entries inside it at another give the exact number at the latter.
-func TestShift(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld(Codec{})
-		for range rapid.IntRange(0, 5).Draw(t, "commits before") {
-			w.commit(drawChanges(t))
-		}
-		then, probes := w.keys(), w.probes()
-		from := w.at.Seq
-		for range rapid.IntRange(0, 5).Draw(t, "commits between") {
-			w.commit(drawChanges(t))
-		}
-		now := w.keys()
-		for _, k := range append(probes, w.probes()...) {
-			if got, want := Shift(w.codec, k, w.since(from)), before(now, k)-before(then, k); got != want {
-				t.Fatalf("shift at %x is %d, want %d", k, got, want)
-			}
-		}
-	})
 }
 
 // TestFindAllocatesNothing: every read of a rank finds a bucket.

@@ -19,10 +19,6 @@ var (
 	ErrDamaged = errors.New("rank: the index is damaged")
 )
 
-// DefaultTarget is the number of entries per bucket that suits a database which counts a few thousand rows in a
-// fraction of a millisecond: 100 million entries make 67,000 buckets.
-const DefaultTarget = 1500
-
 // maxTarget keeps arithmetic with targets far from overflow.
 const maxTarget = 1 << 32
 

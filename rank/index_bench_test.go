@@ -11,7 +11,10 @@ import (
 	"leaderboard"
 )
 
-const benchBuckets = 64 << 10 // about 100 million entries
+const (
+	benchBuckets = 64 << 10 // about 100 million entries
+	usualTarget  = 1500     // entries per bucket
+)
 
 // benchEntries are random entries; equal: all with one score, so that only time and member tell them apart.
 func benchEntries(n int, equal bool) []leaderboard.Entry {
@@ -33,10 +36,10 @@ func benchEntries(n int, equal bool) []leaderboard.Entry {
 func benchIndex(tb testing.TB, equal bool) *Index {
 	tb.Helper()
 	keys := sortedKeys(Codec{}, benchEntries(benchBuckets-1, equal))
-	b := NewBuilder(DefaultTarget)
-	at := State{Revision: leaderboard.Revision{Seq: 1}, Total: benchBuckets * DefaultTarget}
+	b := NewBuilder(usualTarget)
+	at := State{Revision: leaderboard.Revision{Seq: 1}, Total: benchBuckets * usualTarget}
 	for _, k := range append(slices.CompactFunc(keys, func(a, b Key) bool { return a == b }), "") {
-		if err := b.Append(at, k, DefaultTarget); err != nil {
+		if err := b.Append(at, k, usualTarget); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -124,7 +127,7 @@ func BenchmarkIndexSplit(b *testing.B) {
 	x := benchIndex(b, false)
 	for b.Loop() {
 		y := *x // Split makes new slices, so that x stays as it is
-		if err := y.Split(1, []Cut{{At: Codec{}.Key(entries[len(entries)/2]), Left: DefaultTarget / 2}}); err != nil {
+		if err := y.Split(1, []Cut{{At: Codec{}.Key(entries[len(entries)/2]), Left: usualTarget / 2}}); err != nil {
 			b.Fatal(err)
 		}
 	}

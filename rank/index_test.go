@@ -128,9 +128,9 @@ func TestIndexMillionEqualScores(t *testing.T) {
 	for i := range keys {
 		keys[i] = Codec{}.Key(leaderboard.Entry{Member: fmt.Sprintf("%07d", i), Score: 100, CreatedTime: leaderboard.Micros(i / 10_000)})
 	}
-	b, at := NewBuilder(DefaultTarget), State{Revision: leaderboard.Revision{Seq: 1}, Total: members}
+	b, at := NewBuilder(usualTarget), State{Revision: leaderboard.Revision{Seq: 1}, Total: members}
 	for from, more := b.Next(); more; from, more = b.Next() {
-		to, n := bucketOf(keys, from, DefaultTarget)
+		to, n := bucketOf(keys, from, usualTarget)
 		if err := b.Append(at, to, n); err != nil {
 			t.Fatal(err)
 		}
@@ -139,12 +139,12 @@ func TestIndexMillionEqualScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.Len() != members/DefaultTarget+1 || len(x.Overgrown()) != 0 {
-		t.Errorf("%d buckets, %d overgrown, want %d even ones", x.Len(), len(x.Overgrown()), members/DefaultTarget+1)
+	if x.Len() != members/usualTarget+1 || len(x.Overgrown()) != 0 {
+		t.Errorf("%d buckets, %d overgrown, want %d even ones", x.Len(), len(x.Overgrown()), members/usualTarget+1)
 	}
 	for i := 0; i < members; i += 997 {
 		s := x.Find(keys[i])
-		if inside := before(keys, keys[i]) - before(keys, s.From); s.Before+inside != int64(i) || s.Count > DefaultTarget {
+		if inside := before(keys, keys[i]) - before(keys, s.From); s.Before+inside != int64(i) || s.Count > usualTarget {
 			t.Fatalf("entry %d: %+v and %d inside", i, s, inside)
 		}
 		if n, ok := x.Nth(int64(i)); !ok || n != s {
