@@ -33,7 +33,11 @@ func (h *reader) top(c *call) error {
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After).denseOf(q.Mode, page.Entries))
 	entries := entriesOf(&on.ref)
-	return h.sendPage(c, &on, page, &entries, &st, &shown, etag)
+	body := func(b []byte) []byte { return appendPage(b, on.form(), page, &entries, &shown) }
+	if shown.asked || offset > 0 || q.After != "" {
+		return c.answer(&on, &st, etag, body)
+	}
+	return h.kept.respondShared(c, page, &on, &st, etag, body)
 }
 
 // around answers GET …/members/{member}/around: the slice around a member.
@@ -53,16 +57,7 @@ func (h *reader) around(c *call) error {
 	st := page.State
 	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after).denseOf(on.query.Mode, page.Entries))
-	return h.sendPage(c, &on, page, nil, &st, &shown, etag)
-}
-
-// sendPage sends a page, kept as it is unless it shows profiles.
-func (h *reader) sendPage(c *call, on *target, page *leaderboard.Page, of *list, st *leaderboard.State, shown *shownProfiles, etag etagHash) error {
-	body := func(b []byte) []byte { return appendPage(b, on.form(), page, of, shown) }
-	if shown.asked {
-		return c.answer(on, st, etag, body)
-	}
-	return h.kept.respondShared(c, page, on, st, etag, body)
+	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }
 
 // appendPage appends a page. As a page of a list it says where that continues.

@@ -141,7 +141,7 @@ func (h *reader) distribution(c *call) error {
 	if err != nil {
 		return err
 	}
-	return h.kept.respondShared(c, d, &on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
+	return c.answer(&on, &d.State, c.etag(&on, &d.State).int(buckets), func(b []byte) []byte { return appendBuckets(b, d.Buckets) })
 }
 
 func appendBuckets(b []byte, buckets []leaderboard.Bucket) []byte {
