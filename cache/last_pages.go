@@ -16,7 +16,12 @@ const (
 
 // firstPage says whether a page begins with the best entry and is not long.
 func firstPage(q *leaderboard.PageQuery) bool {
-	return q.Around == "" && q.After == "" && q.Offset <= 0 && q.Limit <= lastPageLimit
+	return fromTop(q) && q.Limit <= lastPageLimit
+}
+
+// fromTop says whether a page begins with the best entry.
+func fromTop(q *leaderboard.PageQuery) bool {
+	return q.Around == "" && q.After == "" && q.Offset <= 0
 }
 
 // lastPages remembers a good first page of each current period for an outage. No other answer pushes one out, however

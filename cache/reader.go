@@ -50,12 +50,11 @@ func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts Rea
 	return r
 }
 
-// Page implements leaderboard.Rankings. First pages are those of many readers and are kept; any other is put together
+// Page implements leaderboard.Rankings. Pages from the best entry on are those of many readers and are kept; any other is put together
 // for its reader where the period is in memory.
 func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
-	first := firstPage(&q)
 	ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
-	if !first {
+	if !fromTop(&q) {
 		if page, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, pageShape(), ask); ok {
 			return page, err
 		}
@@ -73,7 +72,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
 	page, err := r.pages.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
-		if firstPage(&q) {
+		if fromTop(&q) {
 			ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
 			if page, ok, err := fromMemory(ctx, r, &p, residency.WeightPage, minSeq, pageShape(), ask); ok {
 				return page, err
