@@ -77,7 +77,7 @@ func importRules() []importRule {
 		{dir: "cache/batch", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}},
 		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
-		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}},
+		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{
 			dir: "refresher", may: []string{module, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},

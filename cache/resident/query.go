@@ -88,15 +88,22 @@ func (p *Period) start(q leaderboard.PageQuery, total int64) (int64, error) {
 
 // through returns the number of entries ahead of a key, and of its own entry.
 func (p *Period) through(key rank.Key) int64 {
+	ahead := p.upTo(key)
 	if len(key) < rank.HeadLen {
-		return p.before(key)
+		return ahead
 	}
-	head, member := rank.HeadOf(key), []byte(key[rank.HeadLen:])
-	ahead := p.order.ahead(p.search(head, member))
-	if n, ok := p.members.find(member); ok && p.slab.at(n).head == head {
+	if n, ok := p.members.find([]byte(key[rank.HeadLen:])); ok && p.slab.at(n).head == rank.HeadOf(key) {
 		return ahead + 1
 	}
 	return ahead
+}
+
+// upTo returns the number of entries ahead of a key.
+func (p *Period) upTo(key rank.Key) int64 {
+	if len(key) < rank.HeadLen {
+		return p.before(key)
+	}
+	return p.order.ahead(p.search(rank.HeadOf(key), []byte(key[rank.HeadLen:])))
 }
 
 // before returns the number of entries whose key is ahead of the beginning of one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -98,10 +100,112 @@ func (f *followed) Distribution(ctx context.Context, ref leaderboard.PeriodRef, 
 	return p.Distribution(q)
 }
 
+// combined returns the periods of refs.
+func (f *followed) combined(ctx context.Context, refs []leaderboard.PeriodRef, mode leaderboard.Mode) (Combined, error) {
+	if broken := leaderboard.CheckCombined(refs, mode); broken != nil {
+		return nil, broken
+	}
+	all := make(Combined, len(refs))
+	for i, ref := range refs {
+		_, err := f.Model.Period(ctx, ref.ID) // who is asked about is looked up first
+		if err != nil {
+			return nil, err
+		}
+		if all[i], err = f.period(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (f *followed) CombinedPage(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	all, err := f.combined(ctx, refs, q.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return all.Page(refs, q)
+}
+
+func (f *followed) CombinedMember(ctx context.Context, refs []leaderboard.PeriodRef, q leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	all, err := f.combined(ctx, refs, q.Mode)
+	if err != nil {
+		return nil, err
+	}
+	return all.Member(refs, q)
+}
+
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	f := follow(storetest.NewModel())
 	storetest.RunRankings(t, storetest.Subject{Database: f.Model, Rankings: f})
+}
+
+func TestCombinedConformance(t *testing.T) {
+	t.Parallel()
+	f := follow(storetest.NewModel())
+	storetest.RunCombined(t, storetest.Subject{Database: f.Model, Rankings: f}, f)
+}
+
+// TestCombinedAgainstModel: pages from everywhere and all entries of members, on boards with many ties and equal entries.
+func TestCombinedAgainstModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		f := follow(storetest.NewModel())
+		var refs []leaderboard.PeriodRef
+		for i := range 1 + rng.IntN(5) {
+			name := fmt.Sprintf("b%d", i)
+			b, _, err := f.PutBoard(t.Context(), name, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Model.SetNow(1000)
+			for range rng.IntN(60) {
+				e := leaderboard.Submission{Member: fmt.Sprint("m", rng.IntN(40)), Score: rng.Int64N(5), CreatedTime: new(leaderboard.Micros(rng.Int64N(3)))}
+				if _, err := f.Submit(t.Context(), store.SubmitRequest{Board: name, Entries: []leaderboard.Submission{e}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l, err := f.Current(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refs = append(refs, l.Periods[0].Ref(&b))
+		}
+		after := leaderboard.CombinedQuery{Mode: leaderboard.ModeAll}
+		for range 200 {
+			q := leaderboard.CombinedQuery{Mode: leaderboard.ModeAll, Limit: rng.IntN(20)}
+			switch rng.IntN(4) {
+			case 0:
+				q.Around, q.Before = fmt.Sprint("m", rng.IntN(42)), rng.IntN(5)
+				q.Limit += q.Before + 1
+			case 1:
+				q.After, q.AfterBoard = after.After, after.AfterBoard
+			default:
+				q.Offset = rng.Int64N(200)
+			}
+			got, err := f.CombinedPage(t.Context(), refs, q)
+			want, wantErr := f.Model.CombinedPage(t.Context(), refs, q)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("seed %d, %+v: %v, want %v", seed, q, err, wantErr)
+			}
+			if err == nil && (fmt.Sprint(got.Entries) != fmt.Sprint(want.Entries) || got.Next != want.Next || got.NextBoard != want.NextBoard) {
+				t.Fatalf("seed %d, %+v:\n%+v\nwant\n%+v", seed, q, got, want)
+			}
+			if err == nil && got.Next != "" {
+				after.After, after.AfterBoard = got.Next, got.NextBoard
+			}
+			m := leaderboard.CombinedMemberQuery{Mode: leaderboard.ModeAll, Member: fmt.Sprint("m", rng.IntN(42))}
+			all, err := f.CombinedMember(t.Context(), refs, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantAll, err := f.Model.CombinedMember(t.Context(), refs, m)
+			if err != nil || fmt.Sprint(all.Entries) != fmt.Sprint(wantAll.Entries) {
+				t.Fatalf("seed %d, %s: %+v, want %+v, %v", seed, m.Member, all, wantAll, err)
+			}
+		}
+	}
 }
 
 func TestPropertyAgainstModel(t *testing.T) {
