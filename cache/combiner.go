@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"leaderboard"
+	"leaderboard/cache/resident"
 	"leaderboard/cache/watch"
 	"leaderboard/rank"
 )
@@ -55,7 +56,7 @@ func allFresh(w *watch.Watch, periods string, states []leaderboard.State) bool {
 	all, ids := true, []byte(periods)
 	for i := range states {
 		id, n := binary.Uvarint(ids)
-		ids = ids[n:]
+		ids = ids[n+historyBytes:]
 		all = w.Judge(int64(id), states[i].Revision) == watch.VerdictFresh && all
 	}
 	return all
@@ -69,6 +70,12 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 	q.Mode = leaderboard.ModeStrict // the answer tells all ranks that there are
 	if !q.Fresh && q.Around == "" && q.After == "" && q.Offset <= leaderboard.MaxLimit-int64(q.Limit) {
 		return m.top(ctx, periods, q)
+	}
+	if !q.Fresh {
+		ask := func(c resident.Combined) (*leaderboard.CombinedPage, error) { return c.Page(periods, q) }
+		if page, ok, err := fromMemories(ctx, m.reader, periods, ask, pageStates); ok {
+			return page, err
+		}
 	}
 	key := combinedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
 	page, err := combined(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
@@ -87,6 +94,12 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 		return nil, broken
 	}
 	q.Mode = leaderboard.ModeStrict
+	if !q.Fresh {
+		ask := func(c resident.Combined) (*leaderboard.CombinedStandings, error) { return c.Member(periods, q) }
+		if s, ok, err := fromMemories(ctx, m.reader, periods, ask, memberStates); ok {
+			return s, err
+		}
+	}
 	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
 	s, err := combined(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
 		return m.database.CombinedMember(ctx, periods, q)
@@ -188,8 +201,12 @@ func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, li
 	return tops, nil
 }
 
+// historyBytes is how long the history is that follows the id of a period in a key.
+const historyBytes = 8
+
+// periodIDs returns the ids and histories of periods.
 func periodIDs(periods []leaderboard.PeriodRef) string {
-	b := make([]byte, 0, 12*len(periods))
+	b := make([]byte, 0, (4+historyBytes)*len(periods))
 	for i := range periods {
 		b = binary.AppendUvarint(b, uint64(periods[i].ID))
 		b = binary.BigEndian.AppendUint64(b, uint64(periods[i].History))
@@ -226,9 +243,12 @@ func combinedOps[K comparable, V any](o *ReaderOptions, periods func(K) string, 
 	return ops
 }
 
+func pageStates(p *leaderboard.CombinedPage) []leaderboard.State        { return p.States }
+func memberStates(s *leaderboard.CombinedStandings) []leaderboard.State { return s.States }
+
 func combinedPageOps(o *ReaderOptions) answerOps[combinedPageKey, *leaderboard.CombinedPage] {
 	return combinedOps(o, func(k combinedPageKey) string { return k.periods },
-		func(p *leaderboard.CombinedPage) []leaderboard.State { return p.States },
+		pageStates,
 		func(p *leaderboard.CombinedPage, s []leaderboard.State) *leaderboard.CombinedPage {
 			return &leaderboard.CombinedPage{States: s, Entries: p.Entries, Next: p.Next, NextBoard: p.NextBoard}
 		},
@@ -237,7 +257,7 @@ func combinedPageOps(o *ReaderOptions) answerOps[combinedPageKey, *leaderboard.C
 
 func combinedMemberOps(o *ReaderOptions) answerOps[combinedMemberKey, *leaderboard.CombinedStandings] {
 	return combinedOps(o, func(k combinedMemberKey) string { return k.periods },
-		func(s *leaderboard.CombinedStandings) []leaderboard.State { return s.States },
+		memberStates,
 		func(s *leaderboard.CombinedStandings, at []leaderboard.State) *leaderboard.CombinedStandings {
 			return &leaderboard.CombinedStandings{States: at, Entries: s.Entries}
 		},

@@ -103,8 +103,10 @@ func (c *crowd) read(ctx context.Context, of *store.Store, rng *rand.Rand) error
 	var s leaderboard.Rankings = of
 	if rng.IntN(2) == 0 {
 		s = among{of, []leaderboard.Question{
-			{Page: &leaderboard.PageQuery{Around: c.member(rng), Before: 3, Limit: 7}}, {Page: &leaderboard.PageQuery{Offset: 70, Limit: 7}},
-			{Members: &leaderboard.MembersQuery{Members: []string{c.member(rng)}}}, {Score: &leaderboard.ScoreQuery{Score: c.score(rng)}},
+			{Page: &leaderboard.PageQuery{Around: c.member(rng), Before: 3, Limit: 7}},
+			{Page: &leaderboard.PageQuery{Offset: 70, Limit: 7}},
+			{Members: &leaderboard.MembersQuery{Members: []string{c.member(rng)}}},
+			{Score: &leaderboard.ScoreQuery{Score: c.score(rng)}},
 		}}
 	}
 	mode := leaderboard.Query{Mode: []leaderboard.Mode{leaderboard.ModeStrict, leaderboard.ModeTied, leaderboard.ModeDense, leaderboard.ModeAll}[rng.IntN(4)]}

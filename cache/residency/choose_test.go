@@ -13,7 +13,9 @@ func TestChoose(t *testing.T) {
 	in := func(id int64, heat float64, bytes int64) candidate {
 		return candidate{id: id, heat: heat, bytes: bytes, resident: true, loaded: now.Add(-time.Hour), read: now}
 	}
-	out := func(id int64, heat float64, bytes int64) candidate { return candidate{id: id, heat: heat, bytes: bytes, read: now} }
+	out := func(id int64, heat float64, bytes int64) candidate {
+		return candidate{id: id, heat: heat, bytes: bytes, read: now}
+	}
 	with := func(c candidate, change func(*candidate)) candidate {
 		change(&c)
 		return c

@@ -261,13 +261,14 @@ func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, mib)
 		ref := w.board("b", leaderboard.Rules{}, 20)
-		p := w.read(ref, 10)
+		w.read(ref, 10)
 		w.periods.Committed(ref.ID, leaderboard.Commit{PeriodID: ref.ID, FirstSeq: 21, LastSeq: 21, PrevCommittedAt: 1, CommittedAt: 2})
 		synctest.Wait()
 		if w.periods.Get(&ref, WeightDeep) != nil {
 			t.Error("a period of another history is still in memory")
 		}
-		if p = w.read(ref, 10); p == nil {
+		p := w.read(ref, 10)
+		if p == nil {
 			t.Fatal("it was not loaded again")
 		}
 		w.check(ref, p)

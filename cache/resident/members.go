@@ -15,9 +15,9 @@ const memberShards = 256
 // move up (Knuth, The Art of Computer Programming 3, 6.4, Algorithm R), so that there are no tombstones.
 type members struct {
 	touched atomic.Uint64 // keeps the reading ahead of findAll from being left out
-	slab   *slab
-	seed   maphash.Seed
-	shards [memberShards]memberShard
+	slab    *slab
+	seed    maphash.Seed
+	shards  [memberShards]memberShard
 }
 
 type memberShard struct {

@@ -41,6 +41,7 @@ type App struct {
 	resident  *residency.Periods
 	collector *collector // nil until Run
 	reader    *cache.Reader
+	combined  *cache.Combiner
 	people    people
 	schema    schemaState
 	api       *httpapi.API
@@ -76,6 +77,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
 	a.wireReader()
+	a.combined = cache.NewCombiner(a.reader, a.store)
 	a.wireAPI()
 	return a, nil
 }

@@ -51,7 +51,7 @@ func TestExitStatus(t *testing.T) {
 		"migrate status":                     exitFailed,
 		"migrate down":                       exitFailed,
 		"refresh --all":                      exitFailed,
-		"verify --board b":                   exitFailed,
+		"verify --board b":                   exitUnknown,
 		"board put b":                        exitFailed,
 		"board put b --rules does-not-exist": exitFailed,
 		"board get b":                        exitFailed,
