@@ -120,8 +120,8 @@ func oneQuestion(t *testing.T, a *testApp, ref leaderboard.PeriodRef) (here, the
 	}
 	what := rand.IntN(4)
 	here, at := ask(a.reader, what)
-	there, truth := ask(a.store, what)
-	if at.Revision != truth.Revision {
+	there, said := ask(a.store, what)
+	if at.Revision != said.Revision {
 		return "", "", at.Seq
 	}
 	return here, there, at.Seq
