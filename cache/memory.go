@@ -37,12 +37,8 @@ func fromMemory[V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef,
 		case verdict == watch.VerdictFresh && at.Seq >= minSeq:
 			r.opts.OnResident()
 			r.visits.add(p)
-			if err == nil {
-				r.opts.OnAnswer(leaderboard.SourceLocal, false)
-			}
 			return v, true, err
 		case verdict == watch.VerdictUnknown && err == nil:
-			r.opts.OnAnswer(leaderboard.SourceLocal, true)
 			return of.stale(v), true, nil
 		case verdict == watch.VerdictUnknown, !r.opts.Resident.Await(ctx, p.ID, m, at):
 			return v, false, nil

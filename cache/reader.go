@@ -8,6 +8,7 @@ import (
 	"leaderboard/cache/residency"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 )
 
 // Reader answers the reading queries from the nearest layer that can: periods in memory, answers kept in the process,
@@ -56,7 +57,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
 	if !fromTop(&q) {
 		if page, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, pageShape(), ask); ok {
-			return page, err
+			return tallied(r, pageShape(), page, err)
 		}
 	}
 	key := pageKeyOf(p, q)
@@ -70,7 +71,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 
 // page gets a page that is not kept, or is to be renewed.
 func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
-	page, err := r.pages.get(ctx, key, q.MinSeq, func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
+	page, err := settled(ctx, r, r.pages, key, q.MinSeq, pageShape(), func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
 		if fromTop(&q) {
 			ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
@@ -94,15 +95,14 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 			return nil, err
 		}
 	}
-	r.opts.OnAnswer(page.Source, page.Stale)
-	return page, nil
+	return tallied(r, pageShape(), page, nil)
 }
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	ask := func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) }
 	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, standingsShape(), ask); ok {
-		return s, err
+		return tallied(r, standingsShape(), s, err)
 	}
 	return answered(r, r.standings, ctx, membersKeyOf(p, q), q.MinSeq, standingsShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
@@ -126,7 +126,7 @@ func (r *Reader) lookedUp(ctx context.Context, p leaderboard.PeriodRef, q leader
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	ask := func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) }
 	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, scoreShape(), ask); ok {
-		return s, err
+		return tallied(r, scoreShape(), s, err)
 	}
 	return answered(r, r.scoreRanks, ctx, scoreKeyOf(p, q), q.MinSeq, scoreShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
@@ -142,7 +142,7 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	ask := func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) }
 	if d, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, distributionShape(), ask); ok {
-		return d, err
+		return tallied(r, distributionShape(), d, err)
 	}
 	return answered(r, r.distributions, ctx, distributionKeyOf(p, q), q.MinSeq, distributionShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
@@ -160,7 +160,29 @@ func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Con
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return v, nil
 	}
-	v, err := kept.get(ctx, key, minSeq, load)
+	v, err := settled(ctx, r, kept, key, minSeq, of, load)
+	return tallied(r, of, v, err)
+}
+
+// settledAttempts bounds how often an answer is asked for again because a newer one went out before it.
+const settledAttempts = 3
+
+// settled gets an answer, and judges it once more right before it goes out: a newer one may have gone out since it was
+// found, by another call.
+func settled[K periodic, V any](
+	ctx context.Context, r *Reader, kept *answers[K, V], key K, minSeq int64, of shape[V], load load[V],
+) (v V, err error) {
+	for range settledAttempts {
+		v, err = kept.get(ctx, key, minSeq, load)
+		if err != nil || r.opts.Watch == nil || of.state(v).Stale || r.opts.Watch.Judge(key.period(), of.state(v).Revision) != watch.VerdictOld {
+			return v, err
+		}
+	}
+	return of.stale(v), nil
+}
+
+// tallied counts an answer, unless it is an error.
+func tallied[V any](r *Reader, of shape[V], v V, err error) (V, error) {
 	if err == nil {
 		state := of.state(v)
 		r.opts.OnAnswer(state.Source, state.Stale)
