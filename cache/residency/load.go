@@ -36,6 +36,7 @@ func (r *Periods) load(ctx context.Context, t *tenant, heat float64, room int64)
 		t.end(period)
 	}()
 	var l *resident.Loader
+	pause := newPauses(r.reads.Load())
 	err = r.source.Snapshot(ctx, ref, math.MaxInt, func(s leaderboard.State) error {
 		c := candidate{heat: heat, bytes: s.Total * entryBytes, pinned: ref.Rules.Resident == leaderboard.ResidentAlways}
 		t.needs(c.bytes)
@@ -48,6 +49,7 @@ func (r *Periods) load(ctx context.Context, t *tenant, heat float64, room int64)
 		if err := l.Add(keys); err != nil {
 			return err
 		}
+		pause.between(ctx, r.reads.Load())
 		if took := l.Bytes(); took > room {
 			t.needs(2 * took)
 			return errNoRoom
@@ -59,6 +61,31 @@ func (r *Periods) load(ctx context.Context, t *tenant, heat float64, room int64)
 	}
 	period, err = l.Period()
 	return err
+}
+
+// busyReads is how many reads a second make a load give way.
+const busyReads = 500
+
+// pauses let a load, which has readers to share the processor with, rest for as long as it has worked.
+type pauses struct {
+	reads int64
+	since time.Time
+}
+
+func newPauses(reads int64) *pauses { return &pauses{reads, time.Now()} }
+
+// between is called between two parts of a load, with the number of reads so far.
+func (p *pauses) between(ctx context.Context, reads int64) {
+	worked := time.Since(p.since)
+	if float64(reads-p.reads) > busyReads*worked.Seconds() {
+		timer := time.NewTimer(worked)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	p.reads, p.since = reads, time.Now()
 }
 
 // needs notes how much memory a period takes when it is there.

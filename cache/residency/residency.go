@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -67,7 +68,8 @@ const (
 type Periods struct {
 	source  Source
 	opts    Options
-	tenants sync.Map // int64 → *tenant
+	tenants sync.Map     // int64 → *tenant
+	reads   atomic.Int64 // of all of them
 
 	dirty, behind queue
 
@@ -116,6 +118,7 @@ func (r *Periods) Get(ref *leaderboard.PeriodRef, weight int64) *resident.Period
 	if r.opts.Memory == 0 {
 		return nil
 	}
+	r.reads.Add(1)
 	t := r.tenant(ref)
 	t.reads.Add(weight)
 	p := t.period.Load()

@@ -3,10 +3,10 @@
 // pure: no I/O and no clock.
 //
 // Read it from below: slab keeps the entries, members finds one by its member, order counts them, Period is a period at
-// one state with its queries. An entry with an id of 13 bytes takes about 60 bytes:
+// one state with its queries. An entry with an id of 13 bytes takes about 65 bytes:
 //
 //	slab      32 of the record and 16 of the name; chunks without pointers, which the garbage collector passes over
-//	members    5 to 6 of an open table, 256 of them so that growing one is short
+//	members    10 to 13 of an open table, 256 of them so that growing one is short
 //	order      4 of the record's number, in blocks of up to 1,024 that are 67 to 75 % full; a bit for tied entries
 //
 // Two Fenwick trees over the blocks count entries and groups of tied entries: a rank is a binary search over the

@@ -21,9 +21,13 @@ type members struct {
 }
 
 type memberShard struct {
-	slots []uint32 // number of a record + 1, 0 when free
+	slots []slot
 	used  int
 }
+
+// slot is the number of a record + 1, 0 when free, and the hash of its member: a search looks at no other record than the
+// one that it is for, hardly ever.
+type slot struct{ number, hash uint32 }
 
 func newMembers(s *slab) *members { return &members{slab: s, seed: maphash.MakeSeed()} }
 
@@ -44,8 +48,11 @@ func (m *members) find(member []byte) (uint32, bool) {
 	if s.used == 0 {
 		return 0, false
 	}
-	for i := s.home(hash); s.slots[i] != 0; i = s.next(i) {
-		n := s.slots[i] - 1
+	for i := s.home(hash); s.slots[i].number != 0; i = s.next(i) {
+		if s.slots[i].hash != hash {
+			continue
+		}
+		n := s.slots[i].number - 1
 		if bytes.Equal(m.slab.member(m.slab.at(n)), member) {
 			return n, true
 		}
@@ -58,14 +65,16 @@ func (m *members) find(member []byte) (uint32, bool) {
 func (m *members) findAll(members []string) []uint32 {
 	type search struct {
 		shard *memberShard
+		hash  uint32
 		at    int
 	}
 	searches, found := make([]search, len(members)), make([]uint32, len(members))
 	for i, member := range members {
 		s, hash := m.shard(maphash.String(m.seed, member))
-		if searches[i].shard = s; s.used > 0 {
+		searches[i] = search{s, hash, 0}
+		if s.used > 0 {
 			searches[i].at = s.home(hash)
-			found[i] = s.slots[searches[i].at]
+			searches[i].at, found[i] = s.match(searches[i].at, hash)
 		}
 	}
 	heads, names := uint64(0), byte(0)
@@ -83,13 +92,20 @@ func (m *members) findAll(members []string) []uint32 {
 	}
 	m.touched.Store(heads ^ uint64(names))
 	for i, member := range members {
-		s, at := searches[i].shard, searches[i].at
+		w := &searches[i]
 		for found[i] != 0 && string(m.slab.member(m.slab.at(found[i]-1))) != member {
-			at = s.next(at)
-			found[i] = s.slots[at]
+			w.at, found[i] = w.shard.match(w.shard.next(w.at), w.hash)
 		}
 	}
 	return found
+}
+
+// match returns the first slot from i on with a hash, and the number in it, 0 when there is none.
+func (s *memberShard) match(i int, hash uint32) (at int, number uint32) {
+	for s.slots[i].number != 0 && s.slots[i].hash != hash {
+		i = s.next(i)
+	}
+	return i, s.slots[i].number
 }
 
 func (s *memberShard) next(i int) int {
@@ -103,7 +119,7 @@ func (s *memberShard) next(i int) int {
 func (m *members) put(n uint32) {
 	s, hash := m.shard(m.hash(n))
 	if s.used+1 > len(s.slots)*4/5 {
-		m.grow(s)
+		s.grow()
 	}
 	s.put(n, hash)
 }
@@ -112,21 +128,20 @@ func (m *members) hash(n uint32) uint64 { return maphash.Bytes(m.seed, m.slab.me
 
 func (s *memberShard) put(n, hash uint32) {
 	i := s.home(hash)
-	for s.slots[i] != 0 {
+	for s.slots[i].number != 0 {
 		i = s.next(i)
 	}
-	s.slots[i] = n + 1
+	s.slots[i] = slot{n + 1, hash}
 	s.used++
 }
 
 // grow makes a shard a third larger.
-func (m *members) grow(s *memberShard) {
+func (s *memberShard) grow() {
 	old := s.slots
-	*s = memberShard{slots: make([]uint32, max(8, len(old)*4/3+1))}
-	for _, slot := range old {
-		if slot != 0 {
-			_, hash := m.shard(m.hash(slot - 1))
-			s.put(slot-1, hash)
+	*s = memberShard{slots: make([]slot, max(8, len(old)*4/3+1))}
+	for _, o := range old {
+		if o.number != 0 {
+			s.put(o.number-1, o.hash)
 		}
 	}
 }
@@ -135,18 +150,17 @@ func (m *members) grow(s *memberShard) {
 func (m *members) remove(n uint32) {
 	s, hash := m.shard(m.hash(n))
 	i := s.home(hash)
-	for s.slots[i] != n+1 {
+	for s.slots[i].number != n+1 {
 		i = s.next(i)
 	}
 	s.used--
 	for hole := i; ; {
-		s.slots[hole] = 0
+		s.slots[hole] = slot{}
 		for {
-			if i = s.next(i); s.slots[i] == 0 {
+			if i = s.next(i); s.slots[i].number == 0 {
 				return
 			}
-			_, hash := m.shard(m.hash(s.slots[i] - 1))
-			if home := s.home(hash); !between(hole, home, i) {
+			if home := s.home(s.slots[i].hash); !between(hole, home, i) {
 				break
 			}
 		}
@@ -167,7 +181,7 @@ func between(hole, home, i int) bool {
 func (m *members) bytes() int64 {
 	var n int64
 	for i := range m.shards {
-		n += int64(cap(m.shards[i].slots)) * 4
+		n += int64(cap(m.shards[i].slots)) * 8
 	}
 	return n
 }
