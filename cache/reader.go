@@ -71,7 +71,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 
 // page gets a page that is not kept, or is to be renewed.
 func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
-	page, err := settled(ctx, r, r.pages, key, q.MinSeq, pageShape(), func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
+	page, err := confirmed(ctx, r, r.pages, key, q.MinSeq, pageShape(), func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
 		if fromTop(&q) {
 			ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
@@ -160,19 +160,19 @@ func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Con
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return v, nil
 	}
-	v, err := settled(ctx, r, kept, key, minSeq, of, load)
+	v, err := confirmed(ctx, r, kept, key, minSeq, of, load)
 	return tallied(r, of, v, err)
 }
 
-// settledAttempts bounds how often an answer is asked for again because a newer one went out before it.
-const settledAttempts = 3
+// confirmAttempts bounds how often an answer is asked for again because a newer one went out before it.
+const confirmAttempts = 3
 
-// settled gets an answer, and judges it once more right before it goes out: a newer one may have gone out since it was
+// confirmed gets an answer, and judges it once more right before it goes out: a newer one may have gone out since it was
 // found, by another call.
-func settled[K periodic, V any](
+func confirmed[K periodic, V any](
 	ctx context.Context, r *Reader, kept *answers[K, V], key K, minSeq int64, of shape[V], load load[V],
 ) (v V, err error) {
-	for range settledAttempts {
+	for range confirmAttempts {
 		v, err = kept.get(ctx, key, minSeq, load)
 		if err != nil || r.opts.Watch == nil || of.state(v).Stale || r.opts.Watch.Judge(key.period(), of.state(v).Revision) != watch.VerdictOld {
 			return v, err
