@@ -3,6 +3,7 @@ package resident
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"leaderboard"
@@ -156,24 +157,33 @@ func (c Combined) better(r *record) int64 {
 }
 
 // split returns how many entries of each period are ahead of the place with n entries ahead of it in all: a selection in
-// several sorted lists at once. The entry in the middle of the largest part that is left is placed in all of them, and
-// what is on the wrong side of it is done with.
+// several sorted lists at once. An entry of the largest part that is left is placed in all of them, and what is on the
+// wrong side of it is done with. Where entries are spread alike over the periods the place is near a share of the part,
+// so entries a little to both sides of that are tried; every third time it is the one in the middle, which halves the part
+// however they are spread.
 func (c Combined) split(n int64) []int64 {
 	low, high := make([]int64, len(c)), make([]int64, len(c))
 	for i, p := range c {
 		high[i] = p.at.Total
 	}
-	for {
-		largest := 0
+	for try := 0; ; try++ {
+		largest, left, want := 0, int64(0), n
 		for i := range c {
-			if high[i]-low[i] > high[largest]-low[largest] {
+			if left, want = left+high[i]-low[i], want-low[i]; high[i]-low[i] > high[largest]-low[largest] {
 				largest = i
 			}
 		}
-		if high[largest] == low[largest] {
+		part := high[largest] - low[largest]
+		if part == 0 {
 			return low
 		}
-		middle := low[largest] + (high[largest]-low[largest])/2
+		aim := 0.5
+		if aside := math.Sqrt(float64(left)); try%3 == 0 {
+			aim = (float64(want) - aside) / float64(left)
+		} else if try%3 == 1 {
+			aim = (float64(want) + aside) / float64(left)
+		}
+		middle := low[largest] + min(max(int64(aim*float64(part)), 0), part-1)
 		p := c[largest]
 		number, _ := p.order.record(p.order.nth(middle))
 		each, sum := c.ahead(placed{largest, p.slab.at(number)})

@@ -134,7 +134,7 @@ type entry struct {
 	number uint32
 }
 
-// find returns the entries of members, best first, and the members that have none.
+// find returns the entries of members, and the members that have none.
 func (p *Period) find(members []string) (found []entry, notRanked []string) {
 	numbers := p.members.findAll(members)
 	found = make([]entry, 0, len(members))
@@ -145,12 +145,6 @@ func (p *Period) find(members []string) (found []entry, notRanked []string) {
 		}
 		found = append(found, entry{p.slab.at(n - 1).head, n - 1})
 	}
-	slices.SortFunc(found, func(a, b entry) int {
-		if c := a.head.Compare(&b.head); c != 0 {
-			return c
-		}
-		return bytes.Compare(p.slab.member(p.slab.at(a.number)), p.slab.member(p.slab.at(b.number)))
-	})
 	return found, notRanked
 }
 
@@ -176,7 +170,11 @@ func (p *Period) keys(entries []entry) []rank.Key {
 func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings, err error) {
 	err = p.read(q.MinSeq, func(state leaderboard.State) error {
 		found, notRanked := p.find(q.Members)
-		selection := rank.Select(&q, p.keys(found))
+		best, self := p.best(&q, found)
+		if self != nil {
+			q.Self = ""
+		}
+		selection := rank.Select(&q, p.keys(best))
 		shown := selection.Keys()
 		ranks := make([]leaderboard.Ranks, len(shown))
 		for i, key := range shown {
@@ -187,10 +185,63 @@ func (p *Period) Members(q leaderboard.MembersQuery) (out *leaderboard.Standings
 		if out, err = selection.Standings(p.codec, ranks); err != nil {
 			return err
 		}
-		out.State, out.NotRanked = state, notRanked
+		out.State, out.NotRanked, out.Ranked = state, notRanked, len(found)
+		if self != nil {
+			out.Self = self
+		}
 		return nil
 	})
 	return out, err
+}
+
+// maxInserted is the length up to which the best of many are found without sorting all.
+const maxInserted = 64
+
+// best returns the entries that the answer to a query shows, and those ahead of them, in order; and the standing of the
+// member that is told in any case when it is not among them. When few are shown of many, not all are sorted.
+func (p *Period) best(q *leaderboard.MembersQuery, found []entry) ([]entry, *leaderboard.Standing) {
+	most := max(0, q.Offset) + q.Limit
+	if q.Limit == 0 || most > maxInserted || most >= len(found) || q.Mode == leaderboard.ModeDense || q.Mode == leaderboard.ModeAll {
+		slices.SortFunc(found, p.compare)
+		return found, nil
+	}
+	best := make([]entry, 0, most+1)
+	for _, e := range found {
+		if len(best) == most && p.compare(e, best[most-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, e, p.compare)
+		best = slices.Insert(best, at, e)[:min(len(best)+1, most)]
+	}
+	n, ok := p.members.find([]byte(q.Self))
+	if !ok || q.Self == "" || !slices.ContainsFunc(found, func(e entry) bool { return e.number == n }) ||
+		slices.ContainsFunc(best, func(e entry) bool { return e.number == n }) {
+		return best, nil
+	}
+	r := p.slab.at(n)
+	self := entry{r.head, n}
+	position, better := leaderboard.Ranks{Strict: 1, Tied: 1}, make(map[[2]uint64]struct{}, len(found))
+	for _, e := range found {
+		if p.compare(e, self) < 0 {
+			position.Strict++
+			if !e.head.Tied(&self.head) {
+				position.Tied++
+				better[[2]uint64{e.head[0], e.head[1]}] = struct{}{}
+			}
+		}
+	}
+	position.Dense = int64(len(better)) + 1
+	one := p.codec.Decode(r.head)
+	one.Member = string(p.slab.member(r))
+	return best, &leaderboard.Standing{Ranked: leaderboard.Ranked{Ranks: p.ranks(p.order.place(n), q.Mode), Entry: one}, Position: position}
+}
+
+// compare orders entries by who is ahead.
+func (p *Period) compare(a, b entry) int {
+	if c := a.head.Compare(&b.head); c != 0 {
+		return c
+	}
+	return bytes.Compare(p.slab.member(p.slab.at(a.number)), p.slab.member(p.slab.at(b.number)))
 }
 
 // ScoreRank returns the rank that a new entry would have, as leaderboard.Rankings does.
