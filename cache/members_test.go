@@ -228,6 +228,6 @@ func (b *rig) check(t *testing.T, q leaderboard.MembersQuery, got *leaderboard.S
 	want := o.Members(q, got.Source)
 	if got.State != want.State || !reflect.DeepEqual(append([]leaderboard.Standing{}, got.Entries...), want.Entries) || !reflect.DeepEqual(got.NotRanked, want.NotRanked) ||
 		got.Ranked != want.Ranked || !reflect.DeepEqual(got.Self, want.Self) {
-		t.Errorf("%+v: %+v\nwant %+v", q, got, want)
+		t.Errorf("%+v: %+v, self %+v\nwant %+v, self %+v", q, got, got.Self, want, want.Self)
 	}
 }

@@ -224,8 +224,8 @@ func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderbo
 		if err != nil || m.State != at {
 			return nil, false, err
 		}
-		for _, r := range m.ranks {
-			if !tells(q.Mode, r.Dense) {
+		for i, r := range m.ranks {
+			if m.keys[i] != shown[i] || !tells(q.Mode, r.Dense) { // trimmed since, or rebuilt: a shorter copy at the same state
 				return nil, false, ErrUncovered
 			}
 		}
