@@ -212,3 +212,45 @@ func TestCatalogLastKnown(t *testing.T) {
 		})
 	}
 }
+
+// behind is a database that answers about several periods at a state that the watch knows to be old.
+type behind struct{ still }
+
+func (b behind) CombinedPage(_ context.Context, periods []leaderboard.PeriodRef, _ leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
+	states := make([]leaderboard.State, len(periods))
+	for i := range states {
+		states[i] = leaderboard.State{Revision: leaderboard.Revision{Seq: 2}, Total: 5000, Source: leaderboard.SourceMySQL}
+	}
+	return &leaderboard.CombinedPage{States: states, Entries: make([]leaderboard.CombinedRanked, 2)}, nil
+}
+
+func (behind) CombinedMember(context.Context, []leaderboard.PeriodRef, leaderboard.CombinedMemberQuery) (*leaderboard.CombinedStandings, error) {
+	return &leaderboard.CombinedStandings{States: []leaderboard.State{{Revision: leaderboard.Revision{Seq: 2}}}}, nil
+}
+
+// TestCombinedAnswersAreJudged: what MySQL says of several boards is not passed off as fresh when the watch knows better,
+// nor while it knows nothing.
+func TestCombinedAnswersAreJudged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &revisions{}
+		w := watch.New(source, watch.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		m := NewCombiner(NewReader(nil, behind{}, ReaderOptions{Watch: w}), behind{})
+		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: new(leaderboard.Rules{}.WithDefaults())}}
+		for offset, away := range []bool{false, true} {
+			source.away.Store(away)
+			time.Sleep(time.Second)
+			for _, fresh := range []bool{false, true} {
+				q := leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2, Offset: int64(2000 + offset), Fresh: fresh}
+				page, err := m.CombinedPage(t.Context(), refs, q)
+				if err != nil || !page.States[0].Stale {
+					t.Errorf("away %t, fresh %t: %+v, %v", away, fresh, page, err)
+				}
+			}
+		}
+		time.Sleep(10 * time.Second)
+	})
+}

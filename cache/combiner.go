@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -53,11 +54,9 @@ func NewCombiner(reader *Reader, database leaderboard.CombinedRankings) *Combine
 
 // allFresh says whether the watch lets the states of all periods pass, and counts as reading each.
 func allFresh(w *watch.Watch, periods string, states []leaderboard.State) bool {
-	all, ids := true, []byte(periods)
-	for i := range states {
-		id, n := binary.Uvarint(ids)
-		ids = ids[n+historyBytes:]
-		all = w.Judge(int64(id), states[i].Revision) == watch.VerdictFresh && all
+	all := true
+	for i, id := range idsOf(periods, len(states)) {
+		all = w.Judge(id, states[i].Revision) == watch.VerdictFresh && all
 	}
 	return all
 }
@@ -78,7 +77,7 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 		}
 	}
 	key := combinedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	page, err := combined(ctx, m, m.pages, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
+	page, err := combined(ctx, m, m.pages, key, q.Fresh, key.periods, pageStates, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
 		return m.database.CombinedPage(ctx, periods, q)
 	})
 	if err != nil {
@@ -101,7 +100,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 		}
 	}
 	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	s, err := combined(ctx, m, m.members, key, q.Fresh, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
+	s, err := combined(ctx, m, m.members, key, q.Fresh, key.periods, memberStates, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
 		return m.database.CombinedMember(ctx, periods, q)
 	})
 	if err != nil {
@@ -111,14 +110,28 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 	return s, nil
 }
 
-// combined returns what is kept, or what the database says within the bound; a fresh answer always the latter.
-func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, ask func(context.Context) (V, error)) (V, error) {
+// combined returns what is kept, or what the database says within the bound; a fresh answer always the latter. What comes
+// is judged when it has come, and once more right before it goes out.
+func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, periods string,
+	states func(V) []leaderboard.State, ask func(context.Context) (V, error),
+) (v V, err error) {
 	load := func(ctx context.Context, _ int64) (v V, err error) {
-		err = m.reader.database.Alone(ctx, func(ctx context.Context) error {
-			v, err = ask(ctx)
-			return err
-		})
-		return v, err
+		for range fetchAttempts {
+			err = m.reader.database.Alone(ctx, func(ctx context.Context) error {
+				v, err = ask(ctx)
+				return err
+			})
+			if err != nil {
+				return v, err
+			}
+			switch m.verdict(ctx, periods, states(v)) {
+			case watch.VerdictFresh:
+				return v, nil
+			case watch.VerdictUnknown:
+				return kept.ops.stale(v), nil
+			}
+		}
+		return kept.ops.stale(v), nil
 	}
 	if fresh {
 		return load(ctx, 0)
@@ -126,7 +139,36 @@ func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answe
 	if v, ok := kept.fresh(key, 0); ok {
 		return v, nil
 	}
-	return kept.get(ctx, key, 0, load)
+	for range confirmAttempts {
+		v, err = kept.get(ctx, key, 0, load)
+		if err != nil || m.confirms(periods, states(v)) {
+			return v, err
+		}
+	}
+	return kept.ops.stale(v), nil
+}
+
+// verdict returns the worst of what the watch says of the states of several periods.
+func (m *Combiner) verdict(ctx context.Context, periods string, states []leaderboard.State) watch.Verdict {
+	worst, w := watch.VerdictFresh, m.reader.opts.Watch
+	if w == nil {
+		return worst
+	}
+	for i, id := range idsOf(periods, len(states)) {
+		switch v := w.Check(ctx, id, states[i].Revision); {
+		case v == watch.VerdictUnknown:
+			return v
+		case v != watch.VerdictFresh:
+			worst = watch.VerdictOld
+		}
+	}
+	return worst
+}
+
+// confirms says whether an answer may go out now: it says that it is stale, or all of it is still fresh.
+func (m *Combiner) confirms(periods string, states []leaderboard.State) bool {
+	stale := func(s leaderboard.State) bool { return s.Stale }
+	return m.reader.opts.Watch == nil || slices.ContainsFunc(states, stale) || allFresh(m.reader.opts.Watch, periods, states)
 }
 
 // top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
@@ -136,10 +178,20 @@ func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q l
 	if err != nil {
 		return nil, err
 	}
+	late := false // the slowest of them outlasted the others
+	for try := 1; !m.confirms(periodIDs(periods), topStates(tops)); try++ {
+		if late = try == confirmAttempts; late {
+			break
+		}
+		if tops, err = m.tops(ctx, periods, topLimit(q)); err != nil {
+			return nil, err
+		}
+	}
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(tops))
 	for i, top := range tops {
 		page.States[i], runs[i] = top.State, top.Entries
+		page.States[i].Stale = page.States[i].Stale || late
 	}
 	rules := periods[0].Rules
 	at, ranks := make([]int, len(runs)), leaderboard.Ranks{}
@@ -161,6 +213,14 @@ func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q l
 		page.Next, page.NextBoard = string(rank.CodecOf(rules).Key(last)), page.Entries[n-1].Board
 	}
 	return page, nil
+}
+
+func topStates(tops []*leaderboard.Page) []leaderboard.State {
+	states := make([]leaderboard.State, len(tops))
+	for i, top := range tops {
+		states[i] = top.State
+	}
+	return states
 }
 
 // topLimit returns how many entries of each board a page takes: the same for many pages, so that they share the tops.
@@ -199,6 +259,16 @@ func (m *Combiner) tops(ctx context.Context, periods []leaderboard.PeriodRef, li
 		return nil, err
 	}
 	return tops, nil
+}
+
+// idsOf returns the ids of the n periods in a key.
+func idsOf(periods string, n int) []int64 {
+	ids, b := make([]int64, n), []byte(periods)
+	for i := range ids {
+		id, size := binary.Uvarint(b)
+		ids[i], b = int64(id), b[size+historyBytes:]
+	}
+	return ids
 }
 
 // historyBytes is how long the history is that follows the id of a period in a key.

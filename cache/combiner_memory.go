@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 
 	"leaderboard"
 	"leaderboard/cache/residency"
@@ -46,7 +47,7 @@ func fromMemories[V any](ctx context.Context, r *Reader, periods []leaderboard.P
 		}
 		v, err = ask(all) // of states that are not older than those judged
 		switch {
-		case err != nil && !isAnswer(err):
+		case err != nil && (!isAnswer(err) || errors.Is(err, leaderboard.ErrSeqAhead)):
 			return v, false, nil
 		case err == nil && !allFresh(r.opts.Watch, periodIDs(periods), states(v)):
 			continue

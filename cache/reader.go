@@ -46,6 +46,7 @@ func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts Rea
 	r.standings = newAnswers(rules, opsOf[membersKey](standingsShape(), &o), o.LocalEntries/4, o.LocalBytes/4)
 	r.scoreRanks = newAnswers(rules, opsOf[scoreKey](scoreShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newAnswers(rules, opsOf[distributionKey](distributionShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
+	r.visits.off = copies == nil
 	r.lastPages = newLastPages(o.StaleLimit, o.Now)
 	r.lookUps = batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, placesQuery.size, r.placesInCopy)
 	return r

@@ -14,8 +14,13 @@ import (
 // MySQL.
 const behindPause = 5 * time.Millisecond
 
-// fetchAttempts bounds how often MySQL is asked again because something newer went out meanwhile.
-const fetchAttempts = 2
+const (
+	// fetchFor is how long MySQL is asked again because something newer went out meanwhile, as does between batches that
+	// overtake each other.
+	fetchFor = time.Second
+	// fetchAttempts is how often at least.
+	fetchAttempts = 2
+)
 
 // fetch asks Redis, unless fromCopy is nil, then MySQL. What comes is not older than the watch lets pass, or marked stale.
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
@@ -27,7 +32,8 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 			return v, err
 		}
 	}
-	for range fetchAttempts {
+	began := time.Now()
+	for try := 0; try < fetchAttempts || time.Since(began) < fetchFor; try++ {
 		v, err = fromDatabase(ctx)
 		if err != nil || r.opts.Watch == nil {
 			return v, err

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -11,17 +12,24 @@ import (
 // visitEvery is the time between two visits of a copy whose period is answered for by the process.
 const visitEvery = 5 * time.Second
 
+// maxVisits is how many periods may be due, for a Redis that is away.
+const maxVisits = 10_000
+
 // visits are the periods that were read and answered for by the process. Nobody would notice that their copies in Redis,
 // which other servers start from, have expired or are gone; so they are visited now and then.
 type visits struct {
-	due sync.Map // int64 → leaderboard.PeriodRef
+	off  bool         // there are no copies
+	due  sync.Map     // int64 → leaderboard.PeriodRef
+	many atomic.Int64 // periods in it, about
 }
 
 // add takes a period down for the next visit.
 func (v *visits) add(p *leaderboard.PeriodRef) {
-	if _, ok := v.due.Load(p.ID); !ok && !p.Closed {
-		v.due.Store(p.ID, *p)
+	if _, ok := v.due.Load(p.ID); ok || p.Closed || v.off || v.many.Load() >= maxVisits {
+		return
 	}
+	v.due.Store(p.ID, *p)
+	v.many.Add(1)
 }
 
 // Run visits copies until ctx ends: it keeps them from expiring, and asks for a build of those that are gone.
@@ -48,6 +56,7 @@ func (r *Reader) visit(ctx context.Context) {
 			return false
 		}
 		r.visits.due.Delete(id)
+		r.visits.many.Add(-1)
 		p := ref.(leaderboard.PeriodRef)
 		_, _ = askCopy(ctx, r, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
 			return r.copies.Page(ctx, p, leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}})

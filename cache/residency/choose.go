@@ -53,7 +53,7 @@ func choose(now time.Time, budget int64, all []candidate) (leave []int64, load i
 	var residents, others []candidate
 	for _, c := range all {
 		switch {
-		case c.resident && (c.barred || !c.pinned && now.Sub(c.read) > idle):
+		case c.resident && (c.barred || now.Sub(c.read) > idle):
 			leave = append(leave, c.id)
 		case c.resident:
 			free -= c.bytes
@@ -95,7 +95,7 @@ func makeRoom(now time.Time, c *candidate, free int64, residents []candidate) (l
 		}
 		yields := !r.pinned && now.Sub(r.loaded) >= minStay && c.heat >= hotter*r.heat
 		if c.pinned {
-			yields = !r.pinned
+			yields = !r.pinned || now.Sub(r.read) >= minStay // a period that has ended, maybe
 		}
 		if yields {
 			free += r.bytes

@@ -47,8 +47,15 @@ func TestChoose(t *testing.T) {
 		"grown out of the budget":   {100, []candidate{in(1, 1, 60), in(2, 2, 60)}, []int64{1}, 0},
 		"grown, pinned last":        {100, []candidate{with(in(1, 1, 60), pinned), in(2, hot, 60)}, []int64{2}, 0},
 		"nobody reads it":           {100, []candidate{with(in(1, 1, 60), func(c *candidate) { c.read = now.Add(-idle - 1) })}, []int64{1}, 0},
-		"barred while resident":     {100, []candidate{with(in(1, hot, 60), func(c *candidate) { c.barred = true })}, []int64{1}, 0},
-		"barred":                    {100, []candidate{with(out(1, hot, 60), func(c *candidate) { c.barred = true })}, nil, 0},
+		"nobody reads a pinned one": {100, []candidate{with(in(1, 1, 60), func(c *candidate) { c.read, c.pinned = now.Add(-idle-1), true })}, []int64{1}, 0},
+		"pinned ones that are not read yield to those that are": {
+			100, []candidate{with(in(1, 1, 60), func(c *candidate) { c.read, c.pinned = now.Add(-minStay), true }), with(out(2, 1, 60), pinned)}, []int64{1}, 2,
+		},
+		"pinned ones that are read do not": {
+			100, []candidate{with(in(1, 1, 60), pinned), with(out(2, 1, 60), pinned)}, nil, 0,
+		},
+		"barred while resident": {100, []candidate{with(in(1, hot, 60), func(c *candidate) { c.barred = true })}, []int64{1}, 0},
+		"barred":                {100, []candidate{with(out(1, hot, 60), func(c *candidate) { c.barred = true })}, nil, 0},
 	} {
 		leave, load := choose(now, c.budget, c.all)
 		if slices.Sort(leave); !slices.Equal(leave, c.leave) || load != c.load {

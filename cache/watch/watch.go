@@ -282,6 +282,7 @@ func (w *Watch) Run(ctx context.Context) {
 			began = time.Now()
 			active := w.active(began)
 			if ticking = len(active) > 0; !ticking {
+				w.failed.Store(0) // nobody asks any more, so nobody knows
 				continue
 			}
 			err = w.ask(ctx, active)
