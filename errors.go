@@ -3,6 +3,7 @@ package leaderboard
 import (
 	"errors"
 	"strings"
+	"time"
 )
 
 // The sentinels say what went wrong by meaning, whichever layer found it.
@@ -27,7 +28,7 @@ var (
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.
 	ErrSeqAhead = errors.New("the period has not reached the seq asked for")
 
-	// ErrOverloaded: too much is waiting already; try again soon. Nothing was done.
+	// ErrOverloaded: too much is waiting already; try again soon. Nothing was done. A *OverloadError says how soon.
 	ErrOverloaded = errors.New("overloaded")
 	// ErrUnavailable: MySQL (and every copy that could have answered) is away. Nothing was done.
 	ErrUnavailable = errors.New("unavailable")
@@ -104,3 +105,20 @@ func (e *RuleError) Error() string {
 	}
 	return e.Code + ": " + strings.Join(parts, "; ")
 }
+
+// OverloadError is an ErrOverloaded that says how long to stay away.
+type OverloadError struct {
+	Wait   time.Duration // what the work would have waited for, going by what others take; 0: not known
+	Detail string        // what is overloaded, for the log
+}
+
+func (e *OverloadError) Error() string {
+	text := ErrOverloaded.Error() + ": " + e.Detail
+	if e.Wait > 0 {
+		text += ", the wait is about " + e.Wait.Round(time.Millisecond).String()
+	}
+	return text
+}
+
+// Is makes it an ErrOverloaded.
+func (e *OverloadError) Is(target error) bool { return target == ErrOverloaded }

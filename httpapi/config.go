@@ -11,11 +11,15 @@ import (
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
 type Config struct {
-	Boards        Boards
-	Catalog       Catalog
-	Rankings      leaderboard.Rankings
-	Combined      leaderboard.CombinedRankings
-	Writer        Writer
+	Boards   Boards
+	Catalog  Catalog
+	Rankings leaderboard.Rankings
+	Combined leaderboard.CombinedRankings
+	Writer   Writer
+	// Admit says whether the writer would refuse a submission of about so many bytes for a board now ("": for several
+	// boards), so that its body need not be read: nil, or what Writer.Submit would return, an ErrOverloaded or
+	// ErrUnavailable. It reserves nothing, never blocks and costs next to nothing. nil admits everything.
+	Admit         func(board string, bytes int64) error
 	Periods       Periods
 	Profiles      Profiles
 	Friends       Friends

@@ -154,7 +154,7 @@ func (b *Batcher[K, Q, V]) wait(ctx context.Context, sent <-chan struct{}, withd
 		case <-late:
 			if withdraw() {
 				b.opts.OnRefused()
-				return fmt.Errorf("batch: not sent within %s: %w", b.opts.Wait, leaderboard.ErrOverloaded)
+				return &leaderboard.OverloadError{Wait: b.opts.Wait, Detail: "a question was not sent in time"}
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (b *Batcher[K, Q, V]) queue(g *group[K, Q, V]) error {
 		expected += b.took[ahead.kind()]
 	}
 	if expected /= time.Duration(b.opts.Slots); b.opts.Wait > 0 && expected > b.opts.Wait {
-		return fmt.Errorf("batch: the wait is about %s: %w", expected, leaderboard.ErrOverloaded)
+		return &leaderboard.OverloadError{Wait: expected, Detail: "too many questions wait for the database"}
 	}
 	b.line = append(b.line, g)
 	if g.turn == nil {
