@@ -24,7 +24,7 @@ var (
 	testName = regexp.MustCompile(`\b(?:Test|Benchmark|Fuzz|Example|test)[A-Z]\w*`)
 	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz|Example|test)[A-Z]\w*)\(`)
 	// testsOf finds the tests that a document says are in a package: `store`: TestA, TestB.
-	testsOf = regexp.MustCompile("`([a-z/.]+)`:? ((?:(?:Test|Benchmark|Fuzz)[A-Z]\\w*[,\\s]*)+)")
+	testsOf = regexp.MustCompile("`([a-z0-9/.]+)`:? ((?:(?:Test|Benchmark|Fuzz)[A-Z]\\w*[,\\s]*)+)")
 
 	sourcePath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*\.(go|sql|lua|yaml|txtar)$`)
 	modBlock   = regexp.MustCompile(`(?ms)^(require|tool) (?:\((.*?)^\)|([^(\n]+)$)`)

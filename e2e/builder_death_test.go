@@ -37,7 +37,8 @@ func deathCases() []deathCase {
 }
 
 // TestKilledAtEveryPoint kills builders at each named point of a build, with a copy in place and without one. Readers
-// never see a part of a copy, what the dead builders leave in Redis ends by itself, and the next ones get their turn.
+// never see a part of a copy, what the dead builders leave in Redis ends by itself, and the next ones get their turn
+// (promises B3, C4).
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -110,7 +110,7 @@ func (p *pausedBuilder) resume(t *testing.T) client.Run {
 }
 
 // TestPausedBuilderIsRefused stops builders between the snapshot and the end, past the term of their leases. Others
-// build and the boards go on. What the first ones have is old then, and must not get in place.
+// build and the boards go on. What the first ones have is old then, and must not get in place (promise B2).
 func TestPausedBuilderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

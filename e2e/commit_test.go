@@ -12,7 +12,7 @@ import (
 )
 
 // TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
-// the request under its key, whatever became of the COMMIT.
+// the request under its key, whatever became of the COMMIT (promise A2).
 func TestCommitReplyLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		toxic     string

@@ -83,7 +83,7 @@ func (in *increments) awaitAcked(t *testing.T, n int) {
 }
 
 // TestKill9DuringIncrements kills the server again and again under 10,000 concurrent increments. Each of them is
-// counted exactly once: the clients repeat them under the same keys, at the server that comes next.
+// counted exactly once: the clients repeat them under the same keys, at the server that comes next (promise A1).
 func TestKill9DuringIncrements(t *testing.T) {
 	w := newWorld(t)
 	in := &increments{receipts: make([]client.Receipt, incrementCount)}

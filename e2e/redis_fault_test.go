@@ -169,7 +169,7 @@ func mixed(ctx context.Context, s *server, number int, to *timings) {
 		to.get(ctx, s, "cold page", fmt.Sprintf("%s/top?offset=%d&limit=%d", board, n, 1+i%50))
 		to.get(ctx, s, "member", board+"/members/"+member)
 		to.get(ctx, s, "around", board+"/members/"+member+"/around?before=3")
-		to.call(ctx, s, "ranks", http.MethodPost, board+"/ranks", map[string]any{"members": []string{member, "m00001"}})
+		to.call(ctx, s, "ranks", http.MethodPost, board+"/ranks", map[string]any{"members": []string{member, "m02999"}})
 		to.get(ctx, s, "score", fmt.Sprintf("%s/scores/%d/rank", board, n))
 		writer := fmt.Sprintf("w%d", number)
 		var r client.Receipt

@@ -94,7 +94,7 @@ func (s *stampede) flush(t *testing.T) {
 }
 
 // TestStampede empties Redis under readers at three servers. Every answer is right all the time, and each board is
-// built once, or twice when Redis is emptied again in the middle of it.
+// built once, or twice when Redis is emptied again in the middle of it (promises B3, C1).
 func TestStampede(t *testing.T) {
 	s := newStampede(t)
 	for round := range 3 {

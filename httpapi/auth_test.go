@@ -14,7 +14,7 @@ func concrete(path string) string {
 }
 
 // TestEveryRouteDenies: every route denies what its access says: without a key, with a key that is not known, with a
-// lesser scope. The table decides about each, so a route added without thought is closed.
+// lesser scope. The table decides about each, so a route added without thought is closed (promise G1).
 func TestEveryRouteDenies(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m"})

@@ -177,7 +177,8 @@ func TestStatus(t *testing.T) {
 	})
 }
 
-// TestConcurrentUp: of several processes that start at once one migrates, the others wait and find nothing to do.
+// TestConcurrentUp: of several processes that start at once one migrates, the others wait and find nothing to do
+// (promise F2).
 func TestConcurrentUp(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, db *sql.DB) {
