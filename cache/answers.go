@@ -14,7 +14,8 @@ import (
 //
 //	fresh          served
 //	aging          served, while one call renews it
-//	old            waited for; when what is behind fails, or does not answer within wait, served marked stale
+//	old            waited for; when what is behind fails, or does not answer within wait while the database does not
+//	               either, served marked stale
 //	beyond limit   gone: nobody knows it to be good for so long
 //
 // After a failure the next renewals are tried at most once per retry, in the background, so that a dependency that
@@ -29,6 +30,7 @@ type answers[K comparable, V any] struct {
 type answerRules struct {
 	limit       time.Duration // age beyond which an answer is gone
 	wait, retry time.Duration
+	well        func() bool   // the database answers: what takes longer than wait is waited for; nil: nobody knows
 	timeout     time.Duration // of a load
 	now         func() time.Time
 }
@@ -137,11 +139,9 @@ func (a *answers[K, V]) get(ctx context.Context, key K, minSeq int64, load load[
 	case judged == freshnessAging:
 		return h.value, nil
 	}
-	ctxWait, cancel := context.WithTimeout(ctx, a.rules.wait)
-	defer cancel()
-	v, err := renewed.wait(ctxWait)
+	v, err := a.await(ctx, renewed)
 	if err == nil && a.ops.seq(v) < minSeq { // from a copy that is behind what the caller has seen
-		v, err = a.renew(ctx, key, minSeq, load).wait(ctxWait)
+		v, err = a.await(ctx, a.renew(ctx, key, minSeq, load))
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -151,6 +151,19 @@ func (a *answers[K, V]) get(ctx context.Context, key K, minSeq int64, load load[
 	}
 	h.fail(a.rules.now())
 	return h.marked(a.ops.stale), nil
+}
+
+// await waits for a renewal, and longer than rules.wait only while the database answers.
+func (a *answers[K, V]) await(ctx context.Context, renewed *future[V]) (V, error) {
+	for {
+		bounded, cancel := context.WithTimeout(ctx, a.rules.wait)
+		v, err := renewed.wait(bounded)
+		late := bounded.Err() != nil
+		cancel()
+		if !late || ctx.Err() != nil || a.rules.well == nil || !a.rules.well() {
+			return v, err
+		}
+	}
 }
 
 func (a *answers[K, V]) renew(ctx context.Context, key K, minSeq int64, load load[V]) *future[V] {

@@ -201,6 +201,38 @@ func TestAnswersOutage(t *testing.T) {
 	}
 }
 
+// TestAnswersWaitWhileTheDatabaseAnswers: a renewal that takes long is waited for, until nobody knows the database to answer.
+func TestAnswersWaitWhileTheDatabaseAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		well  time.Duration
+		seq   int64
+		stale bool
+		took  time.Duration
+	}{
+		"it answers":  {time.Hour, 2, false, 2 * time.Second},
+		"it stops":    {600 * time.Millisecond, 1, true, 750 * time.Millisecond},
+		"it does not": {0, 1, true, 250 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				k, s := newTestAnswers(), &source{seq: 1}
+				ask(t, k, s, 0)
+				time.Sleep(5 * time.Second)
+				s.set(2, nil, 2*time.Second)
+				start := time.Now()
+				k.rules.well = func() bool { return time.Since(start) < c.well }
+				page := ask(t, k, s, 0)
+				if took := time.Since(start); page.Seq != c.seq || page.Stale != c.stale || took != c.took {
+					t.Errorf("seq %d, stale %t after %s; want %d, %t after %s", page.Seq, page.Stale, took, c.seq, c.stale, c.took)
+				}
+				time.Sleep(2 * time.Second) // let the load end
+			})
+		})
+	}
+}
+
 func TestAnswersKeepsNoErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -114,24 +114,20 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 // is judged when it has come, and once more right before it goes out.
 func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, periods string,
 	states func(V) []leaderboard.State, ask func(context.Context) (V, error),
-) (v V, err error) {
-	load := func(ctx context.Context, _ int64) (v V, err error) {
-		for range fetchAttempts {
+) (V, error) {
+	j := judge[V]{
+		check:   func(ctx context.Context, v V) watch.Verdict { return m.check(ctx, periods, states(v)) },
+		now:     func(v V) watch.Verdict { return m.now(periods, states(v)) },
+		isStale: func(v V) bool { return anyStale(states(v)) }, stale: kept.ops.stale,
+	}
+	load := func(ctx context.Context, _ int64) (V, error) {
+		return askDatabase(ctx, j, func(ctx context.Context) (v V, err error) {
 			err = m.reader.database.Alone(ctx, func(ctx context.Context) error {
 				v, err = ask(ctx)
 				return err
 			})
-			if err != nil {
-				return v, err
-			}
-			switch m.verdict(ctx, periods, states(v)) {
-			case watch.VerdictFresh:
-				return v, nil
-			case watch.VerdictUnknown:
-				return kept.ops.stale(v), nil
-			}
-		}
-		return kept.ops.stale(v), nil
+			return v, err
+		})
 	}
 	if fresh {
 		return load(ctx, 0)
@@ -139,21 +135,16 @@ func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answe
 	if v, ok := kept.fresh(key, 0); ok {
 		return v, nil
 	}
-	for range confirmAttempts {
-		v, err = kept.get(ctx, key, 0, load)
-		if err != nil || m.confirms(periods, states(v)) {
-			return v, err
-		}
-	}
-	return kept.ops.stale(v), nil
+	return confirmed(ctx, kept, key, 0, j, load)
 }
 
-// verdict returns the worst of what the watch says of the states of several periods.
-func (m *Combiner) verdict(ctx context.Context, periods string, states []leaderboard.State) watch.Verdict {
-	worst, w := watch.VerdictFresh, m.reader.opts.Watch
+// check returns the worst of what the watch says of the states of several periods, for which it may have to be waited.
+func (m *Combiner) check(ctx context.Context, periods string, states []leaderboard.State) watch.Verdict {
+	w := m.reader.opts.Watch
 	if w == nil {
-		return worst
+		return watch.VerdictFresh
 	}
+	worst := watch.VerdictFresh
 	for i, id := range idsOf(periods, len(states)) {
 		switch v := w.Check(ctx, id, states[i].Revision); {
 		case v == watch.VerdictUnknown:
@@ -165,27 +156,30 @@ func (m *Combiner) verdict(ctx context.Context, periods string, states []leaderb
 	return worst
 }
 
-// confirms says whether an answer may go out now: it says that it is stale, or all of it is still fresh.
-func (m *Combiner) confirms(periods string, states []leaderboard.State) bool {
-	stale := func(s leaderboard.State) bool { return s.Stale }
-	return m.reader.opts.Watch == nil || slices.ContainsFunc(states, stale) || allFresh(m.reader.opts.Watch, periods, states)
+// now says whether all states of several periods are fresh, or one is old.
+func (m *Combiner) now(periods string, states []leaderboard.State) watch.Verdict {
+	if w := m.reader.opts.Watch; w == nil || allFresh(w, periods, states) {
+		return watch.VerdictFresh
+	}
+	return watch.VerdictOld
+}
+
+func anyStale(states []leaderboard.State) bool {
+	return slices.ContainsFunc(states, func(s leaderboard.State) bool { return s.Stale })
 }
 
 // top merges the tops of the boards. Each has as many entries as the page reaches down to, so nothing that belongs on
 // it can be missing; the tops may be of different moments, and the answer names the state of each.
 func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q leaderboard.CombinedQuery) (*leaderboard.CombinedPage, error) {
-	tops, err := m.tops(ctx, periods, topLimit(q))
-	if err != nil {
-		return nil, err
-	}
-	late := false // the slowest of them outlasted the others
-	for try := 1; !m.confirms(periodIDs(periods), topStates(tops)); try++ {
-		if late = try == confirmAttempts; late {
-			break
-		}
+	var tops []*leaderboard.Page
+	late := true // the slowest of them outlasted another
+	for try := 0; try < confirmAttempts && late; try++ {
+		var err error
 		if tops, err = m.tops(ctx, periods, topLimit(q)); err != nil {
 			return nil, err
 		}
+		states := topStates(tops)
+		late = !anyStale(states) && m.now(periodIDs(periods), states) != watch.VerdictFresh
 	}
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(tops))

@@ -36,7 +36,7 @@ func fromMemory[V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef,
 			return v, false, nil
 		case verdict == watch.VerdictFresh && at.Seq >= minSeq:
 			r.opts.OnResident()
-			r.visits.add(p)
+			r.visited(p)
 			return v, true, err
 		case verdict == watch.VerdictUnknown && err == nil:
 			return of.stale(v), true, nil

@@ -68,5 +68,9 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 }
 
 func (o *ReaderOptions) answerRules() answerRules {
-	return answerRules{limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, timeout: o.CallTimeout, now: o.Now}
+	rules := answerRules{limit: o.StaleLimit, wait: o.StaleWait, retry: time.Second, timeout: o.CallTimeout, now: o.Now}
+	if w := o.Watch; w != nil {
+		rules.well = func() bool { return !w.Away() }
+	}
+	return rules
 }

@@ -8,7 +8,6 @@ import (
 	"leaderboard/cache/residency"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
-	"leaderboard/cache/watch"
 )
 
 // Reader answers the reading queries from the nearest layer that can: periods in memory, answers kept in the process,
@@ -46,7 +45,6 @@ func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts Rea
 	r.standings = newAnswers(rules, opsOf[membersKey](standingsShape(), &o), o.LocalEntries/4, o.LocalBytes/4)
 	r.scoreRanks = newAnswers(rules, opsOf[scoreKey](scoreShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newAnswers(rules, opsOf[distributionKey](distributionShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
-	r.visits.off = copies == nil
 	r.lastPages = newLastPages(o.StaleLimit, o.Now)
 	r.lookUps = batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, placesQuery.size, r.placesInCopy)
 	return r
@@ -63,7 +61,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	}
 	key := pageKeyOf(p, q)
 	if page, ok := r.pages.fresh(key, q.MinSeq); ok {
-		r.visits.add(&p)
+		r.visited(&p)
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return page, nil
 	}
@@ -72,7 +70,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 
 // page gets a page that is not kept, or is to be renewed.
 func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.PageQuery, key pageKey) (*leaderboard.Page, error) {
-	page, err := confirmed(ctx, r, r.pages, key, q.MinSeq, pageShape(), func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
+	page, err := confirmed(ctx, r.pages, key, q.MinSeq, judgeOf(r, p.ID, pageShape()), func(ctx context.Context, minSeq int64) (*leaderboard.Page, error) {
 		q.MinSeq = minSeq
 		if fromTop(&q) {
 			ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
@@ -161,25 +159,8 @@ func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Con
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return v, nil
 	}
-	v, err := confirmed(ctx, r, kept, key, minSeq, of, load)
+	v, err := confirmed(ctx, kept, key, minSeq, judgeOf(r, key.period(), of), load)
 	return tallied(r, of, v, err)
-}
-
-// confirmAttempts bounds how often an answer is asked for again because a newer one went out before it.
-const confirmAttempts = 3
-
-// confirmed gets an answer, and judges it once more right before it goes out: a newer one may have gone out since it was
-// found, by another call.
-func confirmed[K periodic, V any](
-	ctx context.Context, r *Reader, kept *answers[K, V], key K, minSeq int64, of shape[V], load load[V],
-) (v V, err error) {
-	for range confirmAttempts {
-		v, err = kept.get(ctx, key, minSeq, load)
-		if err != nil || r.opts.Watch == nil || of.state(v).Stale || r.opts.Watch.Judge(key.period(), of.state(v).Revision) != watch.VerdictOld {
-			return v, err
-		}
-	}
-	return of.stale(v), nil
 }
 
 // tallied counts an answer, unless it is an error.

@@ -14,38 +14,31 @@ import (
 // MySQL.
 const behindPause = 5 * time.Millisecond
 
-const (
-	// fetchFor is how long MySQL is asked again because something newer went out meanwhile, as does between batches that
-	// overtake each other.
-	fetchFor = time.Second
-	// fetchAttempts is how often at least.
-	fetchAttempts = 2
-)
+// judgeOf holds answers about a period against the watch. Without one all are fresh.
+func judgeOf[V any](r *Reader, period int64, of shape[V]) judge[V] {
+	j := judge[V]{
+		check:   func(context.Context, V) watch.Verdict { return watch.VerdictFresh },
+		now:     func(V) watch.Verdict { return watch.VerdictFresh },
+		isStale: func(v V) bool { return of.state(v).Stale }, stale: of.stale,
+	}
+	if w := r.opts.Watch; w != nil {
+		j.check = func(ctx context.Context, v V) watch.Verdict { return w.Check(ctx, period, of.state(v).Revision) }
+		j.now = func(v V) watch.Verdict { return w.Judge(period, of.state(v).Revision) }
+	}
+	return j
+}
 
 // fetch asks Redis, unless fromCopy is nil, then MySQL. What comes is not older than the watch lets pass, or marked stale.
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
 	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
-) (v V, err error) {
+) (V, error) {
 	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) && r.redis.Allow() {
-		v, err = askCopy(ctx, r, p, fromCopy)
+		v, err := askCopy(ctx, r, p, fromCopy)
 		if err == nil || isAnswer(err) {
 			return v, err
 		}
 	}
-	began := time.Now()
-	for try := 0; try < fetchAttempts || time.Since(began) < fetchFor; try++ {
-		v, err = fromDatabase(ctx)
-		if err != nil || r.opts.Watch == nil {
-			return v, err
-		}
-		switch r.opts.Watch.Check(ctx, p.ID, of.state(v).Revision) {
-		case watch.VerdictFresh:
-			return v, nil
-		case watch.VerdictUnknown:
-			return of.stale(v), nil
-		}
-	}
-	return of.stale(v), nil
+	return askDatabase(ctx, judgeOf(r, p.ID, of), fromDatabase)
 }
 
 // askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
@@ -75,16 +68,4 @@ func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fro
 func again[V any](ctx context.Context, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	v, _, err := fromCopy(ctx)
 	return v, err
-}
-
-// pause waits for d; false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

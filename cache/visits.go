@@ -18,14 +18,14 @@ const maxVisits = 10_000
 // visits are the periods that were read and answered for by the process. Nobody would notice that their copies in Redis,
 // which other servers start from, have expired or are gone; so they are visited now and then.
 type visits struct {
-	off  bool         // there are no copies
 	due  sync.Map     // int64 → leaderboard.PeriodRef
 	many atomic.Int64 // periods in it, about
 }
 
-// add takes a period down for the next visit.
-func (v *visits) add(p *leaderboard.PeriodRef) {
-	if _, ok := v.due.Load(p.ID); ok || p.Closed || v.off || v.many.Load() >= maxVisits {
+// visited takes a period down for the next visit of its copy.
+func (r *Reader) visited(p *leaderboard.PeriodRef) {
+	v := &r.visits
+	if _, ok := v.due.Load(p.ID); ok || p.Closed || r.copies == nil || v.many.Load() >= maxVisits {
 		return
 	}
 	v.due.Store(p.ID, *p)

@@ -44,6 +44,7 @@ type Batcher[K comparable, Q, V any] struct {
 	free int        // slots
 	line []*group[K, Q, V]
 	open map[K]*group[K, Q, V] // of each key the last group in line
+	last map[K]*group[K, Q, V] // of each key the batch under way that began last
 	took [2]time.Duration      // moving averages: of a batch, and of what goes alone
 }
 
@@ -52,7 +53,9 @@ type group[K comparable, Q, V any] struct {
 	key     K
 	size    int
 	futures []*future[Q, V]
-	turn    chan struct{} // of who goes alone: closed when there is a slot for it; nil in a batch
+	turn    chan struct{}   // of who goes alone: closed when there is a slot for it; nil in a batch
+	before  *group[K, Q, V] // of its key, the batch that began before it; nil when there is none under way
+	done    chan struct{}   // closed with the answers of a batch
 }
 
 // future is a question that waits for its answer.
@@ -84,7 +87,7 @@ func New[K comparable, Q, V any](
 	if o.OnRefused == nil {
 		o.OnRefused = func() {}
 	}
-	return &Batcher[K, Q, V]{opts: o, size: size, run: run, free: o.Slots, open: map[K]*group[K, Q, V]{}}
+	return &Batcher[K, Q, V]{opts: o, size: size, run: run, free: o.Slots, open: map[K]*group[K, Q, V]{}, last: map[K]*group[K, Q, V]{}}
 }
 
 // Waiting returns how many questions, and callers who go alone, have not been sent.
@@ -206,10 +209,12 @@ func (b *Batcher[K, Q, V]) begin(g *group[K, Q, V]) {
 		close(g.turn)
 		return
 	}
+	g.before, g.done, b.last[g.key] = b.last[g.key], make(chan struct{}), g
 	go b.send(g)
 }
 
-// send answers a batch.
+// send answers a batch. One that overtakes the batch that began before it gives that one as long again: its answers may be
+// newer, and older ones would be of no use once they are out.
 func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 	start := time.Now()
 	questions, answers := make([]Q, len(g.futures)), make([]Answer[V], len(g.futures))
@@ -217,12 +222,27 @@ func (b *Batcher[K, Q, V]) send(g *group[K, Q, V]) {
 		questions[i] = f.question
 	}
 	err := b.guarded(g.key, questions, answers)
-	b.next(g, time.Since(start))
+	took := time.Since(start)
+	b.next(g, took)
+	if g.before != nil {
+		timer := time.NewTimer(took)
+		defer timer.Stop()
+		select {
+		case <-g.before.done:
+		case <-timer.C:
+		}
+	}
 	for i, f := range g.futures {
 		if f.answer = answers[i]; err != nil {
 			f.answer = Answer[V]{Err: err}
 		}
 		close(f.done)
+	}
+	close(g.done)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g.before = nil; b.last[g.key] == g {
+		delete(b.last, g.key)
 	}
 }
 

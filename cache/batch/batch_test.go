@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,7 +84,7 @@ func (l *log) peak() int {
 func (b *Batcher[K, Q, V]) rests() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.line) == 0 && len(b.open) == 0 && b.free == b.opts.Slots
+	return len(b.line) == 0 && len(b.open) == 0 && len(b.last) == 0 && b.free == b.opts.Slots
 }
 
 // asking asks for numbers in turn, each of which is in line or under way before the next one comes, and collects errors.
@@ -150,6 +151,47 @@ func TestCollectsWhileSlotsAreTaken(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOvertakingBatchesWait: of a key, the answers of a batch that overtakes another come after those of the other, but
+// not later than after twice its own time.
+func TestOvertakingBatchesWait(t *testing.T) {
+	t.Parallel()
+	for first, want := range map[time.Duration]string{
+		1500 * time.Millisecond: "1500ms after 1.5s, 1000ms after 1.5s",
+		4 * time.Second:         "1000ms after 2.1s, 4000ms after 4s",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := New(Options{Slots: 2}, func(time.Duration) int { return 1 },
+				func(_ context.Context, _ string, batch []time.Duration, _ []Answer[int]) error {
+					time.Sleep(batch[0])
+					return nil
+				})
+			begin := time.Now()
+			var mu sync.Mutex
+			var came []string
+			ask := func(d time.Duration) {
+				if _, err := b.Ask(t.Context(), "k", d); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				came = append(came, fmt.Sprintf("%dms after %s", d.Milliseconds(), time.Since(begin)))
+			}
+			go ask(first)
+			pass(100 * time.Millisecond)
+			go ask(time.Second)
+			pass(5 * time.Second)
+			slices.Sort(came) // two may come in the same moment
+			mu.Lock()
+			defer mu.Unlock()
+			wanted := strings.Split(want, ", ")
+			slices.Sort(wanted)
+			if !slices.Equal(came, wanted) {
+				t.Errorf("%v, want %v", came, wanted)
+			}
+		})
+	}
 }
 
 // TestRefusesByTime: what would wait too long, going by how long batches take, is refused at once; what was let in on a
