@@ -38,10 +38,10 @@ type Receipt struct {
 	Seqs    map[Window]int64 // by window, when the board has several
 }
 
-// MaxAcrossBoards is how many boards one request to submit across boards may name.
-const MaxAcrossBoards = 50
+// MaxBoardsPerSubmit is how many boards one multi-board submit may name.
+const MaxBoardsPerSubmit = 50
 
-// CodeBoardNotFound rejects one submission of a request across boards; a request to one board fails as a whole.
+// CodeBoardNotFound rejects one submission of a multi-board request; a request to one board fails as a whole.
 const CodeBoardNotFound = "board-not-found"
 
 // BoardSubmission is one score sent for a member of a board.
@@ -62,9 +62,9 @@ type BoardSeqs struct {
 	Seqs map[Window]int64 // by window, when the board has several
 }
 
-// AcrossReceipt answers a submit across boards: one result per submission, in order, and the state of every board that
+// MultiBoardReceipt answers a multi-board submit: one result per submission, in order, and the state of every board that
 // was named, exists and takes submissions: a derived board does not, so it has no state of the request.
-type AcrossReceipt struct {
+type MultiBoardReceipt struct {
 	Results []BoardResult
 	Boards  map[string]BoardSeqs
 }

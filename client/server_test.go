@@ -142,13 +142,13 @@ func submitPart(t *testing.T, c *client.Client) []string {
 		}
 	}
 	when := leaderboard.MicrosOf(time.Date(2020, 2, 29, 23, 59, 59, 999_999_000, time.UTC))
-	across, err := c.SubmitAcross(ctx, []leaderboard.BoardSubmission{
+	several, err := c.SubmitMultiBoard(ctx, []leaderboard.BoardSubmission{
 		{Board: "submit-1", Submission: leaderboard.Submission{Member: "n", Score: 2, CreatedTime: &when}},
 		{Board: "nowhere", Submission: leaderboard.Submission{Member: "n", Score: 2}},
 	})
 	must(t, err)
-	if across.Boards["submit-1"].Seq != 2 || !across.Results[0].CreatedTime.Equal(when.Time()) || across.Results[1].Error.Code() != leaderboard.CodeBoardNotFound {
-		t.Errorf("across: %+v", across)
+	if several.Boards["submit-1"].Seq != 2 || !several.Results[0].CreatedTime.Equal(when.Time()) || several.Results[1].Error.Code() != leaderboard.CodeBoardNotFound {
+		t.Errorf("several: %+v", several)
 	}
 	r, err := c.RemoveMember(ctx, "submit-1", "n", client.RemoveOptions{Window: "all_time"})
 	must(t, err)
@@ -158,7 +158,7 @@ func submitPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.RemoveMember(ctx, "submit-1", "n", client.RemoveOptions{}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed again: %v", err)
 	}
-	return []string{"submitScores", "submitAcross", "removeMember"}
+	return []string{"submitScores", "submitMultiBoard", "removeMember"}
 }
 
 func readPart(t *testing.T, c *client.Client) []string {

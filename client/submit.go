@@ -18,7 +18,7 @@ type SubmitOptions struct {
 
 // Result is what became of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
 type Result struct {
-	Board         string             `json:"board,omitempty"` // of SubmitAcross
+	Board         string             `json:"board,omitempty"` // of SubmitMultiBoard
 	Member        string             `json:"member"`
 	Status        leaderboard.Status `json:"status"`
 	Score         *int64             `json:"score"`
@@ -34,8 +34,8 @@ type Receipt struct {
 	Seqs    map[leaderboard.Window]int64 `json:"seqs"`    // by window, when the board has several
 }
 
-// AcrossReceipt answers a submission to several boards.
-type AcrossReceipt struct {
+// MultiBoardReceipt answers a submission to several boards.
+type MultiBoardReceipt struct {
 	Results []Result           `json:"results"` // one per entry, in order
 	Boards  map[string]Receipt `json:"boards"`  // seqs by board
 }
@@ -73,13 +73,13 @@ func SubmitRequest(board string, scores []leaderboard.Submission, options ...Sub
 	return Request{Method: http.MethodPost, Path: Path("boards", board, "scores"), Header: idempotent(options), Body: body}
 }
 
-// SubmitAcross submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
-func (c *Client) SubmitAcross(ctx context.Context, scores []leaderboard.BoardSubmission, options ...SubmitOptions) (AcrossReceipt, error) {
+// SubmitMultiBoard submits 1 to 1,000 scores to up to 50 boards in one transaction. Needs scope write.
+func (c *Client) SubmitMultiBoard(ctx context.Context, scores []leaderboard.BoardSubmission, options ...SubmitOptions) (MultiBoardReceipt, error) {
 	body := entries{make([]entry, len(scores))}
 	for i, s := range scores {
 		body.Entries[i] = entryOf(s.Board, s.Submission)
 	}
-	return call[AcrossReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Header: idempotent(options), Body: body})
+	return call[MultiBoardReceipt](ctx, c, Request{Method: http.MethodPost, Path: Path("scores"), Header: idempotent(options), Body: body})
 }
 
 // idempotent returns the header with the key of a write.

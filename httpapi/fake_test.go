@@ -179,17 +179,17 @@ func submitTo[R ~struct {
 	return do(ctx, R{Board: board, Key: key, Entries: entries})
 }
 
-func (f *fake) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
-	receipt, err := acrossTo(f.Model.SubmitAcross, ctx, key, entries)
+func (f *fake) SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+	receipt, err := multiBoardTo(f.Model.SubmitMultiBoard, ctx, key, entries)
 	return receipt, f.wrote(err)
 }
 
-// acrossTo is submitTo for SubmitAcross.
-func acrossTo[R ~struct {
+// multiBoardTo is submitTo for SubmitMultiBoard.
+func multiBoardTo[R ~struct {
 	Key     string
 	Entries []leaderboard.BoardSubmission
-}](do func(context.Context, R) (leaderboard.AcrossReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
-) (leaderboard.AcrossReceipt, error) {
+}](do func(context.Context, R) (leaderboard.MultiBoardReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
+) (leaderboard.MultiBoardReceipt, error) {
 	return do(ctx, R{Key: key, Entries: entries})
 }
 

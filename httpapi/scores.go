@@ -17,9 +17,9 @@ type Writer interface {
 	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
 	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
-	// SubmitAcross is Submit for entries of several boards: one transaction for all. An entry of a board that does not
+	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
 	// exist is rejected like one that breaks a rule, and so is one of a derived board.
-	SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error)
+	SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error)
 	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
 	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
@@ -98,7 +98,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.SubmitAcross(c.ctx, key, entries)
+	receipt, err := h.writer.SubmitMultiBoard(c.ctx, key, entries)
 	if err != nil {
 		return writeError(err)
 	}
@@ -179,8 +179,8 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
-	if len(boards) > leaderboard.MaxAcrossBoards {
-		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want at most %d different boards", leaderboard.MaxAcrossBoards)})
+	if len(boards) > leaderboard.MaxBoardsPerSubmit {
+		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want at most %d different boards", leaderboard.MaxBoardsPerSubmit)})
 	}
 	return out, nil
 }
@@ -231,7 +231,7 @@ func (c *call) sendReceipt(body func([]byte) []byte) error {
 	return nil
 }
 
-func appendBoardsReceipt(b []byte, r *leaderboard.AcrossReceipt) []byte {
+func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {
 	b = append(b, `"results":[`...)
 	for i := range r.Results {
 		if i > 0 {

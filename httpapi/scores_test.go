@@ -10,9 +10,9 @@ import (
 	"leaderboard"
 )
 
-// TestSubmitAcross: one request for several boards: results in order, each by the rules of its board, and the state of
+// TestSubmitMultiBoard: one request for several boards: results in order, each by the rules of its board, and the state of
 // every board.
-func TestSubmitAcross(t *testing.T) {
+func TestSubmitMultiBoard(t *testing.T) {
 	e := newEnv(t)
 	limit := int64(10)
 	e.board("sound", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &limit}, Visibility: leaderboard.VisibilityPrivate})
@@ -41,7 +41,7 @@ func TestSubmitAcross(t *testing.T) {
 	}
 }
 
-func TestSubmitAcrossKey(t *testing.T) {
+func TestSubmitMultiBoardKey(t *testing.T) {
 	e := newEnv(t)
 	e.board("a", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	e.board("b", leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -60,8 +60,8 @@ func TestSubmitAcrossKey(t *testing.T) {
 	e.do(one).want(200) // a key of its own
 }
 
-// TestSubmitAcrossBadInput: whatever is wrong with the envelope is refused as a whole, and says where.
-func TestSubmitAcrossBadInput(t *testing.T) {
+// TestSubmitMultiBoardBadInput: whatever is wrong with the envelope is refused as a whole, and says where.
+func TestSubmitMultiBoardBadInput(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
 	writes := e.fake.writes

@@ -110,8 +110,8 @@ func (w fixedWriter) Submit(context.Context, string, string, []leaderboard.Submi
 	return w.receipt, nil
 }
 
-func (w fixedWriter) SubmitAcross(context.Context, string, []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
-	return leaderboard.AcrossReceipt{}, nil
+func (w fixedWriter) SubmitMultiBoard(context.Context, string, []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+	return leaderboard.MultiBoardReceipt{}, nil
 }
 
 func (w fixedWriter) Remove(context.Context, string, int64, string) (leaderboard.Receipt, error) {
@@ -158,9 +158,9 @@ func (stuckWriter) Submit(ctx context.Context, _, _ string, _ []leaderboard.Subm
 	return leaderboard.Receipt{}, ctx.Err()
 }
 
-func (stuckWriter) SubmitAcross(ctx context.Context, _ string, _ []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
+func (stuckWriter) SubmitMultiBoard(ctx context.Context, _ string, _ []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
 	<-ctx.Done()
-	return leaderboard.AcrossReceipt{}, ctx.Err()
+	return leaderboard.MultiBoardReceipt{}, ctx.Err()
 }
 
 func (stuckWriter) Remove(ctx context.Context, _ string, _ int64, _ string) (leaderboard.Receipt, error) {

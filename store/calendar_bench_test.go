@@ -51,11 +51,11 @@ func BenchmarkWindows(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkAcross compares submits of one entry to each of four boards in one request with the same in four requests,
+// BenchmarkMultiBoard compares submits of one entry to each of four boards in one request with the same in four requests,
 // one after the other, from 128 callers.
 //
-//	go test ./store -run '^$' -bench Across -benchtime 10x
-func BenchmarkAcross(b *testing.B) {
+//	go test ./store -run '^$' -bench MultiBoard -benchtime 10x
+func BenchmarkMultiBoard(b *testing.B) {
 	s := openDurable(b)
 	boards := []string{"a", "b", "c", "d"}
 	for _, name := range boards {
@@ -64,7 +64,7 @@ func BenchmarkAcross(b *testing.B) {
 	var together, apart float64
 	for b.Loop() {
 		together += callers(b, func(member string) error {
-			_, err := s.SubmitAcross(b.Context(), across("", member, rand.Int64(), boards...))
+			_, err := s.SubmitMultiBoard(b.Context(), multiBoard("", member, rand.Int64(), boards...))
 			return err
 		})
 		apart += callers(b, func(member string) error {

@@ -30,8 +30,8 @@ func TestPropertyOfWindows(t *testing.T) {
 	dialects(t, func(t *testing.T, dsn string) { storetest.Property(t, clocked(t, dsn)) })
 }
 
-// TestPropertyAcross runs random requests across boards of several kinds.
-func TestPropertyAcross(t *testing.T) {
+// TestPropertyMultiBoard runs random multi-board requests of several kinds.
+func TestPropertyMultiBoard(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyAcross(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyMultiBoard(t, clocked(t, dsn)) })
 }

@@ -110,7 +110,7 @@ func (l *league) write(random *rand.Rand, w int) {
 	members := []string{"cheat1", "cheat2", "cheat3", "m1", "m2", "m3", "m4"}
 	for i := range 60 {
 		if i%5 == 1 {
-			l.writeAcross(random, members, i+w)
+			l.writeMultiBoard(random, members, i+w)
 			continue
 		}
 		l.mu.Lock()
@@ -144,9 +144,9 @@ func (l *league) write(random *rand.Rand, w int) {
 	}
 }
 
-// writeAcross sends one score for each of several boards, in one transaction.
-func (l *league) writeAcross(random *rand.Rand, members []string, i int) {
-	var r store.AcrossRequest
+// writeMultiBoard sends one score for each of several boards, in one transaction.
+func (l *league) writeMultiBoard(random *rand.Rand, members []string, i int) {
+	var r store.MultiBoardRequest
 	l.mu.Lock()
 	for range 3 {
 		r.Entries = append(r.Entries, leaderboard.BoardSubmission{
@@ -155,7 +155,7 @@ func (l *league) writeAcross(random *rand.Rand, members []string, i int) {
 		})
 	}
 	l.mu.Unlock()
-	if _, err := l.servers[i%2].SubmitAcross(context.Background(), r); err != nil {
+	if _, err := l.servers[i%2].SubmitMultiBoard(context.Background(), r); err != nil {
 		l.t.Error(err)
 	}
 	l.mu.Lock()

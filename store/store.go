@@ -23,8 +23,8 @@ type (
 
 	// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
 	SubmitRequest = commit.SubmitRequest
-	// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
-	AcrossRequest = commit.AcrossRequest
+	// MultiBoardRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
+	MultiBoardRequest = commit.MultiBoardRequest
 
 	reader   = read.Reader
 	follower = derived.Follower

@@ -15,12 +15,12 @@ func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receip
 	return s.writer.Submit(ctx, r)
 }
 
-// SubmitAcross applies the entries to all current periods of their boards and returns when the transaction is
+// SubmitMultiBoard applies the entries to all current periods of their boards and returns when the transaction is
 // committed: all of them are, or none. Entries of boards that do not exist are rejected, like those that break a rule,
 // and so are those of derived boards, which it does not wait for. Otherwise it is Submit, with idempotency keys of its
 // own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
-func (s *Store) SubmitAcross(ctx context.Context, r AcrossRequest) (leaderboard.AcrossReceipt, error) {
-	return s.writer.SubmitAcross(ctx, r)
+func (s *Store) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+	return s.writer.SubmitMultiBoard(ctx, r)
 }
 
 // Remove deletes the entry of a member in one period of the board, or in all current ones (periodID 0). It goes

@@ -174,8 +174,8 @@ func (w writer) Submit(ctx context.Context, board, key string, entries []leaderb
 	return w.store.Submit(ctx, store.SubmitRequest{Board: board, Key: key, Entries: entries})
 }
 
-func (w writer) SubmitAcross(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
-	return w.store.SubmitAcross(ctx, store.AcrossRequest{Key: key, Entries: entries})
+func (w writer) SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+	return w.store.SubmitMultiBoard(ctx, store.MultiBoardRequest{Key: key, Entries: entries})
 }
 
 func (w writer) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {

@@ -16,14 +16,14 @@ import (
 // Model is a store in memory, as plain as can be: it sorts, and counts one by one. It shares the policies of the root
 // package with the real store, nothing else. All methods may be called concurrently.
 type Model struct {
-	mu      sync.Mutex
-	now     leaderboard.Micros // 0: the clock of the machine
-	failure error
-	boards  map[string]*modelBoard
-	periods map[int64]*modelPeriod
-	across  map[string]acrossKey // idempotency keys of requests across boards
-	runs    []leaderboard.Run    // ordered by id
-	lastID  int64
+	mu         sync.Mutex
+	now        leaderboard.Micros // 0: the clock of the machine
+	failure    error
+	boards     map[string]*modelBoard
+	periods    map[int64]*modelPeriod
+	multiBoard map[string]multiBoardKey // idempotency keys of multi-board requests
+	runs       []leaderboard.Run        // ordered by id
+	lastID     int64
 
 	profiles       map[string]leaderboard.Profile
 	friends        map[string]map[string]bool
@@ -48,9 +48,9 @@ type modelKey struct {
 	receipt leaderboard.Receipt
 }
 
-type acrossKey struct {
+type multiBoardKey struct {
 	entries []leaderboard.BoardSubmission
-	receipt leaderboard.AcrossReceipt
+	receipt leaderboard.MultiBoardReceipt
 }
 
 // reflection is what the entries of a derived board of the model were computed from.
@@ -71,7 +71,7 @@ type modelPeriod struct {
 // NewModel returns an empty store.
 func NewModel() *Model {
 	return &Model{
-		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, across: map[string]acrossKey{},
+		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, multiBoard: map[string]multiBoardKey{},
 		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{}, friendVersions: map[string]leaderboard.Micros{},
 	}
 }

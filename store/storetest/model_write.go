@@ -63,19 +63,19 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 	return receipt
 }
 
-// SubmitAcross does what store.Store.SubmitAcross does.
-func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error) {
+// SubmitMultiBoard does what store.Store.SubmitMultiBoard does.
+func (m *Model) SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
-		return leaderboard.AcrossReceipt{}, err
+		return leaderboard.MultiBoardReceipt{}, err
 	}
-	if known, ok := m.across[r.Key]; ok && r.Key != "" {
+	if known, ok := m.multiBoard[r.Key]; ok && r.Key != "" {
 		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
-			return leaderboard.AcrossReceipt{}, leaderboard.ErrKeyReused
+			return leaderboard.MultiBoardReceipt{}, leaderboard.ErrKeyReused
 		}
 		return known.receipt, nil
 	}
-	receipt := leaderboard.AcrossReceipt{
+	receipt := leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(r.Entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}
 	subs, places := map[string][]leaderboard.Submission{}, map[string][]int{}
@@ -105,7 +105,7 @@ func (m *Model) SubmitAcross(ctx context.Context, r store.AcrossRequest) (leader
 		receipt.Boards[name] = leaderboard.BoardSeqs{Seq: of.Seq, Seqs: of.Seqs}
 	}
 	if r.Key != "" {
-		m.across[r.Key] = acrossKey{slices.Clone(r.Entries), receipt}
+		m.multiBoard[r.Key] = multiBoardKey{slices.Clone(r.Entries), receipt}
 	}
 	return receipt, nil
 }

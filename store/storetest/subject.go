@@ -33,7 +33,7 @@ type Database interface {
 	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 
 	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
-	SubmitAcross(ctx context.Context, r store.AcrossRequest) (leaderboard.AcrossReceipt, error)
+	SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
 	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
 	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
 

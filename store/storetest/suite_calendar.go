@@ -16,7 +16,7 @@ import (
 func RunWindows(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone,
-		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysAcrossTurn, "remove": testRemoveWindows,
+		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysMultiBoardTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention, "retention of many": testRetentionOfMany,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
@@ -291,8 +291,8 @@ func testTimeZone(t *testing.T, s Subject) {
 	wantConflict(t, err, "/time_zone", "time_zone stays UTC, because calendar periods of the board were used")
 }
 
-// testKeysAcrossTurn: the answer to a key is the one that was given, also after the turn.
-func testKeysAcrossTurn(t *testing.T, s Subject) {
+// testKeysMultiBoardTurn: the answer to a key is the one that was given, also after the turn.
+func testKeysMultiBoardTurn(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
 	first, err := s.Database.Submit(t.Context(), req)

@@ -134,7 +134,7 @@ func (q *queues) linger(one *queue, answered int, took time.Duration) {
 }
 
 // take removes and returns the next batch: whole requests, for as many entries as one batch takes on at most
-// MaxAcrossBoards boards, or one request. When nothing waits it removes the queue and returns nil; the next request
+// MaxBoardsPerSubmit, or one request. When nothing waits it removes the queue and returns nil; the next request
 // then starts a new one.
 func (q *queues) take(one *queue) []request {
 	q.mu.Lock()
@@ -145,7 +145,7 @@ func (q *queues) take(one *queue) []request {
 		for _, b := range h.boards {
 			boards[b] = true
 		}
-		if n > 0 && (cost+h.cost > q.rows || len(boards) > leaderboard.MaxAcrossBoards) {
+		if n > 0 && (cost+h.cost > q.rows || len(boards) > leaderboard.MaxBoardsPerSubmit) {
 			break
 		}
 		rows, cost = rows+h.rows, cost+h.cost

@@ -98,7 +98,7 @@ func storeReceipt(r *leaderboard.Receipt) storedReceipt {
 	return out
 }
 
-func storeMultiBoardReceipt(r *leaderboard.AcrossReceipt) storedReceipt {
+func storeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt) storedReceipt {
 	out := storedReceipt{Format: receiptFormat, Results: make([]storedResult, len(r.Results)), Boards: make(map[string]storedSeqs, len(r.Boards))}
 	for i := range r.Results {
 		out.Results[i] = storeResult(r.Results[i].Board, &r.Results[i].Result)
@@ -142,8 +142,8 @@ func (s *storedReceipt) receipt() leaderboard.Receipt {
 }
 
 // multiBoardReceipt returns the receipt of a request for several boards.
-func (s *storedReceipt) multiBoardReceipt() leaderboard.AcrossReceipt {
-	out := leaderboard.AcrossReceipt{
+func (s *storedReceipt) multiBoardReceipt() leaderboard.MultiBoardReceipt {
+	out := leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(s.Results)), Boards: make(map[string]leaderboard.BoardSeqs, len(s.Boards)),
 	}
 	for i := range s.Results {

@@ -30,7 +30,7 @@ func TestReceiptRoundTrip(t *testing.T) {
 	if got, err := decodeReceipt(b); err != nil || !reflect.DeepEqual(got.receipt(), want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	several := leaderboard.AcrossReceipt{
+	several := leaderboard.MultiBoardReceipt{
 		Results: []leaderboard.BoardResult{{Board: "b1", Result: want.Results[0]}, {Board: "b2", Result: want.Results[1]}},
 		Boards:  map[string]leaderboard.BoardSeqs{"b1": {Seq: 3, Seqs: want.Seqs}, "b2": {Seq: 9}},
 	}

@@ -62,9 +62,9 @@ type SubmitRequest struct {
 	Entries []leaderboard.Submission
 }
 
-// AcrossRequest is one request to submit scores to several boards; its entries are applied in order, in one
+// MultiBoardRequest is one request to submit scores to several boards; its entries are applied in order, in one
 // transaction.
-type AcrossRequest struct {
+type MultiBoardRequest struct {
 	Key     string // idempotency key of at most 128 bytes, "" for none
 	Entries []leaderboard.BoardSubmission
 }
@@ -109,10 +109,10 @@ func (s *submission) replay(in storedReceipt) { s.receipt = in.receipt() }
 type multiBoardSubmission struct {
 	header
 	entries []leaderboard.BoardSubmission
-	receipt leaderboard.AcrossReceipt // after apply
+	receipt leaderboard.MultiBoardReceipt // after apply
 }
 
-func newMultiBoardSubmission(r AcrossRequest) *multiBoardSubmission {
+func newMultiBoardSubmission(r MultiBoardRequest) *multiBoardSubmission {
 	names := make([]string, len(r.Entries))
 	for i := range r.Entries {
 		names[i] = r.Entries[i].Board
@@ -140,7 +140,7 @@ func (s *multiBoardSubmission) collect(of func(board string) *needs) {
 // apply rejects entries of boards that do not exist, and of derived ones. These are among the locked boards only when
 // it was not known before the lock that they are derived; the answer is the same.
 func (s *multiBoardSubmission) apply(l *locked) error {
-	s.receipt = leaderboard.AcrossReceipt{
+	s.receipt = leaderboard.MultiBoardReceipt{
 		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}
 	for i, e := range s.entries {

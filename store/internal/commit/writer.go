@@ -53,16 +53,16 @@ func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Recei
 	return s.receipt, nil
 }
 
-// SubmitAcross is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
+// SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
 // not exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for.
 // Its idempotency keys are not those of any board.
-func (w *Writer) SubmitAcross(ctx context.Context, r AcrossRequest) (leaderboard.AcrossReceipt, error) {
+func (w *Writer) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	if err := checkKey(r.Key); err != nil {
-		return leaderboard.AcrossReceipt{}, err
+		return leaderboard.MultiBoardReceipt{}, err
 	}
 	s := newMultiBoardSubmission(r)
 	if err := w.queues.do(ctx, s); err != nil {
-		return leaderboard.AcrossReceipt{}, err
+		return leaderboard.MultiBoardReceipt{}, err
 	}
 	return s.receipt, nil
 }

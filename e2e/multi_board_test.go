@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	acrossCount   = 3000
-	acrossClients = 48
-	acrossMembers = 8
+	multiBoardCount   = 3000
+	multiBoardClients = 48
+	multiBoardMembers = 8
 )
 
 // additions is a load on the boards left and right: every third addition is to the left one alone, the others are to
@@ -29,7 +29,7 @@ type additions struct {
 }
 
 func (ad *additions) submission(i int) leaderboard.Submission {
-	return scored(fmt.Sprintf("m%d", i%acrossMembers), int64(1+i%97))
+	return scored(fmt.Sprintf("m%d", i%multiBoardMembers), int64(1+i%97))
 }
 
 func (ad *additions) ask(ctx context.Context, i int) ([]client.Result, error) {
@@ -40,7 +40,7 @@ func (ad *additions) ask(ctx context.Context, i int) ([]client.Result, error) {
 	}
 	boards := [2]string{"left", "right"}
 	entries := []leaderboard.BoardSubmission{{Board: boards[i%2], Submission: sub}, {Board: boards[1-i%2], Submission: sub}}
-	r, err := ad.server.Load().SubmitAcross(ctx, entries, client.SubmitOptions{IdempotencyKey: key})
+	r, err := ad.server.Load().SubmitMultiBoard(ctx, entries, client.SubmitOptions{IdempotencyKey: key})
 	return r.Results, err
 }
 
@@ -71,11 +71,11 @@ func (ad *additions) send(ctx context.Context, i int) error {
 	}
 }
 
-// TestKill9AcrossBoards kills the server again and again under additions to one board and to two at once. Each is
+// TestKill9MultiBoard kills the server again and again under additions to one board and to two at once. Each is
 // counted exactly once, on both boards or on none.
-func TestKill9AcrossBoards(t *testing.T) {
+func TestKill9MultiBoard(t *testing.T) {
 	w := newWorld(t)
-	ad := &additions{kills: make(chan int64, acrossCount)}
+	ad := &additions{kills: make(chan int64, multiBoardCount)}
 	ad.server.Store(w.serve(t, "server 0"))
 	for _, b := range []string{"right", "left"} { // ids in another order than names
 		ad.server.Load().putBoard(t, b, leaderboard.Rules{Policy: leaderboard.PolicySum})
@@ -84,9 +84,9 @@ func TestKill9AcrossBoards(t *testing.T) {
 	defer cancel()
 	var next atomic.Int64
 	var clients sync.WaitGroup
-	for range acrossClients {
+	for range multiBoardClients {
 		clients.Go(func() {
-			for i := int(next.Add(1)) - 1; i < acrossCount; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < multiBoardCount; i = int(next.Add(1)) - 1 {
 				if err := ad.send(ctx, i); err != nil {
 					t.Error(err)
 					ad.kills <- ad.acked.Add(1)
@@ -106,7 +106,7 @@ func TestKill9AcrossBoards(t *testing.T) {
 		t.Error("no request was repeated: nothing was killed in the middle")
 	}
 	left, right := map[string]int64{}, map[string]int64{}
-	for i := range acrossCount {
+	for i := range multiBoardCount {
 		sub := ad.submission(i)
 		if left[sub.Member] += sub.Score; i%3 != 0 {
 			right[sub.Member] += sub.Score
@@ -124,7 +124,7 @@ func TestKill9AcrossBoards(t *testing.T) {
 	const seqs = "SELECT MAX(IF(b.name = 'left', p.last_seq, 0)), MAX(IF(b.name = 'right', p.last_seq, 0)), (SELECT COUNT(*) FROM idempotency_keys)" +
 		" FROM periods p JOIN boards b ON b.id = p.board_id"
 	w.queryRow(t, seqs, &leftSeq, &rightSeq, &keys)
-	if leftSeq != acrossCount || rightSeq != acrossCount*2/3 || keys != acrossCount {
-		t.Errorf("MySQL is at seq %d and %d with %d keys, want %d, %d and %d", leftSeq, rightSeq, keys, acrossCount, acrossCount*2/3, acrossCount)
+	if leftSeq != multiBoardCount || rightSeq != multiBoardCount*2/3 || keys != multiBoardCount {
+		t.Errorf("MySQL is at seq %d and %d with %d keys, want %d, %d and %d", leftSeq, rightSeq, keys, multiBoardCount, multiBoardCount*2/3, multiBoardCount)
 	}
 }

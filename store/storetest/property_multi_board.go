@@ -14,14 +14,14 @@ import (
 	"leaderboard/store"
 )
 
-// PropertyAcross runs random requests to three boards of different kinds, some of them across all, some to one, on the
+// PropertyMultiBoard runs random requests to three boards of different kinds, some of them across all, some to one, on the
 // subject and on the model side by side. Every receipt must be the same, and in the end every period and its log. The
-// clock of the subject must be one that can be set: a request across boards has as many moments as boards otherwise.
-func PropertyAcross(t *testing.T, s Subject) {
+// clock of the subject must be one that can be set: a multi-board request has as many moments as boards otherwise.
+func PropertyMultiBoard(t *testing.T, s Subject) {
 	var runs atomic.Int64
 	prefix := boardName(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		h := &acrossHistory{Subject: s, t: rt, model: NewModel(), ties: map[string]leaderboard.Tiebreak{}}
+		h := &multiBoardHistory{Subject: s, t: rt, model: NewModel(), ties: map[string]leaderboard.Tiebreak{}}
 		h.now = propertyStart
 		h.passTime(0)
 		h.makeBoards(fmt.Sprintf("%s-%d", prefix[:min(40, len(prefix))], runs.Add(1)))
@@ -34,24 +34,24 @@ func PropertyAcross(t *testing.T, s Subject) {
 	})
 }
 
-// acrossHistory is three boards in the subject and in the model.
-type acrossHistory struct {
+// multiBoardHistory is three boards in the subject and in the model.
+type multiBoardHistory struct {
 	Subject
 	t      *rapid.T
 	model  *Model
 	boards []string
 	ties   map[string]leaderboard.Tiebreak // by board
 	now    leaderboard.Micros
-	sent   []store.AcrossRequest
+	sent   []store.MultiBoardRequest
 }
 
-func (h *acrossHistory) passTime(by leaderboard.Micros) {
+func (h *multiBoardHistory) passTime(by leaderboard.Micros) {
 	h.now += by
 	h.SetNow(h.now)
 	h.model.SetNow(h.now)
 }
 
-func (h *acrossHistory) makeBoards(prefix string) {
+func (h *multiBoardHistory) makeBoards(prefix string) {
 	for i, policy := range []leaderboard.Policy{leaderboard.PolicyBest, leaderboard.PolicyLatest, leaderboard.PolicySum} {
 		rules := leaderboard.Rules{Policy: policy, Tiebreak: anyTiebreak().Draw(h.t, "tiebreak")}
 		rules.Order = rapid.SampledFrom([]leaderboard.Order{leaderboard.OrderDesc, leaderboard.OrderAsc}).Draw(h.t, "order")
@@ -68,7 +68,7 @@ func (h *acrossHistory) makeBoards(prefix string) {
 	}
 }
 
-func (h *acrossHistory) step() {
+func (h *multiBoardHistory) step() {
 	h.passTime(rapid.SampledFrom([]leaderboard.Micros{0, 1, 3_600_000_000, 86_400_000_000}).Draw(h.t, "time passed"))
 	switch what := rapid.IntRange(0, 5).Draw(h.t, "what"); {
 	case what == 0 && len(h.sent) > 0:
@@ -89,7 +89,7 @@ func (h *acrossHistory) step() {
 			}
 		}
 	default:
-		r := store.AcrossRequest{}
+		r := store.MultiBoardRequest{}
 		for range rapid.IntRange(0, 12).Draw(h.t, "entries") {
 			name := rapid.SampledFrom(append([]string{"none", "NONE"}, h.boards...)).Draw(h.t, "board")
 			r.Entries = append(r.Entries, on(name, h.submission(name).Draw(h.t, "submission")))
@@ -103,27 +103,27 @@ func (h *acrossHistory) step() {
 }
 
 // submission draws one of the kinds that there are for a board.
-func (h *acrossHistory) submission(board string) *rapid.Generator[leaderboard.Submission] {
+func (h *multiBoardHistory) submission(board string) *rapid.Generator[leaderboard.Submission] {
 	tie := h.ties[board]
 	return anySubmission(&tie)
 }
 
-func (h *acrossHistory) submit(r store.AcrossRequest) {
-	got, err := h.Database.SubmitAcross(h.t.Context(), r)
+func (h *multiBoardHistory) submit(r store.MultiBoardRequest) {
+	got, err := h.Database.SubmitMultiBoard(h.t.Context(), r)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	want, err := h.model.SubmitAcross(h.t.Context(), r)
+	want, err := h.model.SubmitMultiBoard(h.t.Context(), r)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if shortAcross(got) != shortAcross(want) || !reflect.DeepEqual(got, want) {
-		h.t.Fatalf("receipt is %s %+v\nwant %s %+v", shortAcross(got), got, shortAcross(want), want)
+	if shortMultiBoard(got) != shortMultiBoard(want) || !reflect.DeepEqual(got, want) {
+		h.t.Fatalf("receipt is %s %+v\nwant %s %+v", shortMultiBoard(got), got, shortMultiBoard(want), want)
 	}
 }
 
 // compare holds the periods of a board and their logs against the model's.
-func (h *acrossHistory) compare(name string) {
+func (h *multiBoardHistory) compare(name string) {
 	got, want := h.periods(h.Database, name), h.periods(h.model, name)
 	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
 		h.t.Fatalf("%s has periods %v, want %v", name, got, want)
@@ -136,7 +136,7 @@ func (h *acrossHistory) compare(name string) {
 }
 
 // periods returns all periods of a board by name.
-func (h *acrossHistory) periods(database Database, name string) map[string]leaderboard.PeriodRef {
+func (h *multiBoardHistory) periods(database Database, name string) map[string]leaderboard.PeriodRef {
 	b, err := database.Board(h.t.Context(), name)
 	if err != nil {
 		h.t.Fatal(err)

@@ -19,18 +19,18 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// across returns a request that gives one member a score on each board.
-func across(key, member string, score int64, boards ...string) store.AcrossRequest {
-	r := store.AcrossRequest{Key: key}
+// multiBoard returns a request that gives one member a score on each board.
+func multiBoard(key, member string, score int64, boards ...string) store.MultiBoardRequest {
+	r := store.MultiBoardRequest{Key: key}
 	for _, b := range boards {
 		r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: member, Score: score}})
 	}
 	return r
 }
 
-// TestAcrossCommitLost is TestCommitLost for a request to two boards: both have it or none, and the same key returns
+// TestMultiBoardCommitLost is TestCommitLost for a request to two boards: both have it or none, and the same key returns
 // the one true result.
-func TestAcrossCommitLost(t *testing.T) {
+func TestMultiBoardCommitLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		fault fault
@@ -50,12 +50,12 @@ func TestAcrossCommitLost(t *testing.T) {
 					makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 					makeBoard(t, direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
 				}
-				if _, err := s.SubmitAcross(t.Context(), across("", "m", 10, "a", "b")); err != nil {
+				if _, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
 					t.Fatal(err)
 				}
 				p.on("COMMIT", c.fault, 1)
-				req := across("key", "m", 5, "b", "a")
-				if r, err := s.SubmitAcross(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				req := multiBoard("key", "m", 5, "b", "a")
+				if r, err := s.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 					t.Fatalf("%+v, %v; want an unknown outcome", r, err)
 				}
 				for _, ref := range refs {
@@ -63,11 +63,11 @@ func TestAcrossCommitLost(t *testing.T) {
 						t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, c.after)
 					}
 				}
-				first, err := s.SubmitAcross(t.Context(), req)
+				first, err := s.SubmitMultiBoard(t.Context(), req)
 				if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
 					t.Errorf("retry: %+v, %v", first, err)
 				}
-				if again, err := direct.SubmitAcross(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
+				if again, err := direct.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
 					t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
 				}
 				for _, ref := range refs {
@@ -81,10 +81,10 @@ func TestAcrossCommitLost(t *testing.T) {
 	}
 }
 
-// TestAcrossAndAlone: requests across boards in any order of the boards and requests to each of them, through two
+// TestMultiBoardAndAlone: multi-board requests in any order of the boards and requests to each of them, through two
 // servers, with removals between. Sums are exact, logs have no gap, each server tells of its commits in order, and
 // nobody ever waited in a circle.
-func TestAcrossAndAlone(t *testing.T) {
+func TestMultiBoardAndAlone(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		const callers, requests, members = 24, 12, 10
@@ -130,7 +130,7 @@ func TestAcrossAndAlone(t *testing.T) {
 						if i%2 == 0 {
 							key = fmt.Sprint(caller, "-", i)
 						}
-						_, err = s.SubmitAcross(context.Background(), across(key, member, score, some...))
+						_, err = s.SubmitMultiBoard(context.Background(), multiBoard(key, member, score, some...))
 					}
 					if err != nil {
 						t.Error(err)
@@ -165,9 +165,9 @@ func TestAcrossAndAlone(t *testing.T) {
 	})
 }
 
-// TestAcrossKeyRace: one key that comes for other boards at the same time through another server, which no lock keeps
+// TestMultiBoardKeyRace: one key that comes for other boards at the same time through another server, which no lock keeps
 // apart: whoever is second finds the first's.
-func TestAcrossKeyRace(t *testing.T) {
+func TestMultiBoardKeyRace(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		seen := make(chan string, 10)
@@ -188,7 +188,7 @@ func TestAcrossKeyRace(t *testing.T) {
 		p.watch("INSERT INTO idempotency_keys", adds)
 		errs := make(chan error, 1)
 		go func() {
-			_, err := s.SubmitAcross(context.Background(), across("key", "m", 1, "b"))
+			_, err := s.SubmitMultiBoard(context.Background(), multiBoard("key", "m", 1, "b"))
 			errs <- err
 		}()
 		await(t, "the writer to add the key", adds)
@@ -207,15 +207,15 @@ func TestAcrossKeyRace(t *testing.T) {
 	})
 }
 
-// TestAcrossAllOrNothing: a board whose lock is not to be had takes the whole request down, and nothing of it remains.
-func TestAcrossAllOrNothing(t *testing.T) {
+// TestMultiBoardAllOrNothing: a board whose lock is not to be had takes the whole request down, and nothing of it remains.
+func TestMultiBoardAllOrNothing(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s := open(t, dsn, func(c *store.Config) { c.LockWait = time.Second })
 	free, held := makeBoard(t, s, "free", leaderboard.Rules{Policy: leaderboard.PolicySum}), makeBoard(t, s, "held", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, held)
-	req := across("key", "m", 1, "free", "held")
-	if r, err := s.SubmitAcross(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+	req := multiBoard("key", "m", 1, "free", "held")
+	if r, err := s.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 		t.Errorf("while one is held: %+v, %v", r, err)
 	}
 	if got := scoreOf(t, s, free, "m"); got != -1 {
@@ -223,17 +223,17 @@ func TestAcrossAllOrNothing(t *testing.T) {
 	}
 	release()
 	for range 2 {
-		if r, err := s.SubmitAcross(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
+		if r, err := s.SubmitMultiBoard(t.Context(), req); err != nil || *r.Results[0].Score != 1 || *r.Results[1].Score != 1 {
 			t.Errorf("when it is free: %+v, %v", r, err)
 		}
 	}
-	if _, err := s.SubmitAcross(t.Context(), across(strings.Repeat("k", 129), "m", 1, "free")); err == nil {
+	if _, err := s.SubmitMultiBoard(t.Context(), multiBoard(strings.Repeat("k", 129), "m", 1, "free")); err == nil {
 		t.Error("a key of 129 bytes was taken")
 	}
 }
 
-// TestAcrossGroupCommit: what waits across boards becomes one batch, as long as that locks no more than 50 boards.
-func TestAcrossGroupCommit(t *testing.T) {
+// TestMultiBoardGroupCommit: what waits for several boards becomes one batch, as long as that locks no more than 50 boards.
+func TestMultiBoardGroupCommit(t *testing.T) {
 	t.Parallel()
 	dsn, seen := testenv.MySQL(t), &batches{}
 	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
@@ -245,14 +245,14 @@ func TestAcrossGroupCommit(t *testing.T) {
 		return names
 	}
 	release := holdPeriod(t, dsn, ref)
-	reqs := []store.AcrossRequest{
-		across("", "m", 1, "b"), across("", "m", 1, "b"), across("", "m", 1, "b"), across("", "m", 1, append(names(40), "b")...),
-		across("", "m", 1, append(names(20), "b")...), across("", "m", 1, "b"),
+	reqs := []store.MultiBoardRequest{
+		multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, append(names(40), "b")...),
+		multiBoard("", "m", 1, append(names(20), "b")...), multiBoard("", "m", 1, "b"),
 	}
 	errs := make(chan error, len(reqs))
 	for i, r := range reqs {
 		go func() {
-			_, err := s.SubmitAcross(context.Background(), r)
+			_, err := s.SubmitMultiBoard(context.Background(), r)
 			errs <- err
 		}()
 		eventually(t, "the request waits", func() bool {
@@ -274,14 +274,14 @@ func TestAcrossGroupCommit(t *testing.T) {
 	}
 }
 
-// TestAcrossBoardMadeAgain: ids of boards that another server deletes and makes again are not trusted.
-func TestAcrossBoardMadeAgain(t *testing.T) {
+// TestMultiBoardBoardMadeAgain: ids of boards that another server deletes and makes again are not trusted.
+func TestMultiBoardBoardMadeAgain(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		s, other := open(t, dsn, nil), open(t, dsn, nil)
 		submit := func(want ...string) {
 			t.Helper()
-			r, err := s.SubmitAcross(t.Context(), across("", "m", 1, "a", "b"))
+			r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "a", "b"))
 			var got []string
 			for _, res := range r.Results {
 				if res.Rule != nil {
@@ -314,9 +314,9 @@ func TestAcrossBoardMadeAgain(t *testing.T) {
 	})
 }
 
-// TestAcrossTellsInOrder: while the followers are told of a commit across boards, nobody in this process commits to one
+// TestMultiBoardTellsInOrder: while the followers are told of a multi-board commit, nobody in this process commits to one
 // of the boards.
-func TestAcrossTellsInOrder(t *testing.T) {
+func TestMultiBoardTellsInOrder(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	var mu sync.Mutex
@@ -340,7 +340,7 @@ func TestAcrossTellsInOrder(t *testing.T) {
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	errs := make(chan error, 2)
 	go func() {
-		_, err := s.SubmitAcross(context.Background(), across("", "m", 1, "b", "first"))
+		_, err := s.SubmitMultiBoard(context.Background(), multiBoard("", "m", 1, "b", "first"))
 		errs <- err
 	}()
 	await(t, "the followers to be told", telling)
@@ -363,8 +363,8 @@ func TestAcrossTellsInOrder(t *testing.T) {
 	}
 }
 
-// TestAcrossTurn: a request that changes no entry begins the periods that are due all the same.
-func TestAcrossTurn(t *testing.T) {
+// TestMultiBoardTurn: a request that changes no entry begins the periods that are due all the same.
+func TestMultiBoardTurn(t *testing.T) {
 	t.Parallel()
 	s := clocked(t, testenv.MySQL(t))
 	s.SetNow(1_700_000_000_000_000)
@@ -373,7 +373,7 @@ func TestAcrossTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.SetNow(1_700_100_000_000_000)
-	if r, err := s.Database.SubmitAcross(t.Context(), across("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
+	if r, err := s.Database.SubmitMultiBoard(t.Context(), multiBoard("", "", 1, "b")); err != nil || r.Results[0].Status != leaderboard.StatusRejected {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if periods, err := s.Database.Periods(t.Context(), b.ID, "", 0, 10); err != nil || len(periods) != 2 || periods[1].State != leaderboard.PeriodStateClosed {

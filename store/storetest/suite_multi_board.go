@@ -16,8 +16,8 @@ func on(board string, sub leaderboard.Submission) leaderboard.BoardSubmission {
 	return leaderboard.BoardSubmission{Board: board, Submission: sub}
 }
 
-// shortAcross returns a receipt as text: the results with their boards.
-func shortAcross(r leaderboard.AcrossReceipt) string {
+// shortMultiBoard returns a receipt as text: the results with their boards.
+func shortMultiBoard(r leaderboard.MultiBoardReceipt) string {
 	var out []string
 	for _, res := range r.Results {
 		out = append(out, res.Board+": "+short([]leaderboard.Result{res.Result}))
@@ -25,8 +25,8 @@ func shortAcross(r leaderboard.AcrossReceipt) string {
 	return strings.Join(out, "; ")
 }
 
-// acrossBoards makes boards of one test: a sum, a best with two windows, and one that is over.
-func acrossBoards(t *testing.T, s Database) (sum, best, over string) {
+// multiBoardBoards makes boards of one test: a sum, a best with two windows, and one that is over.
+func multiBoardBoards(t *testing.T, s Database) (sum, best, over string) {
 	t.Helper()
 	past := leaderboard.Micros(1)
 	name := boardName(t)
@@ -43,11 +43,11 @@ func acrossBoards(t *testing.T, s Database) (sum, best, over string) {
 	return sum, best, over
 }
 
-// testAcross: one request for several boards follows the rules of each, in order, and an entry that is refused leaves
+// testMultiBoard: one request for several boards follows the rules of each, in order, and an entry that is refused leaves
 // its neighbours alone.
-func testAcross(t *testing.T, s Database) {
-	sum, best, over := acrossBoards(t, s)
-	r, err := s.SubmitAcross(t.Context(), store.AcrossRequest{Entries: []leaderboard.BoardSubmission{
+func testMultiBoard(t *testing.T, s Database) {
+	sum, best, over := multiBoardBoards(t, s)
+	r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
 		on(best, score("m", 9)), on(sum, score("m", 5)), on("no-such-board", score("m", 1)), on(sum, score("m", 5)), on(over, score("m", 1)),
 		on(best, score("m", 7)), on("'; DROP TABLE boards; --\x00\xff", score("m", 1)), on(sum, score("", 1)), on(best, score("m", 8)), on(sum, score("n", 1)),
 	}})
@@ -57,7 +57,7 @@ func testAcross(t *testing.T, s Database) {
 	want := fmt.Sprintf("%[1]s: m applied 9<-; %[2]s: m applied 5<-; no-such-board: m rejected -<- board-not-found; %[2]s: m applied 10<5; "+
 		"%[3]s: m rejected -<- board-ended; %[1]s: m applied 7<9; '; DROP TABLE boards; --\x00\xff: m rejected -<- board-not-found; "+
 		"%[2]s:  rejected -<- invalid-member; %[1]s: m unchanged 7<7; %[2]s: n applied 1<-", best, sum, over)
-	if got := shortAcross(r); got != want {
+	if got := shortMultiBoard(r); got != want {
 		t.Errorf("results %s\nwant    %s", got, want)
 	}
 	wantSeqs := map[string]leaderboard.BoardSeqs{
@@ -80,17 +80,17 @@ func testAcross(t *testing.T, s Database) {
 			CheckLog(t, s, p.Ref(&l.Board))
 		}
 	}
-	if r, err := s.SubmitAcross(t.Context(), store.AcrossRequest{}); err != nil || len(r.Results) != 0 || len(r.Boards) != 0 {
+	if r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{}); err != nil || len(r.Results) != 0 || len(r.Boards) != 0 {
 		t.Errorf("nothing submitted: %+v, %v", r, err)
 	}
 }
 
-// testAcrossKeys: keys of requests across boards are their own, and tell apart which board an entry was for.
-func testAcrossKeys(t *testing.T, s Database) {
-	sum, best, _ := acrossBoards(t, s)
+// testMultiBoardKeys: keys of multi-board requests are their own, and tell apart which board an entry was for.
+func testMultiBoardKeys(t *testing.T, s Database) {
+	sum, best, _ := multiBoardBoards(t, s)
 	key := boardName(t)
-	ask := func(key string, entries ...leaderboard.BoardSubmission) (leaderboard.AcrossReceipt, error) {
-		return s.SubmitAcross(t.Context(), store.AcrossRequest{Key: key, Entries: entries})
+	ask := func(key string, entries ...leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+		return s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Key: key, Entries: entries})
 	}
 	entries := []leaderboard.BoardSubmission{on(sum, score("m", 5)), on(best, score("m", 5)), on("none-\xff", score("m\xff", 5))}
 	first, err := ask(key, entries...)

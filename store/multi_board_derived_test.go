@@ -12,10 +12,10 @@ import (
 	"leaderboard/store"
 )
 
-// TestAcrossDerived: a request that names a derived board neither waits for the step that is at the board nor for the
+// TestMultiBoardDerived: a request that names a derived board neither waits for the step that is at the board nor for the
 // lock of its row, and nobody waits behind it; the entries of the derived board are rejected, and a repetition gets the
 // same answer. That another server has made the board an ordinary one is seen.
-func TestAcrossDerived(t *testing.T) {
+func TestMultiBoardDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		telling, released := make(chan struct{}, 1), make(chan struct{})
@@ -39,12 +39,12 @@ func TestAcrossDerived(t *testing.T) {
 		}()
 		await(t, "the step to be at the board", telling)
 		release := hold(t, dsn, "SELECT id FROM boards WHERE name = 'sum' FOR UPDATE")
-		req := across("key", "m0", 5, "sum", "runs")
-		answers := make(chan leaderboard.AcrossReceipt, 1)
-		var first leaderboard.AcrossReceipt
+		req := multiBoard("key", "m0", 5, "sum", "runs")
+		answers := make(chan leaderboard.MultiBoardReceipt, 1)
+		var first leaderboard.MultiBoardReceipt
 		for i, server := range []*store.Store{s, other, s} {
 			go func() {
-				r, err := server.SubmitAcross(context.Background(), req)
+				r, err := server.SubmitMultiBoard(context.Background(), req)
 				if err != nil {
 					t.Error(err)
 				}
@@ -64,7 +64,7 @@ func TestAcrossDerived(t *testing.T) {
 		if want := map[string]leaderboard.BoardSeqs{"runs": {Seq: 2}}; !reflect.DeepEqual(first.Boards, want) {
 			t.Errorf("boards are at %+v, want %+v", first.Boards, want)
 		}
-		if _, err := other.SubmitAcross(t.Context(), across("", "m0", 6, "sum")); err != nil {
+		if _, err := other.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 6, "sum")); err != nil {
 			t.Errorf("the derived board alone: %v", err)
 		}
 		if got := scoreOf(t, s, source, "m0"); got != 5 {
@@ -84,15 +84,15 @@ func TestAcrossDerived(t *testing.T) {
 			t.Fatal(err)
 		}
 		makeBoard(t, other, "sum", leaderboard.Rules{})
-		if r, err := s.SubmitAcross(t.Context(), across("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
+		if r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m0", 7, "sum")); err != nil || r.Results[0].Status != leaderboard.StatusApplied || r.Boards["sum"].Seq != 1 {
 			t.Errorf("when it is an ordinary board: %+v, %v", r, err)
 		}
 	})
 }
 
-// TestAcrossFoundDerived: that a board has become derived, which this server does not know yet, is answered like any
+// TestMultiBoardFoundDerived: that a board has become derived, which this server does not know yet, is answered like any
 // other derived board.
-func TestAcrossFoundDerived(t *testing.T) {
+func TestMultiBoardFoundDerived(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
 	s, other := open(t, dsn, nil), open(t, dsn, nil)
@@ -106,7 +106,7 @@ func TestAcrossFoundDerived(t *testing.T) {
 	makeBoard(t, other, "runs", leaderboard.Rules{})
 	makeBoard(t, other, "sum", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}}})
 	for range 2 {
-		r, err := s.SubmitAcross(t.Context(), across("", "m", 1, "sum", "runs"))
+		r, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 1, "sum", "runs"))
 		if err != nil || r.Results[0].Rule == nil || r.Results[0].Rule.Code != leaderboard.CodeDerivedBoard || r.Results[1].Rule != nil || len(r.Boards) != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
