@@ -49,7 +49,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	tx, err := s.db.BeginTxx(ctx, nil)
+	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return b, false, err
 	}

@@ -18,7 +18,7 @@ func TestDiscipline(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		const contrary = "?time_zone=%27%2B05%3A00%27&sql_mode=%27%27&innodb_lock_wait_timeout=1000&multiStatements=true" +
-			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true"
+			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true&wait_timeout=1000&net_write_timeout=1000"
 		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
@@ -31,10 +31,11 @@ func TestDiscipline(t *testing.T) {
 				}
 				return v
 			}
-			isolation := "@@transaction_isolation"
-			if strings.Contains(variable("VERSION()"), "MariaDB") {
+			isolation, maria := "@@transaction_isolation", strings.Contains(variable("VERSION()"), "MariaDB")
+			if maria {
 				isolation = "@@tx_isolation"
 			}
+			checkSilence(t, name, maria, variable)
 			for what, want := range map[string]string{
 				"@@time_zone": "+00:00", isolation: "READ-COMMITTED", "@@innodb_lock_wait_timeout": "2", "@@autocommit": "1",
 				"@@character_set_client": "utf8mb4", "CAST('2026-11-20 01:02:03.000004' AS DATETIME(6))": "2026-11-20T01:02:03.000004Z",
@@ -56,7 +57,11 @@ func TestDiscipline(t *testing.T) {
 		if _, err := s.DB().ExecContext(t.Context(), "SELECT 1; SELECT 2"); err == nil {
 			t.Errorf("a connection for reads takes two statements at once")
 		}
-		if n := s.DB().Stats().MaxOpenConnections + s.Looks().Stats().MaxOpenConnections + s.Batches().Stats().MaxOpenConnections; n != 32 {
+		n := 0
+		for _, pool := range append(s.Singles(), s.DB(), s.Looks(), s.Batches()) {
+			n += pool.Stats().MaxOpenConnections
+		}
+		if n != 32 {
 			t.Errorf("%d connections in all, want the default of 32", n)
 		}
 		now, err := s.Now(t.Context()) // which need not be the time on this machine
@@ -67,6 +72,21 @@ func TestDiscipline(t *testing.T) {
 			t.Errorf("committed at %s, %v, at %s by the database's clock", p.Committed, err, now)
 		}
 	})
+}
+
+// checkSilence checks how long the server lets a session of a pool be silent.
+func checkSilence(t *testing.T, pool string, maria bool, variable func(string) string) {
+	t.Helper()
+	limit := map[string]string{"reads": "1000", "looks": "1000", "batches": "5"}[pool]
+	want := map[string]string{"@@wait_timeout": limit, "@@net_write_timeout": limit}
+	if maria && pool == "batches" {
+		want["@@idle_transaction_timeout"], want["@@idle_write_transaction_timeout"] = "5", "5"
+	}
+	for what, want := range want {
+		if got := variable(what); got != want {
+			t.Errorf("%s: %s is %s, want %s", pool, what, got, want)
+		}
+	}
 }
 
 // TestStatementLimit: the server itself stops a read that takes too long, and the caller is told to try again.

@@ -36,7 +36,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 
 // retire takes a board and its periods out of everybody's sight.
 func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -311,6 +311,25 @@ func TestLeadDerived(t *testing.T) {
 	})
 }
 
+// TestLocksAreKept: who leads a board and has nothing to say to the server for longer than it lets the session be silent
+// leads on, because the session is pinged.
+func TestLocksAreKept(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		first, second := open(t, dsn, nil), open(t, dsn, nil)
+		if lead, err := first.LeadDerived(t.Context(), 1); err != nil || !lead {
+			t.Fatal(lead, err)
+		}
+		began := time.Now()
+		poll(t, time.Second, "the silence was long enough", func() bool {
+			if lead, err := second.LeadDerived(t.Context(), 1); err != nil || lead {
+				t.Fatalf("after %s the other leads: %t, %v", time.Since(began), lead, err)
+			}
+			return time.Since(began) > 14*time.Second
+		})
+	})
+}
+
 // TestDerivedCutOff: a step of several transactions that ends in the middle, as of a killed process, leaves a board
 // that says it is being computed, and the next step of anybody finishes it.
 func TestDerivedCutOff(t *testing.T) {

@@ -27,10 +27,13 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 }
 
 // Batches returns the pool of the writers.
-func (s *Store) Batches() *sql.DB { return s.db.Batches }
+func (s *Store) Batches() *sql.DB { return s.db.Batches.DB }
 
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
+
+// Singles returns the pools of one connection each.
+func (s *Store) Singles() []*sql.DB { return []*sql.DB{s.db.Watch, s.db.Health, s.db.Locks.Pool()} }
 
 // ReadLimited runs a reading statement that has one column as the store runs its own.
 func (s *Store) ReadLimited(ctx context.Context, query string) error {

@@ -105,6 +105,55 @@ func TestLostBeforeCommit(t *testing.T) {
 	}
 }
 
+// TestSilentSession: a writer that says nothing in the middle of its transaction, as if it were frozen, loses its locks:
+// another one writes to the board a few seconds later. When it goes on it does its work again, and it counts once.
+func TestSilentSession(t *testing.T) {
+	t.Parallel()
+	for _, statement := range []string{"INSERT INTO entries", "COMMIT"} {
+		t.Run(statement, func(t *testing.T) {
+			t.Parallel()
+			dialects(t, func(t *testing.T, dsn string) {
+				p, through := newProxy(t, dsn)
+				frozen, other := open(t, through, nil), open(t, dsn, nil)
+				ref := makeBoard(t, other, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+				if _, err := frozen.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+					t.Fatal(err)
+				}
+				p.on(statement, faultFreeze, 1)
+				errs := make(chan error, 1)
+				go func() {
+					_, err := frozen.Submit(context.Background(), one("b", "key", "m", 5))
+					errs <- err
+				}()
+				watch := connect(t, dsn)
+				eventually(t, "the frozen writer holds the board", func() bool {
+					_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
+					return err != nil
+				})
+				began := time.Now()
+				if _, err := other.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+					t.Errorf("beside a frozen writer: %v", err)
+				}
+				if took := time.Since(began); took > 10*time.Second {
+					t.Errorf("a frozen writer was waited for %s", took)
+				}
+				// MySQL says that it has ended the session, and so that nothing was committed. MariaDB says nothing.
+				err := await(t, "the frozen writer's answer", errs)
+				if errors.Is(err, leaderboard.ErrOutcomeUnknown) && statement == "COMMIT" && strings.Contains(t.Name(), "mariadb") {
+					_, err = frozen.Submit(t.Context(), one("b", "key", "m", 5))
+				}
+				if err != nil {
+					t.Errorf("the frozen writer: %v", err)
+				}
+				if got := scoreOf(t, other, ref, "m"); got != 15 {
+					t.Errorf("the score is %d, want 15", got)
+				}
+				storetest.CheckLog(t, other, ref)
+			})
+		})
+	}
+}
+
 // repeats is a log handler that tells of repeated batches.
 type repeats struct {
 	slog.Handler

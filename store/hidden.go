@@ -135,7 +135,7 @@ func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, c
 }
 
 func (s *Store) changeHiddenOnce(ctx context.Context, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
-	tx, err := s.db.BeginTxx(ctx, nil)
+	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ const (
 	faultCutBefore       // the request does not reach MySQL; the connection breaks
 	faultCutAfter        // MySQL answers, which proves that it is done; the answer is lost and the connection breaks
 	faultSilence         // MySQL answers; the answer is withheld and the connection stays
+	faultFreeze          // the request stays on the way until MySQL ends the connection
 )
 
 // proxy stands between a store and MySQL and reads the protocol: judge is shown the text of every statement.
@@ -100,9 +101,10 @@ func (p *proxy) serve(client net.Conn) {
 	cut := func() { once.Do(func() { _, _ = client.Close(), server.Close() }) }
 	defer cut()
 	var state sync.Mutex
-	doomed := faultPass
+	doomed, ended := faultPass, make(chan struct{})
 	go func() {
 		defer cut()
+		defer close(ended)
 		buf := make([]byte, 1<<16)
 		for {
 			n, err := server.Read(buf)
@@ -126,7 +128,10 @@ func (p *proxy) serve(client net.Conn) {
 			return
 		}
 		f := p.ask(statement)
-		if f == faultCutBefore {
+		if f == faultFreeze {
+			<-ended
+		}
+		if f == faultCutBefore || f == faultFreeze {
 			return
 		}
 		state.Lock()

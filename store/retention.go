@@ -44,7 +44,7 @@ func (s *Store) closePeriods(ctx context.Context, now leaderboard.Micros) error 
 // changeState moves a period on. The row of the board is locked first, as by every writer: so it waits for a batch that
 // has begun, and cannot deadlock with it.
 func (s *Store) changeState(ctx context.Context, boardID, id int64, from, to string) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return err
 	}

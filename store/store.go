@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 
 	"leaderboard"
 	"leaderboard/store/internal/boards"
@@ -75,7 +74,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 func (s *Store) Close() error {
 	s.writer.Close()
 	s.indexes.Close()
-	return errors.Join(s.follower.Close(), s.db.Close())
+	return s.db.Close()
 }
 
 // ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.

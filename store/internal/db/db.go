@@ -24,9 +24,8 @@ import (
 const (
 	// TidyTimeout bounds what is done to put things in order after a failure, too.
 	TidyTimeout = 5 * time.Second
-	// connMaxIdle lets the pool shrink after a burst; connMaxAge lets connections move when a proxy or DNS name does.
-	connMaxIdle = time.Minute
-	connMaxAge  = 30 * time.Minute
+	// connMaxAge lets connections move when a proxy or DNS name does.
+	connMaxAge = 30 * time.Minute
 )
 
 // Config says which database to use, and within which limits. store.Config describes its fields and has the defaults.
@@ -40,60 +39,56 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for most, two of connections that take several statements at once, and one connection that never waits behind anything else. All methods may be called concurrently.
+// DB is the database: a pool for most, two of connections that take several statements at once, and single connections
+// for what never waits behind anything else. All methods may be called concurrently.
 type DB struct {
-	*sqlx.DB
-	Batches *sql.DB // of writers, for text built by hand only
-	Looks   *sql.DB // of readers, see Look
-	Watch   *sql.DB // for what says how old answers are
-	Config  Config
-	Log     *slog.Logger
-	dialect *dialect
-	era     *era
+	*sqlx.DB          // of readers, and statements that write and commit by themselves
+	Batches  *sqlx.DB // of writers, see Begin and BeginWrite
+	Looks    *sql.DB  // of readers, see Look
+	Watch    *sql.DB  // for what says how old answers are
+	Health   *sql.DB  // for what says whether the server works
+	Locks    *Locks
+	Config   Config
+	Log      *slog.Logger
+	dialect  *dialect
+	era      *era
 }
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
+	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
 	readers, lookers, writers := pools(cfg.MaxConns)
-	e := &era{log: cfg.Logger}
-	reads, dialect, err := connect(cfg, readers, e)
-	if err != nil {
-		return nil, err
+	var batches, reads, locks *sql.DB
+	for _, want := range []struct {
+		to *(*sql.DB)
+		pool
+	}{
+		{&reads, readers},
+		{&batches, writers},
+		{&d.Looks, lookers},
+		{&d.Watch, pool{conns: 1}},
+		{&d.Health, pool{conns: 1}},
+		{&locks, pool{conns: 1, session: sessionLocks}},
+	} {
+		var err error
+		if *want.to, err = connect(cfg, want.pool, d.era, d.dialect); err != nil {
+			return nil, err
+		}
 	}
-	batches, _, err := connect(cfg, writers, e)
-	if err != nil {
-		return nil, err
-	}
-	looks, _, err := connect(cfg, lookers, e)
-	if err != nil {
-		return nil, err
-	}
-	watch, _, err := connect(cfg, pool{conns: 1}, e)
-	if err != nil {
-		return nil, err
-	}
-	return &DB{
-		DB: sqlx.NewDb(reads, "mysql"), Batches: batches, Looks: looks, Watch: watch, Config: cfg, Log: cfg.Logger, dialect: dialect, era: e,
-	}, nil
+	d.DB, d.Batches, d.Locks = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(batches, "mysql"), newLocks(locks, d.era)
+	return d, nil
 }
 
 // Close closes all connections.
 func (d *DB) Close() error {
-	return errors.Join(d.Watch.Close(), d.Looks.Close(), d.Batches.Close(), d.DB.Close())
-}
-
-// Single opens a pool of one connection beside the others, for locks that live as long as their connection.
-func (d *DB) Single() (*sql.DB, error) {
-	one, _, err := connect(d.Config, pool{conns: 1}, d.era)
-	return one, err
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Looks.Close(), d.Batches.Close(), d.DB.Close())
 }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	db, _, err := connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger})
-	return db, err
+	return connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger}, &dialect{})
 }
 
 // Limited returns a reading statement with the time limit of the server on it.
@@ -119,31 +114,33 @@ func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
-// pool is what the two pools of a store differ in.
+// pool is what the pools of a store differ in.
 type pool struct {
 	conns int
 	// several statements may go into one packet, separated by semicolons
 	several bool
+	session session
 }
 
 // pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
-// which commits for a whole board, and a quarter for questions, each of which goes with many others; two are left to
-// other readers at least, because migrations need two at once.
+// which commits for a whole board, and a quarter for questions, each of which goes with many others; of the rest the
+// watch, health and locks have one each. Two are left to other readers at least, because migrations need two at once.
 func pools(maxConns int) (readers, lookers, writers pool) {
+	const singles = 3
 	q := max(1, maxConns/4)
-	return pool{conns: max(2, maxConns-2*q)}, pool{conns: q, several: true}, pool{conns: q, several: true}
+	return pool{conns: max(2, maxConns-2*q-singles)}, pool{conns: q, several: true}, pool{conns: q, several: true, session: sessionWriter}
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
 // to a read-only server, and ends with its era.
-func connect(cfg Config, p pool, e *era) (*sql.DB, *dialect, error) {
+func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
-		return nil, nil, fmt.Errorf("store: DSN: %w", err)
+		return nil, fmt.Errorf("store: DSN: %w", err)
 	}
 	if mc.DBName == "" {
-		return nil, nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
+		return nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
 	}
 	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
 	// Found rows instead of changed ones would change what the code here means.
@@ -162,24 +159,25 @@ func connect(cfg Config, p pool, e *era) (*sql.DB, *dialect, error) {
 	params["time_zone"] = "'+00:00'"
 	params["sql_mode"] = "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION'"
 	params["innodb_lock_wait_timeout"] = strconv.Itoa(int(cfg.LockWait / time.Second))
+	p.session.addTo(params)
 	mc.Params = params
 	inner, err := mysql.NewConnector(mc)
 	if err != nil {
-		return nil, nil, fmt.Errorf("store: DSN: %w", err)
+		return nil, fmt.Errorf("store: DSN: %w", err)
 	}
-	c := &connector{Connector: inner, era: e}
-	db := sql.OpenDB(c)
+	db := sql.OpenDB(&connector{Connector: inner, session: p.session, dialect: of, era: e})
 	db.SetMaxOpenConns(p.conns)
 	db.SetMaxIdleConns(p.conns)
-	db.SetConnMaxIdleTime(connMaxIdle)
+	db.SetConnMaxIdleTime(p.session.rest())
 	db.SetConnMaxLifetime(connMaxAge)
-	return db, &c.dialect, nil
+	return db, nil
 }
 
-// connector does what the variables of a DSN cannot: MySQL and MariaDB name the one of the isolation level differently.
+// connector does what the variables of a DSN cannot: the dialects name some of them differently.
 type connector struct {
 	driver.Connector
-	dialect dialect
+	session session
+	dialect *dialect // of all pools
 	era     *era
 }
 
@@ -210,23 +208,32 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 		}
 		c.dialect.set(version)
 	}
+	if set := c.session.transactions(c.dialect.v.Load()); set != "" {
+		if _, err := made.ExecContext(ctx, set, nil); err != nil && number(err) != errUnknownVariable {
+			return err
+		}
+	}
 	return c.era.refuse(ctx, made)
 }
 
-// dialect is which of the two dialects the server speaks where they differ.
+// dialect is which of the dialects the server speaks where they differ.
 type dialect struct{ v atomic.Int32 }
 
 const (
 	dialectMySQL   = 1
 	dialectMariaDB = 2
+	dialectTiDB    = 3
 )
 
 func (d *dialect) known() bool { return d.v.Load() != 0 }
 
 func (d *dialect) set(version string) {
-	if strings.Contains(strings.ToLower(version), "mariadb") {
+	switch version = strings.ToLower(version); {
+	case strings.Contains(version, "mariadb"):
 		d.v.Store(dialectMariaDB)
-	} else {
+	case strings.Contains(version, "tidb"):
+		d.v.Store(dialectTiDB)
+	default:
 		d.v.Store(dialectMySQL)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	errDBAccessDenied   = 1044
 	errNoDatabase       = 1049
 	errNoTable          = 1146
+	errUnknownVariable  = 1193
 	errTooManyUserConns = 1203
 	errLockWait         = 1205
 	errDeadlock         = 1213
@@ -50,14 +51,14 @@ type meaning struct {
 // meaningOf returns the table of error numbers. Numbers that are not in it are faults of this program or of the schema.
 func meaningOf(number uint16) (meaning, bool) {
 	switch number {
-	case errDeadlock, errRolledBack:
+	case errDeadlock, errRolledBack, errIdleTooLong: // the last one instead of an answer: the session had ended before
 		return meaning{leaderboard.ErrUnavailable, true, true}, true
 	case errLockWait:
 		return meaning{leaderboard.ErrUnavailable, true, false}, true
 	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx:
 		return meaning{leaderboard.ErrUnavailable, false, true}, true
 	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
-		errIdleTooLong, errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable:
+		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable:
 		return meaning{leaderboard.ErrUnavailable, false, false}, true
 	case errQueryTimeout, errStatementTime:
 		return meaning{leaderboard.ErrOverloaded, false, false}, true

@@ -29,7 +29,7 @@ func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
 
 // once runs fn in a transaction and commits it.
 func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	tx, err := d.BeginTxx(ctx, nil)
+	tx, err := d.BeginWrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,9 @@ func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 	return Commit(tx)
 }
+
+// BeginWrite begins a transaction that locks rows. The server ends it when it hears nothing of it for some seconds.
+func (d *DB) BeginWrite(ctx context.Context) (*sqlx.Tx, error) { return d.Batches.BeginTxx(ctx, nil) }
 
 // Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.

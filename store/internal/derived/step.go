@@ -39,7 +39,7 @@ type Follower struct {
 
 // New returns a Follower whose transactions change at most so many rows each.
 func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
-	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{store: d}, writer: w, rows: rows}
+	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
@@ -161,9 +161,6 @@ func (f *Follower) DerivedBoards(ctx context.Context, after int64, limit int) ([
 	}
 	return boards.All(rows)
 }
-
-// Close gives up the leadership of all boards.
-func (f *Follower) Close() error { return f.leadership.close() }
 
 // SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no
 // method so that Store does not get it.

@@ -45,7 +45,8 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 		run.ToSeq = t.At().Seq
 	}
 	if err != nil {
-		run.State, run.Error = leaderboard.RunStateFailed, err.Error()
+		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
+		x.db.Log.Warn("a build of a rank index failed", "board", ref.Board, "period", ref.ID, "error", err)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
 	defer cancel()
@@ -53,6 +54,23 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 		err = recorded
 	}
 	return run, err
+}
+
+// reasonOf returns why a build failed, in words that may be shown.
+func reasonOf(ctx context.Context, err error) string {
+	err = db.Translate(ctx, "build index", err)
+	switch {
+	case ctx.Err() != nil:
+		return "the server was stopped"
+	case errors.Is(err, leaderboard.ErrPeriodNotFound):
+		return "the period no longer exists"
+	case errors.Is(err, leaderboard.ErrOverloaded):
+		return "it took too long"
+	case errors.Is(err, leaderboard.ErrUnavailable):
+		return "MySQL is away"
+	default:
+		return "failed, see the log"
+	}
 }
 
 // build is one build under way. It belongs to one goroutine.

@@ -45,7 +45,7 @@ type Indexes struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup // loading, building, splitting, saving
-	builds chan struct{}  // holds a value for each build; they take two connections each
+	builds chan struct{}  // holds a value for each build
 	ticks  atomic.Int64   // counts uses, a clock for who was used last
 
 	saveBuilds time.Duration // buildSaveEvery, but in tests

@@ -2,8 +2,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -119,13 +117,8 @@ func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b 
 	case <-ctx.Done():
 		return leaderboard.Run{}, ctx.Err()
 	}
-	conn, err := x.db.Conn(ctx)
-	if err != nil {
-		return leaderboard.Run{}, err
-	}
-	defer conn.Close()
 	for {
-		got, err := x.lock(ctx, conn, ref.ID)
+		got, err := x.lock(ctx, ref.ID)
 		if err != nil {
 			return leaderboard.Run{}, err
 		}
@@ -142,27 +135,33 @@ func (x *Indexes) buildLocked(ctx context.Context, ref leaderboard.PeriodRef, b 
 			return leaderboard.Run{}, err
 		}
 	}
-	defer x.unlock(ctx, conn, ref.ID)
+	defer x.unlock(ctx, ref.ID)
 	return x.buildAlone(ctx, ref, b)
 }
 
-// lockName is an expression: names of locks belong to the server, not to the database, and have 64 bytes at most.
-const lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 24), '-', ?)"
+func buildOf(periodID int64) db.Lock { return db.Lock{Kind: "index", ID: periodID} }
 
-// lock waits a second for the lock.
-func (x *Indexes) lock(ctx context.Context, conn *sql.Conn, periodID int64) (bool, error) {
-	var got sql.NullBool
-	err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 1)", periodID).Scan(&got)
-	return got.Bool || !got.Valid, err // NULL: the server cannot lock; then two may do the same work
+// lockPause is the time between two attempts to get the lock.
+const lockPause = 200 * time.Millisecond
+
+// lock waits up to a second for the lock.
+func (x *Indexes) lock(ctx context.Context, periodID int64) (bool, error) {
+	for range time.Second / lockPause {
+		if got, err := x.db.Locks.Take(ctx, buildOf(periodID)); got || err != nil {
+			return got, err
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+	return false, nil
 }
 
 // unlock gives the lock back, or drops the connection, which has the same effect.
-func (x *Indexes) unlock(ctx context.Context, conn *sql.Conn, periodID int64) {
-	var released sql.NullBool
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
-	defer cancel()
-	err := conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", periodID).Scan(&released)
-	if err != nil {
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+func (x *Indexes) unlock(ctx context.Context, periodID int64) {
+	if err := x.db.Locks.Release(context.WithoutCancel(ctx), buildOf(periodID)); err != nil {
+		x.db.Log.Debug("the lock of a build was lost", "period", periodID, "error", err)
 	}
 }

@@ -65,7 +65,7 @@ func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*sav
 // write replaces the rows of an index. Unless it must, it leaves alone what another process saved later in the
 // same history. For a period that is gone, or has been restored as another one, nothing is saved.
 func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,178 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"sync"
+	"time"
+)
+
+// Locks are the named locks of the server that this process holds. All of them belong to one session, on a connection
+// that is opened for the first of them and is pinged as long as there is one: the server gives them up with the
+// session, soon after it has heard nothing of it. They save work, and nothing is wrong without them: who relies on one
+// finds out late that it is lost. All methods may be called concurrently.
+type Locks struct {
+	pool *sql.DB
+	era  *era
+	stop context.CancelFunc
+	ping sync.WaitGroup // the goroutine that pings
+	turn chan struct{}  // holds a value while somebody uses the fields below, and while the server answers
+
+	conn *sql.Conn // nil while there is none
+	held map[Lock]bool
+	used bool // since the last ping
+}
+
+// Lock names a lock: what is done under it, in a word, and to what.
+type Lock struct {
+	Kind string
+	ID   int64
+}
+
+// lockName is the name of a lock at the server, from its kind and its id. Names belong to the server, not to the
+// database, and have 64 bytes at most.
+const lockName = "CONCAT('leaderboard-', ?, '-', LEFT(SHA2(DATABASE(), 256), 20), '-', ?)"
+
+func newLocks(pool *sql.DB, e *era) *Locks {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &Locks{pool: pool, era: e, stop: stop, turn: make(chan struct{}, 1), held: map[Lock]bool{}}
+	l.ping.Go(func() { l.keep(ctx) })
+	return l
+}
+
+// Take takes a lock unless somebody has it, this process included, and says whether it did. It does not wait for who
+// has it.
+func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
+	taken := false
+	err := l.ask(ctx, k, false, func(ctx context.Context) error {
+		var got sql.NullBool
+		err := l.conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 0)", k.Kind, k.ID).Scan(&got)
+		taken = err == nil && (got.Bool || !got.Valid) // NULL: the server cannot lock; then two may do the same work
+		l.held[k] = taken
+		return err
+	})
+	return taken, err
+}
+
+// Keeps says whether this process still has a lock that it took.
+func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
+	var mine sql.NullBool
+	err := l.ask(ctx, k, true, func(ctx context.Context) error {
+		err := l.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lockName+") = CONNECTION_ID()", k.Kind, k.ID).Scan(&mine)
+		l.held[k] = mine.Bool
+		return err
+	})
+	return mine.Bool, err
+}
+
+// Release gives a lock up, if this process has it.
+func (l *Locks) Release(ctx context.Context, k Lock) error {
+	return l.ask(ctx, k, true, func(ctx context.Context) error {
+		l.held[k] = false
+		var released sql.NullBool
+		return l.conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", k.Kind, k.ID).Scan(&released)
+	})
+}
+
+// ask runs fn with the session if this process has the lock, or has it not, and gives the session up when fn fails.
+func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, TidyTimeout)
+	defer cancel()
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if l.conn != nil && l.outdated() {
+		l.drop()
+	}
+	if l.held[k] != held {
+		return nil
+	}
+	if l.conn == nil {
+		conn, err := l.pool.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		l.conn = conn
+	}
+	l.used = true
+	err := fn(ctx)
+	if err != nil {
+		l.drop()
+	} else if !l.held[k] {
+		delete(l.held, k)
+	}
+	return err
+}
+
+// outdated says whether the session is at a server that was given up.
+func (l *Locks) outdated() (outdated bool) {
+	err := l.conn.Raw(func(c any) error {
+		one, ok := c.(*conn)
+		outdated = ok && one.made != l.era.n.Load()
+		return nil
+	})
+	return outdated || err != nil
+}
+
+// drop gives the session up, and all locks with it.
+func (l *Locks) drop() {
+	_ = l.conn.Raw(func(any) error { return driver.ErrBadConn }) // a connection that may have locks is not used again
+	_ = l.conn.Close()
+	l.conn = nil
+	clear(l.held)
+}
+
+// keep pings the session until ctx ends, and gives it up when it is of no use.
+func (l *Locks) keep(ctx context.Context) {
+	tick := time.NewTicker(locksPing)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		select {
+		case l.turn <- struct{}{}:
+			l.pingOnce(ctx)
+			<-l.turn
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *Locks) pingOnce(ctx context.Context) {
+	used := l.used
+	l.used = false
+	switch {
+	case l.conn == nil:
+	case len(l.held) == 0 && !used:
+		l.drop()
+	default:
+		ctx, cancel := context.WithTimeout(ctx, locksPing)
+		defer cancel()
+		if l.outdated() || l.conn.PingContext(ctx) != nil {
+			l.drop()
+		}
+	}
+}
+
+// Close gives all locks up.
+func (l *Locks) Close() error {
+	l.stop()
+	l.ping.Wait()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	if l.conn != nil {
+		l.drop()
+	}
+	return l.pool.Close()
+}
+
+// Pool returns the connection, for tests.
+func (l *Locks) Pool() *sql.DB { return l.pool }

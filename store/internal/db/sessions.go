@@ -1,0 +1,79 @@
+package db
+
+import (
+	"strconv"
+	"time"
+)
+
+// session is what a connection is for, as far as the server is told: for how long it may be silent. A session that ends
+// gives up what it has locked, so a process that is frozen, or cut off without a word, is in nobody's way for longer.
+type session int
+
+const (
+	sessionReader session = iota
+	sessionWriter         // locks rows
+	sessionLocks          // holds named locks, see Locks
+)
+
+const (
+	// writerIdle is how long a session that locks rows may be silent, in a transaction or between two.
+	writerIdle = 5 * time.Second
+	// writerRest is how long a connection for writes stays in its pool unused: less than the server lets it, by more
+	// than the second that the pool may be late.
+	writerRest = 3 * time.Second
+	// readerRest lets the other pools shrink after a burst.
+	readerRest = time.Minute
+	// locksIdle is how long the session of Locks may be silent. With the second after which other processes ask again it
+	// is less than the 15 seconds within which they go on.
+	locksIdle = 12 * time.Second
+	// locksPing is the time between two pings of it.
+	locksPing = 4 * time.Second
+)
+
+// idle returns how long the server waits for a session, 0 for as long as it is configured to.
+func (s session) idle() time.Duration {
+	switch s {
+	case sessionWriter:
+		return writerIdle
+	case sessionLocks:
+		return locksIdle
+	default:
+		return 0
+	}
+}
+
+// rest returns how long a connection stays in its pool unused.
+func (s session) rest() time.Duration {
+	if s == sessionWriter {
+		return writerRest
+	}
+	return readerRest
+}
+
+// addTo adds the variables that all dialects have: a packet that is sent or taken in halves is silence as well.
+func (s session) addTo(params map[string]string) {
+	if s == sessionReader {
+		return
+	}
+	idle := strconv.Itoa(int(s.idle() / time.Second))
+	for _, name := range []string{"wait_timeout", "net_read_timeout", "net_write_timeout"} {
+		params[name] = idle
+	}
+}
+
+// transactions returns the statement that says the same of transactions, for dialects in which those have limits of
+// their own; "" for none. Some versions of TiDB do not know the variable.
+func (s session) transactions(dialect int32) string {
+	if s != sessionWriter {
+		return ""
+	}
+	idle := strconv.Itoa(int(s.idle() / time.Second))
+	switch dialect {
+	case dialectMariaDB: // the second one does not hold for a transaction that has only read FOR UPDATE
+		return "SET SESSION idle_transaction_timeout = " + idle + ", idle_write_transaction_timeout = " + idle
+	case dialectTiDB:
+		return "SET SESSION tidb_idle_transaction_timeout = " + idle
+	default:
+		return ""
+	}
+}
