@@ -29,6 +29,7 @@ type Options struct {
 	Interval time.Duration // between two statements, a quarter of MaxAge, 50 ms; while one takes longer, up to half of MaxAge
 	Idle     time.Duration // how long after it was read a period is asked about, 1 s
 	Wait     time.Duration // how long a reader waits for a statement, 250 ms
+	Deadline time.Duration // of a statement: one whose connection hangs is given up. Four times MaxAge, 1 s at least
 	Chunk    int           // periods of one statement, 500
 	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
 	OnRound func(periods int, took time.Duration, err error)
@@ -41,6 +42,7 @@ func (o Options) withDefaults() Options {
 	o.Interval = cmp.Or(o.Interval, o.MaxAge/4)
 	o.Idle = cmp.Or(o.Idle, time.Second)
 	o.Wait = cmp.Or(o.Wait, 250*time.Millisecond)
+	o.Deadline = cmp.Or(o.Deadline, max(time.Second, 4*o.MaxAge))
 	o.Chunk = cmp.Or(o.Chunk, 500)
 	if o.OnRound == nil {
 		o.OnRound = func(int, time.Duration, error) {}
@@ -351,7 +353,7 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 	var failures []error
 	for chunk := range slices.Chunk(ids, w.opts.Chunk) {
 		sent := time.Now()
-		revisions, err := w.source.Revisions(ctx, chunk)
+		revisions, err := w.revisions(ctx, chunk)
 		if err != nil {
 			failures = append(failures, err)
 			continue
@@ -376,6 +378,13 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 	}
 	w.opts.OnRound(len(ids), time.Since(began), err)
 	return err
+}
+
+// revisions sends one statement.
+func (w *Watch) revisions(ctx context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.opts.Deadline)
+	defer cancel()
+	return w.source.Revisions(ctx, ids)
 }
 
 // note adds what a statement showed, and drops what is too old to speak for an answer.

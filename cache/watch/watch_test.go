@@ -123,6 +123,36 @@ func TestVerdicts(t *testing.T) {
 	})
 }
 
+// TestHungConnection: a statement that is not answered is given up after a second, so that one connection that hangs
+// does not make everything stale for longer.
+func TestHungConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		r := d.set(1, 5)
+		wait(t, w, 1)
+		hang := func(takes time.Duration) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.takes = takes
+		}
+		hang(time.Hour)
+		hung := time.Now()
+		for asked := d.count(); d.count() == asked; time.Sleep(time.Millisecond) {
+			judge(t, w, r, VerdictFresh)
+		}
+		hang(time.Millisecond) // the next connection does not
+		time.Sleep(500 * time.Millisecond)
+		judge(t, w, r, VerdictUnknown)
+		for w.Judge(1, r) != VerdictFresh {
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(hung); took > 1200*time.Millisecond {
+			t.Errorf("a hung connection made all stale for %s", took)
+		}
+	})
+}
+
 // TestOwnCommits: what a copy knows before the watch does is fresh, and what is older is not any more.
 func TestOwnCommits(t *testing.T) {
 	t.Parallel()
