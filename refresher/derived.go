@@ -99,10 +99,15 @@ func (d *deriver) lag() (changes int64, behind time.Duration) {
 
 // run follows until ctx ends, and returns when no step is under way.
 func (d *deriver) run(ctx context.Context) {
-	for {
-		if err := d.list(ctx); err != nil && ctx.Err() == nil {
+	for failed := false; ; {
+		err := d.list(ctx)
+		switch {
+		case err != nil && !failed && ctx.Err() == nil:
 			d.log.Warn("derived boards cannot be listed", "error", err)
+		case err == nil && failed:
+			d.log.Info("derived boards can be listed again")
 		}
+		failed = err != nil
 		if sleep(ctx, d.poll) != nil {
 			break
 		}
@@ -210,15 +215,25 @@ func (f *follower) run(ctx context.Context) {
 		case !lead:
 			f.last.Store(nil)
 		}
-		if failures++; err == nil {
-			failures = 0
-		} else if ctx.Err() == nil {
-			f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
-		}
+		failures = f.count(ctx, failures, err)
 		if !f.wait(ctx, time.Since(start), failures, lead) {
 			return
 		}
 	}
+}
+
+// count returns how often in a row it failed, and logs the first time, and when it goes on.
+func (f *follower) count(ctx context.Context, failures int, err error) int {
+	switch {
+	case err == nil && failures > 0:
+		f.deriver.log.Info("a derived board follows its sources again", "board", f.board)
+	case err != nil && failures == 0 && ctx.Err() == nil:
+		f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
+	}
+	if err == nil {
+		return 0
+	}
+	return failures + 1
 }
 
 // wait lets some time pass, and returns false when ctx ends: at least a part of the time that the step took, after

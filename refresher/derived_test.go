@@ -3,7 +3,9 @@ package refresher
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -18,6 +20,7 @@ type fakeDerived struct {
 	boards []leaderboard.Board
 	lead   bool
 	fail   error
+	away   error // of everything that asks MySQL
 	behind int64
 	steps  []time.Time
 	yields int
@@ -42,12 +45,12 @@ func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, _ int) (foun
 				found = append(found, b)
 			}
 		}
-		return nil
+		return f.away
 	})
 }
 
 func (f *fakeDerived) LeadDerived(context.Context, int64) (lead bool, err error) {
-	return lead, f.do(func() error { lead = f.lead; return nil })
+	return lead, f.do(func() error { lead = f.lead; return f.away })
 }
 
 func (f *fakeDerived) YieldDerived(context.Context, int64) error {
@@ -128,6 +131,35 @@ func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
 		}
 		wg.Wait()
 	})
+}
+
+// TestAwayIsLoggedOnce: that MySQL is away is said once, and once that it is back.
+func TestAwayIsLoggedOnce(t *testing.T) {
+	f := &fakeDerived{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	var log strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Config{Derived: f, Runs: f, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { r.Run(ctx) })
+		for range 2 {
+			time.Sleep(time.Minute)
+			_ = f.do(func() error { f.away = leaderboard.ErrUnavailable; return nil })
+			time.Sleep(time.Minute)
+			_ = f.do(func() error { f.away = nil; return nil })
+		}
+		time.Sleep(time.Minute)
+		cancel()
+		wg.Wait()
+	})
+	for _, line := range []string{
+		"derived boards cannot be listed", "derived boards can be listed again",
+		"a derived board does not follow its sources", "a derived board follows its sources again",
+	} {
+		if n := strings.Count(log.String(), line); n != 2 {
+			t.Errorf("%q is said %d times in two outages", line, n)
+		}
+	}
 }
 
 // TestWoken: a step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every
