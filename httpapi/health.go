@@ -51,11 +51,6 @@ func (h *healthHandlers) readyz(c *call) error {
 	return c.sendJSON(status, out)
 }
 
-// Reason is an error of a dependency whose text is fit to be shown by /readyz.
-type Reason string
-
-func (r Reason) Error() string { return string(r) }
-
 func healthReason(err error) string {
 	var shown Reason
 	switch {

@@ -35,6 +35,11 @@ func reject(code, detail string, errs ...inputError) error {
 	return &rejection{code: code, detail: detail, errors: errs}
 }
 
+// Reason is an error of a dependency whose text is fit to be shown: by /readyz, and as the detail of a problem.
+type Reason string
+
+func (r Reason) Error() string { return string(r) }
+
 // isRejection says whether this package found the error by itself.
 func isRejection(err error) bool {
 	var own *rejection
@@ -94,9 +99,11 @@ func classify(err error) (*kind, string, []inputError) {
 	case errors.As(err, &toobig):
 		return kindOf(codeTooLarge), "The body is larger than " + strconv.FormatInt(toobig.Limit, 10) + " bytes.", nil
 	}
+	var shown Reason
+	errors.As(err, &shown)
 	for i := range kinds {
 		if kinds[i].when != nil && errors.Is(err, kinds[i].when) {
-			return &kinds[i], "", nil
+			return &kinds[i], string(shown), nil
 		}
 	}
 	if errors.Is(err, context.Canceled) {

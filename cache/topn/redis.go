@@ -2,8 +2,10 @@ package topn
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"leaderboard"
 )
 
 // The discipline of every connection. The client's own defaults let one hung server cost a request 20 s.
@@ -130,3 +134,19 @@ func parseCluster(value string) (bool, error) {
 }
 
 func errAddress(reason string) error { return errors.New("address of Redis: " + reason) }
+
+// ErrAway is that Redis does not answer, or cannot do what it is there for. It is an ErrUnavailable.
+var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
+
+// orAway returns err as an ErrAway when that is what it means and ctx, the caller's own, has not ended.
+func orAway(ctx context.Context, err error) error {
+	var network net.Error
+	away := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrClosed)
+	for _, prefix := range []string{"LOADING", "READONLY", "MISCONF", "NOREPLICAS", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
+		away = away || redis.HasErrorPrefix(err, prefix)
+	}
+	if !away || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrAway, err)
+}

@@ -20,7 +20,7 @@ const (
 
 // Verify compares the copy with MySQL at one seq and names the first difference. It disturbs neither writers nor
 // readers: it clones the copy, reads MySQL in one snapshot, and brings the clone to that state by the change log, in
-// memory.
+// memory. Errors: ErrAway, ErrPeriodNotFound, ErrUnavailable.
 func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	var last error
 	for range verifyTries {
@@ -31,7 +31,7 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 		case errors.Is(err, ErrDamaged):
 			return c.unused(ctx, p, leaderboard.Verification{Detail: "the copy is damaged and is not used"})
 		case err != nil:
-			return leaderboard.Verification{}, err
+			return leaderboard.Verification{}, orAway(ctx, err)
 		}
 		v, err := c.compare(ctx, p, img)
 		if !errors.Is(err, leaderboard.ErrLogPruned) {

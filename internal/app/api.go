@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -239,8 +240,14 @@ func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboar
 		period, err := a.store.Period(ctx, ref.ID)
 		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Detail: leaderboard.NoCopy}, err
 	}
-	return a.copies.Verify(ctx, ref)
+	v, err := a.copies.Verify(ctx, ref)
+	if errors.Is(err, topn.ErrAway) {
+		err = fmt.Errorf("%w: %w", errRedisAway, err)
+	}
+	return v, err
 }
+
+const errRedisAway = httpapi.Reason("Redis does not answer, so nobody can tell what the copy holds.")
 
 // export reads all entries of a period in one state.
 func (a *App) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
