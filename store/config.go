@@ -22,8 +22,11 @@ type Config struct {
 	LockWait time.Duration
 	// ReadTimeout and WriteTimeout bound each wait on the socket. Default 10s; ReadTimeout must exceed LockWait.
 	ReadTimeout, WriteTimeout time.Duration
-	// QueueLimit is how many entries may wait per board before ErrOverloaded. Default 20000.
-	QueueLimit int
+	// WriteWait is how long a request to write may wait until it is sent; what has to be expected to take longer, or does,
+	// is a *leaderboard.OverloadError. When nothing waits for a board, a request for it always may. Default 5s.
+	WriteWait time.Duration
+	// WriteMemory is how many bytes the requests that wait may take, roughly, over all boards. Default 64 MiB.
+	WriteMemory int64
 	// BatchRows is how many entries one transaction takes at most, unless a single request has more. Default 500.
 	BatchRows int
 	// KeyTTL is how long idempotency keys are remembered. Default 24h.
@@ -63,7 +66,8 @@ func (c Config) withDefaults() Config {
 	c.LockWait = max(time.Second, c.LockWait.Truncate(time.Second))
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
-	c.QueueLimit = cmp.Or(c.QueueLimit, 20_000)
+	c.WriteWait = cmp.Or(c.WriteWait, 5*time.Second)
+	c.WriteMemory = cmp.Or(c.WriteMemory, 64<<20)
 	c.BatchRows = cmp.Or(c.BatchRows, 500)
 	c.KeyTTL = cmp.Or(c.KeyTTL, 24*time.Hour)
 	c.ChangeTTL = cmp.Or(c.ChangeTTL, time.Hour)

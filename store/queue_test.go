@@ -117,19 +117,27 @@ func TestBatchRows(t *testing.T) {
 	}
 }
 
-// TestQueueLimit: beyond the limit a board says so at once; other boards do not notice.
-func TestQueueLimit(t *testing.T) {
+// TestWriteWait: what cannot be sent in time is refused at once, and says how long it would have waited; other boards
+// do not notice.
+func TestWriteWait(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	s := open(t, dsn, func(c *store.Config) { c.QueueLimit = 10 })
+	s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.BatchRows = 20*time.Second, 1 })
 	ref := makeBoard(t, s, "full", leaderboard.Rules{})
 	makeBoard(t, s, "free", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
 	errs := submitAll(t, s, []store.SubmitRequest{
-		entriesOf("full", 1), entriesOf("full", 20), // nothing waited: taken though it is larger than the limit
+		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken whatever its size
 	})
-	if _, err := s.Submit(t.Context(), entriesOf("full", 1)); !errors.Is(err, leaderboard.ErrOverloaded) {
-		t.Errorf("beyond the limit: %v", err)
+	_, err := s.Submit(t.Context(), entriesOf("full", 1))
+	if over, _ := errors.AsType[*leaderboard.OverloadError](err); over == nil || !errors.Is(err, leaderboard.ErrOverloaded) || over.Wait < 20*time.Second {
+		t.Errorf("behind 1,200 batches: %v", err)
+	}
+	if err := s.Admit("full", 100); !errors.Is(err, leaderboard.ErrOverloaded) {
+		t.Errorf("before its body is read: %v", err)
+	}
+	if err := errors.Join(s.Admit("free", 100), s.Admit("", 100)); err != nil {
+		t.Errorf("another board, and several: %v", err)
 	}
 	if _, err := s.Remove(t.Context(), "full", 0, "m1"); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("a removal beyond the limit: %v", err)
@@ -183,7 +191,8 @@ func TestCallerGone(t *testing.T) {
 	}
 }
 
-// TestCloseDrains: what was accepted is committed and answered before Close returns, and nothing more is accepted.
+// TestCloseDrains: the batch under way is committed and answered before Close returns; of what waited nothing is done,
+// which it is told at once, and nothing more is accepted.
 func TestCloseDrains(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
@@ -210,17 +219,20 @@ func TestCloseDrains(t *testing.T) {
 		t.Fatalf("closed with requests waiting: %v", err)
 	default:
 	}
-	release()
-	for range reqs {
-		if err := await(t, "an answer", errs); err != nil {
+	for range len(reqs) - 1 {
+		if err := await(t, "an answer", errs); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			t.Error(err)
 		}
+	}
+	release()
+	if err := await(t, "the answer of what was sent", errs); err != nil {
+		t.Error(err)
 	}
 	if err := await(t, "the end", closed); err != nil {
 		t.Error(err)
 	}
-	if got := scoreOf(t, open(t, dsn, nil), ref, "m"); got != 11 {
-		t.Errorf("the sum is %d, want 11", got)
+	if got := scoreOf(t, open(t, dsn, nil), ref, "m"); got != 1 {
+		t.Errorf("the sum is %d, want 1", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
 	}, database, s)
 	s.reader = read.New(database, s.indexes, cfg.IndexTarget)
-	s.writer = commit.New(database, s.memory, commit.Limits{Queue: cfg.QueueLimit, Batch: cfg.BatchRows}, commit.Events{
+	s.writer = commit.New(database, s.memory, commit.Limits{Wait: cfg.WriteWait, Memory: cfg.WriteMemory, Batch: cfg.BatchRows}, commit.Events{
 		Batch: cfg.OnBatch,
 		Committed: func(e commit.Event) {
 			s.indexes.Committed(e.Ref, e.Commit)
@@ -69,8 +69,8 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the writes that were accepted, saves the rank indexes, then closes the connections. Submit fails with
-// ErrUnavailable from now on.
+// Close waits for the batches under way, 5 s at most, saves the rank indexes, then closes the connections. Writes that
+// wait and those that come later fail with ErrUnavailable, and nothing of them is done.
 func (s *Store) Close() error {
 	s.writer.Close()
 	s.indexes.Close()

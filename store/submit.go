@@ -8,9 +8,10 @@ import (
 )
 
 // Submit applies the entries to all current periods of the board and returns when the transaction is committed. A
-// second request with the same key and the same entries gets the receipt of the first. ctx bounds the waiting of the
-// caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. Errors: ErrBoardNotFound,
-// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
+// second request with the same key and the same entries gets the receipt of the first. When ctx ends before the request
+// is sent nothing is done: the error is ErrOverloaded when its time was up, and that of ctx when it was cancelled. When
+// ctx ends later the error is ErrOutcomeUnknown, and the work goes on. Other errors: ErrBoardNotFound, ErrKeyReused,
+// ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
 func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
 	return s.writer.Submit(ctx, r)
 }
@@ -35,3 +36,7 @@ func (s *Store) Remove(ctx context.Context, board string, periodID int64, member
 func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
 	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Reopen: true, Actor: actor})
 }
+
+// Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several
+// boards: nil, or the error, an ErrOverloaded or ErrUnavailable. It reserves nothing and does not block.
+func (s *Store) Admit(board string, bytes int64) error { return s.writer.Admit(board, bytes) }

@@ -71,7 +71,7 @@ func (a *App) onBreaker(open bool) {
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Writer: writer{a.store}, Periods: a.store,
+		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Writer: writer{a.store}, Admit: a.store.Admit, Periods: a.store,
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
 		HiddenMembers: a.store,

@@ -58,7 +58,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
 	var err error
 	a.store, err = store.Open(ctx, store.Config{
-		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, QueueLimit: cfg.QueueLimit, BatchRows: cfg.BatchRows,
+		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ type Config struct {
 	Fault           Fault
 
 	BatchRows  int           // entries that one transaction commits at most
-	QueueLimit int           // entries that wait for a commit per board at most
+	WriteWait  time.Duration // how long a write may wait until it is sent
 	ChangeTTL  time.Duration // how long the change log is kept
 	KeyTTL     time.Duration // how long an Idempotency-Key is remembered
 
@@ -47,7 +47,7 @@ func (Config) String() string { return "the configuration" }
 func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second,
-		BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
+		BatchRows: 500, WriteWait: 5 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",
 	}

@@ -76,7 +76,7 @@ func (p *program) faultFlag(cfg *app.Config) cli.Flag {
 func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		whole(p.setting("batch-rows", "entries that one transaction commits at most"), &cfg.BatchRows, 1, 10_000),
-		whole(p.setting("queue-limit", "entries that wait for a commit per board at most; beyond it: 503"), &cfg.QueueLimit, 1000, 10_000_000),
+		duration(p.setting("write-wait", "how long a write may wait until it is sent; what would take longer: 503"), &cfg.WriteWait, time.Millisecond),
 		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
 		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
 	}

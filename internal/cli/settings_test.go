@@ -51,7 +51,7 @@ func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "ops-listen", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
-		{"Writing", []string{"batch-rows", "queue-limit", "change-ttl", "key-ttl"}},
+		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members"}},
@@ -214,7 +214,7 @@ func TestPrecedence(t *testing.T) {
 		want app.Config
 	}{
 		"defaults": {nil, nil, app.Config{
-			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second, BatchRows: 500, QueueLimit: 20_000, ChangeTTL: time.Hour,
+			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second, BatchRows: 500, WriteWait: 5 * time.Second, ChangeTTL: time.Hour,
 			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			LogFormat: "text", LogLevel: "info",
 		}},

@@ -20,6 +20,7 @@ type committer struct {
 	memory  *boards.Memory
 	mutexes boardMutexes
 	tell    Events
+	life    context.Context // ends soon after Close
 }
 
 // Events are told of what happens, and must not block.
@@ -48,33 +49,56 @@ type batch struct {
 	commits []Event
 }
 
-// run carries out requests of one queue, tells of the commits, and then answers every request. It works on a context of
-// its own: the requests of a batch belong to several callers, and none may cancel it for the others.
-func (c *committer) run(reqs []request, text *db.Text) {
+// commit carries out what take returns, requests of one queue, once nothing in this process is in the way. Whose caller
+// has left until then is left out.
+func (c *committer) commit(id queueID, take func() []request, text *db.Text) error {
+	if !id.several {
+		defer c.mutexes.lock(id.board)()
+		reqs := take()
+		if len(reqs) == 0 {
+			return nil
+		}
+		return c.run(c.newBatch(reqs, text))
+	}
+	reqs := take()
+	if len(reqs) == 0 {
+		return nil
+	}
 	b := c.newBatch(reqs, text)
 	defer c.mutexes.lock(slices.Collect(maps.Keys(b.needs))...)()
+	return c.run(b)
+}
+
+// run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
+// requests of a batch belong to several callers, and none may cancel it for the others.
+func (c *committer) run(b *batch) error {
 	limits := &c.db.Config
-	ctx, cancel := context.WithTimeout(context.Background(), db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
+	ctx, cancel := context.WithTimeout(c.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
+	b.requests = slices.DeleteFunc(b.requests, func(r request) bool { return !r.head().send() })
+	if len(b.requests) == 0 {
+		return nil
+	}
 	start, rows := time.Now(), 0
 	err := b.tryAll(ctx)
-	for _, r := range reqs {
-		rows += r.head().rows
+	for _, r := range b.requests {
+		rows += r.head().load.rows
 	}
 	if err != nil {
-		c.tell.Batch(len(reqs), rows, time.Since(start), err)
-		for _, r := range reqs {
+		c.tell.Batch(len(b.requests), rows, time.Since(start), err)
+		for _, r := range b.requests {
 			r.head().done <- err
 		}
-		return
+		return err
 	}
-	c.tell.Batch(len(reqs), rows, time.Since(start), b.noneFound())
+	c.tell.Batch(len(b.requests), rows, time.Since(start), b.noneFound())
 	for _, e := range b.commits {
 		c.tell.Committed(e)
 	}
-	for i, r := range reqs {
+	for i, r := range b.requests {
 		r.head().done <- b.answers[i]
 	}
+	return nil
 }
 
 // newBatch collects what has to be read. Boards that requests for several name and that are derived are left out.

@@ -10,6 +10,7 @@
 //
 //   - writer.go: what callers ask for, and how they wait for it
 //   - queue.go: what waits, and which requests become a batch
+//   - admission.go: what may wait, by the time that it would take
 //   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
 //   - requests.go: the kinds of requests, and what each does to the boards that were locked
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned

@@ -2,9 +2,12 @@ package commit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -14,27 +17,53 @@ import (
 // queues are what waits to be committed: a queue per board, and one for requests for several boards. Each queue with
 // work has a goroutine that commits all that waits as one batch, and again what has come meanwhile (group commit).
 type queues struct {
-	waiting int // how many entries may wait in one queue
-	rows    int // how many entries one batch takes at most, unless a single request has more
-	// work returns what commits the batches of one queue, one after the other.
-	work func() func([]request)
+	admission
+	rows int // how many entries one batch takes at most, unless a single request has more
+	// work returns what commits the batches of one queue, one after the other. It calls take when nothing is in the way
+	// of a batch any more, and returns what the batch took.
+	work func() func(id queueID, take func() []request) error
 
-	mu      sync.Mutex // guards the fields below
-	byID    map[queueID]*queue
-	closed  bool
-	running sync.WaitGroup // one per queue
+	seed    maphash.Seed
+	shards  [64]shard
+	closed  atomic.Bool
+	running sync.WaitGroup // one per queue; added to under the lock of a shard that is not closed
 }
 
-// queue is the work that waits for one board, or for several. Its fields are guarded by queues.mu.
+// shard is some of the queues: a board waits for few others.
+type shard struct {
+	mu     sync.Mutex // guards the fields below, and the queues' own
+	byID   map[queueID]*queue
+	closed bool
+}
+
+// queue is the work that waits for one board, or for several. Its fields are guarded by shard.mu.
 type queue struct {
 	id      queueID
 	waiting []request
-	rows    int           // entries waiting
+	load    load          // of what waits
+	busy    load          // of the batch under way
+	since   time.Time     // when its turn began, which may be before it could; zero between batches
+	pace    pace          // of its batches
 	goal    int           // requests that linger waits for, 0 when it does not wait
 	reached chan struct{} // told when goal is reached
 }
 
-// do waits for the answer to a request. ctx bounds the waiting only: when it ends first the work goes on.
+func newQueues(limits Limits) *queues {
+	q := &queues{admission: newAdmission(limits), rows: limits.Batch, seed: maphash.MakeSeed()}
+	for i := range q.shards {
+		q.shards[i].byID = map[queueID]*queue{}
+	}
+	return q
+}
+
+func (q *queues) shard(id queueID) *shard {
+	return &q.shards[maphash.String(q.seed, id.board)%uint64(len(q.shards))]
+}
+
+var errClosed = fmt.Errorf("%w: the store is closed", leaderboard.ErrUnavailable)
+
+// do waits for the answer to a request. When ctx ends, or the request has waited for too long, before it was sent,
+// nothing happens and the error says so; afterwards the work goes on.
 func (q *queues) do(ctx context.Context, r request) error {
 	if err := ctx.Err(); err != nil {
 		return db.Wrap("submit", err)
@@ -42,63 +71,171 @@ func (q *queues) do(ctx context.Context, r request) error {
 	if err := q.push(r); err != nil {
 		return db.Wrap("submit", err)
 	}
-	select {
-	case err := <-r.head().done:
-		if err != nil {
-			return db.Wrap("submit", err)
-		}
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("store: submit: %w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
+	if err := q.await(ctx, r); err != nil {
+		return db.Wrap("submit", err)
 	}
+	return nil
+}
+
+func (q *queues) await(ctx context.Context, r request) error {
+	h := r.head()
+	late := time.NewTimer(q.wait)
+	defer late.Stop()
+	if h.urgent {
+		late.Stop()
+	}
+	for {
+		select {
+		case err := <-h.done:
+			return err
+		case <-late.C:
+			if q.withdraw(r) {
+				return &leaderboard.OverloadError{Wait: q.wait, Detail: "the request could not be sent in time"}
+			}
+		case <-ctx.Done():
+			return q.departed(ctx, r)
+		}
+	}
+}
+
+// departed says what became of a request whose caller has no time any more.
+func (q *queues) departed(ctx context.Context, r request) error {
+	switch {
+	case !q.withdraw(r):
+		select {
+		case err := <-r.head().done: // it came all the same
+			return err
+		default:
+			return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
+		}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &leaderboard.OverloadError{Wait: q.wait, Detail: "the time of the request was up before it was sent"}
+	default:
+		return fmt.Errorf("not sent, nothing was done: %w", ctx.Err())
+	}
+}
+
+// withdraw takes a request out of its queue, if nothing of it was sent.
+func (q *queues) withdraw(r request) bool {
+	h := r.head()
+	if !h.state.CompareAndSwap(stateWaiting, stateWithdrawn) {
+		return false
+	}
+	s := q.shard(h.queue)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.byID[h.queue]; one != nil {
+		if i := slices.Index(one.waiting, r); i >= 0 {
+			one.waiting = slices.Delete(one.waiting, i, i+1)
+			q.leave(one, h)
+		}
+	}
+	return true
 }
 
 // push adds a request to its queue and sees to it that somebody empties it.
 func (q *queues) push(r request) error {
 	h := r.head()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return fmt.Errorf("%w: the store is closed", leaderboard.ErrUnavailable)
+	s := q.shard(h.queue)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
 	}
-	one := q.byID[h.queue]
+	one := s.byID[h.queue]
+	if err := q.check(one, h.load.bytes); err != nil && !h.urgent {
+		return err
+	}
 	if one == nil {
-		one = &queue{id: h.queue, reached: make(chan struct{}, 1)}
-		q.byID[h.queue] = one
-		q.running.Go(func() { q.drain(one) })
-	}
-	if one.rows > 0 && one.rows+h.rows > q.waiting && !h.urgent {
-		return fmt.Errorf("%w: %d entries wait in the queue of %q", leaderboard.ErrOverloaded, one.rows, h.queue.board)
+		one = &queue{id: h.queue, reached: make(chan struct{}, 1), pace: q.usual(h.queue)}
+		s.byID[h.queue] = one
+		q.running.Go(func() { q.drain(s, one) })
 	}
 	one.waiting = append(one.waiting, r)
-	one.rows += h.rows
-	if one.goal > 0 && (len(one.waiting) >= one.goal || one.rows >= q.rows) {
+	q.enter(one, h)
+	if one.goal > 0 && (len(one.waiting) >= one.goal || one.load.rows >= q.rows) {
 		one.goal = 0
 		one.reached <- struct{}{}
 	}
 	return nil
 }
 
-// close refuses what comes from now on, and waits until all that was accepted is committed.
+// admit says whether push would take a request of so many bytes now.
+func (q *queues) admit(id queueID, bytes int64) error {
+	if q.closed.Load() {
+		return errClosed
+	}
+	s := q.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return q.check(s.byID[id], bytes)
+}
+
+// close refuses what comes from now on, answers what was not sent, of which nothing is done, and waits until the
+// batches under way are through.
 func (q *queues) close() {
-	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
+	q.closed.Store(true)
+	for i := range q.shards {
+		q.shards[i].close(q)
+	}
 	q.running.Wait()
 }
 
-// drain commits what waits in a queue, batch by batch, and ends when nothing does.
-func (q *queues) drain(one *queue) {
-	commit := q.work()
-	for {
-		reqs := q.take(one)
-		if reqs == nil {
-			return
+func (s *shard) close(q *queues) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, one := range s.byID {
+		for _, r := range one.waiting {
+			h := r.head()
+			q.leave(one, h)
+			h.drop(errClosed)
 		}
-		start := time.Now()
-		commit(reqs)
-		q.linger(one, len(reqs), time.Since(start))
+		one.waiting = nil
 	}
+}
+
+// drain commits what waits in a queue, batch by batch, and ends when nothing does.
+func (q *queues) drain(s *shard, one *queue) {
+	work := q.work()
+	for !q.idle(s, one) {
+		answered := 0
+		err := work(one.id, func() []request {
+			reqs := q.take(s, one)
+			answered = len(reqs)
+			return reqs
+		})
+		q.linger(s, one, answered, q.done(s, one, err))
+	}
+}
+
+// idle removes a queue in which nothing waits; the next request then starts a new one. Otherwise it is the turn of a
+// batch.
+func (q *queues) idle(s *shard, one *queue) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(one.waiting) > 0 {
+		one.busy, one.since = load{}, time.Now()
+		return false
+	}
+	delete(s.byID, one.id)
+	return true
+}
+
+// done learns from a batch, and returns how long it took.
+func (q *queues) done(s *shard, one *queue, err error) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	took := time.Since(one.since)
+	one.since = time.Time{}
+	if one.busy.requests == 0 {
+		return 0 // all of them had left
+	}
+	one.pace.learn(one.busy, took, q.rows)
+	if err == nil {
+		q.learn(one.id, one.busy, took, q.rows)
+	}
+	return took
 }
 
 // How long linger waits: a share of the time that the batch before it took, and at most.
@@ -110,15 +247,15 @@ const (
 // linger gives the callers that were just answered a moment to come back, a quarter of the time that the batch took.
 // Without it busy callers fall into two halves that commit alternately, in batches of half the size. A caller that is
 // alone is never waited for.
-func (q *queues) linger(one *queue, answered int, took time.Duration) {
-	q.mu.Lock()
+func (q *queues) linger(s *shard, one *queue, answered int, took time.Duration) {
+	s.mu.Lock()
 	goal := answered + len(one.waiting)
-	if goal <= 1 || one.rows >= q.rows || q.closed {
-		q.mu.Unlock()
+	if goal <= 1 || one.load.rows >= q.rows || s.closed {
+		s.mu.Unlock()
 		return
 	}
 	one.goal = goal
-	q.mu.Unlock()
+	s.mu.Unlock()
 	timer := time.NewTimer(min(took/lingerShare, maxLinger))
 	defer timer.Stop()
 	select {
@@ -126,48 +263,51 @@ func (q *queues) linger(one *queue, answered int, took time.Duration) {
 		return
 	case <-timer.C:
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if one.goal = 0; len(one.reached) > 0 {
 		<-one.reached
 	}
 }
 
 // take removes and returns the next batch: whole requests, for as many entries as one batch takes on at most
-// MaxBoardsPerSubmit, or one request. When nothing waits it removes the queue and returns nil; the next request
-// then starts a new one.
-func (q *queues) take(one *queue) []request {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n, rows, cost, boards := 0, 0, 0, map[string]bool{}
+// MaxBoardsPerSubmit boards, or one request; none when nothing waits.
+func (q *queues) take(s *shard, one *queue) []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, cost, boards := 0, 0, map[string]bool{}
 	for n < len(one.waiting) {
 		h := one.waiting[n].head()
 		for _, b := range h.boards {
 			boards[b] = true
 		}
-		if n > 0 && (cost+h.cost > q.rows || len(boards) > leaderboard.MaxBoardsPerSubmit) {
+		if n > 0 && (cost+h.load.cost > q.rows || len(boards) > leaderboard.MaxBoardsPerSubmit) {
 			break
 		}
-		rows, cost = rows+h.rows, cost+h.cost
+		cost += h.load.cost
 		n++
 	}
 	if n == 0 {
-		delete(q.byID, one.id)
 		return nil
 	}
+	before := one.load
 	reqs := slices.Clone(one.waiting[:n])
+	for _, r := range reqs {
+		q.leave(one, r.head())
+	}
 	one.waiting = slices.Delete(one.waiting, 0, n)
-	one.rows -= rows
+	one.busy = before.minus(one.load)
 	return reqs
 }
 
 // length returns how many requests and entries wait in a queue; ok is false when nobody works on it.
 func (q *queues) length(id queueID) (requests, entries int, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	one := q.byID[id]
+	s := q.shard(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byID[id]
 	if one == nil {
 		return 0, 0, false
 	}
-	return len(one.waiting), one.rows, true
+	return len(one.waiting), one.load.rows, true
 }

@@ -28,7 +28,9 @@ func TestLinger(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				id := queueID{board: "b"}
 				one := &queue{id: id, reached: make(chan struct{}, 1)}
-				q := &queues{rows: 10, waiting: 1000, byID: map[queueID]*queue{id: one}}
+				q := newQueues(Limits{Batch: 10, Wait: time.Minute, Memory: 1 << 20})
+				s := q.shard(id)
+				s.byID[id] = one
 				push := func(rows int) {
 					if err := q.push(entriesRequest(rows)); err != nil {
 						t.Error(err)
@@ -39,7 +41,7 @@ func TestLinger(t *testing.T) {
 				}
 				start, waited := time.Now(), make(chan time.Duration)
 				go func() {
-					q.linger(one, c.answered, c.took)
+					q.linger(s, one, c.answered, c.took)
 					waited <- time.Since(start)
 				}()
 				synctest.Wait()
@@ -70,18 +72,21 @@ func entriesRequest(rows int) request {
 func TestMovesShareNoLargeBatch(t *testing.T) {
 	t.Parallel()
 	one := &queue{}
-	q := &queues{rows: 500, byID: map[queueID]*queue{}}
+	q := newQueues(Limits{Batch: 500})
 	for range 6 {
 		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
 	}
 	most := make([]int64, 50) // what the store puts into one move
 	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(Removal{Board: "b", Member: "m"}))
-	one.rows = len(one.waiting)
+	for _, r := range one.waiting {
+		q.enter(one, r.head())
+	}
 	var sizes []int
-	for reqs := q.take(one); reqs != nil; reqs = q.take(one) {
+	s := q.shard(one.id)
+	for reqs := q.take(s, one); reqs != nil; reqs = q.take(s, one) {
 		sizes = append(sizes, len(reqs))
 	}
-	if want := []int{2, 2, 2, 1, 1}; !slices.Equal(sizes, want) || one.rows != 0 {
-		t.Errorf("batches of %v requests, want %v; %d entries wait", sizes, want, one.rows)
+	if want := []int{2, 2, 2, 1, 1}; !slices.Equal(sizes, want) || one.load != (load{}) || q.bytes.Load() != 0 {
+		t.Errorf("batches of %v requests, want %v; left: %+v, %d bytes", sizes, want, one.load, q.bytes.Load())
 	}
 }

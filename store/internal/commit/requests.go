@@ -3,6 +3,7 @@ package commit
 import (
 	"crypto/sha256"
 	"slices"
+	"sync/atomic"
 
 	"leaderboard"
 )
@@ -35,12 +36,29 @@ type locked struct {
 type header struct {
 	queue  queueID
 	boards []string // the names that it names, each once
-	rows   int      // for the limit of what may wait
-	cost   int      // for the limit of what is in one batch
-	urgent bool     // it is not refused when too much waits
-	key    string   // idempotency key, "" for none
+	load   load
+	urgent bool   // it is not refused when too much waits
+	key    string // idempotency key, "" for none
 	hash   [sha256.Size]byte
 	done   chan error // has room for the answer: the writer never waits for a caller
+	state  atomic.Int32
+}
+
+// The states of a request. It leaves stateWaiting once: whoever makes it do so decides what becomes of it.
+const (
+	stateWaiting   = iota
+	stateWithdrawn // nothing of it is done
+	stateSent      // the batch has it; nobody can take it back
+)
+
+// send says whether the request is still there to be carried out.
+func (h *header) send() bool { return h.state.CompareAndSwap(stateWaiting, stateSent) }
+
+// drop answers a request that was not sent.
+func (h *header) drop(err error) {
+	if h.state.CompareAndSwap(stateWaiting, stateWithdrawn) {
+		h.done <- err
+	}
 }
 
 // queueID says which requests share batches: those for one board, or those for several.
@@ -49,8 +67,20 @@ type queueID struct {
 	several bool
 }
 
-func headerOf(id queueID, boards []string, rows int) header {
-	return header{queue: id, boards: boards, rows: max(1, rows), cost: max(1, rows), done: make(chan error, 1)}
+func headerOf(id queueID, boards []string, rows int, bytes int64) header {
+	l := load{requests: 1, rows: max(1, rows), cost: max(1, rows), bytes: requestBytes + bytes}
+	return header{queue: id, boards: boards, load: l, done: make(chan error, 1)}
+}
+
+// What a request and an entry take of memory while they wait, beside the text in them.
+const (
+	requestBytes = 1024
+	entryBytes   = 128
+)
+
+// sizeOf returns how much memory an entry takes, roughly.
+func sizeOf(s *leaderboard.Submission) int64 {
+	return int64(entryBytes + len(s.Member) + len(s.Fields)*entryBytes/2)
 }
 
 func (h *header) head() *header { return h }
@@ -77,8 +107,12 @@ type submission struct {
 }
 
 func newSubmission(r SubmitRequest) *submission {
+	var bytes int64
+	for i := range r.Entries {
+		bytes += sizeOf(&r.Entries[i])
+	}
 	s := &submission{
-		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries)),
+		header:  headerOf(queueID{board: r.Board}, []string{r.Board}, len(r.Entries), bytes),
 		entries: slices.Clone(r.Entries),
 	}
 	if r.Key != "" {
@@ -114,12 +148,14 @@ type multiBoardSubmission struct {
 
 func newMultiBoardSubmission(r MultiBoardRequest) *multiBoardSubmission {
 	names := make([]string, len(r.Entries))
+	var bytes int64
 	for i := range r.Entries {
 		names[i] = r.Entries[i].Board
+		bytes += sizeOf(&r.Entries[i].Submission)
 	}
 	slices.Sort(names)
 	s := &multiBoardSubmission{
-		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries)),
+		header:  headerOf(queueID{several: true}, slices.Compact(names), len(r.Entries), bytes),
 		entries: slices.Clone(r.Entries),
 	}
 	if r.Key != "" {
@@ -188,7 +224,7 @@ type removal struct {
 }
 
 func newRemoval(r Removal) *removal {
-	return &removal{header: headerOf(queueID{board: r.Board}, []string{r.Board}, 1), Removal: r}
+	return &removal{header: headerOf(queueID{board: r.Board}, []string{r.Board}, 1, 0), Removal: r}
 }
 
 func (r *removal) collect(of func(board string) *needs) {
@@ -265,8 +301,8 @@ const pastCost = 10
 
 // newMove returns a move. It does not add to what is refused when too much waits: moves come one at a time.
 func newMove(m Move) *move {
-	r := &move{header: headerOf(queueID{board: m.Board}, []string{m.Board}, 1), Move: m}
-	r.cost, r.urgent = max(1, pastCost*len(m.PeriodIDs)), true
+	r := &move{header: headerOf(queueID{board: m.Board}, []string{m.Board}, 1, 0), Move: m}
+	r.load.cost, r.urgent = max(1, pastCost*len(m.PeriodIDs)), true
 	return r
 }
 

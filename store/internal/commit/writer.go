@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/boards"
@@ -14,30 +15,47 @@ const maxKey = 128
 
 // Limits bound what waits and what is committed together.
 type Limits struct {
-	Queue int // entries that may wait in one queue before ErrOverloaded
-	Batch int // entries that one transaction takes at most, unless a single request has more
+	Wait   time.Duration // until a request is sent; what has to be expected to take longer, or does, is an *OverloadError
+	Memory int64         // bytes that requests take that wait, over all boards; beyond: an *OverloadError
+	Batch  int           // entries that one transaction takes at most, unless a single request has more
 }
 
-// Writer commits what is asked for, in batches. Its methods return after the commit; their ctx bounds the waiting of
-// the caller only: when it ends first the error is ErrOutcomeUnknown, and the work goes on. All methods may be called
-// concurrently.
+// Writer commits what is asked for, in batches. Its methods return after the commit. When their ctx ends before a
+// request is sent, nothing of it is done: the error is an ErrOverloaded when its time was up, and otherwise that of ctx.
+// When it ends later the error is ErrOutcomeUnknown, and the work goes on. All methods may be called concurrently.
 type Writer struct {
 	committer
-	queues queues
+	queues *queues
+	end    context.CancelFunc // of life
 }
 
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
-	w := &Writer{committer: committer{db: d, memory: m, tell: events}}
-	w.queues = queues{waiting: limits.Queue, rows: limits.Batch, byID: map[queueID]*queue{}, work: func() func([]request) {
+	w := &Writer{committer: committer{db: d, memory: m, tell: events}, queues: newQueues(limits)}
+	w.life, w.end = context.WithCancel(context.Background())
+	w.queues.work = func() func(queueID, func() []request) error {
 		text := &db.Text{} // reused from batch to batch
-		return func(reqs []request) { w.run(reqs, text) }
-	}}
+		return func(id queueID, take func() []request) error { return w.commit(id, take, text) }
+	}
 	return w
 }
 
-// Close waits for what was accepted. What comes later fails with ErrUnavailable.
-func (w *Writer) Close() { w.queues.close() }
+// stopGrace is how long the batches under way have to end.
+const stopGrace = 5 * time.Second
+
+// Close waits for the batches under way, and cuts them off when they take too long. What was not sent, and what comes
+// later, fails with ErrUnavailable: nothing of it is done.
+func (w *Writer) Close() {
+	defer time.AfterFunc(stopGrace, w.end).Stop()
+	w.queues.close()
+	w.end()
+}
+
+// Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several
+// boards: nil, or the error. It reserves nothing.
+func (w *Writer) Admit(board string, bytes int64) error {
+	return w.queues.admit(queueID{board: board, several: board == ""}, bytes)
+}
 
 // Submit applies the entries to all current periods of the board. A second request with the same key and the same
 // entries gets the receipt of the first. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable,
