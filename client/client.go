@@ -23,6 +23,8 @@ const (
 
 	leastPause = 100 * time.Millisecond
 	mostPause  = 5 * time.Second
+	// retrySpread is how much later than Retry-After says, in whole seconds, a request is sent again at most.
+	retrySpread = time.Second
 	// maxAnswer bounds what is read of an answer that is not streamed; the largest has 1,001 entries with profiles.
 	maxAnswer = 16 << 20
 )
@@ -230,7 +232,7 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 }
 
 // repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The
-// pause is what the server asks for; otherwise it doubles from leastPause to mostPause, each between half of it and the
+// pause is what the server asks for, up to a second more; otherwise it doubles from leastPause to mostPause, each between half of it and the
 // whole, so that clients that failed together do not come back together.
 func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Context, *Request) error) error {
 	deadline := time.Now().Add(c.maxWait)
@@ -241,7 +243,7 @@ func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Co
 		}
 		wait := pause/2 + rand.N(pause/2)
 		if p, ok := errors.AsType[*Problem](err); ok && p.RetryAfter > 0 {
-			wait = p.RetryAfter
+			wait = p.RetryAfter + rand.N(retrySpread)
 		}
 		if time.Until(deadline) < wait {
 			return err

@@ -20,9 +20,9 @@
 //
 // Every route may be repeated, and a request is repeated when the connection fails and when the server says that it is
 // busy or away (408, 429, 502, 503, 504), until the client's [WithMaxWait] has passed or the context ends. The server's
-// Retry-After is waited for; without one the pauses double, with jitter. A write carries an Idempotency-Key, made up by
-// the client unless [SubmitOptions] names one, so a score is counted once however often the request is sent, also after
-// a lost answer. A removal or restoration whose first answer was lost may be answered "not ranked" or "not hidden" the
+// Retry-After is waited for, and up to a second more; without one the pauses double, with jitter. A write carries an
+// Idempotency-Key, made up by the client unless [SubmitOptions] names one, so a score is counted once however often the
+// request is sent, also after a lost answer. A removal or restoration whose first answer was lost may be answered "not ranked" or "not hidden" the
 // second time.
 //
 // A Client may be used by any number of goroutines at once.

@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,20 +17,12 @@ import (
 	"leaderboard"
 )
 
-// decode reads the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members,
-// invalid UTF-8, and names of members in another case. An empty body is an error unless optional. may is nil for a dst
-// that tells null from a value by itself.
+// decode decodes the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
+// UTF-8, names of members in another case, and more elements than the route takes. An empty body is an error unless
+// optional. may is nil for a dst that tells null from a value by itself. It is called once: it gives the body back.
 func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Options) error {
-	if n := c.r.ContentLength; n > c.shared.maxBody {
-		return &http.MaxBytesError{Limit: c.shared.maxBody}
-	}
-	buf := c.shared.buffer()
-	defer c.shared.release(buf)
-	body, err := readAll(http.MaxBytesReader(c.w, c.r.Body, c.shared.maxBody), (*buf)[:0])
-	*buf = body
-	if err != nil {
-		return bodyError(err)
-	}
+	defer c.dropBody()
+	body := c.body
 	if len(body) == 0 && optional {
 		return nil
 	}
@@ -44,6 +35,9 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
 		return malformed(inputError{Detail: "want an object, not null"})
 	}
+	if rule := &c.route.body; rule.tooLong(body) {
+		return reject(cmp.Or(rule.code, codeMalformed), "", inputError{Pointer: "/" + rule.list, Detail: fmt.Sprintf("want at most %d elements", rule.most)})
+	}
 	if err := json.Unmarshal(body, dst, append(options, json.RejectUnknownMembers(true))...); err != nil {
 		return malformed(describe(err))
 	}
@@ -51,6 +45,26 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 		return may.check(body)
 	}
 	return nil
+}
+
+// commasEach is how many commas a body may have for each element that its array may, before the elements are counted.
+const commasEach = 16
+
+// tooLong says whether the array in a body has more elements than it may, without keeping any: decoded, an element can be
+// many times as long as it is in the body. What decoding costs no more than usual it leaves to whoever uses the elements.
+func (rule *bodyRule) tooLong(body []byte) bool {
+	if rule.list == "" || bytes.Count(body, []byte(",")) <= commasEach*rule.most {
+		return false
+	}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return false // the decoder will say what is wrong
+		}
+		if kind, n := dec.StackIndex(dec.StackDepth()); dec.StackDepth() == 2 && kind == '[' && n > int64(rule.most) && dec.StackPointer().Parent() == jsontext.Pointer("/"+rule.list) {
+			return true
+		}
+	}
 }
 
 // emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out,
@@ -78,36 +92,6 @@ func (may *emptiness) check(body []byte) error {
 		case token.Kind() == '"' && token.String() == "" && slices.Contains(may.nonEmpty, name):
 			bad.add(pointer(at), "is empty; what has a default may be left out")
 		}
-	}
-}
-
-// readAll is io.ReadAll into a given buffer.
-func readAll(r io.Reader, b []byte) ([]byte, error) {
-	for {
-		if len(b) == cap(b) {
-			b = append(b, 0)[:len(b)]
-		}
-		n, err := r.Read(b[len(b):cap(b)])
-		b = b[:len(b)+n]
-		if errors.Is(err, io.EOF) {
-			return b, nil
-		}
-		if err != nil {
-			return b, err
-		}
-	}
-}
-
-// bodyError says what a failure to read the body is: too large, too slow, or cut off by the client.
-func bodyError(err error) error {
-	var toobig *http.MaxBytesError
-	switch {
-	case errors.As(err, &toobig):
-		return err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return reject(codeSlowRequest, "")
-	default:
-		return malformed(inputError{Detail: "the body could not be read to its end"})
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"leaderboard"
 )
 
 // route is one row of the table of routes.
@@ -24,7 +26,9 @@ type route struct {
 
 	anyQuery   bool // the query is not looked at
 	ops        bool // not of /v1: no bound on concurrency, so that health is seen under load
+	body       bodyRule
 	mergePatch bool // the body may be application/merge-patch+json too
+	admitted   bool // by Config.Admit, before the body is read
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
 }
@@ -35,12 +39,16 @@ type shared struct {
 	onRequest func(route, method string, status int, took time.Duration)
 
 	keys           keyring
+	intake         *intake
+	admit          func(board string, bytes int64) error
 	maxBody        int64
+	bodyTimeout    time.Duration
 	maxConcurrent  int64
 	requestTimeout time.Duration
 
 	inflight atomic.Int64
-	buffers  sync.Pool // *[]byte, for bodies in and out
+	rooms    sync.Pool // *[firstRoom]byte, for bodies in
+	buffers  sync.Pool // *[]byte, for bodies out
 	zippers  sync.Pool // *zipper
 	values   headerValues
 }
@@ -73,6 +81,10 @@ type call struct {
 
 	resolved resolved
 	deadline deadline // what ctx is
+
+	body      []byte   // of the request, until it is decoded
+	arrival   *arrival // of the body; nil when it takes nothing
+	bodyTaken bool     // the body was read, or as much as came of it
 }
 
 // resolved is what the names in a request were last taken for, see resolver.retryOutdated.
@@ -90,15 +102,9 @@ func (c *call) serve() {
 	}
 }
 
-// run lets the request in (bounds, key, query) and handles it.
+// run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts for one
+// that is served, so that slow clients keep nobody out.
 func (c *call) run() (err error) {
-	if !c.route.ops {
-		if c.shared.inflight.Add(1) > c.shared.maxConcurrent {
-			c.shared.inflight.Add(-1)
-			return reject(codeOverloaded, "")
-		}
-		defer c.shared.inflight.Add(-1)
-	}
 	if c.route.access != accessAnyone {
 		if c.scope, err = c.shared.keys.scope(c.r.Header); err != nil {
 			return err
@@ -112,14 +118,47 @@ func (c *call) run() (err error) {
 			return err
 		}
 	}
+	served := c.start
+	if c.route.body.limit > 0 {
+		defer c.dropBody()
+		if err := c.letIn(); err != nil {
+			return err
+		}
+		served = time.Now()
+	}
+	if !c.route.ops {
+		if c.shared.inflight.Add(1) > c.shared.maxConcurrent {
+			c.shared.inflight.Add(-1)
+			return errBusy()
+		}
+		defer c.shared.inflight.Add(-1)
+	}
 	if c.route.extraTime > 0 {
 		c.extendDeadlines()
 	}
 	c.deadline.parent = c.r.Context()
-	c.deadline.at = c.start.Add(c.shared.requestTimeout + c.route.extraTime)
+	c.deadline.at = served.Add(c.shared.requestTimeout + c.route.extraTime)
 	c.ctx = &c.deadline
 	defer c.deadline.end()
 	return c.route.handle(c)
+}
+
+// letIn reads the body, unless what it asks for would be refused anyway.
+func (c *call) letIn() error {
+	if c.shared.inflight.Load() >= c.shared.maxConcurrent {
+		return errBusy()
+	}
+	if c.route.admitted {
+		if err := c.shared.admit(c.pathValue("board"), max(0, c.r.ContentLength)); err != nil {
+			return err
+		}
+	}
+	return c.takeBody()
+}
+
+// errBusy is that as many requests are served as may be at once.
+func errBusy() error {
+	return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many requests are served as may be at once"}
 }
 
 // extendDeadlines lets a route take longer than the server's timeouts, which are made for the others. A connection
@@ -133,6 +172,7 @@ func (c *call) extendDeadlines() {
 
 // fail answers with the problem that err is, and logs what only the operator can do something about.
 func (c *call) fail(err error) {
+	c.leaveBody()
 	k := writeProblem(c.w, err)
 	c.status = k.status
 	if k.code == codeInternal {

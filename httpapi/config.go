@@ -48,7 +48,9 @@ type Config struct {
 	OnRequest func(route, method string, status int, took time.Duration)
 	Logger    *slog.Logger
 
-	MaxBody        int64         // bytes of a request body, default 1 MiB
+	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
+	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB
+	BodyTimeout    time.Duration // for a body to come, longer only while it comes at a least rate; default 5s
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
 	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
@@ -67,6 +69,15 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxBody <= 0 {
 		c.MaxBody = 1 << 20
+	}
+	if c.BodyMemory <= 0 {
+		c.BodyMemory = 64 << 20
+	}
+	if c.BodyTimeout <= 0 {
+		c.BodyTimeout = 5 * time.Second
+	}
+	if c.Admit == nil {
+		c.Admit = func(string, int64) error { return nil }
 	}
 	if c.MaxConcurrent <= 0 {
 		c.MaxConcurrent = 4096

@@ -63,7 +63,7 @@ func renderProblem(k *kind) ([]byte, error) {
 	var out bytes.Buffer
 	err = t.ExecuteTemplate(&out, "problem.html", map[string]any{
 		"Code": k.code, "Status": k.status, "StatusText": http.StatusText(k.status), "Title": k.title,
-		"Detail": k.detail, "Help": k.help, "Retry": k.retry,
+		"Detail": k.detail, "Help": k.help, "Retry": k.wait > 0,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("render the page of a problem: %w", err)

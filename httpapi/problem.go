@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -144,8 +146,8 @@ func writeProblem(w http.ResponseWriter, err error) *kind {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if k.retry > 0 {
-		h.Set("Retry-After", strconv.Itoa(k.retry))
+	if k.wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(retryAfter(waitOf(err, k))))
 	}
 	if k.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
@@ -153,6 +155,24 @@ func writeProblem(w http.ResponseWriter, err error) *kind {
 	w.WriteHeader(k.status)
 	_, _ = w.Write(body) // a client that is gone misses nothing
 	return k
+}
+
+// waitOf returns how long to stay away: as long as what was refused would have waited, if that is known.
+func waitOf(err error, k *kind) time.Duration {
+	if busy, ok := errors.AsType[*leaderboard.OverloadError](err); ok && busy.Wait > 0 {
+		return busy.Wait
+	}
+	return k.wait
+}
+
+// leastSpread is over how long those who stay away for a moment come back.
+const leastSpread = 2 * time.Second
+
+// retryAfter returns the seconds of Retry-After for a wait: not less, and up to half as much more, so that those who are
+// refused together do not come back together.
+func retryAfter(wait time.Duration) int {
+	wait += rand.N(max(wait/2, leastSpread))
+	return int((wait + time.Second - 1) / time.Second)
 }
 
 // writeError turns the end of the caller's wait into what it means for a write: the batch goes on without the caller.

@@ -76,7 +76,7 @@ func TestTableIsComplete(t *testing.T) {
 			t.Errorf("the row of %s is incomplete or there twice", k.code)
 		}
 		seen[k.code] = true
-		if (k.status == 503) != (k.retry > 0) {
+		if (k.status == 503) != (k.wait > 0) {
 			t.Errorf("%s: 503 and only 503 has Retry-After", k.code)
 		}
 		page := string(e.get(noKey, k.typ()).want(200).body)

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"leaderboard"
 )
@@ -32,8 +33,9 @@ type kind struct {
 	title  string
 	detail string // when the error has none of its own
 	help   string // what to do about it, for people
-	retry  int    // seconds of Retry-After, 0 for none
 	when   error  // the sentinel that means it, nil when it is found in another way
+
+	wait time.Duration // what Retry-After goes by when the error does not say; 0: there is none
 }
 
 // typ returns the problem's member type.
@@ -283,25 +285,25 @@ var kinds = []kind{
 		help:   "Tell the operator the time of the request.",
 	},
 	{
-		code: "outcome-unknown", status: 503, retry: 1, when: leaderboard.ErrOutcomeUnknown,
+		code: "outcome-unknown", status: 503, wait: time.Second, when: leaderboard.ErrOutcomeUnknown,
 		title:  "The outcome is unknown",
 		detail: "The connection to the database was lost during the commit: the write happened or it did not.",
 		help:   "Repeat the request with the same Idempotency-Key: it returns the one true result. Without a key, read before writing again.",
 	},
 	{
-		code: codeOverloaded, status: 503, retry: 1, when: leaderboard.ErrOverloaded,
+		code: codeOverloaded, status: 503, wait: time.Second, when: leaderboard.ErrOverloaded,
 		title:  "The server is busy",
 		detail: "The server has as much to do as it takes on. Nothing was done.",
 		help:   "Try again after the time in Retry-After.",
 	},
 	{
-		code: "unavailable", status: 503, retry: 5, when: leaderboard.ErrUnavailable,
+		code: "unavailable", status: 503, wait: 5 * time.Second, when: leaderboard.ErrUnavailable,
 		title:  "The service is not available",
 		detail: "The database does not answer. Nothing was done.",
 		help:   "Try again after the time in Retry-After.",
 	},
 	{
-		code: codeTimeout, status: 503, retry: 1, when: context.DeadlineExceeded,
+		code: codeTimeout, status: 503, wait: time.Second, when: context.DeadlineExceeded,
 		title:  "The answer took too long",
 		detail: "The answer took too long.",
 		help:   "Try again after the time in Retry-After.",

@@ -1,6 +1,10 @@
 package httpapi
 
-import "time"
+import (
+	"time"
+
+	"leaderboard"
+)
 
 // handlers are all of them, each with what it needs.
 type handlers struct {
@@ -51,19 +55,21 @@ func combined(more ...string) []string {
 // routes returns the table. Routes under /v1 that do not say otherwise are for admins.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
+	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit}
+	friends := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxFriends, code: leaderboard.CodeTooManyFriends}
 	table := []route{
 		{pattern: get("/v1/boards"), access: accessReaders, params: []string{"labels", "limit", "cursor"}, handle: h.boards.list},
 		{pattern: get("/v1/boards/{board}"), access: accessReaders, handle: h.boards.get},
-		{pattern: put("/v1/boards/{board}"), access: accessAdmins, handle: h.boards.put},
+		{pattern: put("/v1/boards/{board}"), access: accessAdmins, body: bodyRule{limit: anyBody}, handle: h.boards.put},
 		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: accessWriters, handle: h.scores.submitToBoards},
+		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, handle: h.scores.submit},
+		{pattern: post("/v1/scores"), access: accessWriters, body: entries, admitted: true, handle: h.scores.submitToBoards},
 		{pattern: remove("/v1/boards/{board}/members/{member}"), access: accessAdmins, params: []string{"window", "period", "reopen"}, handle: h.scores.remove},
 
-		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, handle: h.hidden.hide},
+		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, handle: h.hidden.hide},
 		{pattern: remove("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, handle: h.hidden.restore},
-		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, handle: h.hidden.hide},
+		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, handle: h.hidden.hide},
 		{pattern: remove("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, handle: h.hidden.restore},
 		{pattern: get("/v1/hidden"), access: accessAdmins, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
 		{pattern: get("/v1/hidden/log"), access: accessAdmins, params: []string{"member", "limit", "cursor"}, handle: h.hidden.listLog},
@@ -72,7 +78,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: accessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: accessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
-		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), handle: h.reader.ranks},
+		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: accessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
 		{pattern: get("/v1/boards/{board}/distribution"), access: accessReaders, params: common("buckets"), handle: fresh(h.reader.distribution)},
 		{pattern: get("/v1/boards/{board}/periods"), access: accessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
@@ -82,19 +88,19 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/rankings/members/{member}"), access: accessReaders, params: combined(), handle: h.combined.member},
 		{pattern: get("/v1/rankings/members/{member}/around"), access: accessReaders, params: combined("before", "after"), handle: h.combined.around},
 
-		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, handle: h.runs.rebuild},
+		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, handle: h.runs.rebuild},
 		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, handle: h.runs.verify},
 		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, handle: fresh(h.exports.export)},
 		{pattern: get("/v1/runs"), access: accessAdmins, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, handle: h.runs.get},
 
 		{pattern: get("/v1/members/{member}"), access: accessHolders, handle: h.members.get},
-		{pattern: put("/v1/members/{member}"), access: accessWriters, handle: h.members.put},
-		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, handle: h.members.patch},
+		{pattern: put("/v1/members/{member}"), access: accessWriters, body: bodyRule{limit: anyBody}, handle: h.members.put},
+		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, handle: h.members.patch},
 		{pattern: remove("/v1/members/{member}"), access: accessAdmins, handle: h.members.erase},
 		{pattern: get("/v1/members/{member}/friends"), access: accessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
-		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, handle: h.friends.put},
-		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, handle: h.friends.add},
+		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: friends, handle: h.friends.put},
+		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: friends, handle: h.friends.add},
 		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: accessWriters, handle: h.friends.remove},
 
 		{pattern: get("/livez"), access: accessAnyone, ops: true, anyQuery: true, handle: livez},

@@ -29,7 +29,7 @@ func New(cfg Config) *API {
 	a := &API{
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys),
-			maxBody: cfg.MaxBody, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
+			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues(),
 		},
 		handlers: h, routes: h.routes(cfg.Metrics != nil), unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
@@ -58,10 +58,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.serve()
 }
-
-// readTimeout is for the head of a request and for all of it. With one time for both the connection's deadline is set
-// once less for each request, which is expensive.
-const readTimeout = 15 * time.Second
 
 // Server returns an http.Server for handler whose limits keep slow and greedy clients from holding it up. The caller
 // serves and shuts down. Routes that may take longer extend the deadlines for themselves.

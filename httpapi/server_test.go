@@ -152,9 +152,9 @@ func TestBodyLimits(t *testing.T) {
 
 // TestSlowBody: a client that does not send its body in time gets a problem, not silence.
 func TestSlowBody(t *testing.T) {
-	e := newEnv(t)
+	e := newEnv(t, func(c *Config) { c.BodyTimeout = 50 * time.Millisecond })
 	e.board("b", leaderboard.Rules{})
-	srv := newServer(t, e, func(s *http.Server) { s.ReadTimeout = 50 * time.Millisecond })
+	srv := newServer(t, e)
 	head := "POST /v1/boards/b/scores HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + writeKey + "\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
 	srv.raw(head+`{"entries":[`).wantProblem(408, codeSlowRequest)
 }

@@ -1,0 +1,360 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// announced is the head of a POST whose body has so many bytes.
+func announced(path, key string, length int) string {
+	head := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " + strconv.Itoa(length) + "\r\n"
+	if key != "" {
+		head += "Authorization: Bearer " + key + "\r\n"
+	}
+	return head + "\r\n"
+}
+
+// open connects and sends text.
+func (s *server) open(text string) net.Conn {
+	s.t.Helper()
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = conn.Close() })
+	if _, err := io.WriteString(conn, text); err != nil {
+		s.t.Fatal(err)
+	}
+	return conn
+}
+
+// await polls until the condition holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not in 20 s", what)
+		}
+		runtime.Gosched()
+	}
+}
+
+// slowClients is how many connections TestUnsentBodies opens; LEADERBOARD_SLOW_CLIENTS says otherwise.
+const slowClients = 1000
+
+// TestUnsentBodies: whoever announces a body and does not send it keeps nobody out and takes little memory (G3), also
+// when there are many more of them than requests may be served at once.
+func TestUnsentBodies(t *testing.T) {
+	const perClient = 64 << 10 // bytes of memory, both ends of the connection
+	n := slowClients
+	if more, err := strconv.Atoi(os.Getenv("LEADERBOARD_SLOW_CLIENTS")); err == nil {
+		n = more
+	}
+	e := newEnv(t, func(c *Config) { c.MaxConcurrent, c.BodyTimeout = 8, time.Minute })
+	e.board("b", leaderboard.Rules{})
+	srv := newServer(t, e)
+	before := memory()
+	for range n {
+		srv.open(announced("/v1/boards/b/ranks", noKey, 100<<10))
+	}
+	in := e.api.shared.intake
+	arriving := func() int {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		return len(in.arriving)
+	}
+	await(t, "all bodies are waited for", func() bool { return arriving() == n })
+	for i := range 50 {
+		srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i)}).want(200)
+		srv.do(ask{method: "GET", path: "/v1/boards/b/top"}).want(200)
+		srv.do(ask{method: "POST", path: "/v1/boards/b/ranks", body: `{"members":["m0"]}`}).want(200)
+	}
+	if arriving() != n || in.bytes != 0 {
+		t.Errorf("%d bodies of %d are waited for, and count for %d bytes", arriving(), n, in.bytes)
+	}
+	got := memory() - before
+	t.Logf("%d bytes for each of %d connections", got/int64(n), n)
+	if got > int64(n)*perClient {
+		t.Errorf("%d connections take %d bytes each, want at most %d", n, got/int64(n), perClient)
+	}
+}
+
+// memory returns the bytes of heap and stacks in use.
+func memory() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}
+
+// TestStalledBodiesGiveWay: bodies that have stopped coming leave their room to others, and hear of it.
+func TestStalledBodiesGiveWay(t *testing.T) {
+	e := newEnv(t, func(c *Config) { c.BodyMemory, c.BodyTimeout = 256<<10, time.Minute })
+	e.board("b", leaderboard.Rules{})
+	srv := newServer(t, e)
+	part := strings.Repeat(" ", 60<<10)
+	conns := make([]net.Conn, 4)
+	for i := range conns {
+		conns[i] = srv.open(announced("/v1/boards/b/scores", writeKey, 64<<10) + part)
+	}
+	in := e.api.shared.intake
+	await(t, "the room is taken", func() bool {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		return in.bytes > 200<<10
+	})
+	large := strings.Repeat(" ", 100<<10) + `{"entries":[{"member":"m","score":1}]}`
+	await(t, "a stalled body gives way", func() bool {
+		return srv.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: large}).status == 200
+	})
+	gaveWay := make(chan int, len(conns))
+	for _, conn := range conns {
+		go func() {
+			if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil {
+				_ = res.Body.Close()
+				gaveWay <- res.StatusCode
+			}
+		}()
+	}
+	if status := <-gaveWay; status != 408 {
+		t.Errorf("the body that gave way is answered with %d", status)
+	}
+}
+
+// TestIntake: what may take room, who gives way, and that all of it is given back.
+func TestIntake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, stopped := newIntake(100), ""
+		body := func(name string) *arrival {
+			a := &arrival{stop: func() { stopped += name }}
+			in.begin(a)
+			time.Sleep(time.Millisecond)
+			return a
+		}
+		idle, first, second, third := body("i"), body("1"), body("2"), body("3")
+		if errors.Join(in.grow(first, 10), in.grow(first, 50), in.grow(second, 50)) != nil || in.bytes != 100 {
+			t.Fatalf("%d bytes", in.bytes)
+		}
+		err := in.grow(third, 1)
+		var busy *leaderboard.OverloadError
+		if !errors.As(err, &busy) || busy.Wait <= 0 || stopped != "" {
+			t.Fatalf("with no room, and nobody stalled: %v, stopped %q", err, stopped)
+		}
+		time.Sleep(stalledAfter)
+		second.heard.Store(time.Now().UnixNano())
+		if err := in.grow(third, 50); err != nil || stopped != "1" || in.bytes != 100 {
+			t.Fatalf("with a stalled one: %v, stopped %q, %d bytes", err, stopped, in.bytes)
+		}
+		if err := in.grow(first, 60); !errors.Is(err, errEvicted) {
+			t.Errorf("the one that gave way grows: %v", err)
+		}
+		if err := in.arrived(first); !errors.Is(err, errEvicted) {
+			t.Errorf("the one that gave way arrives: %v", err)
+		}
+		if err := in.arrived(second); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		if err := in.grow(idle, 90); err == nil || stopped != "13" {
+			t.Errorf("what is there gave way: %v, stopped %q", err, stopped)
+		}
+		for _, a := range []*arrival{idle, first, second, third} {
+			in.end(a)
+		}
+		if in.bytes != 0 || len(in.arriving) != 0 {
+			t.Errorf("%d bytes and %d bodies are left", in.bytes, len(in.arriving))
+		}
+	})
+}
+
+// pipes is a listener of connections without a network, for a clock that is not the machine's.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, ok := <-p; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestBodyDeadline: a body may take longer only while it comes at the least rate.
+func TestBodyDeadline(t *testing.T) {
+	for name, c := range map[string]struct {
+		parts, size int // one a second
+		status      int
+		after       time.Duration
+	}{
+		"nothing":             {0, 0, 408, 5 * time.Second},
+		"in time":             {4, 10, 200, 4 * time.Second},
+		"a byte now and then": {20, 1, 408, 5 * time.Second},
+		"slowly, but enough":  {12, 80 << 10, 200, 12 * time.Second},
+		"too slowly":          {30, 20 << 10, 408, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnv(t)
+				e.board("b", leaderboard.Rules{})
+				l := make(pipes)
+				s := Server("", e.api)
+				done := make(chan error, 1)
+				go func() { done <- s.Serve(l) }()
+				client, served := net.Pipe()
+				l <- served
+				const rest = `{"entries":[{"member":"m","score":1}]}`
+				start := time.Now()
+				var sender sync.WaitGroup
+				sender.Go(func() {
+					_, err := io.WriteString(client, announced("/v1/boards/b/scores", writeKey, c.parts*c.size+len(rest)+1))
+					for i := 0; i < c.parts && err == nil; i++ {
+						time.Sleep(time.Second)
+						_, err = io.WriteString(client, strings.Repeat(" ", c.size))
+					}
+					if c.status == 200 && err == nil {
+						_, _ = io.WriteString(client, rest+" ")
+					}
+				})
+				res, err := http.ReadResponse(bufio.NewReader(client), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(start); res.StatusCode != c.status || took < c.after || took > c.after+bodyDelay {
+					t.Errorf("%d after %s, want %d after %s", res.StatusCode, took, c.status, c.after)
+				}
+				_ = client.Close()
+				sender.Wait()
+				close(l)
+				<-done
+				_ = s.Close()
+				time.Sleep(time.Second) // net/http closes a connection late if a body was cut off
+			})
+		})
+	}
+}
+
+// TestManyElements: an array that is far too long costs no memory beyond its body.
+func TestManyElements(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	for path, c := range map[string]struct {
+		list, code   string
+		size, status int
+	}{
+		"/v1/boards/b/ranks":    {"members", codeMalformed, ranksBody, 400},
+		"/v1/boards/b/scores":   {"entries", codeMalformed, anyBody, 400},
+		"/v1/scores":            {"entries", codeMalformed, anyBody, 400},
+		"/v1/members/m/friends": {"members", leaderboard.CodeTooManyFriends, anyBody, 422},
+	} {
+		for _, element := range []string{`""`, `{}`, `null`} {
+			body := `{"` + c.list + `":[` + strings.Repeat(element+",", (c.size-100)/(len(element)+1)) + element + `]}`
+			e.do(ask{method: "POST", path: path, key: writeKey, body: body, off: true}).wantProblem(c.status, c.code)
+		}
+	}
+	rule := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxLimit}
+	body := []byte(`{"members":[` + strings.Repeat(`"",`, anyBody/3-10) + `""]}`)
+	if allocated := testing.AllocsPerRun(10, func() {
+		if !rule.tooLong(body) {
+			t.Error("it is not too long")
+		}
+	}); allocated > 50 {
+		t.Errorf("%v allocations", allocated)
+	}
+	for _, fine := range []string{
+		`{"members":["` + strings.Repeat(`,`, 100_000) + `"]}`, `{"members":[` + strings.Repeat(`"`+strings.Repeat(",", 20)+`",`, 999) + `""]}`,
+		`{"other":[` + strings.Repeat(`"",`, 100_000) + `""],"members":[]}`,
+	} {
+		if rule.tooLong([]byte(fine)) {
+			t.Errorf("%.80s is too long", fine)
+		}
+	}
+}
+
+// unread fails the test when it is read.
+type unread struct{ t *testing.T }
+
+func (u unread) Read([]byte) (int, error) {
+	u.t.Error("the body was read")
+	return 0, io.EOF
+}
+
+// TestRefusedBeforeTheBody: what the writer would refuse is refused with its body neither read nor decoded, and says how
+// long the wait would have been.
+func TestRefusedBeforeTheBody(t *testing.T) {
+	var asked []string
+	e := newEnv(t, func(c *Config) {
+		c.Admit = func(board string, bytes int64) error {
+			asked = append(asked, fmt.Sprint(board, bytes))
+			return &leaderboard.OverloadError{Wait: 40 * time.Second}
+		}
+	})
+	e.board("b", leaderboard.Rules{})
+	for path, board := range map[string]string{"/v1/boards/b/scores": "b", "/v1/scores": ""} {
+		r := (ask{method: "POST", path: path, key: writeKey, body: "{}"}).request()
+		r.Body, r.ContentLength, asked = io.NopCloser(unread{t}), 4321, nil
+		w := &written{discard: discard{http.Header{}}}
+		e.api.ServeHTTP(w, r)
+		seconds, err := strconv.Atoi(w.h.Get("Retry-After"))
+		if w.status != 503 || !bytes.Contains(w.body.Bytes(), []byte("/problems/overloaded")) || err != nil || seconds < 40 || seconds > 60 {
+			t.Errorf("%s: %d, Retry-After %q, %s", path, w.status, w.h.Get("Retry-After"), &w.body)
+		}
+		if want := board + "4321"; len(asked) != 1 || asked[0] != want {
+			t.Errorf("%s: asked for %q, want %q", path, asked, want)
+		}
+	}
+	e.get(noKey, "/v1/boards/b/top").want(200)
+}
+
+// written is what a handler wrote.
+type written struct {
+	discard
+	status int
+	body   bytes.Buffer
+}
+
+func (w *written) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *written) WriteHeader(status int)      { w.status = status }
+
+// TestRetryAfterSpreads: nobody is asked to come back too early, and not all at once.
+func TestRetryAfterSpreads(t *testing.T) {
+	for wait, most := range map[time.Duration]int{time.Millisecond: 3, time.Second: 3, 5 * time.Second: 8, time.Minute: 90} {
+		seen := map[int]int{}
+		for range 1000 {
+			seen[retryAfter(wait)]++
+		}
+		for seconds, times := range seen {
+			if seconds < 1 || time.Duration(seconds)*time.Second < wait || seconds > most || times > 700 {
+				t.Errorf("%s: %d s, %d times of 1,000", wait, seconds, times)
+			}
+		}
+		if len(seen) < 2 {
+			t.Errorf("%s: everybody comes back after %v", wait, seen)
+		}
+	}
+}
+
+// TestBodyRules: the routes that the document gives a body are those that read one.
+func TestBodyRules(t *testing.T) {
+	doc, _ := document()
+	for _, rt := range (&handlers{}).routes(true) {
+		operation := doc.Paths.Find(rt.path).GetOperation(rt.method)
+		if got, want := rt.body.limit > 0, operation.RequestBody != nil; got != want {
+			t.Errorf("%s %s: reads a body: %t, has one in the document: %t", rt.method, rt.path, got, want)
+		}
+	}
+}
