@@ -57,8 +57,8 @@ func await(t *testing.T, what string, holds func() bool) {
 // slowClients is how many connections TestUnsentBodies opens; LEADERBOARD_SLOW_CLIENTS says otherwise.
 const slowClients = 1000
 
-// TestUnsentBodies: whoever announces a body and does not send it keeps nobody out and takes little memory (G3), also
-// when there are many more of them than requests may be served at once.
+// TestUnsentBodies: whoever announces a body and does not send it keeps nobody out and takes little memory, also
+// when there are many more of them than requests may be served at once (promise G3).
 func TestUnsentBodies(t *testing.T) {
 	const perClient = 64 << 10 // bytes of memory, both ends of the connection
 	n := slowClients
