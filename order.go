@@ -1,7 +1,14 @@
 package leaderboard
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Order is a direction: which end of the int64 range is better.
@@ -83,4 +90,226 @@ func Percentile(tied, total int64) float64 {
 	hi, lo := bits.Mul64(uint64(total-tied+1), 1_000_000)
 	q, _ := bits.Div64(hi, lo, uint64(total))
 	return float64(q) / 10_000
+}
+
+// Bounds of tiebreak fields.
+const (
+	MaxTiebreakFields = 16
+	MaxTiebreakBits   = 63 // of all fields together: a packed tiebreak is an int64 and not negative
+)
+
+// Tiebreak is the second criterion: its direction and, when there are several in it, the fields that it is packed from.
+type Tiebreak struct {
+	Order  Order           `json:"order"`
+	Fields []TiebreakField `json:"fields,omitempty"` // the first one decides first
+}
+
+// TiebreakField is one criterion of a tiebreak that is packed from several.
+type TiebreakField struct {
+	Name  string `json:"name"`  // [a-z][a-z0-9_]{0,31}
+	Bits  int    `json:"bits"`  // values are 0 to 2^Bits-1
+	Order Order  `json:"order"` // desc when it is left out, whatever the order of the tiebreak
+}
+
+// FieldValue is the value of one field.
+type FieldValue struct {
+	Name  string
+	Value int64
+}
+
+// Max returns the greatest value of the field; the least is 0.
+func (f *TiebreakField) Max() int64 { return math.MaxInt64 >> (MaxTiebreakBits - f.Bits) }
+
+// oriented turns a value of f into its part of the packed tiebreak, and back: a field that runs against the tiebreak is
+// complemented, so that comparing packed tiebreaks in the tiebreak's order compares every field in its own.
+func (t *Tiebreak) oriented(f *TiebreakField, part int64) int64 {
+	if f.Order == t.Order {
+		return part
+	}
+	return f.Max() - part
+}
+
+// Pack makes one tiebreak of the values of all fields: the first field in the highest bits. Comparing packed tiebreaks
+// is comparing field by field, each in its direction. Every declared field is needed, others are refused, as are values
+// out of range; the error has CodeInvalidFields and says all that is wrong.
+func (t *Tiebreak) Pack(values map[string]int64) (int64, error) {
+	if len(t.Fields) == 0 {
+		return 0, invalidFields("the board's tiebreak has no fields")
+	}
+	var (
+		packed int64
+		bad    []string
+		known  int
+	)
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		v, given := values[f.Name]
+		switch {
+		case !given:
+			bad = append(bad, f.Name+" is missing")
+		case v < 0 || v > f.Max():
+			bad = append(bad, fmt.Sprintf("%s %d is out of range, want 0 to %d", f.Name, v, f.Max()))
+		}
+		if given {
+			known++
+		}
+		packed = packed<<f.Bits | t.oriented(f, v)
+	}
+	if known < len(values) {
+		bad = append(bad, t.unknown(values))
+	}
+	if bad != nil {
+		return 0, invalidFields("%s", strings.Join(bad, "; "))
+	}
+	return packed, nil
+}
+
+// unknown names the first value that is none of a field.
+func (t *Tiebreak) unknown(values map[string]int64) string {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(t.Fields, func(f TiebreakField) bool { return f.Name == name }) {
+			return fmt.Sprintf("%.*q is none of the fields %s", maxFieldName, name, t.form())
+		}
+	}
+	return "" // there is one, or it was not asked for
+}
+
+// Unpack undoes Pack: it returns the values of the fields in declared order, nil when there are none. Bits above those
+// of the fields are ignored.
+func (t *Tiebreak) Unpack(packed int64) []FieldValue {
+	if len(t.Fields) == 0 {
+		return nil
+	}
+	values := make([]FieldValue, len(t.Fields))
+	for i := len(t.Fields) - 1; i >= 0; i-- {
+		f := &t.Fields[i]
+		values[i] = FieldValue{f.Name, t.oriented(f, packed&f.Max())}
+		packed >>= f.Bits
+	}
+	return values
+}
+
+// Resolve returns the tiebreak that a submission means: given as it is, as fields, or neither of both (nil). Then kept
+// stays, or without it (nil) a board without fields has 0, and one with fields refuses: no value of a field is nobody's
+// choice. On a board with fields a tiebreak given as it is has to be one that Pack makes. The error has
+// CodeInvalidFields.
+func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
+	switch {
+	case given != nil && fields != nil:
+		return 0, invalidFields("give the tiebreak or its fields, not both")
+	case fields != nil:
+		return t.Pack(fields)
+	case given != nil:
+		return *given, t.checkPacked(*given)
+	case kept != nil:
+		return *kept, nil
+	case len(t.Fields) > 0:
+		return 0, invalidFields("the fields are missing, want %s", t.form())
+	}
+	return 0, nil
+}
+
+func (t *Tiebreak) checkPacked(packed int64) error {
+	if len(t.Fields) == 0 {
+		return nil
+	}
+	if most := int64(math.MaxInt64 >> (MaxTiebreakBits - t.bits())); packed < 0 || packed > most {
+		return invalidFields("tiebreak %d is not packed from the fields %s: it is out of range, want 0 to %d", packed, t.form(), most)
+	}
+	return nil
+}
+
+// Layout names the fields, their bits and directions on one line, as in "level:20:desc,deaths:16:asc"; "" without
+// fields. Two tiebreaks of one order with the same layout mean the same values.
+func (t *Tiebreak) Layout() string {
+	if len(t.Fields) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(f.Name + ":" + strconv.Itoa(f.Bits) + ":" + string(f.Order))
+	}
+	return b.String()
+}
+
+// form says what the fields are, for people.
+func (t *Tiebreak) form() string {
+	parts := make([]string, len(t.Fields))
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		parts[i] = fmt.Sprintf("%s (0 to %d)", f.Name, f.Max())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// bits returns the length of a packed tiebreak, of fields that were checked one by one.
+func (t *Tiebreak) bits() int {
+	n := 0
+	for i := range t.Fields {
+		n += t.Fields[i].Bits
+	}
+	return n
+}
+
+func invalidFields(format string, args ...any) *RuleError {
+	return &RuleError{Code: CodeInvalidFields, Detail: fmt.Sprintf(format, args...)}
+}
+
+// equal says whether two tiebreaks have the same order and mean the same values.
+func (t *Tiebreak) equal(other *Tiebreak) bool {
+	return t.Order == other.Order && t.sameFields(other)
+}
+
+func (t *Tiebreak) sameFields(other *Tiebreak) bool { return slices.Equal(t.Fields, other.Fields) }
+
+// withDefaults fills in what was left out. The fields of t stay as they are.
+func (t Tiebreak) withDefaults() Tiebreak {
+	t.Order = cmp.Or(t.Order, OrderDesc)
+	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil
+	for i := range t.Fields {
+		t.Fields[i].Order = cmp.Or(t.Fields[i].Order, OrderDesc)
+	}
+	return t
+}
+
+const maxFieldName = 32 // bytes
+
+func (t *Tiebreak) check(fail failFunc) {
+	checkOneOf(fail, "/tiebreak/order", t.Order, OrderDesc, OrderAsc)
+	if len(t.Fields) > MaxTiebreakFields {
+		fail("/tiebreak/fields", "want at most %d fields", MaxTiebreakFields)
+		return
+	}
+	sum, terms := 0, make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		pointer := "/tiebreak/fields/" + strconv.Itoa(i)
+		if !validField(f.Name) || slices.ContainsFunc(t.Fields[:i], func(g TiebreakField) bool { return g.Name == f.Name }) {
+			fail(pointer+"/name", "want a name of its own, [a-z][a-z0-9_]{0,%d}", maxFieldName-1)
+			return // the arithmetic names the fields
+		}
+		if f.Bits < 1 || f.Bits > MaxTiebreakBits {
+			fail(pointer+"/bits", "want 1 to %d bits", MaxTiebreakBits)
+			return
+		}
+		checkOneOf(fail, pointer+"/order", f.Order, OrderDesc, OrderAsc)
+		sum += f.Bits
+		terms[i] = fmt.Sprintf("%s %d", f.Name, f.Bits)
+	}
+	if sum > MaxTiebreakBits {
+		fail("/tiebreak/fields", "%s = %d bits, a tiebreak has %d", strings.Join(terms, " + "), sum, MaxTiebreakBits)
+	}
+}
+
+func validField(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if letter := c >= 'a' && c <= 'z'; !letter && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxFieldName
 }

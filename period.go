@@ -1,5 +1,12 @@
 package leaderboard
 
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
 // PeriodState says whether a period still changes.
 type PeriodState string
 
@@ -75,3 +82,135 @@ type PeriodRef struct {
 // Quiet says that the period is over and nobody played in it. Nothing is known of it but this: it has no ID, and only
 // whoever asks for quiet periods is told of them.
 func (p *PeriodRef) Quiet() bool { return p.ID == 0 }
+
+// PeriodError says why there is no such period. It is an ErrPeriodNotFound.
+type PeriodError struct {
+	Detail    string
+	Malformed bool // no period of the window can have the name; Detail says what names look like
+}
+
+func (e *PeriodError) Error() string { return "period not found: " + e.Detail }
+
+// Is makes it an ErrPeriodNotFound.
+func (e *PeriodError) Is(target error) bool { return target == ErrPeriodNotFound }
+
+func noPeriod(format string, args ...any) error {
+	return &PeriodError{Detail: fmt.Sprintf(format, args...)}
+}
+
+// Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of
+// the database clock: one of the current periods, or else a span of the past, whose period FindPast looks up. Names
+// that no period can have end here, with a *PeriodError.
+func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current *Period, past Span, err error) {
+	if i := slices.IndexFunc(l.Periods, func(p Period) bool { return p.Window == w }); i >= 0 {
+		current = &l.Periods[i]
+	}
+	has := slices.Contains(l.Board.Rules.Windows, w)
+	isCurrent := name == "" || name == CurrentPeriod
+	switch {
+	case current != nil && (isCurrent || name == current.Name()):
+		return current, Span{}, nil
+	case w == WindowAllTime && isCurrent:
+		past = w.SpanAt(now, cal.zone) // the board had the window; its one period is there by this name too
+	case !has && (isCurrent || name == PreviousPeriod), !slices.Contains(Windows(), w):
+		err = l.noWindow(w)
+	case isCurrent:
+		past, err = cal.began(w, now)
+	case name == PreviousPeriod:
+		past, err = cal.previous(w, now, current)
+	default:
+		past, err = cal.find(w, name, now)
+	}
+	if err == nil && past.EndsAt <= l.Board.CreatedTime {
+		err = noPeriod("%s ended before the board was made, at %s.", past.Name, l.Board.CreatedTime)
+	}
+	return nil, past, err
+}
+
+func (l *Listing) noWindow(w Window) error {
+	return noPeriod("The board does not have window %s, it has %s.", w, joined(l.Board.Rules.Windows))
+}
+
+// began returns the period of w that began last at the moment t: between seasons the standings to show are those of the
+// last.
+func (c Calendar) began(w Window, t Micros) (Span, error) {
+	span, ok := c.Latest(w, t)
+	if !ok && len(c.seasons) > 0 {
+		return span, noPeriod("The first season starts at %s.", c.seasons[0].StartsAt)
+	}
+	if !ok {
+		return span, noPeriod("The board has no seasons.")
+	}
+	return span, nil
+}
+
+// previous returns the period of w ahead of the current one, or without that, between seasons, of the one that is shown
+// for it.
+func (c Calendar) previous(w Window, now Micros, current *Period) (Span, error) {
+	if w == WindowAllTime {
+		return Span{}, noPeriod("Window %s has one period.", w)
+	}
+	shown, err := c.began(w, now)
+	if err != nil {
+		return shown, err
+	}
+	if current != nil {
+		shown.StartsAt = current.StartsAt
+	}
+	span, ok := c.Before(w, shown.StartsAt)
+	if !ok {
+		return span, noPeriod("No %s came before %s.", w, shown.Name)
+	}
+	return span, nil
+}
+
+// find returns the period of w with this name, which has begun at the moment now.
+func (c Calendar) find(w Window, name string, now Micros) (Span, error) {
+	if !w.canBeNamed(name) {
+		return Span{}, &PeriodError{Detail: "want " + w.names(), Malformed: true}
+	}
+	span, err := c.Named(w, name)
+	switch {
+	case err != nil && w == WindowSeason:
+		return span, noPeriod("The board has no season %s.", name)
+	case err != nil:
+		return span, noPeriod("%s does not occur in the board's time zone, %s.", name, c.zone)
+	case span.StartsAt > now:
+		return span, noPeriod("%s has not begun, it does at %s.", name, span.StartsAt)
+	}
+	return span, nil
+}
+
+// PeriodFinder looks periods up.
+type PeriodFinder interface {
+	// PeriodNamed finds a period that there is; ErrPeriodNotFound.
+	PeriodNamed(ctx context.Context, boardID int64, w Window, name string) (Period, error)
+	// FirstPeriod is the oldest one of a window that there is; ErrPeriodNotFound.
+	FirstPeriod(ctx context.Context, boardID int64, w Window) (Period, error)
+}
+
+// FindPast returns the period of a span that Listing.Find has found, at the moment now. One that is over and in which
+// nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. Retention deletes
+// periods from the oldest on, so only one that is later than a period which is still there is taken for quiet.
+func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
+	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
+	if !errors.Is(err, ErrPeriodNotFound) {
+		return p, err
+	}
+	l := Listing{Board: *b}
+	if !slices.Contains(b.Rules.Windows, w) {
+		return p, l.noWindow(w)
+	}
+	first, err := finder.FirstPeriod(ctx, b.ID, w)
+	if err != nil && !errors.Is(err, ErrPeriodNotFound) {
+		return p, err
+	}
+	_, givesUp := b.Rules.Keep[w]
+	unseen := err != nil && w == WindowSeason && !givesUp // all seasons so far were quiet; other windows begin with the board
+	if span.EndsAt > now || !unseen && (err != nil || span.StartsAt < first.StartsAt) {
+		return p, noPeriod("%s is not kept any more, or the board did not have window %s then.", span.Name, w)
+	}
+	return Period{
+		BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt, State: PeriodStateClosed, Committed: span.EndsAt,
+	}, nil
+}

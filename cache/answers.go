@@ -1,8 +1,12 @@
 package cache
 
 import (
+	"container/list"
 	"context"
 	"errors"
+	"fmt"
+	"hash/maphash"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -251,4 +255,182 @@ func isAnswer(err error) bool {
 func isRule(err error) bool {
 	var rule *leaderboard.RuleError
 	return errors.As(err, &rule)
+}
+
+// future is a value that somebody is at work on.
+type future[V any] struct {
+	done  chan struct{}
+	value V // value and err: read after done
+	err   error
+}
+
+// wait blocks until the value is there or ctx has ended.
+func (f *future[V]) wait(ctx context.Context) (V, error) {
+	select {
+	case <-f.done:
+		return f.value, f.err
+	case <-ctx.Done():
+		var none V
+		return none, ctx.Err()
+	}
+}
+
+// calls lets callers that want the same thing share one call. The work goes on when the caller who happened to be first
+// has left.
+type calls[K comparable, V any] struct {
+	timeout time.Duration // of the work
+
+	mu      sync.Mutex
+	running map[K]*future[V]
+}
+
+// start joins the call of key, or begins one in a goroutine of its own. At its end, before any waiter goes on, then runs,
+// unless the key was forgotten in the meantime.
+func (c *calls[K, V]) start(ctx context.Context, key K, work func(context.Context) (V, error), then func(V, error)) *future[V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.running[key]; ok {
+		return f
+	}
+	if c.running == nil {
+		c.running = map[K]*future[V]{}
+	}
+	f := &future[V]{done: make(chan struct{})}
+	c.running[key] = f
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		defer close(f.done)
+		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		f.value, f.err = guarded(ctx, work)
+		c.end(key, f, then)
+	}()
+	return f
+}
+
+// end takes a call off the list. While it runs then, nobody forgets the key.
+func (c *calls[K, V]) end(key K, f *future[V], then func(V, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running[key] == f {
+		delete(c.running, key)
+		then(f.value, f.err)
+	}
+}
+
+// forget makes the next start begin a new call; what the present one brings is not kept.
+func (c *calls[K, V]) forget(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, key)
+}
+
+// guarded turns a panic of work into an error: it runs in a goroutine where nobody else would recover it.
+func guarded[V any](ctx context.Context, work func(context.Context) (V, error)) (value V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cache: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return work(ctx)
+}
+
+// lruShards keeps readers on many cores from waiting for one lock.
+const lruShards = 8
+
+// lru is a map bounded by the number of its entries and by their size in bytes; who was not read for the longest goes.
+type lru[K comparable, V any] struct {
+	seed   maphash.Seed
+	shards [lruShards]lruShard[K, V]
+}
+
+type lruShard[K comparable, V any] struct {
+	maxEntries, maxBytes int
+
+	mu    sync.Mutex
+	byKey map[K]*list.Element // of *lruEntry[K, V]
+	order *list.List          // most recently read first
+	bytes int
+}
+
+type lruEntry[K comparable, V any] struct {
+	key   K
+	value V
+	bytes int
+}
+
+func newLRU[K comparable, V any](maxEntries, maxBytes int) *lru[K, V] {
+	l := &lru[K, V]{seed: maphash.MakeSeed()}
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.maxEntries, s.maxBytes = max(1, maxEntries/lruShards), maxBytes/lruShards
+		s.byKey, s.order = map[K]*list.Element{}, list.New()
+	}
+	return l
+}
+
+func (l *lru[K, V]) shard(key K) *lruShard[K, V] {
+	return &l.shards[maphash.Comparable(l.seed, key)%lruShards]
+}
+
+func (l *lru[K, V]) get(key K) (V, bool) {
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.byKey[key]
+	if !ok {
+		var none V
+		return none, false
+	}
+	s.order.MoveToFront(e)
+	return e.Value.(*lruEntry[K, V]).value, true
+}
+
+// update sets the value of key to what change makes of the present one; ok says whether there is one. A value larger
+// than the whole bound is not kept.
+func (l *lru[K, V]) update(key K, bytes int, change func(old V, ok bool) V) {
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var old V
+	e, ok := s.byKey[key]
+	if ok {
+		old = e.Value.(*lruEntry[K, V]).value
+		s.remove(e)
+	}
+	value := change(old, ok)
+	if bytes > s.maxBytes {
+		return
+	}
+	s.byKey[key] = s.order.PushFront(&lruEntry[K, V]{key, value, bytes})
+	s.bytes += bytes
+	for s.bytes > s.maxBytes || len(s.byKey) > s.maxEntries {
+		s.remove(s.order.Back())
+	}
+}
+
+func (l *lru[K, V]) delete(key K) {
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.byKey[key]; ok {
+		s.remove(e)
+	}
+}
+
+func (s *lruShard[K, V]) remove(e *list.Element) {
+	entry := s.order.Remove(e).(*lruEntry[K, V])
+	delete(s.byKey, entry.key)
+	s.bytes -= entry.bytes
+}
+
+// size returns the number of entries and their bytes.
+func (l *lru[K, V]) size() (entries, bytes int) {
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		entries, bytes = entries+len(s.byKey), bytes+s.bytes
+		s.mu.Unlock()
+	}
+	return entries, bytes
 }

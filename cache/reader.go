@@ -2,12 +2,16 @@ package cache
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"leaderboard"
 	"leaderboard/cache/batch"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
+	"leaderboard/rank"
 )
 
 // Reader answers the reading queries from the nearest layer that can: periods in memory, answers kept in the process,
@@ -170,4 +174,166 @@ func tallied[V any](r *Reader, of shape[V], v V, err error) (V, error) {
 		r.opts.OnAnswer(state.Source, state.Stale)
 	}
 	return v, err
+}
+
+// memoryAttempts bounds how often a period in memory is asked again after it has moved on.
+const memoryAttempts = 3
+
+// fromMemory answers from the period in memory; ok is false when there is none, or it does not get as far as the
+// database or the reader in time. While the database does not say how far it is, the answer is marked stale.
+func fromMemory[V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef, weight, minSeq int64, of shape[V],
+	ask func(*resident.Period) (V, error),
+) (v V, ok bool, err error) {
+	if r.opts.Resident == nil {
+		return v, false, nil
+	}
+	m := r.opts.Resident.Get(p, weight)
+	for attempt := 0; m != nil && attempt < memoryAttempts; attempt++ {
+		at := m.At().Revision
+		if v, err = ask(m); err == nil {
+			at = of.state(v).Revision
+		} else if errors.Is(err, rank.ErrDamaged) {
+			break
+		}
+		verdict := r.opts.Watch.Check(ctx, p.ID, at)
+		switch {
+		case verdict == watch.VerdictDiverged:
+			r.opts.Resident.Drop(p.ID, m)
+			return v, false, nil
+		case verdict == watch.VerdictFresh && at.Seq >= minSeq:
+			r.opts.OnResident()
+			r.visited(p)
+			return v, true, err
+		case verdict == watch.VerdictUnknown && err == nil:
+			return of.stale(v), true, nil
+		case verdict == watch.VerdictUnknown, !r.opts.Resident.Await(ctx, p.ID, m, at):
+			return v, false, nil
+		}
+	}
+	return v, false, nil
+}
+
+// behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks
+// MySQL.
+const behindPause = 5 * time.Millisecond
+
+// judgeOf holds answers about a period against the watch. Without one all are fresh.
+func judgeOf[V any](r *Reader, period int64, of shape[V]) judge[V] {
+	j := judge[V]{
+		check:   func(context.Context, V) watch.Verdict { return watch.VerdictFresh },
+		now:     func(V) watch.Verdict { return watch.VerdictFresh },
+		isStale: func(v V) bool { return of.state(v).Stale }, stale: of.stale,
+	}
+	if w := r.opts.Watch; w != nil {
+		j.check = func(ctx context.Context, v V) watch.Verdict { return w.Check(ctx, period, of.state(v).Revision) }
+		j.now = func(v V) watch.Verdict { return w.Judge(period, of.state(v).Revision) }
+	}
+	return j
+}
+
+// fetch asks Redis, unless fromCopy is nil, then MySQL. What comes is not older than the watch lets pass, or marked stale.
+func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
+	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
+) (V, error) {
+	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) && r.redis.Allow() {
+		v, err := askCopy(ctx, r, p, fromCopy)
+		if err == nil || isAnswer(err) {
+			return v, err
+		}
+	}
+	return askDatabase(ctx, judgeOf(r, p.ID, of), fromDatabase)
+}
+
+// askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
+// for all of it.
+func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
+	defer cancel()
+	v, short, err := fromCopy(ctx)
+	r.redis.Done(!topn.Failed(err))
+	if errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause) {
+		return again(ctx, fromCopy)
+	}
+	if r.opts.Demand == nil {
+		return v, err
+	}
+	switch {
+	case errors.Is(err, topn.ErrMissing), errors.Is(err, topn.ErrDamaged):
+		if r.opts.Demand(p)(ctx) == nil {
+			return again(ctx, fromCopy)
+		}
+	case short:
+		r.opts.Demand(p) // exact as far as it goes, and due for renewal
+	}
+	return v, err
+}
+
+func again[V any](ctx context.Context, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+	v, _, err := fromCopy(ctx)
+	return v, err
+}
+
+// judge holds answers of one kind against the watch.
+type judge[V any] struct {
+	check   func(context.Context, V) watch.Verdict // may wait for the watch
+	now     func(V) watch.Verdict
+	isStale func(V) bool
+	stale   func(V) V // the answer marked stale
+}
+
+const (
+	// askFor is how long the database is asked again because something newer went out meanwhile, as does between batches
+	// that overtake each other.
+	askFor = 3 * time.Second
+	// askAttempts is how often at least.
+	askAttempts = 2
+	// askPause lies between two of them.
+	askPause = time.Millisecond
+)
+
+// askDatabase asks until an answer is fresh. One that never gets there, or that nobody can judge, is marked stale.
+func askDatabase[V any](ctx context.Context, j judge[V], ask func(context.Context) (V, error)) (v V, err error) {
+	began := time.Now()
+	for try := 0; try < askAttempts || time.Since(began) < askFor; try++ {
+		if v, err = ask(ctx); err != nil {
+			return v, err
+		}
+		switch j.check(ctx, v) {
+		case watch.VerdictFresh:
+			return v, nil
+		case watch.VerdictUnknown:
+			return j.stale(v), nil
+		}
+		if !pause(ctx, askPause) {
+			return v, ctx.Err()
+		}
+	}
+	return j.stale(v), nil
+}
+
+// confirmAttempts bounds how often an answer is asked for again because a newer one went out before it.
+const confirmAttempts = 3
+
+// confirmed gets an answer, and judges it once more right before it goes out: a newer one may have gone out since it was
+// found, by another call.
+func confirmed[K comparable, V any](ctx context.Context, kept *answers[K, V], key K, minSeq int64, j judge[V], load load[V]) (v V, err error) {
+	for range confirmAttempts {
+		v, err = kept.get(ctx, key, minSeq, load)
+		if err != nil || j.isStale(v) || j.now(v) != watch.VerdictOld {
+			return v, err
+		}
+	}
+	return j.stale(v), nil
+}
+
+// pause waits for d; false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -1,6 +1,10 @@
 package rank
 
-import "leaderboard"
+import (
+	"slices"
+
+	"leaderboard"
+)
 
 // Top returns the ranks of the best entry of a period.
 func Top() leaderboard.Ranks { return leaderboard.Ranks{Strict: 1, Tied: 1, Dense: 1} }
@@ -22,4 +26,77 @@ func Number(first leaderboard.Ranks, keys []Key) []leaderboard.Ranks {
 // total.
 func StartAround(q leaderboard.PageQuery, ahead, total int64) int64 {
 	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
+}
+
+// Selection is which of the members asked for an answer shows: a run of them and the one whose standing is told in any
+// case. Their positions follow from the order alone; ranks on the board are needed only of those shown.
+type Selection struct {
+	keys      []Key // of the members that have an entry, best first
+	positions []leaderboard.Ranks
+	from, to  int // the run
+	self      int // index, -1: not asked for, or without an entry
+}
+
+// Select applies the bounds of a query. keys are those of the members that have an entry, in ascending order.
+func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
+	s := Selection{keys: keys, positions: Number(Top(), keys), self: -1}
+	s.from = min(max(0, q.Offset), len(keys))
+	s.to = len(keys)
+	if q.Limit > 0 {
+		s.to = min(s.from+q.Limit, len(keys))
+	}
+	if q.Self != "" {
+		s.self = slices.IndexFunc(keys, func(k Key) bool { return k[HeadLen:] == Key(q.Self) })
+	}
+	return s
+}
+
+// Keys returns those whose ranks are needed, in ascending order.
+func (s *Selection) Keys() []Key {
+	run := s.keys[s.from:s.to]
+	switch {
+	case s.self < 0 || s.self >= s.from && s.self < s.to:
+		return run
+	case s.self < s.from:
+		return slices.Concat(s.keys[s.self:s.self+1], run)
+	default:
+		return slices.Concat(run, s.keys[s.self:s.self+1])
+	}
+}
+
+// Standings returns those selected; ranks are those of Keys, in their order.
+func (s *Selection) Standings(codec Codec, ranks []leaderboard.Ranks) (*leaderboard.Standings, error) {
+	out := &leaderboard.Standings{Ranked: len(s.keys), Entries: make([]leaderboard.Standing, 0, s.to-s.from)}
+	at := 0
+	standing := func(i int) (leaderboard.Standing, error) {
+		e, err := codec.Entry(s.keys[i])
+		r := ranks[at]
+		at++
+		return leaderboard.Standing{Ranked: leaderboard.Ranked{Ranks: r, Entry: e}, Position: s.positions[i]}, err
+	}
+	self := func() error {
+		one, err := standing(s.self)
+		out.Self = &one
+		return err
+	}
+	if s.self >= 0 && s.self < s.from {
+		if err := self(); err != nil {
+			return nil, err
+		}
+	}
+	for i := s.from; i < s.to; i++ {
+		one, err := standing(i)
+		if err != nil {
+			return nil, err
+		}
+		if out.Entries = append(out.Entries, one); i == s.self {
+			out.Self = &one
+		}
+	}
+	if s.self >= s.to {
+		if err := self(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

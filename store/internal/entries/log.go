@@ -1,11 +1,16 @@
 package entries
 
 import (
+	"cmp"
+	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/db"
 )
 
 // The payload of a row of changes, format 1: a head of two bytes, the format and the orientation of the keys (bit 0:
@@ -114,4 +119,148 @@ func orientedCodec(orientation byte) rank.Codec {
 		rules.Tiebreak.Order = leaderboard.OrderAsc
 	}
 	return rank.CodecOf(&rules)
+}
+
+// Decoder reads the payload of a row of the log.
+type Decoder func(payload []byte, firstSeq, lastSeq int64) ([]leaderboard.Change, error)
+
+// Place is where in the log of a period reading goes on: after the state at a seq.
+type Place struct{ PeriodID, Seq int64 }
+
+// ReadLog reads the change log of a period: at most limit commits after the state at fromSeq, in order, none when there
+// are none yet. Errors: ErrPeriodNotFound; ErrLogPruned when the log does not hold the commit that starts at fromSeq
+// though the period is ahead of it.
+func ReadLog(ctx context.Context, d *db.DB, q db.Querier, periodID, fromSeq int64, limit int, decode Decoder) ([]leaderboard.Commit, error) {
+	p := Place{periodID, fromSeq}
+	parts, err := readParts(ctx, d, q, placeText(p, limit), decode)
+	if err != nil {
+		return nil, err
+	}
+	part := p.judge(parts[periodID])
+	return part.Commits, part.Err
+}
+
+// ReadLogs reads the change logs of many periods, each of them once and at most db.MaxRows, in one statement. Of each
+// come the commits of its next changes, at most as many, and one commit at least: a flood on one does not keep others
+// back. What ReadLog returns as errors is the Err of a part. An error is that of all.
+func ReadLogs(ctx context.Context, d *db.DB, q db.Querier, places []Place, changes int, decode Decoder) (map[int64]leaderboard.LogPart, error) {
+	if len(places) == 0 {
+		return nil, nil
+	}
+	parts, err := readParts(ctx, d, q, placesText(places, changes), decode)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		part := parts[p.PeriodID]
+		if part != nil && len(part.Commits) == 0 && part.At.Seq > p.Seq { // the next commit is larger, or pruned
+			one, err := readParts(ctx, d, q, placeText(p, 1), decode)
+			if err != nil {
+				return nil, err
+			}
+			part = one[p.PeriodID]
+		}
+		parts[p.PeriodID] = p.judge(part)
+	}
+	out := make(map[int64]leaderboard.LogPart, len(places))
+	for id, part := range parts {
+		out[id] = *part
+	}
+	return out, nil
+}
+
+// judge says what is wrong with what was read of a period, nil when nothing was.
+func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
+	switch {
+	case part == nil:
+		return &leaderboard.LogPart{Err: leaderboard.ErrPeriodNotFound}
+	case part.Err != nil:
+		part.Commits = nil
+	case len(part.Commits) == 0 && part.At.Seq > p.Seq, len(part.Commits) > 0 && part.Commits[0].From().Seq != p.Seq:
+		part.Commits, part.Err = nil, fmt.Errorf("%w: nothing starts at %d, the period is at %d", leaderboard.ErrLogPruned, p.Seq, part.At.Seq)
+	}
+	for i := 1; i < len(part.Commits); i++ {
+		if part.Commits[i].From() != part.Commits[i-1].To() { // whoever goes on from there is told
+			part.Commits = part.Commits[:i]
+		}
+	}
+	return part
+}
+
+const (
+	// stateText and commitText have the same columns: the first is a commit without a beginning.
+	stateText  = "SELECT id, history, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
+	commitText = ") UNION ALL (SELECT period_id, 0, first_seq, last_seq, prev_committed_at, committed_at, entry_count, payload FROM changes WHERE "
+)
+
+// placeText is the statement for the state of a period and the next commits of its log.
+func placeText(p Place, limit int) string {
+	t := (&db.Text{}).Str(stateText).Int(p.PeriodID).Str(commitText).Str("period_id = ").Int(p.PeriodID)
+	return t.Str(" AND last_seq > ").Int(p.Seq).Str(" ORDER BY last_seq LIMIT ").Int(int64(max(1, limit))).Str(")").String()
+}
+
+// placesText is the statement for the states of periods and the commits of their next changes.
+func placesText(places []Place, changes int) string {
+	t := (&db.Text{}).Str(stateText)
+	for i, p := range places {
+		t.Comma(i).Int(p.PeriodID)
+	}
+	t.Str(commitText)
+	for i, p := range places {
+		if i > 0 {
+			t.Str(" OR ")
+		}
+		t.Str("period_id = ").Int(p.PeriodID).Str(" AND last_seq > ").Int(p.Seq).Str(" AND last_seq <= ").Int(p.Seq + int64(max(1, changes)))
+	}
+	return t.Str(")").String()
+}
+
+// readParts returns what is there of each period, in order.
+func readParts(ctx context.Context, d *db.DB, q db.Querier, text string, decode Decoder) (map[int64]*leaderboard.LogPart, error) {
+	rows, err := q.QueryContext(ctx, d.Limited(text))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	parts := map[int64]*leaderboard.LogPart{}
+	part := func(id int64) *leaderboard.LogPart {
+		if parts[id] == nil {
+			parts[id] = &leaderboard.LogPart{}
+		}
+		return parts[id]
+	}
+	for rows.Next() {
+		var (
+			c               leaderboard.Commit
+			prev, committed sql.NullTime
+			payload         sql.RawBytes
+		)
+		if err := rows.Scan(&c.PeriodID, &c.History, &c.FirstSeq, &c.LastSeq, &prev, &committed, &c.EntryCount, &payload); err != nil {
+			return nil, err
+		}
+		c.PrevCommittedAt, c.CommittedAt = leaderboard.MicrosOf(prev.Time), leaderboard.MicrosOf(committed.Time)
+		if c.FirstSeq == 0 {
+			part(c.PeriodID).At = c.To()
+			continue
+		}
+		p := part(c.PeriodID)
+		if c.Changes, err = decode(payload, c.FirstSeq, c.LastSeq); err != nil {
+			p.Err = fmt.Errorf("period %d, commit %d: %w", c.PeriodID, c.LastSeq, err)
+		}
+		p.Commits = append(p.Commits, c)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for id, p := range parts {
+		if p.At == (leaderboard.Revision{}) { // the log of a period that is gone, or being deleted
+			delete(parts, id)
+			continue
+		}
+		for i := range p.Commits {
+			p.Commits[i].History = p.At.History
+		}
+		slices.SortFunc(p.Commits, func(a, b leaderboard.Commit) int { return cmp.Compare(a.LastSeq, b.LastSeq) })
+	}
+	return parts, nil
 }
