@@ -4,12 +4,12 @@
 // Its files read in layers, each of which uses only those before it:
 //
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
-//	entry, labels, calendar       what rules and entries are made of
+//	entry, labels, calendar                 what rules and entries are made of
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	policy, submit                          what a submission does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
-//	revision, period                         states of a period, periods, finding one by name
+//	revision, period                        states of a period, periods, finding one by name
 //	query, combined, copy, derivation, run  what is asked and answered
 //	people, hidden                          profiles, friends, erasure, hidden members
 package leaderboard

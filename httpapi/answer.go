@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"encoding/binary"
 	"net/http"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"leaderboard"
 )
@@ -174,4 +177,225 @@ func (s *shownProfiles) appendTo(b []byte, i int) []byte {
 	b = appendString(append(b, `,"avatar_url":`...), p.AvatarURL)
 	b = append(append(b, `,"attributes":`...), p.Attributes...)
 	return append(b, '}')
+}
+
+// The answers that are served most are encoded by appending; the tests compare the result with encoding/json.
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD; U+2028 and U+2029 are escaped, so
+// that the text is also valid JavaScript.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if c >= ' ' && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			b = appendEscape(append(b, s[start:i]...), c)
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && size == 1) || r == '\u2028' || r == '\u2029' {
+			b = append(b, s[start:i]...)
+			b = append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+			start = i + size
+		}
+		i += size
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\b':
+		return append(b, '\\', 'b')
+	case '\f':
+		return append(b, '\\', 'f')
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	default:
+		return append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+	}
+}
+
+func appendTime(b []byte, t leaderboard.Micros) []byte {
+	return append(t.AppendTo(append(b, '"')), '"')
+}
+
+// appendOptInt and appendOptTime write null for nil.
+func appendOptInt(b []byte, v *int64) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, *v, 10)
+}
+
+func appendOptTime(b []byte, t *leaderboard.Micros) []byte {
+	if t == nil {
+		return append(b, "null"...)
+	}
+	return appendTime(b, *t)
+}
+
+// appendRanked appends the members of an entry's object, without the braces.
+func appendRanked(b []byte, f form, r *leaderboard.Ranked) []byte {
+	return appendEntry(append(appendRanks(b, f.mode, &r.Ranks), ','), f.tie, &r.Entry)
+}
+
+// form is what entries look like besides what they are: their ranks in a mode, and the board's rules of tiebreaks.
+type form struct {
+	mode leaderboard.Mode
+	tie  *leaderboard.Tiebreak
+}
+
+// form returns that of an answer.
+func (on *target) form() form { return form{on.query.Mode, &on.ref.Rules.Tiebreak} }
+
+// appendRanks appends the member rank, or one for each mode.
+func appendRanks(b []byte, mode leaderboard.Mode, r *leaderboard.Ranks) []byte {
+	if mode != leaderboard.ModeAll {
+		return strconv.AppendInt(append(b, `"rank":`...), r.In(mode), 10)
+	}
+	return appendDense(append(appendStrictTied(b, r), ','), r)
+}
+
+func appendStrictTied(b []byte, r *leaderboard.Ranks) []byte {
+	b = strconv.AppendInt(append(b, `"strict_rank":`...), r.Strict, 10)
+	return strconv.AppendInt(append(b, `,"tied_rank":`...), r.Tied, 10)
+}
+
+// appendDense appends the member dense_rank, null when that is not known.
+func appendDense(b []byte, r *leaderboard.Ranks) []byte {
+	b = append(b, `"dense_rank":`...)
+	if r.Dense == 0 {
+		return append(b, "null"...)
+	}
+	return strconv.AppendInt(b, r.Dense, 10)
+}
+
+func appendEntry(b []byte, tie *leaderboard.Tiebreak, e *leaderboard.Entry) []byte {
+	b = appendString(append(b, `"member":`...), e.Member)
+	b = strconv.AppendInt(append(b, `,"score":`...), e.Score, 10)
+	b = appendTiebreak(append(b, ','), tie, e.Tiebreak)
+	return appendTime(append(b, `,"created_time":`...), e.CreatedTime)
+}
+
+// appendTiebreak appends the member tiebreak, and fields when the board has any.
+func appendTiebreak(b []byte, tie *leaderboard.Tiebreak, v int64) []byte {
+	b = strconv.AppendInt(append(b, `"tiebreak":`...), v, 10)
+	if len(tie.Fields) == 0 {
+		return b
+	}
+	b = append(b, `,"fields":{`...)
+	for i, f := range tie.Unpack(v) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(appendString(b, f.Name), ':'), f.Value, 10)
+	}
+	return append(b, '}')
+}
+
+func appendPercentile(b []byte, tied, total int64) []byte {
+	return strconv.AppendFloat(append(b, `"percentile":`...), leaderboard.Percentile(tied, total), 'f', -1, 64)
+}
+
+// etagHash is a strong ETag in the making: the hash of the state of the period and of the query in normal form, but not
+// of where the answer came from. It is the same on every server.
+type etagHash uint64
+
+// answerFormat changes with the form of the answers.
+const answerFormat = 2
+
+// newETag begins the hash of an answer of a route.
+func newETag(ref *leaderboard.PeriodRef, st *leaderboard.State, route string, mode leaderboard.Mode) etagHash {
+	h := emptyETag.int(answerFormat).int(ref.ID).int(st.History).int(st.Seq).int(int64(st.AsOf)).text(route).text(string(mode))
+	if len(ref.Rules.Tiebreak.Fields) > 0 { // while a board has no entries they may change
+		h = h.text(ref.Rules.Tiebreak.Layout())
+	}
+	return h
+}
+
+// emptyETag is where the hash begins.
+const emptyETag = etagHash(14695981039346656037)
+
+// int adds a number: FNV-1a with 64 bits at a time in the place of 8, and a shift that brings the high ones down.
+func (h etagHash) int(v int64) etagHash {
+	h = (h ^ etagHash(v)) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
+
+func (h etagHash) text(s string) etagHash {
+	h = h.int(int64(len(s)))
+	for ; len(s) > 8; s = s[8:] {
+		h = h.int(int64(binary.LittleEndian.Uint64([]byte(s[:8]))))
+	}
+	var end [8]byte
+	copy(end[:], s)
+	return h.int(int64(binary.LittleEndian.Uint64(end[:])))
+}
+
+// dense adds whether an answer in mode all knows a dense rank, which does not follow from the state: copies of it count
+// less deep than others.
+func (h etagHash) dense(mode leaderboard.Mode, r *leaderboard.Ranks) etagHash {
+	if mode != leaderboard.ModeAll {
+		return h
+	}
+	return h.int(min(1, r.Dense))
+}
+
+// denseOf is dense for a page, of which all entries are known or none.
+func (h etagHash) denseOf(mode leaderboard.Mode, entries []leaderboard.Ranked) etagHash {
+	if len(entries) == 0 {
+		return h
+	}
+	return h.dense(mode, &entries[0].Ranks)
+}
+
+// etag returns the header's value: the seq, for people, and the hash.
+func (h etagHash) etag(seq int64) string {
+	b := make([]byte, 0, 40)
+	b = append(b, '"')
+	b = strconv.AppendInt(b, seq, 10)
+	b = append(b, '-')
+	b = strconv.AppendUint(b, uint64(h), 16)
+	return string(append(b, '"'))
+}
+
+// noneMatch says whether If-None-Match names an answer by the tag of its plain form or of its compressed one, and by
+// which (weak comparison, RFC 9110 section 13.1.2).
+func noneMatch(headers []string, etag string) (tag string, ok bool) {
+	for _, h := range headers {
+		for h != "" {
+			h = strings.TrimLeft(h, ", \t")
+			if strings.HasPrefix(h, "*") {
+				return etag, true
+			}
+			h = strings.TrimPrefix(h, "W/")
+			if !strings.HasPrefix(h, `"`) {
+				break // not a list of tags: as if it were not there
+			}
+			end := strings.IndexByte(h[1:], '"')
+			if end < 0 {
+				break
+			}
+			tag := h[:end+2]
+			if tag == etag || strings.HasSuffix(tag, gzipTagEnd) && tag[:len(tag)-len(gzipTagEnd)] == etag[:len(etag)-1] {
+				return tag, true
+			}
+			h = h[end+2:]
+		}
+	}
+	return "", false
 }
