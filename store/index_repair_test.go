@@ -261,7 +261,7 @@ func TestIndexResumed(t *testing.T) {
 		if err != nil || !st.Building || st.Counted == 0 {
 			t.Fatalf("%+v, %v", st, err)
 		}
-		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunStateFailed || recorded.Kind != leaderboard.RunKindIndex {
+		if recorded, err := s.Run(t.Context(), run.ID); err != nil || recorded.State != leaderboard.RunStateFailed || recorded.Kind != leaderboard.RunKindIndex || recorded.Error != "the server was stopped" {
 			t.Errorf("%+v, %v", recorded, err)
 		}
 		if err := c.write(t.Context(), s, rng, 10); err != nil {
