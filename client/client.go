@@ -262,6 +262,9 @@ func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Co
 // mayPass says whether an error may be gone at the next attempt.
 func mayPass(err error) bool {
 	if p, ok := errors.AsType[*Problem](err); ok {
+		if p.Run != nil {
+			return false // the next one would do the same work again
+		}
 		switch p.Status {
 		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true

@@ -39,7 +39,7 @@ type RebuildOptions struct {
 }
 
 // Rebuild starts a run, or joins one that is asked for already. finished says that the run is over; its State says how
-// it went. Needs scope admin.
+// it went. One that was waited for and failed is returned too, with a *Problem, and is not tried again. Needs scope admin.
 func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
 	query := newParams()
 	if o.Wait > 0 {
@@ -53,6 +53,9 @@ func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (r
 			Period string              `json:"period,omitempty"`
 		}{o.Kind, o.Window, o.Period},
 	})
+	if failed, ok := errors.AsType[*Problem](err); ok && failed.Run != nil {
+		return *failed.Run, true, err
+	}
 	if err != nil {
 		return run, false, err
 	}

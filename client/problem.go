@@ -20,6 +20,7 @@ type Problem struct {
 	Status int          `json:"status"`
 	Detail string       `json:"detail"`
 	Errors []InputError `json:"errors,omitempty"`
+	Run    *Run         `json:"run,omitempty"` // that failed, see Rebuild
 
 	// RetryAfter is how long the server asks to wait, 0 when it does not.
 	RetryAfter time.Duration `json:"-"`

@@ -77,6 +77,22 @@ func scripted(t *testing.T, s *script, waited *[]time.Duration, options ...clien
 	return c
 }
 
+// TestFailedRunIsNotRepeated: a run that was waited for and failed is there with the error, and is not begun again.
+func TestFailedRunIsNotRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		const failed = `{"type":"/problems/run-failed","title":"The run failed","status":503,"detail":"No.","run":{"id":7,"state":"failed","error":"MySQL is away"}}`
+		s := &script{answers: []func(*http.Request) (*http.Response, error){answer(503, failed, 5)}}
+		run, finished, err := scripted(t, s, &waited, client.WithMaxWait(time.Minute)).Rebuild(t.Context(), "b", client.RebuildOptions{Wait: time.Second})
+		if p, ok := errors.AsType[*client.Problem](err); !ok || p.Code() != "run-failed" || !finished || run.ID != 7 || run.Error != "MySQL is away" {
+			t.Errorf("%+v, %t, %v", run, finished, err)
+		}
+		if len(waited) > 0 {
+			t.Errorf("it was tried again after %v", waited)
+		}
+	})
+}
+
 var oneScore = []leaderboard.Submission{{Member: "m", Score: 5}}
 
 // TestWritesAreRepeated: under one key, after what the server asks for, whatever went wrong before.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -298,6 +299,10 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 		}
 		done := run
 		done.State, done.Took, done.Rows = leaderboard.RunStateDone, 12500*time.Microsecond, 2
+		if err := f.enter("Run"); err != nil {
+			done.State, done.Error = leaderboard.RunStateFailed, err.Error()
+			return done, errors.Join(err, f.FinishRun(ctx, done))
+		}
 		return done, f.FinishRun(ctx, done)
 	}, f.wrote(err)
 }

@@ -28,6 +28,7 @@ type rejection struct {
 	code   string
 	detail string // "" for that of the kind
 	errors []inputError
+	run    any // of codeRunFailed: that run
 }
 
 func (r *rejection) Error() string { return r.code + ": " + r.detail }
@@ -129,6 +130,7 @@ type problem struct {
 	Status int          `json:"status"`
 	Detail string       `json:"detail"`
 	Errors []inputError `json:"errors,omitempty"`
+	Run    any          `json:"run,omitempty"`
 }
 
 // writeProblem answers with an error, as nothing else does. It returns the row that it answered with.
@@ -137,7 +139,11 @@ func writeProblem(w http.ResponseWriter, err error) *kind {
 	if detail == "" {
 		detail = k.detail
 	}
-	body, merr := json.Marshal(problem{k.typ(), k.title, k.status, detail, errs}, jsontext.AllowInvalidUTF8(true))
+	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs}
+	if own, ok := errors.AsType[*rejection](err); ok {
+		out.Run = own.run
+	}
+	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // every string in it is legible by construction
 		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":""}`)
 	}

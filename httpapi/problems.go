@@ -24,6 +24,7 @@ const (
 	codeMemberHidden = "member-hidden"
 	codeConflict     = "board-conflict"
 	codeNoPeriod     = "period-not-found"
+	codeRunFailed    = "run-failed"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -301,6 +302,12 @@ var kinds = []kind{
 		title:  "The service is not available",
 		detail: "The database does not answer. Nothing was done.",
 		help:   "Try again after the time in Retry-After.",
+	},
+	{
+		code: codeRunFailed, status: 503, wait: 5 * time.Second,
+		title:  "The run failed",
+		detail: "The run failed.",
+		help:   "The member run says why. What was there before it is as it was; the same request begins another run.",
 	},
 	{
 		code: codeTimeout, status: 503, wait: time.Second, when: context.DeadlineExceeded,

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -68,6 +69,12 @@ func showRun(r *leaderboard.Run) runJSON {
 	}
 }
 
+// runFailed makes the error of a run that was waited for and failed: who only looks at the status, as cron jobs do, is to
+// hear of it.
+func runFailed(r *leaderboard.Run) error {
+	return &rejection{code: codeRunFailed, detail: "The run failed: " + cmp.Or(r.Error, "see the log") + ".", run: showRun(r)}
+}
+
 // rebuild answers POST …/rebuild: 202 with the run under way, or with ?wait= 200 with the finished one.
 func (h *runHandlers) rebuild(c *call) error {
 	var body struct {
@@ -111,6 +118,9 @@ func (h *runHandlers) rebuild(c *call) error {
 		ctx, cancel := context.WithTimeout(c.ctx, wait)
 		defer cancel()
 		done, err := finished(ctx)
+		if done.State == leaderboard.RunStateFailed {
+			return runFailed(&done)
+		}
 		if err == nil || done.State != "" && done.State != leaderboard.RunStateRunning {
 			return c.sendJSON(http.StatusOK, showRun(&done)) // its state says how it went
 		}
