@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"leaderboard"
@@ -121,7 +122,10 @@ type ProfileLookup interface {
 }
 
 // profileFinder finds the profiles of an answer.
-type profileFinder struct{ profiles ProfileLookup }
+type profileFinder struct {
+	profiles ProfileLookup
+	fresh    func(period int64, r leaderboard.Revision) bool // Config.Fresh
+}
 
 // shownProfiles are the profiles that an answer shows beside its entries. The zero value is none.
 type shownProfiles struct {
@@ -129,9 +133,35 @@ type shownProfiles struct {
 	profiles []*leaderboard.Profile // by the index of the entry, nil for a member without one
 }
 
+// slowProfiles is what a look-up of profiles may take before the answer beside which they are shown is judged again.
+const slowProfiles = 50 * time.Millisecond
+
 // of finds the profiles of an answer's members, in one query, when the request has ?profiles=true. When they cannot be
-// looked up, those cached are shown and the state is marked stale: there may be something newer.
-func (l profileFinder) of(c *call, asked bool, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
+// looked up, those cached are shown and the state is marked stale: there may be something newer. So it is when the look-up
+// took so long that the answer is no longer the newest.
+func (l profileFinder) of(c *call, on *target, st *leaderboard.State, n int, member func(i int) string) shownProfiles {
+	return l.find(c, on.profiles, st, func() bool { return l.fresh(on.ref.ID, st.Revision) }, n, member)
+}
+
+// ofEntries is of for a run of entries.
+func (l profileFinder) ofEntries(c *call, on *target, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
+	return l.of(c, on, st, len(entries), func(i int) string { return entries[i].Member })
+}
+
+// ofSelection is of for an answer about several boards, each in a state of its own.
+func (l profileFinder) ofSelection(c *call, s *selection, st *leaderboard.State, a *combinedAnswer) shownProfiles {
+	fresh := func() bool {
+		for i := range a.states {
+			if !l.fresh(s.refs[i].ID, a.states[i].Revision) {
+				return false
+			}
+		}
+		return true
+	}
+	return l.find(c, s.profiles, st, fresh, a.n, func(i int) string { return a.entry(i).Member })
+}
+
+func (l profileFinder) find(c *call, asked bool, st *leaderboard.State, fresh func() bool, n int, member func(i int) string) shownProfiles {
 	if !asked {
 		return shownProfiles{}
 	}
@@ -139,16 +169,12 @@ func (l profileFinder) of(c *call, asked bool, st *leaderboard.State, n int, mem
 	for i := range members {
 		members[i] = member(i)
 	}
+	began := time.Now()
 	profiles, err := l.profiles.ProfilesOf(c.ctx, members)
-	if err != nil {
+	if err != nil || time.Since(began) > slowProfiles && !fresh() {
 		st.Stale = true
 	}
 	return shownProfiles{asked: true, profiles: profiles}
-}
-
-// ofEntries is of for a run of entries.
-func (l profileFinder) ofEntries(c *call, asked bool, st *leaderboard.State, entries []leaderboard.Ranked) shownProfiles {
-	return l.of(c, asked, st, len(entries), func(i int) string { return entries[i].Member })
 }
 
 // addTo adds what is shown to an answer's ETag: a profile can change when the entries do not.

@@ -15,7 +15,9 @@ type Config struct {
 	Catalog  Catalog
 	Rankings leaderboard.Rankings
 	Combined leaderboard.CombinedRankings
-	Writer   Writer
+	// Fresh says whether an answer about a period may still go out, after something slow came between. nil: always.
+	Fresh  func(period int64, r leaderboard.Revision) bool
+	Writer Writer
 	// Admit says whether the writer would refuse a submission of about so many bytes for a board now ("": for several
 	// boards), so that its body need not be read: nil, or what Writer.Submit would return, an ErrOverloaded or
 	// ErrUnavailable. It reserves nothing, never blocks and costs next to nothing. nil admits everything.
@@ -63,6 +65,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.OnRequest == nil {
 		c.OnRequest = func(string, string, int, time.Duration) {}
+	}
+	if c.Fresh == nil {
+		c.Fresh = func(int64, leaderboard.Revision) bool { return true }
 	}
 	if c.CheckRules == nil {
 		c.CheckRules = func(leaderboard.Rules) []leaderboard.FieldError { return nil }

@@ -156,7 +156,7 @@ func (h *friendHandlers) onBoard(c *call) error {
 	st := s.State
 	st.Stale = st.Stale || missed != nil // the list is a cached one
 	n := len(s.Entries)
-	shown := h.reader.of(c, on.profiles, &st, n+1, func(i int) string {
+	shown := h.reader.of(c, &on, &st, n+1, func(i int) string {
 		if i == n {
 			return member
 		}

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"leaderboard"
 )
@@ -212,6 +214,39 @@ func TestProfilesAway(t *testing.T) {
 		}
 		if e.get(noKey, "/v1/boards/classic/"+path).rows().Stale {
 			t.Errorf("%s: without profiles it is stale too", path)
+		}
+	}
+}
+
+// lateProfiles finds profiles after longer than an answer beside them may wait unjudged.
+type lateProfiles struct{ *fake }
+
+func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*leaderboard.Profile, error) {
+	time.Sleep(2 * slowProfiles)
+	return l.fake.ProfilesOf(ctx, members)
+}
+
+// TestProfilesLate: an answer that became old while its profiles were looked up says so.
+func TestProfilesLate(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		for _, fresh := range []bool{false, true} {
+			e := newEnv(t, func(c *Config) {
+				c.Fresh = func(int64, leaderboard.Revision) bool { return fresh }
+				if late {
+					c.Profiles = lateProfiles{c.Profiles.(*fake)}
+				}
+			})
+			e.board("classic", leaderboard.Rules{}, classic()...)
+			for _, path := range []string{"boards/classic/top", "boards/classic/members/4", "rankings/top?boards=classic"} {
+				sign := "?"
+				if strings.Contains(path, sign) {
+					sign = "&"
+				}
+				if r := e.get(noKey, "/v1/"+path+sign+"profiles=true").want(200); r.rows().Stale != (late && !fresh) {
+					t.Errorf("%s: late %t, fresh %t: stale %t", path, late, fresh, r.rows().Stale)
+				}
+			}
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (h *reader) top(c *call) error {
 		return err
 	}
 	st := page.State
-	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
+	shown := h.ofEntries(c, &on, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).int(limit).int(offset).text(q.After).denseOf(q.Mode, page.Entries))
 	entries := entriesOf(&on.ref)
 	body := func(b []byte) []byte { return appendPage(b, on.form(), page, &entries, &shown) }
@@ -55,7 +55,7 @@ func (h *reader) around(c *call) error {
 		return whyAbsent(c, h.hidden, []string{on.ref.Board}, member, err)
 	}
 	st := page.State
-	shown := h.ofEntries(c, on.profiles, &st, page.Entries)
+	shown := h.ofEntries(c, &on, &st, page.Entries)
 	etag := shown.addTo(c.etag(&on, &st).text(member).int(before).int(after).denseOf(on.query.Mode, page.Entries))
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }

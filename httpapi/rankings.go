@@ -136,7 +136,7 @@ func (s *selection) etag(route string, states []leaderboard.State) etagHash {
 
 func (h *combinedReader) send(c *call, s *selection, a combinedAnswer) error {
 	st := s.state(a.states)
-	shown := h.of(c, s.profiles, &st, a.n, func(i int) string { return a.entry(i).Member })
+	shown := h.ofSelection(c, s, &st, &a)
 	return c.respond(&s.target, &st, shown.addTo(a.etag), func(b []byte) []byte {
 		b = s.appendBoards(b, a.states, &st)
 		b = append(b, `,"entries":[`...)

@@ -23,7 +23,7 @@ func (h *reader) member(c *call) error {
 	}
 	place := &s.Entries[0]
 	st := s.State
-	shown := h.of(c, on.profiles, &st, 1, func(int) string { return id })
+	shown := h.of(c, &on, &st, 1, func(int) string { return id })
 	return c.answer(&on, &st, shown.addTo(c.etag(&on, &st).text(id).dense(on.query.Mode, &place.Ranks)), func(b []byte) []byte {
 		b = appendRanked(b, on.form(), &place.Ranked)
 		return shown.appendTo(appendPercentile(append(b, ','), place.Tied, s.Total), 0)
@@ -55,7 +55,7 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
 	st := s.State
-	shown := h.of(c, on.profiles, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
+	shown := h.of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
 	c.sendAppended(func(b []byte) []byte {
 		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
 	})

@@ -21,7 +21,7 @@ type handlers struct {
 }
 
 func newHandlers(cfg *Config) *handlers {
-	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Profiles}
+	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Profiles, cfg.Fresh}
 	h := &handlers{
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},

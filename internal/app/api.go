@@ -16,6 +16,7 @@ import (
 	"leaderboard/cache"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
+	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
 	"leaderboard/migrations"
 	"leaderboard/rank"
@@ -74,8 +75,8 @@ func (a *App) wireAPI() {
 		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Writer: writer{a.store}, Admit: a.store.Admit, Periods: a.store,
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
-		HiddenMembers: a.store,
-		OnRequest:     a.onRequest, Logger: a.log,
+		HiddenMembers: a.store, Fresh: a.fresh,
+		OnRequest: a.onRequest, Logger: a.log,
 	}
 	if a.cfg.MySQLMaxConns < 8 {
 		cfg.MaxExports = 1 // each holds a connection of the readers for as long as it lasts
@@ -85,6 +86,10 @@ func (a *App) wireAPI() {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)
+}
+
+func (a *App) fresh(period int64, r leaderboard.Revision) bool {
+	return a.watch.Judge(period, r) == watch.VerdictFresh
 }
 
 // onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of

@@ -20,10 +20,10 @@ type Config struct {
 	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away
 	Fault           Fault
 
-	BatchRows  int           // entries that one transaction commits at most
-	WriteWait  time.Duration // how long a write may wait until it is sent
-	ChangeTTL  time.Duration // how long the change log is kept
-	KeyTTL     time.Duration // how long an Idempotency-Key is remembered
+	BatchRows int           // entries that one transaction commits at most
+	WriteWait time.Duration // how long a write may wait until it is sent
+	ChangeTTL time.Duration // how long the change log is kept
+	KeyTTL    time.Duration // how long an Idempotency-Key is remembered
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
