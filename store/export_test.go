@@ -27,7 +27,7 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 }
 
 // Batches returns the pool of the writers.
-func (s *Store) Batches() *sql.DB { return s.db.Batches.DB }
+func (s *Store) Batches() *sql.DB { return s.db.Batches }
 
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
@@ -43,6 +43,9 @@ func (s *Store) ReadLimited(ctx context.Context, query string) error {
 
 // AtMutex returns how many writers are at a board, or wait for it.
 func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
+
+// Barred says whether somebody else did not give up the lock of a board.
+func (s *Store) Barred(board string) bool { return s.writer.Barred(board) }
 
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.
 func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

@@ -20,6 +20,7 @@ type committer struct {
 	memory  *boards.Memory
 	mutexes boardMutexes
 	tell    Events
+	retries budget
 	life    context.Context // ends soon after Close
 }
 
@@ -45,6 +46,7 @@ type batch struct {
 	text     *db.Text
 
 	// The outcome of the last try.
+	locking string  // the board whose lock was asked for last
 	answers []error // one per request
 	commits []Event
 }
@@ -61,12 +63,28 @@ func (c *committer) commit(id queueID, take func() []request, text *db.Text) err
 		return c.run(c.newBatch(reqs, text))
 	}
 	reqs := take()
-	if len(reqs) == 0 {
-		return nil
+	for len(reqs) > 0 {
+		b := c.newBatch(reqs, text)
+		unlock, barred := c.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
+		if barred == "" {
+			defer unlock()
+			return c.run(b)
+		}
+		reqs = keepOff(reqs, barred)
 	}
-	b := c.newBatch(reqs, text)
-	defer c.mutexes.lock(slices.Collect(maps.Keys(b.needs))...)()
-	return c.run(b)
+	return nil
+}
+
+// keepOff answers those requests that name a board whose lock somebody else holds, and returns the others.
+func keepOff(reqs []request, barred string) []request {
+	err := db.Wrap("batch", fmt.Errorf("%w: board %q has been locked by another server for too long", leaderboard.ErrUnavailable, barred))
+	return slices.DeleteFunc(reqs, func(r request) bool {
+		named := slices.Contains(r.head().boards, barred)
+		if named {
+			r.head().drop(err)
+		}
+		return named
+	})
 }
 
 // run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
@@ -75,12 +93,11 @@ func (c *committer) run(b *batch) error {
 	limits := &c.db.Config
 	ctx, cancel := context.WithTimeout(c.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
-	b.requests = slices.DeleteFunc(b.requests, func(r request) bool { return !r.head().send() })
-	if len(b.requests) == 0 {
-		return nil
-	}
 	start, rows := time.Now(), 0
 	err := b.tryAll(ctx)
+	if len(b.requests) == 0 {
+		return nil // all of them have left
+	}
 	for _, r := range b.requests {
 		rows += r.head().load.rows
 	}
@@ -168,16 +185,42 @@ func derivedQuery(names []string) string {
 	return t.Hexes(names).Str(")").String()
 }
 
+// Somebody who holds a lock for long, such as a server that is frozen in a transaction, must not take all connections
+// from the boards that it does not hold. So a batch waits for a second at first; when that is not enough its board is
+// barred, and waits on in one of the few connections for that. A batch for several boards fails instead: it would hold
+// the boards that it has already.
+
+// waitedBefore says whether the board of the batch is barred.
+func (b *batch) waitedBefore() bool { return !b.queue.several && b.mutexes.isBarred(b.queue.board) }
+
+func (b *batch) gotLocks() {
+	for name := range b.needs {
+		b.mutexes.unbar(name)
+	}
+}
+
 // tryAll repeats a batch that the server rolled back, and once one whose connection was lost before COMMIT was sent:
 // in both cases nothing has happened.
 func (b *batch) tryAll(ctx context.Context) error {
-	reconnected := false
+	reconnected, patient := false, b.waitedBefore()
+	b.retries.earn(len(b.requests))
 	for attempt := 1; ; attempt++ {
-		err := b.try(ctx)
+		err := b.try(ctx, patient)
+		if err == nil {
+			b.gotLocks()
+		}
 		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
 			return err
 		}
-		again := db.Retryable(err) && attempt < db.Attempts
+		lockWait := db.IsLockWait(err)
+		if lockWait {
+			b.mutexes.bar(b.locking, b.db.Config.LockWait+time.Second)
+			patient = true
+		}
+		for _, r := range b.requests {
+			r.head().recall() // nothing has happened
+		}
+		again := db.Retryable(err) && attempt < db.Attempts && !(lockWait && b.queue.several)
 		if b.queue.several && db.IsDuplicate(err) {
 			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
 			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < db.Attempts
@@ -185,19 +228,23 @@ func (b *batch) tryAll(ctx context.Context) error {
 		if db.ConnectionLost(err) && !reconnected {
 			reconnected, again = true, true
 		}
-		if !again || ctx.Err() != nil {
+		if !again || ctx.Err() != nil || !b.retries.spend() {
 			return db.Translate(context.Background(), "batch", err)
 		}
 		b.db.Log.Debug("batch is repeated", "board", b.queue.board, "attempt", attempt, "error", err)
 	}
 }
 
-// try carries the batch out once. An error wraps ErrOutcomeUnknown when COMMIT was sent and no answer came; after every
-// other error the transaction is rolled back.
-func (b *batch) try(ctx context.Context) error {
-	tx, err := b.db.Begin(ctx)
+// try carries the batch out for those who have not left when there is a connection for it. An error wraps
+// ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
+func (b *batch) try(ctx context.Context, patient bool) error {
+	tx, err := b.db.Begin(ctx, patient)
 	if err != nil {
 		return err
+	}
+	b.requests = slices.DeleteFunc(b.requests, func(r request) bool { return !r.head().send() })
+	if len(b.requests) == 0 {
+		return tx.End()
 	}
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, b.text}), tx.End())
 }
@@ -212,6 +259,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	l := &locked{boards: make(map[string]*lockedBoard, len(names)), derived: b.derived}
 	w := outcome{owner: noBoard}
 	for _, name := range names {
+		b.locking = name
 		f, err := t.lockBoard(ctx, name, b.needs[name])
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			continue // each request says what that means for it

@@ -16,6 +16,7 @@
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
 //   - period.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go, receipt.go: the statements that write it, and the answers that are kept for idempotency keys
-//   - mutex.go: one writer of this process at a time per board
+//   - mutex.go: one writer of this process at a time per board, and boards that somebody else keeps locked
+//   - budget.go: how much is tried again
 //   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards
 package commit

@@ -3,54 +3,131 @@ package commit
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it
 // has told of what it committed. So commit events come in the order in which the commits were made, though a board is
 // written to by its own queue and by the one for several boards; and writers of one process do not wait for each other
 // in the database, each with a connection in its hands.
+//
+// They also know which boards are barred: those whose lock in the database somebody else, perhaps a server that is
+// frozen, did not give up in time. Who writes to several boards keeps off them, so as not to hold the others meanwhile.
 type boardMutexes struct {
-	mu   sync.Mutex
-	held map[string]*boardMutex // by name of the board; those that are locked or waited for
+	mu     sync.Mutex
+	held   map[string]*boardMutex // by name of the board; those that are locked or waited for
+	barred map[string]time.Time   // by name of the board: until when
 }
 
 type boardMutex struct {
 	locked chan struct{} // holds a value while it is locked; those who wait get it by order of arrival
+	barred chan struct{} // closed, and replaced, when the board is barred; guarded by boardMutexes.mu
 	users  int           // guarded by boardMutexes.mu
 }
 
-// lock waits until nobody else writes to the boards, and returns what lets the next in. Several are locked in the order
-// of their names, so nobody waits in a circle; whoever holds one must not lock again. These mutexes come first: nobody
-// may lock one with a row of the database locked, because its holder may wait for that row, and neither the database
-// nor the mutexes would see the circle.
-func (m *boardMutexes) lock(boards ...string) (unlock func()) {
+// lock waits until nobody else writes to the board, and returns what lets the next in. Whoever holds a mutex must not
+// lock again. These mutexes come first: nobody may lock one with a row of the database locked, because its holder may
+// wait for that row, and neither the database nor the mutexes would see the circle.
+func (m *boardMutexes) lock(board string) (unlock func()) {
+	one := m.use(board)
+	one.locked <- struct{}{}
+	return func() { m.unlock(board) }
+}
+
+// lockAll is lock for several boards, in the order of their names, so nobody waits in a circle. When one of them is
+// barred, or becomes so while it is waited for, it returns its name and locks nothing.
+func (m *boardMutexes) lockAll(boards []string) (unlock func(), barred string) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
-	mutexes := make([]*boardMutex, len(boards))
+	for i, b := range boards {
+		if !m.lockUnlessBarred(b) {
+			m.unlock(boards[:i]...)
+			return nil, b
+		}
+	}
+	return func() { m.unlock(boards...) }, ""
+}
+
+func (m *boardMutexes) lockUnlessBarred(board string) bool {
+	one := m.use(board)
 	m.mu.Lock()
+	wake := one.barred
+	m.mu.Unlock()
+	if !m.isBarred(board) {
+		select {
+		case one.locked <- struct{}{}:
+			return true
+		case <-wake:
+		}
+	}
+	m.leave(board)
+	return false
+}
+
+// use finds or makes the mutex of a board, which is kept until it is left.
+func (m *boardMutexes) use(board string) *boardMutex {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.held == nil {
 		m.held = map[string]*boardMutex{}
 	}
-	for i, b := range boards {
-		if m.held[b] == nil {
-			m.held[b] = &boardMutex{locked: make(chan struct{}, 1)}
-		}
-		mutexes[i] = m.held[b]
-		mutexes[i].users++
+	one := m.held[board]
+	if one == nil {
+		one = &boardMutex{locked: make(chan struct{}, 1), barred: make(chan struct{})}
+		m.held[board] = one
 	}
-	m.mu.Unlock()
-	for _, one := range mutexes {
-		one.locked <- struct{}{}
-	}
-	return func() {
+	one.users++
+	return one
+}
+
+func (m *boardMutexes) unlock(boards ...string) {
+	for _, b := range boards {
 		m.mu.Lock()
-		defer m.mu.Unlock()
-		for i, one := range mutexes {
-			<-one.locked
-			if one.users--; one.users == 0 {
-				delete(m.held, boards[i])
-			}
-		}
+		<-m.held[b].locked
+		m.mu.Unlock()
+		m.leave(b)
 	}
+}
+
+func (m *boardMutexes) leave(board string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if one := m.held[board]; one.users == 1 {
+		delete(m.held, board)
+	} else {
+		one.users--
+	}
+}
+
+// bar says that somebody else did not give up the lock of a board in the database. It holds for a time, or until unbar.
+func (m *boardMutexes) bar(board string, d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.barred == nil {
+		m.barred = map[string]time.Time{}
+	}
+	m.barred[board] = time.Now().Add(d)
+	if one := m.held[board]; one != nil {
+		close(one.barred)
+		one.barred = make(chan struct{})
+	}
+}
+
+// unbar says that the lock of a board was got.
+func (m *boardMutexes) unbar(board string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.barred, board)
+}
+
+func (m *boardMutexes) isBarred(board string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	until, ok := m.barred[board]
+	if ok && time.Now().After(until) {
+		delete(m.barred, board)
+		return false
+	}
+	return ok
 }
 
 // waiting returns how many writers hold the mutex of a board or wait for it.

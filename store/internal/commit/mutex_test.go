@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/boards"
@@ -18,7 +19,8 @@ func TestBoardMutexes(t *testing.T) {
 		enter := func(name string, boards ...string) (leave func()) {
 			hold := make(chan struct{})
 			go func() {
-				defer m.lock(boards...)()
+				unlock, _ := m.lockAll(boards)
+				defer unlock()
 				inside <- name
 				<-hold
 			}()
@@ -59,6 +61,58 @@ func TestBoardMutexes(t *testing.T) {
 			t.Errorf("kept: %v", m.held)
 		}
 	})
+}
+
+// TestBarredBoards: who needs several boards lets all of them go when one becomes barred, or is; who needs that one waits.
+func TestBarredBoards(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var m boardMutexes
+		unlock := m.lock("stuck")
+		gaveUp := make(chan string, 1)
+		go func() { _, barred := m.lockAll([]string{"a", "stuck", "z"}); gaveUp <- barred }()
+		synctest.Wait()
+		if m.waiting("a") != 1 || m.waiting("z") != 0 {
+			t.Errorf("%d at a, %d at z", m.waiting("a"), m.waiting("z"))
+		}
+		m.bar("stuck", time.Minute)
+		if got := <-gaveUp; got != "stuck" || m.waiting("a") != 0 {
+			t.Errorf("gave up because of %q; %d at a", got, m.waiting("a"))
+		}
+		if _, barred := m.lockAll([]string{"stuck"}); barred != "stuck" {
+			t.Errorf("later: barred is %q", barred)
+		}
+		unlock()
+		m.lock("stuck")()
+		time.Sleep(2 * time.Minute)
+		for _, renew := range []func(){func() {}, func() { m.bar("stuck", time.Minute); m.unbar("stuck") }} {
+			renew()
+			if free, barred := m.lockAll([]string{"a", "stuck"}); barred != "" {
+				t.Errorf("still barred: %q", barred)
+			} else {
+				free()
+			}
+		}
+		if len(m.held)+len(m.barred) != 0 {
+			t.Errorf("kept: %v, %v", m.held, m.barred)
+		}
+	})
+}
+
+// TestBudget: retries are few beside requests, but some may come at once.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	var b budget
+	retries := 0
+	for range 1000 {
+		b.earn(1)
+		if b.spend() {
+			retries++
+		}
+	}
+	if most := retriesAtOnce + 1000*retriesPerRequest; float64(retries) > most || float64(retries) < most-2 {
+		t.Errorf("%d retries, want about %.0f", retries, most)
+	}
 }
 
 // TestLockOrder: several boards are locked by id, whatever they are called.

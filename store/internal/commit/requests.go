@@ -44,15 +44,18 @@ type header struct {
 	state  atomic.Int32
 }
 
-// The states of a request. It leaves stateWaiting once: whoever makes it do so decides what becomes of it.
+// The states of a request. Whoever makes it leave stateWaiting decides what becomes of it.
 const (
 	stateWaiting   = iota
 	stateWithdrawn // nothing of it is done
-	stateSent      // the batch has it; nobody can take it back
+	stateSent      // the database has it
 )
 
 // send says whether the request is still there to be carried out.
 func (h *header) send() bool { return h.state.CompareAndSwap(stateWaiting, stateSent) }
+
+// recall says that what was sent was rolled back: whoever waits may leave until it is sent again.
+func (h *header) recall() { h.state.CompareAndSwap(stateSent, stateWaiting) }
 
 // drop answers a request that was not sent.
 func (h *header) drop(err error) {

@@ -37,7 +37,7 @@ type Rewrite struct {
 // snapshot found it; ErrBoardNotFound, ErrUnavailable, ErrOutcomeUnknown.
 func (w *Writer) Rewrite(ctx context.Context, r Rewrite) (lastSeq int64, err error) {
 	defer w.mutexes.lock(r.Board.Name)() // before there is a connection: who waits holds none
-	tx, err := w.db.Begin(ctx)
+	tx, err := w.db.Begin(ctx, false)
 	if err != nil {
 		return 0, err
 	}

@@ -117,3 +117,6 @@ func (w *Writer) Waiting(board string, several bool) (requests, entries int, wri
 
 // AtMutex returns how many writers of this process write to a board or wait for it. It is for tests.
 func (w *Writer) AtMutex(board string) int { return w.mutexes.waiting(board) }
+
+// Barred says whether somebody else did not give up the lock of a board lately. It is for tests.
+func (w *Writer) Barred(board string) bool { return w.mutexes.isBarred(board) }

@@ -43,7 +43,8 @@ type Config struct {
 // for what never waits behind anything else. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB          // of readers, and statements that write and commit by themselves
-	Batches  *sqlx.DB // of writers, see Begin and BeginWrite
+	Batches  *sql.DB  // of writers, see Begin
+	Patient  *sqlx.DB // of writers that may wait for locks, few, see Begin and BeginWrite
 	Looks    *sql.DB  // of readers, see Look
 	Watch    *sql.DB  // for what says how old answers are
 	Health   *sql.DB  // for what says whether the server works
@@ -57,14 +58,15 @@ type DB struct {
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
 	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
-	readers, lookers, writers := pools(cfg.MaxConns)
-	var batches, reads, locks *sql.DB
+	readers, lookers, writers, patient := pools(cfg.MaxConns)
+	var reads, waiters, locks *sql.DB
 	for _, want := range []struct {
 		to *(*sql.DB)
 		pool
 	}{
 		{&reads, readers},
-		{&batches, writers},
+		{&d.Batches, writers},
+		{&waiters, patient},
 		{&d.Looks, lookers},
 		{&d.Watch, pool{conns: 1}},
 		{&d.Health, pool{conns: 1}},
@@ -75,13 +77,13 @@ func Open(cfg Config) (*DB, error) {
 			return nil, err
 		}
 	}
-	d.DB, d.Batches, d.Locks = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(batches, "mysql"), newLocks(locks, d.era)
+	d.DB, d.Patient, d.Locks = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(waiters, "mysql"), newLocks(locks, d.era)
 	return d, nil
 }
 
 // Close closes all connections.
 func (d *DB) Close() error {
-	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Looks.Close(), d.Batches.Close(), d.DB.Close())
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
 }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -123,12 +125,16 @@ type pool struct {
 }
 
 // pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
-// which commits for a whole board, and a quarter for questions, each of which goes with many others; of the rest the
-// watch, health and locks have one each. Two are left to other readers at least, because migrations need two at once.
-func pools(maxConns int) (readers, lookers, writers pool) {
+// which commits for a whole board, with a sixteenth for those that wait for the locks of others, which so cannot take
+// all; a quarter is for questions, each of which goes with many others; of the rest the watch, health and locks have one
+// each. Two are left to other readers at least, because migrations need two at once.
+func pools(maxConns int) (readers, lookers, writers, patient pool) {
 	const singles = 3
 	q := max(1, maxConns/4)
-	return pool{conns: max(2, maxConns-2*q-singles)}, pool{conns: q, several: true}, pool{conns: q, several: true, session: sessionWriter}
+	lookers = pool{conns: q, several: true}
+	writers = pool{conns: q, several: true, session: sessionWriter}
+	patient = pool{conns: max(1, q/4), several: true, session: sessionPatient}
+	return pool{conns: max(2, maxConns-2*q-patient.conns-singles)}, lookers, writers, patient
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed

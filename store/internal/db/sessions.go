@@ -10,10 +10,17 @@ import (
 type session int
 
 const (
-	sessionReader session = iota
-	sessionWriter         // locks rows
-	sessionLocks          // holds named locks, see Locks
+	sessionReader  session = iota
+	sessionWriter          // locks rows, and waits for others' locks for a moment only
+	sessionPatient         // locks rows, and waits for others' locks
+	sessionLocks           // holds named locks, see Locks
 )
+
+// hastyLockWait is how long a batch waits for a lock at first.
+const hastyLockWait = time.Second
+
+// locksRows says whether the session is one of writers.
+func (s session) locksRows() bool { return s == sessionWriter || s == sessionPatient }
 
 const (
 	// writerIdle is how long a session that locks rows may be silent, in a transaction or between two.
@@ -33,7 +40,7 @@ const (
 // idle returns how long the server waits for a session, 0 for as long as it is configured to.
 func (s session) idle() time.Duration {
 	switch s {
-	case sessionWriter:
+	case sessionWriter, sessionPatient:
 		return writerIdle
 	case sessionLocks:
 		return locksIdle
@@ -44,7 +51,7 @@ func (s session) idle() time.Duration {
 
 // rest returns how long a connection stays in its pool unused.
 func (s session) rest() time.Duration {
-	if s == sessionWriter {
+	if s.locksRows() {
 		return writerRest
 	}
 	return readerRest
@@ -55,6 +62,9 @@ func (s session) addTo(params map[string]string) {
 	if s == sessionReader {
 		return
 	}
+	if s == sessionWriter {
+		params["innodb_lock_wait_timeout"] = strconv.Itoa(int(hastyLockWait / time.Second))
+	}
 	idle := strconv.Itoa(int(s.idle() / time.Second))
 	for _, name := range []string{"wait_timeout", "net_read_timeout", "net_write_timeout"} {
 		params[name] = idle
@@ -64,7 +74,7 @@ func (s session) addTo(params map[string]string) {
 // transactions returns the statement that says the same of transactions, for dialects in which those have limits of
 // their own; "" for none. Some versions of TiDB do not know the variable.
 func (s session) transactions(dialect int32) string {
-	if s != sessionWriter {
+	if !s.locksRows() {
 		return ""
 	}
 	idle := strconv.Itoa(int(s.idle() / time.Second))

@@ -41,7 +41,7 @@ func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 }
 
 // BeginWrite begins a transaction that locks rows. The server ends it when it hears nothing of it for some seconds.
-func (d *DB) BeginWrite(ctx context.Context) (*sqlx.Tx, error) { return d.Batches.BeginTxx(ctx, nil) }
+func (d *DB) BeginWrite(ctx context.Context) (*sqlx.Tx, error) { return d.Patient.BeginTxx(ctx, nil) }
 
 // Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.
@@ -51,9 +51,14 @@ type Tx struct {
 	over  bool // committed: there is nothing to roll back
 }
 
-// Begin takes a connection for a transaction, which begins with its first packet: see Opening.
-func (d *DB) Begin(ctx context.Context) (*Tx, error) {
-	conn, err := d.Batches.Conn(ctx)
+// Begin takes a connection for a transaction, which begins with its first packet: see Opening. One that is patient waits
+// for a lock for Config.LockWait, others for a second at most; few can be patient at once.
+func (d *DB) Begin(ctx context.Context, patient bool) (*Tx, error) {
+	pool := d.Batches
+	if patient {
+		pool = d.Patient.DB
+	}
+	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +84,7 @@ func (tx *Tx) Commit(ctx context.Context) error {
 // End rolls back what is not committed and gives the connection back, or drops it when the server does not confirm the
 // rollback: a connection in the middle of a transaction must not reach another user of the pool.
 func (tx *Tx) End() error {
-	if !tx.over {
+	if tx.begun && !tx.over {
 		ctx, cancel := context.WithTimeout(context.Background(), TidyTimeout)
 		defer cancel()
 		if _, err := tx.Conn.ExecContext(ctx, "ROLLBACK"); err != nil {

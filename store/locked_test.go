@@ -1,0 +1,158 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// TestLockedBoardsStarveNobody: while somebody holds the rows of more boards than there are connections for writes,
+// other boards are written to, few connections wait, and requests for several boards keep off the locked ones.
+func TestLockedBoardsStarveNobody(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, func(c *store.Config) { c.WriteWait = maxWait })
+		makeBoard(t, s, "free", leaderboard.Rules{})
+		makeBoard(t, s, "also-free", leaderboard.Rules{})
+		const locked = 10
+		var releases []func()
+		for i := range locked {
+			ref := makeBoard(t, s, fmt.Sprint("locked", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
+			releases = append(releases, holdPeriod(t, dsn, ref))
+		}
+		errs := make(chan error, locked)
+		for i := range locked {
+			go func() {
+				_, err := s.Submit(context.Background(), one(fmt.Sprint("locked", i), "", "m", 1))
+				errs <- err
+			}()
+			eventually(t, "a writer has taken the request", func() bool { return s.Writing(fmt.Sprint("locked", i)) })
+		}
+		watch := connect(t, dsn)
+		eventually(t, "few connections wait for locks", func() bool {
+			var waiting, tries int
+			err := watch.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.innodb_trx t "+
+				"JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'").Scan(&waiting)
+			for i := range locked {
+				if s.Barred(fmt.Sprint("locked", i)) {
+					tries++
+				}
+			}
+			return err == nil && waiting <= 2 && tries == locked
+		})
+		for range 20 {
+			if _, err := s.Submit(t.Context(), one("free", "", "m", 1)); err != nil {
+				t.Errorf("another board: %v", err)
+			}
+		}
+		several := func(boards ...string) error {
+			var r store.MultiBoardRequest
+			for _, b := range boards {
+				r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: "m", Score: 1}})
+			}
+			_, err := s.SubmitMultiBoard(t.Context(), r)
+			return err
+		}
+		if err := several("free", "locked3", "also-free"); !errors.Is(err, leaderboard.ErrUnavailable) || !strings.Contains(err.Error(), "locked3") {
+			t.Errorf("several boards, one of them locked: %v", err)
+		}
+		if err := several("free", "also-free"); err != nil {
+			t.Errorf("several boards: %v", err)
+		}
+		for _, release := range releases {
+			release()
+		}
+		for range locked {
+			if err := await(t, "an answer", errs); err != nil {
+				t.Errorf("when the lock is free: %v", err)
+			}
+		}
+	})
+}
+
+// TestRetriesDoNotAmplify: while the connection is lost in half of the transactions there are few more of them than
+// requests, and what is counted is what was acknowledged.
+func TestRetriesDoNotAmplify(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	p, through := newProxy(t, dsn)
+	s := open(t, through, nil)
+	const boards, requests = 4, 400
+	refs := make([]leaderboard.PeriodRef, boards)
+	for i := range refs {
+		refs[i] = makeBoard(t, s, fmt.Sprint("b", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
+	}
+	begun := 0
+	p.mu.Lock()
+	p.judge = func(statement string) fault {
+		if strings.Contains(statement, "START TRANSACTION") {
+			if begun++; begun%2 == 0 {
+				return faultCutBefore
+			}
+		}
+		return faultPass
+	}
+	p.mu.Unlock()
+	var done [boards]int64
+	var clients sync.WaitGroup
+	for i := range boards {
+		clients.Go(func() {
+			for range requests / boards {
+				switch _, err := s.Submit(t.Context(), one(fmt.Sprint("b", i), "", "m", 1)); {
+				case err == nil:
+					done[i]++
+				case !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown):
+					t.Error(err)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	p.mu.Lock()
+	n := begun
+	p.mu.Unlock()
+	p.heal()
+	if n > requests*11/10 || n < requests {
+		t.Errorf("%d transactions for %d requests", n, requests)
+	}
+	served := int64(0)
+	for i, ref := range refs {
+		served += done[i]
+		if got := scoreOf(t, s, ref, "m"); got != done[i] {
+			t.Errorf("board %d: the sum is %d, acknowledged %d", i, got, done[i])
+		}
+	}
+	if served < requests*2/5 {
+		t.Errorf("%d of %d requests were served", served, requests)
+	}
+}
+
+// TestTriesAreFew: a lock that is not given up is waited for three times, then the request fails and nothing was done.
+func TestTriesAreFew(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	p, through := newProxy(t, dsn)
+	s := open(t, through, func(c *store.Config) { c.LockWait = time.Second })
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	release := holdPeriod(t, dsn, ref)
+	seen := make(chan struct{}, 100)
+	p.watch("FOR UPDATE", seen)
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+		t.Errorf("a locked board: %v", err)
+	}
+	if n := len(seen); n != 3 {
+		t.Errorf("tried %d times, want 3", n)
+	}
+	release()
+	if r, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
