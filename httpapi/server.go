@@ -1,15 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
-	"fmt"
-	"net"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json"
 )
 
 // API serves the HTTP contract. It may be used by any number of requests at the same time.
@@ -71,76 +64,4 @@ func Server(addr string, handler http.Handler) *http.Server {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
 	}
-}
-
-// Listener gives the connections of l problems to send where net/http sends text: it answers a request that it cannot
-// read, such as one with a bad percent escape in its path, before any handler sees it.
-func Listener(l net.Listener) net.Listener { return problemListener{l} }
-
-type problemListener struct{ net.Listener }
-
-// Accept waits for the next connection.
-func (l problemListener) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return problemConn{tcp}, nil
-	}
-	return conn, err
-}
-
-type problemConn struct{ *net.TCPConn }
-
-// unreadableHeaders follow the status line of what net/http sends by itself, in one write. No answer of a handler is
-// like it: that has a Date.
-const unreadableHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-
-// Write sends b, or a problem instead of the text of net/http.
-func (c problemConn) Write(b []byte) (int, error) {
-	status, text, ok := unreadable(b)
-	if !ok {
-		return c.TCPConn.Write(b)
-	}
-	if _, err := c.TCPConn.Write(unreadableProblem(status, text)); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad
-// Request: the reason".
-func unreadable(b []byte) (status int, text string, ok bool) {
-	const proto = "HTTP/1.1 "
-	if len(b) < len(proto) || string(b[:len(proto)]) != proto {
-		return 0, "", false
-	}
-	line := max(bytes.IndexByte(b, '\r'), 0)
-	if end := line + len(unreadableHeaders); len(b) < end || string(b[line:end]) != unreadableHeaders {
-		return 0, "", false
-	}
-	code, _, _ := strings.Cut(string(b[len(proto):line]), " ")
-	status, err := strconv.Atoi(code)
-	return status, string(b[line+len(unreadableHeaders):]), err == nil && status >= http.StatusBadRequest
-}
-
-// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client
-// that speaks HTTP sees it, and the status says all.
-func unreadableProblem(status int, text string) []byte {
-	_, reason, _ := strings.Cut(text, ": ")
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text}
-	if status == http.StatusBadRequest {
-		k := kindOf(codeMalformed)
-		p = problem{Type: k.typ(), Title: k.title, Status: status, Detail: "The request line or a header is not valid HTTP; in a path a % is followed by two hexadecimal digits."}
-		if reason != "" {
-			p.Detail = "The request is not valid HTTP: " + reason + "."
-		}
-	}
-	body, err := json.Marshal(p)
-	if err != nil { // every string in it is of net/http or of this package
-		body = []byte(`{"status":` + strconv.Itoa(status) + `}`)
-	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n", status, http.StatusText(status), len(body))
-	out.WriteString("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n")
-	out.Write(body)
-	return out.Bytes()
 }

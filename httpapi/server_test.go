@@ -31,7 +31,7 @@ func newServer(t testing.TB, e *env, change ...func(*http.Server)) *server {
 		c(s)
 	}
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(Listener(l)) }()
+	go func() { done <- s.Serve(Listener(l, ConnLimits{})) }()
 	client := &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -101,13 +101,13 @@ func (a *App) Start(ctx context.Context) error {
 		}
 		a.listener = l
 	}
-	a.serveOn(a.listener, httpapi.Server("", a.api))
+	a.serveOn(a.listener, httpapi.Server("", a.api), a.connLimits())
 	if a.cfg.OpsListen != "" {
 		l, err := Listen(a.cfg.OpsListen)
 		if err != nil {
 			return fmt.Errorf("ops-listen: %w", err)
 		}
-		a.serveOn(l, httpapi.Server("", a.opsHandler()))
+		a.serveOn(l, httpapi.Server("", a.opsHandler()), httpapi.ConnLimits{All: opsConns})
 		a.log.Info("operations are served", "addr", "http://"+l.Addr().String())
 	}
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -125,11 +125,11 @@ func (a *App) Addr() string { return a.listener.Addr().String() }
 // Failed delivers the error of a listener that broke.
 func (a *App) Failed() <-chan error { return a.failed }
 
-func (a *App) serveOn(l net.Listener, server *http.Server) {
+func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLimits) {
 	server.ErrorLog = slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)
 	a.servers = append(a.servers, server)
 	a.background.Go(func() {
-		if err := server.Serve(httpapi.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(httpapi.Listener(l, limits)); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 		}
 	})

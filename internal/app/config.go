@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/netip"
 	"time"
 
 	"leaderboard/httpapi"
@@ -12,13 +13,18 @@ type Config struct {
 	MySQLMaxConns int    // reads and writes together
 	RedisURL      string // secret; "": run without Redis
 
-	Listen          string // host:port; port 0 takes a free one
-	OpsListen       string // for /metrics, /livez, /readyz and /debug/pprof alone; "": /metrics is on Listen
-	Keys            []httpapi.Key
-	DrainDelay      time.Duration // how long /readyz says 503 before the listener closes at shutdown
-	ShutdownTimeout time.Duration // for the requests under way at shutdown
-	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away
-	Fault           Fault
+	Listen         string // host:port; port 0 takes a free one
+	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": /metrics is on Listen
+	MaxConnections int    // of clients at once, beyond: 503
+	// MaxConnectionsPerAddress bounds those of one address, unless it is one of TrustedProxies or of this machine; 0: any
+	// number. It needs TrustedProxies to be given.
+	MaxConnectionsPerAddress int
+	TrustedProxies           TrustedProxies
+	Keys                     []httpapi.Key
+	DrainDelay               time.Duration // how long /readyz says 503 before the listener closes at shutdown
+	ShutdownTimeout          time.Duration // for the requests under way at shutdown
+	Migrate                  bool          // bring the schema up to date at the start, waiting for MySQL if it is away
+	Fault                    Fault
 
 	BatchRows int           // entries that one transaction commits at most
 	WriteWait time.Duration // how long a write may wait until it is sent
@@ -40,13 +46,19 @@ type Config struct {
 	ReaderWait time.Duration
 }
 
+// TrustedProxies are the addresses whose connections carry those of others.
+type TrustedProxies struct {
+	Given    bool // also when there are none
+	Networks []netip.Prefix
+}
+
 // String hides the secrets from whoever prints a configuration.
 func (Config) String() string { return "the configuration" }
 
 // Defaults returns what holds when nothing is said.
 func Defaults() Config {
 	return Config{
-		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", ShutdownTimeout: 15 * time.Second,
+		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 15 * time.Second,
 		BatchRows: 500, WriteWait: 5 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",

@@ -20,7 +20,8 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 
-	requests *prometheus.CounterVec
+	requests     *prometheus.CounterVec
+	refusedConns prometheus.Counter
 	latency  *prometheus.HistogramVec
 	seen     atomic.Pointer[map[answered]answeredSeries] // replaced, never written to
 
@@ -85,7 +86,10 @@ func (m *metrics) newRequests() {
 		Name: "leaderboard_http_request_duration_seconds", Help: "Time from the head of a request to the end of its answer.",
 		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"route", "method"})
-	m.registry.MustRegister(m.requests, m.latency)
+	m.refusedConns = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_http_connections_refused_total", Help: "Connections answered with 503 because there were too many; leaderboard_http_requests_total does not count them.",
+	})
+	m.registry.MustRegister(m.requests, m.latency, m.refusedConns)
 	m.seen.Store(&map[answered]answeredSeries{})
 }
 

@@ -28,6 +28,9 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 	if err := needMySQL(cfg); err != nil {
 		return err
 	}
+	if err := needProxies(cfg); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
 	if err != nil {
 		return err

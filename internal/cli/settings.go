@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,10 +52,45 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.listenFlag(cfg),
 		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen"), &cfg.OpsListen),
+		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
+		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+
+			"--trusted-proxies, which has to be given; 0: any number"), &cfg.MaxConnectionsPerAddress, 0, 1_000_000),
+		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+
+			"connections are those of many clients"), &cfg.TrustedProxies, parseProxies),
 		p.keysFlag(cfg),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
 		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}
+}
+
+// parseProxies reads a list of addresses and networks.
+func parseProxies(v string) (app.TrustedProxies, error) {
+	proxies := app.TrustedProxies{Given: v != ""}
+	if v == "" || v == "none" {
+		return proxies, nil
+	}
+	for text := range strings.SplitSeq(v, ",") {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			var address netip.Addr
+			if address, err = netip.ParseAddr(text); err == nil {
+				network = netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen())
+			}
+		}
+		if err != nil {
+			return proxies, fmt.Errorf("want none, or addresses and networks such as 10.0.0.0/8 separated by commas, not %q", text)
+		}
+		proxies.Networks = append(proxies.Networks, network)
+	}
+	return proxies, nil
+}
+
+// needProxies says what a bound per address needs.
+func needProxies(cfg *app.Config) error {
+	if cfg.MaxConnectionsPerAddress == 0 || cfg.TrustedProxies.Given {
+		return nil
+	}
+	return usagef("--max-connections-per-address needs --trusted-proxies: all clients behind a proxy have its address; give theirs, or none")
 }
 
 func (p *program) keysFlag(cfg *app.Config) cli.Flag {

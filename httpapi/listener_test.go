@@ -1,0 +1,131 @@
+package httpapi
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// limited is newServer within limits.
+func limited(t *testing.T, e *env, limits ConnLimits) *server {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, done := Server("", e.api), make(chan error, 1)
+	go func() { done <- s.Serve(Listener(l, limits)) }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		if err := <-done; err != http.ErrServerClosed { //nolint:errorlint // it is what Serve returns
+			t.Error(err)
+		}
+	})
+	return &server{env: e, addr: l.Addr().String(), client: &http.Client{Transport: &http.Transport{}}}
+}
+
+// TestTooManyConnections: what is beyond the limit is told so at once, whatever it sends, and there is room again when
+// others leave. Connections of this machine have no limit per address.
+func TestTooManyConnections(t *testing.T) {
+	refused := make(chan bool, 100)
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	srv := limited(t, e, ConnLimits{All: 3, PerAddress: 1, OnRefused: func() { refused <- true }})
+	const get = "GET /v1/boards/b/top HTTP/1.1\r\nHost: x\r\n\r\n"
+	conns := []net.Conn{srv.open(get), srv.open(get), srv.open(get)}
+	for _, conn := range conns {
+		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != 200 {
+			t.Fatalf("within the limit: %v, %v", res, err)
+		}
+	}
+	for _, text := range []string{get, "", "nonsense", announced("/v1/boards/b/scores", writeKey, 1<<20) + strings.Repeat(" ", 1<<20)} {
+		conn, err := net.Dial("tcp", srv.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(conn, text) }()
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%.20q: %s", text, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(503, codeOverloaded)
+		if !res.Close {
+			t.Error("the connection stays")
+		}
+		<-refused
+		_ = conn.Close()
+	}
+	_ = conns[0].Close()
+	await(t, "there is room again", func() bool {
+		res, err := http.ReadResponse(bufio.NewReader(srv.open(get)), nil)
+		return err == nil && res.StatusCode == 200
+	})
+}
+
+// TestDoors: who is counted for what, and that nothing is left.
+func TestDoors(t *testing.T) {
+	d := doors{from: map[netip.Addr]int{}, limits: ConnLimits{All: 20, PerAddress: 2, Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}}
+	var in []netip.Addr
+	for address, most := range map[string]int{
+		"192.0.2.1": 2, "192.0.2.2": 2, "::ffff:192.0.2.3": 2, "10.1.2.3": 4, "127.0.0.1": 4, "::1": 4, "2001:db8::1": 2, "fe80::1%eth0": 2,
+	} {
+		from := clientOf(netip.MustParseAddr(address))
+		for i := range 4 {
+			entered := d.enter(from)
+			if entered {
+				in = append(in, from)
+			}
+			if len(in) < d.limits.All && entered != (i < most) {
+				t.Errorf("connection %d from %s: let in is %t", i+1, address, entered)
+			}
+		}
+		for range min(most, 4) { // so that the limit of the process does not decide
+			if len(in) > 0 && in[len(in)-1] == from {
+				d.leave(from)
+				in = in[:len(in)-1]
+			}
+		}
+	}
+	if clientOf(netip.MustParseAddr("2001:db8::1")) != clientOf(netip.MustParseAddr("2001:db8::ffff:1")) {
+		t.Error("addresses of one network are taken for several clients")
+	}
+	for range 3 * d.limits.All {
+		d.enter(netip.MustParseAddr("127.0.0.1"))
+	}
+	if d.all != d.limits.All {
+		t.Errorf("%d connections, want %d", d.all, d.limits.All)
+	}
+	for range d.limits.All {
+		d.leave(netip.MustParseAddr("127.0.0.1"))
+	}
+	if d.all != 0 || len(d.from) != 0 {
+		t.Errorf("%d connections and %v are left", d.all, d.from)
+	}
+}
+
+// TestRefusedConnectionsEnd: a client that takes no notice of its refusal is cut off.
+func TestRefusedConnectionsEnd(t *testing.T) {
+	srv := limited(t, newEnv(t), ConnLimits{All: 1})
+	first := srv.open("")
+	defer first.Close()
+	for range 2 * maxLingering {
+		srv.open("")
+	}
+	last := srv.open("")
+	if err := last.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, last); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"math"
+	"syscall"
+
+	"leaderboard/httpapi"
+)
+
+const (
+	// opsConns is how many connections whoever watches the server may have.
+	opsConns = 64
+	// otherFiles is how many files may be open besides the connections that are served: connections to MySQL and Redis,
+	// what the program and the system need.
+	otherFiles = 200
+)
+
+// connLimits returns how many connections are served at once.
+func (a *App) connLimits() httpapi.ConnLimits {
+	limits := httpapi.ConnLimits{
+		All: a.cfg.MaxConnections, PerAddress: a.cfg.MaxConnectionsPerAddress, Proxies: a.cfg.TrustedProxies.Networks, OnRefused: a.metrics.refusedConns.Inc,
+	}
+	if files := maxFiles(); files > 0 && limits.All > files-otherFiles-a.cfg.MySQLMaxConns {
+		limits.All = max(1, files-otherFiles-a.cfg.MySQLMaxConns)
+		a.log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
+	}
+	return limits
+}
+
+// maxFiles returns how many files the process may have open, 0 when that is not known.
+func maxFiles() int {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur, math.MaxInt32))
+}
