@@ -113,7 +113,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestRefusedConnectionsEnd: a client that takes no notice of its refusal is cut off.
+// TestRefusedConnectionsEnd: a refused client that takes no notice is cut off.
 func TestRefusedConnectionsEnd(t *testing.T) {
 	srv := limited(t, newEnv(t), ConnLimits{All: 1})
 	first := srv.open("")

@@ -101,7 +101,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 		a.listener = l
 	}
-	a.serveOn(a.listener, httpapi.Server("", a.api), a.connLimits())
+	a.serveOn(a.listener, httpapi.Server("", a.api), connLimits(&a.cfg, a.metrics.refusedConns.Inc, a.log))
 	if a.cfg.OpsListen != "" {
 		l, err := Listen(a.cfg.OpsListen)
 		if err != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"log/slog"
 	"math"
 	"syscall"
 
@@ -15,14 +16,12 @@ const (
 	otherFiles = 200
 )
 
-// connLimits returns how many connections are served at once.
-func (a *App) connLimits() httpapi.ConnLimits {
-	limits := httpapi.ConnLimits{
-		All: a.cfg.MaxConnections, PerAddress: a.cfg.MaxConnectionsPerAddress, Proxies: a.cfg.TrustedProxies.Networks, OnRefused: a.metrics.refusedConns.Inc,
-	}
-	if files := maxFiles(); files > 0 && limits.All > files-otherFiles-a.cfg.MySQLMaxConns {
-		limits.All = max(1, files-otherFiles-a.cfg.MySQLMaxConns)
-		a.log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
+// connLimits returns how many connections are served at once; refused is told of each that is not.
+func connLimits(cfg *Config, refused func(), log *slog.Logger) httpapi.ConnLimits {
+	limits := httpapi.ConnLimits{All: cfg.MaxConnections, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused}
+	if files := maxFiles(); files > 0 && limits.All > files-otherFiles-cfg.MySQLMaxConns {
+		limits.All = max(1, files-otherFiles-cfg.MySQLMaxConns)
+		log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
 	}
 	return limits
 }

@@ -22,8 +22,8 @@ type metrics struct {
 
 	requests     *prometheus.CounterVec
 	refusedConns prometheus.Counter
-	latency  *prometheus.HistogramVec
-	seen     atomic.Pointer[map[answered]answeredSeries] // replaced, never written to
+	latency      *prometheus.HistogramVec
+	seen         atomic.Pointer[map[answered]answeredSeries] // replaced, never written to
 
 	batchRequests, batchRows prometheus.Histogram
 	commits                  *prometheus.HistogramVec
