@@ -46,7 +46,7 @@ func importRules() []importRule {
 		{
 			dir: "store", may: []string{
 				module, rankPkg, "leaderboard/migrations", storeDB, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
-				"leaderboard/store/internal/derived", sqlxPkg,
+				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
@@ -63,6 +63,7 @@ func importRules() []importRule {
 			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
+		{dir: "store/internal/sweep", may: []string{module, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/plantest", may: []string{"leaderboard/internal/testenv", "leaderboard/migrations", storeDB}},
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{

@@ -10,6 +10,7 @@ import (
 	"leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
+	"leaderboard/store/internal/sweep"
 )
 
 // How a member is erased.
@@ -25,8 +26,8 @@ const (
 	erasePeriods = 1000
 	// eraseTogether is how many entries are removed at the same time: those of one board go in one batch.
 	eraseTogether = 16
-	// erasuresAtOnce is how many erasures one sweep goes on with.
-	erasuresAtOnce = 100
+	// erasuresAtOnce is how many erasures are looked at together.
+	erasuresAtOnce = 1000
 )
 
 // erasure is a row of erasures.
@@ -57,15 +58,15 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 		return leaderboard.Erasure{}, db.Translate(ctx, "forget", err)
 	}
 	e := &erasure{Member: []byte(member)}
-	done, err := s.erase(ctx, e)
+	done, err := s.erase(ctx, e, sweep.Slice{})
 	if ctx.Err() != nil {
 		err = nil // it has begun, and that is the answer
 	}
 	return e.state(done), db.Translate(ctx, "forget", err)
 }
 
-// erase goes on with an erasure, and says whether it is done.
-func (s *Store) erase(ctx context.Context, e *erasure) (done bool, err error) {
+// erase goes on with an erasure until its slice is over, and says whether it is done.
+func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
 	err = s.db.GetContext(ctx, e, "SELECT member, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil // another process has finished it
@@ -73,11 +74,11 @@ func (s *Store) erase(ctx context.Context, e *erasure) (done bool, err error) {
 	if err == nil {
 		err = s.erasePerson(ctx, e.Member)
 	}
-	for err == nil {
-		var last bool
-		if last, err = s.eraseEntries(ctx, e); last {
-			break
+	for last := false; err == nil && !last; {
+		if slice.Over() {
+			return false, nil
 		}
+		last, err = s.eraseEntries(ctx, e)
 	}
 	for _, query := range []string{
 		"DELETE FROM hidden_members WHERE member = ? LIMIT ?", "DELETE FROM hidden_log WHERE member = ? LIMIT ?",
@@ -110,15 +111,15 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 	return nil
 }
 
-// deleteAll deletes the rows of a member in statements of purgeRows rows.
+// deleteAll deletes the rows of a member in statements of sweep.Rows rows.
 func (s *Store) deleteAll(ctx context.Context, query string, member []byte) error {
 	for {
 		var n int64
 		err := db.Retry(db.Retryable, func() (err error) { // somebody may change one of the lists just now
-			n, err = s.deleteSome(ctx, query, member, purgeRows)
+			n, err = s.sweeper.Delete(ctx, query, member, sweep.Rows)
 			return err
 		})
-		if err != nil || n < purgeRows {
+		if err != nil || n < sweep.Rows {
 			return err
 		}
 	}
@@ -212,21 +213,26 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 
 // sweepErasures goes on with what a request had no time for, or a killed process left. One that fails does not
 // stop the others.
-func (s *Store) sweepErasures(ctx context.Context) error {
-	var members [][]byte
+func (s *Store) sweepErasures(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
+	var members []string
 	if err := s.db.SelectContext(ctx, &members, "SELECT member FROM erasures ORDER BY started_at LIMIT ?", erasuresAtOnce); err != nil {
-		return err
+		return false, err
 	}
-	var failed error
+	sweep.Order(&s.sweeps.erasures, members, func(m string) string { return m })
 	for _, m := range members {
-		e := &erasure{Member: m}
-		if _, err := s.erase(ctx, e); err != nil {
-			if failed = errors.Join(failed, err); ctx.Err() != nil {
-				break
-			}
-			continue
+		if slice.Over() {
+			return true, failed
 		}
-		s.db.Log.Info("a member is erased", "entries", e.Entries, "asked", e.Started)
+		s.sweeps.erasures.Begin(m)
+		e := &erasure{Member: []byte(m)}
+		done, err := s.erase(ctx, e, slice)
+		if done {
+			s.db.Log.Info("a member is erased", "entries", e.Entries, "asked", e.Started)
+		}
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			return true, failed
+		}
+		more = more || !done
 	}
-	return failed
+	return more || len(members) == erasuresAtOnce, failed
 }

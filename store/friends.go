@@ -10,6 +10,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/sweep"
 )
 
 // PutFriends makes the members given, in any order, the friends of member, and returns how many there are. The same
@@ -165,17 +166,17 @@ func friendVersions(members []string) string {
 	return t.Str(" LIMIT ").Int(int64(len(members))).String()
 }
 
-// unfriend takes a member off the lists of others, purgeRows of them in one transaction, and says whether there were
+// unfriend takes a member off the lists of others, sweep.Rows of them in one transaction, and says whether there were
 // more.
 func (s *Store) unfriend(ctx context.Context, friend []byte) (more bool, err error) {
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
 		var members []string
 		const fans = "SELECT member FROM friends WHERE friend = ? ORDER BY member LIMIT ?"
-		if err := tx.SelectContext(ctx, &members, fans, friend, purgeRows); err != nil || len(members) == 0 {
+		if err := tx.SelectContext(ctx, &members, fans, friend, sweep.Rows); err != nil || len(members) == 0 {
 			more = false
 			return err
 		}
-		more = len(members) == purgeRows
+		more = len(members) == sweep.Rows
 		t := (&db.Text{}).Str("UPDATE friend_lists SET updated_at = ").Str(s.db.Sysdate()).Str(" WHERE ").Among("member", members)
 		if _, err := tx.ExecContext(ctx, t.String()); err != nil {
 			return err

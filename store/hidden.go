@@ -12,6 +12,7 @@ import (
 	"leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/sweep"
 )
 
 // How a member is hidden.
@@ -86,7 +87,7 @@ func (s *Store) moveNow(ctx context.Context, doing string, row *hiddenRow) error
 	if row.State == commit.StateHidden {
 		return nil
 	}
-	if err := s.moveHidden(ctx, row); err != nil {
+	if _, err := s.moveHidden(ctx, row, sweep.Slice{}); err != nil {
 		return fmt.Errorf("store: %s: %w: Sweep will finish it: %w", doing, leaderboard.ErrOutcomeUnknown, err)
 	}
 	return nil

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"leaderboard"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/sweep"
 )
 
 const (
@@ -27,16 +29,16 @@ const (
 
 // moveHidden sees to it that the entries of a member are where the row says, then marks the row as done. It may be
 // repeated, and run at the same time as another, also for an older or newer version of the row: what a batch makes of
-// an entry depends only on the rows that it finds.
-func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
-	var err error
+// an entry depends only on the rows that it finds. Of all boards it goes on until its slice is over, and says whether it
+// finished.
+func (s *Store) moveHidden(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, err error) {
 	if row.BoardID != 0 {
-		err = s.moveOnBoard(ctx, row, row.BoardID)
+		finished, err = true, s.moveOnBoard(ctx, row, row.BoardID)
 	} else {
-		err = s.moveOnBoards(ctx, row)
+		finished, err = s.moveOnBoards(ctx, row, slice)
 	}
-	if err != nil {
-		return err
+	if !finished || err != nil {
+		return false, err
 	}
 	if row.State == commit.StateRestoring {
 		_, err = s.db.ExecContext(ctx, "DELETE FROM hidden_members WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
@@ -45,13 +47,13 @@ func (s *Store) moveHidden(ctx context.Context, row *hiddenRow) error {
 		_, err = s.db.ExecContext(ctx, "UPDATE hidden_members SET state = ?, reopen = 0, after_board = 0 WHERE board_id = ? AND member = ? AND version = ? AND state = ?",
 			commit.StateHidden, row.BoardID, row.Member, row.Version, row.State)
 	}
-	return err
+	return err == nil, err
 }
 
 // moveOnBoards moves the entries of a member on all boards that are not done yet. One that fails, because somebody
 // holds its lock for long, does not stop those after it. But the row then says no more than that the boards before it
 // are done, so the next sweep comes back to it.
-func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow) (failed error) {
+func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow, slice sweep.Slice) (finished bool, failed error) {
 	noted := row.After
 	defer func() {
 		if row.After > noted {
@@ -60,30 +62,31 @@ func (s *Store) moveOnBoards(ctx context.Context, row *hiddenRow) (failed error)
 			failed = errors.Join(failed, s.noteBoards(noting, row))
 		}
 	}()
-	for id, done := row.After, 1; ; done++ {
+	for id, done := row.After, 1; !slice.Over(); done++ {
 		next, err := s.moveOnNext(ctx, row, id)
 		switch {
 		case err == nil && next == 0:
-			return failed
+			return failed == nil, failed
 		case err != nil && ctx.Err() != nil:
-			return errors.Join(failed, err)
+			return false, errors.Join(failed, err)
 		case err != nil:
 			if failed == nil {
 				failed = err // of many, the first tells enough
 			}
 			if next, err = s.nextBoard(ctx, id); err != nil || next == 0 {
-				return errors.Join(failed, err)
+				return false, errors.Join(failed, err)
 			}
 		case failed == nil:
 			row.After = next
 		}
 		if id = next; done%noteEvery == 0 && row.After > noted {
 			if err := s.noteBoards(ctx, row); err != nil {
-				return errors.Join(failed, err)
+				return false, errors.Join(failed, err)
 			}
 			noted = row.After
 		}
 	}
+	return false, failed
 }
 
 // moveOnNext does so on the board after this one, and returns which that is, 0 when there is none.
@@ -209,24 +212,35 @@ func misplacedQuery(row *hiddenRow) string {
 		" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = " + side + " AND e.member = ?"
 }
 
+// turnKey names a row of hidden_members among those that have turns.
+func (r *hiddenRow) turnKey() string {
+	return strconv.FormatInt(r.BoardID, 10) + "/" + string(r.Member)
+}
+
 // sweepHidden finishes what was begun by processes that are gone, or was too much for a request. Those of a board that
-// is being deleted go with it. Those everywhere come last, because they may take all the time that there is.
-func (s *Store) sweepHidden(ctx context.Context) error {
+// is being deleted go with it. Those everywhere come after the others, because they take longest.
+func (s *Store) sweepHidden(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 	var rows []hiddenRow
 	const pending = "SELECT " + hiddenColumns + ", b.name AS board FROM hidden_members h FORCE INDEX (hidden_members_state)" +
 		" LEFT JOIN boards b ON b.id = h.board_id WHERE h.state IN ('hiding', 'restoring') ORDER BY h.state, h.board_id, h.member LIMIT ?"
 	if err := s.db.SelectContext(ctx, &rows, pending, pendingMoves); err != nil {
-		return err
+		return false, err
 	}
 	slices.SortStableFunc(rows, func(a, b hiddenRow) int { return cmp.Compare(min(b.BoardID, 1), min(a.BoardID, 1)) })
-	var failed error
+	sweep.Order(&s.sweeps.hides, rows, func(r hiddenRow) string { return r.turnKey() })
 	for i := range rows {
-		if strings.HasPrefix(string(rows[i].Board), deletedMark) {
+		if strings.HasPrefix(string(rows[i].Board), sweep.DeletedMark) {
 			continue
 		}
-		if failed = errors.Join(failed, s.moveHidden(ctx, &rows[i])); ctx.Err() != nil {
-			break
+		if slice.Over() {
+			return true, failed
 		}
+		s.sweeps.hides.Begin(rows[i].turnKey())
+		finished, err := s.moveHidden(ctx, &rows[i], slice)
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			return true, failed
+		}
+		more = more || !finished
 	}
-	return failed
+	return more || len(rows) == pendingMoves, failed
 }

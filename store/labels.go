@@ -10,6 +10,7 @@ import (
 	"leaderboard"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
+	"leaderboard/store/internal/sweep"
 )
 
 // BoardsLabelled lists the boards that have all these labels, in the byte order of their names, after the name given
@@ -31,7 +32,7 @@ func labelledQuery(labels leaderboard.Labels, after string, limit int) string {
 	t.Str("SELECT " + boards.JoinedColumns + " FROM ")
 	if len(labels) == 0 {
 		// The names of boards being deleted begin with a tilde and so come after all others.
-		t.Str("boards b WHERE b.name > ").Hex(after).Str(" AND b.name < ").Hex(deletedMark)
+		t.Str("boards b WHERE b.name > ").Hex(after).Str(" AND b.name < ").Hex(sweep.DeletedMark)
 		return t.Str(" AND b.state = 'open' ORDER BY b.name LIMIT ").Int(int64(limit)).String()
 	}
 	names := slices.Sorted(maps.Keys(labels))

@@ -11,6 +11,7 @@ import (
 	"leaderboard/store/internal/derived"
 	"leaderboard/store/internal/index"
 	"leaderboard/store/internal/read"
+	"leaderboard/store/internal/sweep"
 )
 
 // What is built below is used under these names.
@@ -43,6 +44,16 @@ type Store struct {
 	writer    *commit.Writer
 	*reader   // answers about entries
 	*follower // derived boards
+	sweeper   *sweep.Sweeper
+	sweeps    sweeps
+}
+
+// sweeps is where the jobs of the housekeeping stopped that need the writer. The round under way owns it.
+type sweeps struct {
+	closing  sweep.Turns[int64]  // by period
+	hides    sweep.Turns[string] // by board and member
+	erasures sweep.Turns[string] // by member
+	retained string              // boards up to this name had their turn
 }
 
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
@@ -53,6 +64,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory()}
+	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL})
 	s.lookup = boards.Lookup{DB: database, Memory: s.memory}
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,

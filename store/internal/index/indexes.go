@@ -53,6 +53,8 @@ type Indexes struct {
 	saveBuilds time.Duration // buildSaveEvery, but in tests
 	buildSlice int           // buildSlice, but in tests
 
+	advanced int64 // Sweep, of which one is under way at a time, has brought forward what is saved of periods up to this id
+
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
 	closed bool
@@ -260,10 +262,15 @@ func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 	}
 }
 
-// Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not for long.
-func (x *Indexes) Sweep(ctx context.Context) error {
-	errs := []error{x.advance(ctx)}
+// Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not for long, until over
+// says that its time is over; then it says that there may be more.
+func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err error) {
+	more, err = x.advance(ctx, over)
+	errs := []error{err}
 	for _, t := range x.all() {
+		if over() {
+			return true, errors.Join(errs...)
+		}
 		state, err := entries.StateOf(ctx, x.db, x.db, t.ref.ID)
 		if err == nil {
 			err = x.Reach(ctx, t, x.db, RankState(state))
@@ -280,40 +287,73 @@ func (x *Indexes) Sweep(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("rank index of period %d: %w", t.ref.ID, err))
 		}
 	}
-	return errors.Join(errs...)
+	return more, errors.Join(errs...)
 }
 
-// advancedAtOnce bounds the saved indexes that one sweep brings forward.
+// advancedAtOnce is how many saved indexes are looked at together.
 const advancedAtOnce = 20
 
+// lagging is a saved index that lags behind its period, or whose period is gone: then History is that of the index, and
+// BoardID is 0.
+type lagging struct {
+	ID      int64     `db:"period_id"`
+	History int64     `db:"history"`
+	BoardID int64     `db:"board_id"`
+	SavedAt time.Time `db:"saved_at"`
+}
+
 // advance brings forward what is saved of periods that change without being read here, before the log is pruned beyond
-// it: a read must not find that only a build helps.
-func (x *Indexes) advance(ctx context.Context) error {
-	var rows []struct {
-		ID      int64 `db:"id"`
-		History int64 `db:"history"`
-		BoardID int64 `db:"board_id"`
-	}
-	query := "SELECT p.id, p.history, p.board_id FROM rank_indexes r JOIN periods p ON p.id = r.period_id AND p.history = r.history WHERE r.chunk = 0" +
-		" AND r.seq < p.last_seq AND p.state <> 'deleting' AND r.saved_at < " + x.db.Now() + " - INTERVAL ? MICROSECOND ORDER BY r.saved_at LIMIT ?"
+// it: a read must not find that only a build helps. What no reader can use any more is removed, and one that fails does
+// not stop the others.
+func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, failed error) {
+	const query = "SELECT r.period_id, r.history, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +
+		" LEFT JOIN periods p ON p.id = r.period_id AND p.history = r.history AND p.state <> 'deleting'" +
+		" WHERE r.period_id > ? AND r.chunk = 0 AND (p.id IS NULL OR r.seq < p.last_seq) AND r.saved_at < %s - INTERVAL ? MICROSECOND" +
+		" ORDER BY r.period_id LIMIT ?"
 	age := x.cfg.ChangeTTL / 2
-	if err := x.db.SelectContext(ctx, &rows, x.db.Limited(query), age.Microseconds(), advancedAtOnce); err != nil {
-		return err
-	}
-	for _, row := range rows {
-		ref := leaderboard.PeriodRef{ID: row.ID, History: row.History, BoardID: row.BoardID}
-		if x.Ready(ref) != nil {
-			continue // follows the log already
-		}
-		t, err := x.load(ctx, ref)
-		if err == nil && t != nil {
-			err = x.save(ctx, t, false)
-		}
+	more = x.advanced > 0 // it begins in the middle
+	for {
+		var rows []lagging
+		err := x.db.SelectContext(ctx, &rows, x.db.Limited(fmt.Sprintf(query, x.db.Now())), x.advanced, age.Microseconds(), advancedAtOnce)
 		if err != nil {
-			return err
+			return false, errors.Join(failed, err)
+		}
+		for _, row := range rows {
+			if over() {
+				return true, failed
+			}
+			x.advanced = row.ID // also when it fails
+			if err := x.advanceOne(ctx, row); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("saved rank index of period %d: %w", row.ID, err))
+			}
+			if ctx.Err() != nil {
+				return false, failed
+			}
+		}
+		if len(rows) < advancedAtOnce {
+			x.advanced = 0
+			return more, failed
 		}
 	}
-	return nil
+}
+
+func (x *Indexes) advanceOne(ctx context.Context, row lagging) error {
+	if row.BoardID == 0 {
+		return x.saved.remove(ctx, row)
+	}
+	ref := leaderboard.PeriodRef{ID: row.ID, History: row.History, BoardID: row.BoardID}
+	if x.Ready(ref) != nil {
+		return nil // follows the log already
+	}
+	t, err := x.load(ctx, ref)
+	switch {
+	case err != nil:
+		return err
+	case t == nil:
+		return x.saved.remove(ctx, row)
+	default:
+		return x.save(ctx, t, false)
+	}
 }
 
 // all returns the trackers in memory.

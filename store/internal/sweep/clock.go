@@ -1,0 +1,31 @@
+package sweep
+
+import "time"
+
+const (
+	// clockStep is what the clock of the database may gain on that of the process between two rounds.
+	clockStep = 5 * time.Minute
+	// clockDoubt is for how long nothing is deleted for its age after it gained more.
+	clockDoubt = time.Hour
+)
+
+// clock doubts a database clock that leaps forward: what looks old by it would be gone for good when it goes back.
+type clock struct {
+	last     time.Time // of the database
+	at       time.Time // of the process, then
+	believed time.Time // of the process: from when on
+}
+
+// believe takes a reading of the database clock, and says whether ages by it are to be believed.
+func (c *clock) believe(database, process time.Time) bool {
+	gained := database.Sub(c.last) - process.Sub(c.at)
+	switch {
+	case c.at.IsZero():
+	case gained > clockStep:
+		c.believed = process.Add(clockDoubt)
+	case gained < -clockStep:
+		c.believed = process // it went back
+	}
+	c.last, c.at = database, process
+	return !process.Before(c.believed)
+}

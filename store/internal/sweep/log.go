@@ -1,0 +1,171 @@
+package sweep
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"leaderboard"
+)
+
+const (
+	// followTTL is how long the log of a source is kept for a derived board that does not get on.
+	followTTL = 24 * time.Hour
+	// logSteps is how many statements delete commits of one period before others have their turn.
+	logSteps = 20
+	// aheadMost bounds the periods whose commits are from the future, and of which it is remembered since when.
+	aheadMost = 100_000
+)
+
+// oldest is the oldest commit in the log of a period.
+type oldest struct {
+	PeriodID int64     `db:"period_id"`
+	Seq      int64     `db:"last_seq"`
+	At       time.Time `db:"committed_at"`
+}
+
+const (
+	// oldestQuery finds the oldest commits of the next periods that have any: it steps from period to period in the
+	// primary key, past all that lies between. It takes a period to start after, and how many.
+	oldestQuery = "SELECT c.period_id, c.last_seq, c.committed_at FROM (SELECT period_id, MIN(last_seq) AS seq FROM changes WHERE period_id > ?" +
+		" GROUP BY period_id ORDER BY period_id LIMIT ?) o JOIN changes c ON c.period_id = o.period_id AND c.last_seq = o.seq"
+	logNext   = "SELECT period_id, last_seq, committed_at FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	logNewest = "SELECT last_seq FROM changes WHERE period_id = ? ORDER BY last_seq DESC LIMIT 1"
+)
+
+// Changes deletes commits that are older than ChangeTTL and that no derived board has still to follow, period by period,
+// of those that have a log. What derived boards do not follow for a day goes too.
+func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err error) {
+	if s.doubted {
+		return false, nil
+	}
+	followed, err := s.followedSeqs(ctx)
+	if err != nil {
+		return false, err
+	}
+	more = s.logAfter > 0 // it begins in the middle
+	for {
+		var page []oldest
+		if err := s.db.SelectContext(ctx, &page, oldestQuery, s.logAfter, pagePeriods); err != nil {
+			return false, err
+		}
+		slices.SortFunc(page, func(a, b oldest) int { return cmp.Compare(a.PeriodID, b.PeriodID) })
+		for _, o := range page {
+			if slice.Over() {
+				return true, nil
+			}
+			s.logAfter = o.PeriodID // also when it fails
+			unfinished, err := s.prune(ctx, o, followed)
+			if err != nil {
+				return false, err
+			}
+			more = more || unfinished
+		}
+		if len(page) < pagePeriods {
+			s.logAfter = 0
+			return more, nil
+		}
+	}
+}
+
+// prune deletes what is old of a period's log, and says whether there is more of it.
+func (s *Sweeper) prune(ctx context.Context, o oldest, followed map[int64]int64) (more bool, err error) {
+	upTo, ok := followed[o.PeriodID]
+	if !ok {
+		upTo = math.MaxInt64
+	}
+	if o.At.After(s.now.Add(clockStep)) {
+		return s.pruneAhead(ctx, o, upTo)
+	}
+	if limit := s.before(s.cfg.ChangeTTL); o.Seq <= upTo && o.At.Before(limit) {
+		if more, err = s.pruneLog(ctx, o, upTo, limit); more || err != nil {
+			return more, err
+		}
+	}
+	if limit := s.before(followTTL); ok && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
+		return s.pruneLog(ctx, o, math.MaxInt64, limit)
+	}
+	return false, nil
+}
+
+// pruneLog deletes commits of a period from the oldest one on, up to a seq and made before a time, logSteps times Rows
+// at most. A DELETE by time alone would read all the younger rows, for want of an index on the time.
+func (s *Sweeper) pruneLog(ctx context.Context, o oldest, upTo int64, limit time.Time) (more bool, err error) {
+	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
+	from := o.Seq // not from 0: what is deleted already may still have to be stepped over
+	for range logSteps {
+		var rows []oldest
+		if err := s.db.SelectContext(ctx, &rows, logNext, o.PeriodID, from, upTo, Rows); err != nil {
+			return false, err
+		}
+		old := 0
+		for old < len(rows) && rows[old].At.Before(limit) {
+			old++
+		}
+		if old == 0 {
+			return false, nil
+		}
+		last := rows[old-1].Seq
+		if _, err := s.Delete(ctx, remove, o.PeriodID, from, last, Rows); err != nil {
+			return false, err
+		}
+		if old < Rows {
+			return false, nil
+		}
+		from = last + 1
+	}
+	return true, nil
+}
+
+// ahead is how far the log of a period reached when its commits were first seen to be from the future.
+type ahead struct {
+	seq   int64
+	since time.Time // by the clock of the process
+}
+
+// pruneAhead prunes a log whose oldest commit is from the future: the clock went back, and the times of commits do not
+// (see leaderboard.CommitTime), so they tell no age for as long as it went back by. Their age is counted from when they
+// were first seen.
+func (s *Sweeper) pruneAhead(ctx context.Context, o oldest, upTo int64) (more bool, err error) {
+	mark, ok := s.ahead[o.PeriodID]
+	if !ok {
+		if len(s.ahead) >= aheadMost {
+			clear(s.ahead) // those that come again are counted from then on
+		}
+		mark.since = time.Now()
+		if err := s.db.GetContext(ctx, &mark.seq, logNewest, o.PeriodID); err != nil {
+			return false, err
+		}
+		s.ahead[o.PeriodID] = mark
+		return false, nil
+	}
+	if time.Since(mark.since) < s.cfg.ChangeTTL {
+		return false, nil
+	}
+	if time.Since(mark.since) >= followTTL {
+		upTo = mark.seq
+	}
+	if more, err = s.pruneLog(ctx, o, min(upTo, mark.seq), leaderboard.MaxTime.Time()); err == nil && !more && mark.seq <= upTo {
+		delete(s.ahead, o.PeriodID)
+	}
+	return more, err
+}
+
+// followedSeqs is by source how far all derived boards have followed it.
+func (s *Sweeper) followedSeqs(ctx context.Context) (map[int64]int64, error) {
+	var rows []struct {
+		ID  int64 `db:"source_period_id"`
+		Seq int64 `db:"seq"`
+	}
+	const query = "SELECT source_period_id, MIN(seq) AS seq FROM derived_sources GROUP BY source_period_id"
+	if err := s.db.SelectContext(ctx, &rows, query); err != nil {
+		return nil, err
+	}
+	followed := make(map[int64]int64, len(rows))
+	for _, r := range rows {
+		followed[r.ID] = r.Seq
+	}
+	return followed, nil
+}

@@ -1,0 +1,165 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"leaderboard/store/internal/db"
+)
+
+const (
+	// pagePeriods is how many periods are worked on together.
+	pagePeriods = db.MaxRows
+	// pageBoards is how many deleted boards are looked at together.
+	pageBoards = 100
+)
+
+// Steps counts statements down to where a caller wants to stop, and knows when a slice is over.
+type Steps struct {
+	Left  int
+	Slice Slice
+}
+
+// take says whether there may be another statement.
+func (s *Steps) take() bool {
+	s.Left--
+	return s.Left >= 0 && !s.Slice.Over()
+}
+
+// PurgeBoard deletes the rows of a board that nobody finds any more, and says whether it finished. Each statement is a
+// transaction of its own, so it may end anywhere and start again.
+func (s *Sweeper) PurgeBoard(ctx context.Context, id int64, steps *Steps) (finished bool, err error) {
+	for _, query := range []string{
+		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'open' ORDER BY id LIMIT ?",
+		"UPDATE periods FORCE INDEX (periods_open) SET state = 'deleting' WHERE board_id = ? AND state = 'closed' ORDER BY id LIMIT ?",
+		"DELETE FROM derived_sources WHERE board_id = ? ORDER BY position LIMIT ?", // they hold the logs of others
+		"DELETE FROM derived_boards WHERE board_id = ? LIMIT ?",
+	} {
+		if finished, err := s.drain(ctx, steps, query, id); !finished {
+			return false, err
+		}
+	}
+	for {
+		var periods []int64
+		const next = "SELECT id FROM periods FORCE INDEX (periods_board) WHERE board_id = ? ORDER BY id LIMIT ?"
+		if err := s.db.SelectContext(ctx, &periods, next, id, pagePeriods); err != nil {
+			return false, err
+		}
+		if len(periods) == 0 {
+			break
+		}
+		if finished, err := s.purgePeriods(ctx, periods, steps); !finished {
+			return false, err
+		}
+	}
+	for _, query := range []string{
+		"DELETE FROM idempotency_keys WHERE board_id = ? ORDER BY idempotency_key LIMIT ?",
+		"DELETE FROM hidden_members WHERE board_id = ? ORDER BY member LIMIT ?",
+		"DELETE FROM hidden_log WHERE board_id = ? ORDER BY id LIMIT ?",
+		"DELETE FROM runs WHERE board_id = ? ORDER BY id LIMIT ?",
+		"DELETE FROM board_labels WHERE board_id = ? ORDER BY label LIMIT ?",
+		"DELETE FROM boards WHERE id = ? AND state = 'deleting' LIMIT ?",
+	} {
+		if finished, err := s.drain(ctx, steps, query, id); !finished {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// purgePeriods deletes the rows of periods, their own last, and says whether it finished.
+func (s *Sweeper) purgePeriods(ctx context.Context, ids []int64, steps *Steps) (finished bool, err error) {
+	for _, query := range purgeQueries(ids) {
+		if finished, err := s.drain(ctx, steps, query); !finished {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// purgeQueries are the statements that delete the rows of periods, in the order of their primary keys.
+func purgeQueries(ids []int64) []string {
+	hidden := make([]int64, len(ids))
+	for i, id := range ids {
+		hidden[i] = -id
+	}
+	of := func(from string, ids []int64, order string) string {
+		return (&db.Text{}).Str("DELETE FROM " + from + " IN (").Ints(ids).Str(") ORDER BY " + order + " LIMIT ?").String()
+	}
+	return []string{
+		of("entries WHERE period_id", ids, "period_id, member"),
+		of("entries WHERE period_id", hidden, "period_id, member"),
+		of("changes WHERE period_id", ids, "period_id, last_seq"),
+		of("rank_indexes WHERE period_id", ids, "period_id, chunk"),
+		of("periods WHERE CONCAT(state) = 'deleting' AND id", ids, "id"), // by id, not by an index of the state
+	}
+}
+
+// drain repeats a statement until it finds fewer than Rows rows.
+func (s *Sweeper) drain(ctx context.Context, steps *Steps, query string, args ...any) (finished bool, err error) {
+	for steps.take() {
+		n, err := s.Delete(ctx, query, append(args[:len(args):len(args)], Rows)...)
+		if err != nil {
+			return false, fmt.Errorf("%w: %s", err, query[:min(len(query), 60)])
+		}
+		if n < Rows {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+const (
+	boardsRetired = "SELECT id FROM boards WHERE name >= '" + DeletedMark + "' AND state = 'deleting' ORDER BY name LIMIT ?"
+	periodsGiven  = "SELECT id FROM periods WHERE state = 'deleting' ORDER BY ends_at LIMIT ?"
+)
+
+// Boards goes on with the deletion of boards.
+func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error) {
+	var ids []int64
+	if err := s.db.SelectContext(ctx, &ids, boardsRetired, pageBoards); err != nil {
+		return false, err
+	}
+	Order(&s.boards, ids, func(id int64) int64 { return id })
+	var failed error
+	for _, id := range ids {
+		if slice.Over() {
+			return true, failed
+		}
+		s.boards.Begin(id)
+		finished, err := s.PurgeBoard(ctx, id, &Steps{Left: math.MaxInt, Slice: slice})
+		if failed = errors.Join(failed, err); ctx.Err() != nil {
+			return true, failed
+		}
+		if finished {
+			s.db.Log.Info("a deleted board is gone", "board", id)
+		}
+		more = more || !finished
+	}
+	return more || len(ids) == pageBoards, failed
+}
+
+// Periods goes on with the deletion of periods, those of deleted boards too.
+func (s *Sweeper) Periods(ctx context.Context, slice Slice) (more bool, err error) {
+	for !slice.Over() {
+		var ids []int64
+		if err := s.db.SelectContext(ctx, &ids, periodsGiven, pagePeriods); err != nil || len(ids) == 0 {
+			return false, err
+		}
+		slices.Sort(ids)
+		finished, err := s.purgePeriods(ctx, ids, &Steps{Left: math.MaxInt, Slice: slice})
+		if err != nil {
+			return false, err
+		}
+		if finished {
+			s.db.Log.Info("old periods are deleted", "periods", len(ids))
+		}
+		if finished && len(ids) < pagePeriods {
+			return false, nil
+		}
+	}
+	return true, nil
+}

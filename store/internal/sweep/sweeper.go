@@ -1,0 +1,79 @@
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"leaderboard/store/internal/db"
+)
+
+const (
+	// Rows is how many rows one statement of the housekeeping deletes: enough to get on, few enough to keep locks, undo
+	// and replication short.
+	Rows = 1000
+	// DeletedMark begins the name of a board that is being deleted. No board can be called so.
+	DeletedMark = "~"
+)
+
+// Config says how long what is kept for a while is kept.
+type Config struct {
+	KeyTTL, ChangeTTL time.Duration
+}
+
+// Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and
+// Delete may be called at any time.
+type Sweeper struct {
+	db   *db.DB
+	cfg  Config
+	busy chan struct{} // has a value while a round is under way, which owns what follows
+
+	clock    clock
+	now      time.Time // of the database, when the round began
+	doubted  bool      // ages by it are not believed
+	boards   Turns[int64]
+	logAfter int64 // periods up to this id had their turn
+	ahead    map[int64]ahead
+	runsUpTo int64 // up to this id there are only runs that are kept
+}
+
+// New returns a Sweeper that remembers nothing.
+func New(d *db.DB, cfg Config) *Sweeper {
+	return &Sweeper{db: d, cfg: cfg, busy: make(chan struct{}, 1), ahead: map[int64]ahead{}}
+}
+
+// Begin begins a round: it waits for the one under way, and reads the database clock. The round is over with end.
+func (s *Sweeper) Begin(ctx context.Context) (now time.Time, end func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+	case <-ctx.Done():
+		return now, nil, db.Translate(ctx, "begin", ctx.Err())
+	}
+	end = func() { <-s.busy }
+	clock, err := s.db.Clock(ctx)
+	if err != nil {
+		end()
+		return now, nil, err
+	}
+	now = clock.Time()
+	if s.now, s.doubted = now, !s.clock.believe(now, time.Now()); s.doubted {
+		s.db.Log.Warn("the clock of the database leapt forward: nothing is deleted for its age", "clock", now, "until", s.clock.believed)
+	}
+	return now, end, nil
+}
+
+// before returns the moment before which something is older than age.
+func (s *Sweeper) before(age time.Duration) time.Time {
+	if s.doubted {
+		return time.Unix(0, 0).UTC()
+	}
+	return s.now.Add(-age)
+}
+
+// Delete runs one bounded statement and returns how many rows it changed.
+func (s *Sweeper) Delete(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := s.db.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
