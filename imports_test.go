@@ -98,12 +98,14 @@ func importRules() []importRule {
 			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
 		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
+		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},
 		{dir: "internal/testenv", may: []string{
-			"leaderboard/internal/devserver", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
+			"leaderboard/internal/devserver", "leaderboard/internal/leaks", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
 			"github.com/testcontainers/testcontainers-go/...",
 		}},
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{dir: "internal/testenv/stress"},
+		{dir: "internal/testenv/mutants"},
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
@@ -122,7 +124,7 @@ func importRules() []importRule {
 // testMay returns what the tests of every package may import.
 func testMay() []string {
 	return []string{
-		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/store/storetest",
+		"pgregory.net/rapid", "leaderboard/internal/testenv", "leaderboard/internal/devserver", "leaderboard/internal/leaks", "leaderboard/store/storetest",
 		"github.com/Shopify/toxiproxy/v2/...", "github.com/getkin/kin-openapi/...", "github.com/rogpeppe/go-internal/testscript",
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"leaderboard/client"
+	"leaderboard/internal/leaks"
 )
 
 // The tests and Examples of this package ask one real server: the program's own `dev`, with private MySQL and Redis.
@@ -36,16 +37,15 @@ func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
 	code := m.Run()
-	if !started.Load() {
-		return code
-	}
-	if d, err := server(); err == nil {
-		if err := d.stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "client:", err)
-			return 1
+	if started.Load() {
+		if d, err := server(); err == nil {
+			if err := d.stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "client:", err)
+				return 1
+			}
 		}
 	}
-	return code
+	return leaks.Check(code, os.Stderr)
 }
 
 // startLimit bounds the start: the program is built, the servers may have to be fetched.

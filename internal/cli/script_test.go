@@ -13,14 +13,21 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"leaderboard/internal/apptest"
+	"leaderboard/internal/leaks"
 	"leaderboard/internal/testenv"
 )
 
 // TestMain lets the test binary be the program itself, which is what the scripts run.
 func TestMain(m *testing.M) {
 	redis.SetLogger(silence{}) // as main does
-	testscript.Main(m, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
+	testscript.Main(leakless{m}, map[string]func(){"leaderboard": func() { os.Exit(Main()) }})
 }
+
+// leakless is the tests, which fail when they leave goroutines.
+type leakless struct{ *testing.M }
+
+// Run implements testscript.TestingM.
+func (l leakless) Run() int { return leaks.Main(l.M) }
 
 // TestScripts runs testdata/script/*.txtar, each with a database and a Redis of its own. The commands of the scripts
 // beside `leaderboard` are:

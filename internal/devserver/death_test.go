@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"leaderboard/internal/leaks"
 )
 
 // parentDir makes the test program, run again, a parent of servers in the
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(parentDir); dir != "" {
 		os.Exit(beParent(dir))
 	}
-	os.Exit(m.Run())
+	os.Exit(leaks.Main(m))
 }
 
 // beParent starts servers, tells their process ids, and waits to be killed.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"leaderboard/internal/devserver"
+	"leaderboard/internal/leaks"
 )
 
 // pool is the servers of a process, each started at its first use.
@@ -89,7 +90,7 @@ func (p *pool) stop(ctx context.Context) error {
 	return errors.Join(append(errs, os.RemoveAll(p.dir))...)
 }
 
-// Main runs a package's tests and stops what they started; call it from
+// Main runs a package's tests, stops what they started, and fails when goroutines are left; call it from
 // TestMain. Without it the servers are killed with the process all the same,
 // their folder is swept by the next run, and containers are left to Ryuk.
 func Main(m *testing.M) int {
@@ -98,5 +99,5 @@ func Main(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "testenv:", err)
 		return max(code, 1)
 	}
-	return code
+	return leaks.Check(code, os.Stderr)
 }
