@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days lint docs openapi bench build image fmt rename cc
+.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi bench build image fmt rename cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,27 @@ days: cc ## the tests on a leap day, at New Year, in other time zones, on one pr
 	@mkdir -p bin
 	$(GO) build -o bin/stress ./internal/testenv/stress
 	CGO_ENABLED=1 bin/stress -days $(ARGS)
+
+fuzz: ## every fuzz target for a minute, one of them through HTTP to MySQL and Redis; FUZZTIME=5s
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	GO=$(GO) bin/testenv tools/fuzz.sh
+
+soak: ## two servers under all kinds of requests and faults for ten minutes: nothing grows; SOAK=1h
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	LEADERBOARD_TEST_SOAK=$(or $(SOAK),10m) bin/testenv $(GO) test -count=1 -v -timeout 25h -run 'TestSoak$$' ./e2e
+
+mutants: ## break the lines that carry the promises, one at a time: a test must turn red for each; ARGS='-only lease'
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	$(GO) build -o bin/mutants ./internal/testenv/mutants
+	bin/testenv bin/mutants $(ARGS)
+
+torture: cc ## the promises at their full sizes, hours of them; TESTARGS='-run TestLinearizable ./e2e'
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
 	@for module in . bench tools tools/openapi; do \

@@ -19,7 +19,8 @@ const adminKey = "e2e-admin-key"
 // api asks one server through the public client, once for each request: what became of that one is what tests look at.
 type api struct {
 	*client.Client
-	url string
+	url  string
+	idle func() // closes the connections that nobody uses
 }
 
 func newAPI(t *testing.T, url string) *api {
@@ -30,7 +31,7 @@ func newAPI(t *testing.T, url string) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &api{c, url}
+	return &api{c, url, transport.CloseIdleConnections}
 }
 
 // status returns the status of an answer; 0 when no answer came.
