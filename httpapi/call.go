@@ -41,6 +41,7 @@ type shared struct {
 	keys           keyring
 	intake         *intake
 	admit          func(board string, bytes int64) error
+	rejections     rejections
 	maxBody        int64
 	bodyTimeout    time.Duration
 	maxConcurrent  int64
@@ -149,7 +150,7 @@ func (c *call) letIn() error {
 		return errBusy()
 	}
 	if c.route.admitted {
-		if err := c.shared.admit(c.pathValue("board"), max(0, c.r.ContentLength)); err != nil {
+		if err := c.admit(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// rejections paces the answers to those who are not let in because there is too much to do. Some hundred clients that
+// try again at once, whatever Retry-After says, take half a processor with nothing but asking; so beyond a share of the
+// processors they wait for the answer. Who asks now and then gets it at once. All methods may be called concurrently.
+type rejections struct {
+	mu   sync.Mutex
+	next time.Time // until when the share is used up
+}
+
+const (
+	// rejectionCost and rejectionByteRate are what an answer takes of a processor: so long, and so long more by the bytes
+	// of the body that are read and thrown away.
+	rejectionCost     = 30 * time.Microsecond
+	rejectionByteRate = 2 << 30 // per second
+	// rejectionShare of the processors is for these answers: one in so many.
+	rejectionShare = 8
+	// rejectionBurst is how much of the share may be saved up, and rejectionPause the longest wait for an answer.
+	rejectionBurst = 100 * time.Millisecond
+	rejectionPause = time.Second
+)
+
+// take uses some of the share for a request with so many bytes, and returns how long to wait for the answer.
+func (r *rejections) take(bytes int64) time.Duration {
+	cost := rejectionCost + time.Duration(bytes)*time.Second/rejectionByteRate
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	if earliest := now.Add(-rejectionBurst); r.next.Before(earliest) {
+		r.next = earliest
+	}
+	wait := min(r.next.Sub(now), rejectionPause)
+	if wait < rejectionPause {
+		r.next = r.next.Add(cost * rejectionShare / time.Duration(runtime.GOMAXPROCS(0)))
+	}
+	return max(0, wait)
+}
+
+// admit asks whether the request would be let in, and asks again when the answer had to wait.
+func (c *call) admit() error {
+	board, bytes := c.pathValue("board"), max(0, c.r.ContentLength)
+	err := c.shared.admit(board, bytes)
+	if !errors.Is(err, leaderboard.ErrOverloaded) {
+		return err
+	}
+	wait := c.shared.rejections.take(bytes)
+	if wait == 0 {
+		return err
+	}
+	if !pause(c.r.Context(), wait) {
+		return err
+	}
+	return c.shared.admit(board, bytes)
+}
+
+// pause waits; it is false when ctx has ended before.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// TestRejectionsTakeAShare: whoever is not let in and asks again at once gets as many answers as a share of the
+// processors gives, whatever their number; who asks now and then waits for nothing.
+func TestRejectionsTakeAShare(t *testing.T) {
+	t.Parallel()
+	for name, clients := range map[string]int{"200 clients": 200, "4000 clients": 4000} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const body, span = 48 << 10, 10 * time.Second
+				s := &shared{admit: func(string, int64) error { return &leaderboard.OverloadError{Wait: time.Second} }}
+				call := func(ctx context.Context) *call {
+					r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
+					r.ContentLength = body
+					return &call{shared: s, r: r, route: &route{}}
+				}
+				for range 20 {
+					start := time.Now()
+					if err := call(t.Context()).admit(); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 10*time.Millisecond {
+						t.Errorf("%v after %s", err, time.Since(start))
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), span)
+				defer cancel()
+				var answers atomic.Int64
+				var all sync.WaitGroup
+				for range clients {
+					all.Go(func() {
+						for ctx.Err() == nil {
+							_ = call(ctx).admit()
+							answers.Add(1)
+						}
+					})
+				}
+				all.Wait()
+				cost := rejectionCost + time.Duration(body)*time.Second/rejectionByteRate
+				most := int64(span)/int64(cost)*int64(runtime.GOMAXPROCS(0))/rejectionShare + int64(clients)
+				most = max(most, int64(clients)*int64(span/rejectionPause+1)) // nobody waits for longer than the longest pause
+				if got := answers.Load(); got > most*11/10 || got < most/2 {
+					t.Errorf("%d answers in %s, want about %d", got, span, most)
+				}
+			})
+		})
+	}
+}
+
+// TestLetInAfterAll: there may be room when the answer has waited.
+func TestLetInAfterAll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		full := true
+		s := &shared{admit: func(string, int64) error {
+			if full {
+				return &leaderboard.OverloadError{}
+			}
+			return nil
+		}}
+		s.rejections.next = time.Now().Add(100 * time.Millisecond)
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
+		go func() { time.Sleep(50 * time.Millisecond); full = false }()
+		if err := (&call{shared: s, r: r, route: &route{}}).admit(); err != nil {
+			t.Error(err)
+		}
+	})
+}
