@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"leaderboard"
 )
 
 const (
@@ -18,6 +20,9 @@ const (
 	writeSeconds = 4
 	writeRounds  = 3
 	plainTable   = "bench_plain"
+
+	severalBoards = 8
+	severalConns  = 64
 )
 
 // measureWrites holds submits over HTTP against SQL loops without HTTP, lock or log, on a table of the same size.
@@ -36,13 +41,49 @@ func (w *world) measureWrites(ctx context.Context, rep *report, _ io.Writer) err
 		rep.add(row{What: what, Here: thousands(a) + " rows/s", Yardstick: yardstick + ": " + thousands(b) + " rows/s", Ratio: ratio, Goal: goal})
 		return nil
 	}
-	if err := compare("single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.8", single, plain); err != nil {
+	if err := compare("single-entry submits, 128 connections", "autocommit upserts, pool of 32, no HTTP", "≥ 1.6", single, plain); err != nil {
 		return err
 	}
-	if err := compare("single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.45", single, bulk); err != nil {
+	if err := compare("single-entry submits, 128 connections", "bare loop of 500-row upserts", "≥ 0.32", single, bulk); err != nil {
 		return err
 	}
-	return compare("submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.8", w.submits(batchConns, bulkRows), bulk)
+	if err := compare("submits of 500 entries, 4 connections", "bare loop of 500-row upserts", "≥ 0.88", w.submits(batchConns, bulkRows), bulk); err != nil {
+		return err
+	}
+	return w.measureBoardsAtOnce(ctx, rep)
+}
+
+// measureBoardsAtOnce holds submits to several boards at once, by as many connections to each, against those to one of
+// them, and says how long the slowest wait.
+func (w *world) measureBoardsAtOnce(ctx context.Context, rep *report) error {
+	var paths []string
+	for i := range severalBoards {
+		name := fmt.Sprintf("writes-%d", i+1)
+		if _, _, err := w.api.PutBoard(ctx, name, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
+			return err
+		}
+		defer w.api.DeleteBoard(ctx, name) //nolint:errcheck // the next run makes the same
+		if err := w.fillOverHTTP(ctx, name); err != nil {
+			return err
+		}
+		paths = append(paths, "/v1/boards/"+name)
+	}
+	var p50s, p99s []time.Duration
+	var tails []float64
+	several := func() (float64, error) {
+		result := w.submitLoad(paths, windowMembers, severalConns, 1)
+		p50, p99 := result.quantile(0.5), result.quantile(0.99)
+		p50s, p99s, tails = append(p50s, p50), append(p99s, p99), append(tails, float64(p99)/float64(p50))
+		return result.perSecond(), result.failure()
+	}
+	a, b, ratio, err := paired(writeRounds, several, w.submitsTo(paths[0], windowMembers, severalConns, 1))
+	if err != nil {
+		return fmt.Errorf("%d boards: %w", severalBoards, err)
+	}
+	what := fmt.Sprintf("single-entry submits, %d connections, %d boards", severalConns, severalBoards)
+	rep.add(row{What: what, Here: thousands(a) + " rows/s", Yardstick: "all of them to one: " + thousands(b) + " rows/s", Ratio: ratio, Goal: "≥ 0.8"})
+	rep.add(row{What: what, Here: "p99 " + inMS(median(p99s)), Yardstick: "p50: " + inMS(median(p50s)), Ratio: median(tails), Goal: "≤ 5"})
+	return nil
 }
 
 // submits returns a load of submits with n entries each, members at random.
@@ -52,11 +93,16 @@ func (w *world) submits(conns, n int) func() (float64, error) {
 
 func (w *world) submitsTo(path string, members, conns, n int) func() (float64, error) {
 	return func() (float64, error) {
-		result := load{addr: w.addr, conns: conns, length: w.seconds(writeSeconds), request: func(_, _ int, buf []byte) []byte {
-			return appendSubmit(buf, path, members, n)
-		}}.run()
+		result := w.submitLoad([]string{path}, members, conns, n)
 		return result.perSecond() * float64(n), result.failure()
 	}
+}
+
+// submitLoad submits n entries at a time to boards, each connection to one of them.
+func (w *world) submitLoad(paths []string, members, conns, n int) *loadResult {
+	return load{addr: w.addr, conns: conns, length: w.seconds(writeSeconds), request: func(conn, _ int, buf []byte) []byte {
+		return appendSubmit(buf, paths[conn%len(paths)], members, n)
+	}}.run()
 }
 
 // plainTable makes a table like entries with the same rows.
