@@ -47,5 +47,8 @@ func (s *Store) AtMutex(board string) int { return s.writer.AtMutex(board) }
 // Barred says whether somebody else did not give up the lock of a board.
 func (s *Store) Barred(board string) bool { return s.writer.Barred(board) }
 
+// Ahead returns how often entries were read ahead, and how often that was of use.
+func (s *Store) Ahead() (read, used int64) { return s.writer.Ahead() }
+
 // Verifying makes it as if a derived board were being compared with its sources, or no longer.
 func (s *Store) Verifying(under bool) { derived.SetVerifying(s.follower, under) }

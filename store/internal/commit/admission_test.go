@@ -24,7 +24,7 @@ type carrier struct {
 
 func (c *carrier) queues(limits Limits) *queues {
 	q := newQueues(limits)
-	q.work = func() func(queueID, func() []request) error {
+	q.work = func(func() []request) func(queueID, func() []request) error {
 		return func(_ queueID, take func() []request) error { c.carry(take()); return nil }
 	}
 	return q

@@ -22,6 +22,15 @@ type committer struct {
 	tell    Events
 	retries budget
 	life    context.Context // ends soon after Close
+	aheads  *aheads
+}
+
+// worker commits the batches of one queue, one after the other.
+type worker struct {
+	*committer
+	text  *db.Text         // reused from batch to batch
+	next  func() []request // what would be the next batch now
+	ahead *ahead           // what is read for it; nil: nothing
 }
 
 // Events are told of what happens, and must not block.
@@ -37,13 +46,13 @@ const noBoard = 0
 
 // batch is the requests of one transaction.
 type batch struct {
-	*committer
+	*worker
 	queue    queueID
 	requests []request
 	needs    map[string]*needs // by board
 	keys     []string          // idempotency keys of requests for several boards
 	derived  map[string]bool   // boards that are not locked, because they are derived
-	text     *db.Text
+	read     *ahead            // what was read for it; nil: nothing, or it is used up
 
 	// The outcome of the last try.
 	locking string  // the board whose lock was asked for last
@@ -53,22 +62,22 @@ type batch struct {
 
 // commit carries out what take returns, requests of one queue, once nothing in this process is in the way. Whose caller
 // has left until then is left out.
-func (c *committer) commit(id queueID, take func() []request, text *db.Text) error {
+func (w *worker) commit(id queueID, take func() []request) error {
 	if !id.several {
-		defer c.mutexes.lock(id.board)()
+		defer w.mutexes.lock(id.board)()
 		reqs := take()
 		if len(reqs) == 0 {
 			return nil
 		}
-		return c.run(c.newBatch(reqs, text))
+		return w.run(w.newBatch(reqs))
 	}
 	reqs := take()
 	for len(reqs) > 0 {
-		b := c.newBatch(reqs, text)
-		unlock, barred := c.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
+		b := w.newBatch(reqs)
+		unlock, barred := w.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
 		if barred == "" {
 			defer unlock()
-			return c.run(b)
+			return w.run(b)
 		}
 		reqs = keepOff(reqs, barred)
 	}
@@ -89,10 +98,11 @@ func keepOff(reqs []request, barred string) []request {
 
 // run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
 // requests of a batch belong to several callers, and none may cancel it for the others.
-func (c *committer) run(b *batch) error {
-	limits := &c.db.Config
-	ctx, cancel := context.WithTimeout(c.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
+func (w *worker) run(b *batch) error {
+	limits := &w.db.Config
+	ctx, cancel := context.WithTimeout(w.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
+	b.read, w.ahead = w.ahead.await(), nil
 	start, rows := time.Now(), 0
 	err := b.tryAll(ctx)
 	if len(b.requests) == 0 {
@@ -102,15 +112,18 @@ func (c *committer) run(b *batch) error {
 		rows += r.head().load.rows
 	}
 	if err != nil {
-		c.tell.Batch(len(b.requests), rows, time.Since(start), err)
+		w.tell.Batch(len(b.requests), rows, time.Since(start), err)
 		for _, r := range b.requests {
 			r.head().done <- err
 		}
 		return err
 	}
-	c.tell.Batch(len(b.requests), rows, time.Since(start), b.noneFound())
+	w.tell.Batch(len(b.requests), rows, time.Since(start), b.noneFound())
 	for _, e := range b.commits {
-		c.tell.Committed(e)
+		if w.ahead != nil {
+			w.ahead.own = append(w.ahead.own, e.Commit)
+		}
+		w.tell.Committed(e)
 	}
 	for i, r := range b.requests {
 		r.head().done <- b.answers[i]
@@ -119,8 +132,8 @@ func (c *committer) run(b *batch) error {
 }
 
 // newBatch collects what has to be read. Boards that requests for several name and that are derived are left out.
-func (c *committer) newBatch(reqs []request, text *db.Text) *batch {
-	b := &batch{committer: c, queue: reqs[0].head().queue, requests: reqs, needs: map[string]*needs{}, text: text}
+func (w *worker) newBatch(reqs []request) *batch {
+	b := &batch{worker: w, queue: reqs[0].head().queue, requests: reqs, needs: map[string]*needs{}}
 	of := func(board string) *needs {
 		n := b.needs[board]
 		if n == nil {
@@ -141,7 +154,7 @@ func (c *committer) newBatch(reqs []request, text *db.Text) *batch {
 		}
 	}
 	if b.queue.several {
-		b.derived = c.derivedAmong(slices.Collect(maps.Keys(b.needs)))
+		b.derived = w.derivedAmong(slices.Collect(maps.Keys(b.needs)))
 	}
 	for name := range b.derived {
 		delete(b.needs, name)
@@ -260,7 +273,8 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	w := outcome{owner: noBoard}
 	for _, name := range names {
 		b.locking = name
-		f, err := t.lockBoard(ctx, name, b.needs[name])
+		f, err := t.lockBoard(ctx, name, b.needs[name], b.read)
+		b.read = nil // the batch changes what it was given
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			continue // each request says what that means for it
 		}
@@ -273,6 +287,10 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		if !b.queue.several {
 			w.owner, w.clock = f.known.Board.ID, f.clock
 			w.known = f.keys
+			if f.readAhead {
+				b.aheads.used.Add(1)
+			}
+			b.readNext(f.known)
 		}
 	}
 	if len(b.keys) > 0 {
@@ -285,6 +303,20 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	return t.Commit(ctx)
+}
+
+// readNext begins to read ahead for the batch after this one. It is called with the board locked, so nobody else's
+// change comes between what is read and the end of this batch.
+func (b *batch) readNext(board *boards.Known) {
+	if b.ahead != nil {
+		return // this is another try
+	}
+	n := &needs{}
+	for _, r := range b.next() {
+		r.collect(func(string) *needs { return n })
+	}
+	n.tidy()
+	b.ahead = b.aheads.begin(b.life, board, n.members)
 }
 
 // apply carries out the requests in order of arrival on the boards that were locked. It returns the rows of idempotency

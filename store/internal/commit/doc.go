@@ -4,7 +4,8 @@
 // A batch is over one board or over several. It locks the row of each board with those of its open periods, so there is
 // one writer at a time per period, in this process and in all others: seq has no gap and follows the order of the
 // commits. It takes three round trips when it is over one board: lock and read, write, COMMIT. What it does to the
-// entries is decided in plain Go under the lock.
+// entries is decided in plain Go under the lock. Entries of the next batch may be read meanwhile; the lock says whether
+// they still hold.
 //
 // Read in the order of a submission:
 //
@@ -13,6 +14,7 @@
 //   - admission.go: what may wait, by the time that it would take
 //   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
 //   - requests.go: the kinds of requests, and what each does to the boards that were locked
+//   - ahead.go: what is read for the next batch while this one is written
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
 //   - period.go: what a batch makes of a period and of its hidden entries, in memory
 //   - write.go, receipt.go: the statements that write it, and the answers that are kept for idempotency keys

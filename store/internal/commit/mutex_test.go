@@ -118,7 +118,7 @@ func TestBudget(t *testing.T) {
 // TestLockOrder: several boards are locked by id, whatever they are called.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
-	b := &batch{committer: &committer{memory: boards.NewMemory()}, needs: map[string]*needs{}}
+	b := &batch{worker: &worker{committer: &committer{memory: boards.NewMemory()}}, needs: map[string]*needs{}}
 	for name, id := range map[string]int64{"a": 7, "b": 3, "c": 1 << 40, "d": 5} {
 		b.memory.Put(&boards.Known{Board: leaderboard.Board{ID: id, Name: name}})
 		b.needs[name] = &needs{}

@@ -20,8 +20,8 @@ type queues struct {
 	admission
 	rows int // how many entries one batch takes at most, unless a single request has more
 	// work returns what commits the batches of one queue, one after the other. It calls take when nothing is in the way
-	// of a batch any more, and returns what the batch took.
-	work func() func(id queueID, take func() []request) error
+	// of a batch any more, and returns what the batch took; next says what take would return now.
+	work func(next func() []request) func(id queueID, take func() []request) error
 
 	seed    maphash.Seed
 	shards  [64]shard
@@ -197,7 +197,7 @@ func (s *shard) close(q *queues) {
 
 // drain commits what waits in a queue, batch by batch, and ends when nothing does.
 func (q *queues) drain(s *shard, one *queue) {
-	work := q.work()
+	work := q.work(func() []request { return q.peek(s, one) })
 	for !q.idle(s, one) {
 		answered := 0
 		err := work(one.id, func() []request {
@@ -275,6 +275,28 @@ func (q *queues) linger(s *shard, one *queue, answered int, took time.Duration) 
 func (q *queues) take(s *shard, one *queue) []request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	reqs := q.next(one)
+	if len(reqs) == 0 {
+		return nil
+	}
+	before := one.load
+	for _, r := range reqs {
+		q.leave(one, r.head())
+	}
+	one.waiting = slices.Delete(one.waiting, 0, len(reqs))
+	one.busy = before.minus(one.load)
+	return reqs
+}
+
+// peek returns what take would, and leaves it where it is.
+func (q *queues) peek(s *shard, one *queue) []request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return q.next(one)
+}
+
+// next returns the requests of the next batch. The lock of the shard is held.
+func (q *queues) next(one *queue) []request {
 	n, cost, boards := 0, 0, map[string]bool{}
 	for n < len(one.waiting) {
 		h := one.waiting[n].head()
@@ -287,17 +309,7 @@ func (q *queues) take(s *shard, one *queue) []request {
 		cost += h.load.cost
 		n++
 	}
-	if n == 0 {
-		return nil
-	}
-	before := one.load
-	reqs := slices.Clone(one.waiting[:n])
-	for _, r := range reqs {
-		q.leave(one, r.head())
-	}
-	one.waiting = slices.Delete(one.waiting, 0, n)
-	one.busy = before.minus(one.load)
-	return reqs
+	return slices.Clone(one.waiting[:n])
 }
 
 // length returns how many requests and entries wait in a queue; ok is false when nobody works on it.

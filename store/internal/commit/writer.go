@@ -31,11 +31,10 @@ type Writer struct {
 
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
-	w := &Writer{committer: committer{db: d, memory: m, tell: events}, queues: newQueues(limits)}
+	w := &Writer{committer: committer{db: d, memory: m, tell: events, aheads: newAheads(d)}, queues: newQueues(limits)}
 	w.life, w.end = context.WithCancel(context.Background())
-	w.queues.work = func() func(queueID, func() []request) error {
-		text := &db.Text{} // reused from batch to batch
-		return func(id queueID, take func() []request) error { return w.commit(id, take, text) }
+	w.queues.work = func(next func() []request) func(queueID, func() []request) error {
+		return (&worker{committer: &w.committer, text: &db.Text{}, next: next}).commit
 	}
 	return w
 }
@@ -49,6 +48,7 @@ func (w *Writer) Close() {
 	defer time.AfterFunc(stopGrace, w.end).Stop()
 	w.queues.close()
 	w.end()
+	w.aheads.wait()
 }
 
 // Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several
@@ -120,3 +120,6 @@ func (w *Writer) AtMutex(board string) int { return w.mutexes.waiting(board) }
 
 // Barred says whether somebody else did not give up the lock of a board lately. It is for tests.
 func (w *Writer) Barred(board string) bool { return w.mutexes.isBarred(board) }
+
+// Ahead returns how often entries were read ahead, and how often that was of use. It is for tests.
+func (w *Writer) Ahead() (read, used int64) { return w.aheads.read.Load(), w.aheads.used.Load() }

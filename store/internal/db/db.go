@@ -46,6 +46,7 @@ type DB struct {
 	Batches  *sql.DB  // of writers, see Begin
 	Patient  *sqlx.DB // of writers that may wait for locks, few, see Begin and BeginWrite
 	Looks    *sql.DB  // of readers, see Look
+	Ahead    *sql.DB  // of writers, for what they read before they lock
 	Watch    *sql.DB  // for what says how old answers are
 	Health   *sql.DB  // for what says whether the server works
 	Locks    *Locks
@@ -58,7 +59,7 @@ type DB struct {
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
 	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
-	readers, lookers, writers, patient := pools(cfg.MaxConns)
+	readers, lookers, writers, patient, ahead := pools(cfg.MaxConns)
 	var reads, waiters, locks *sql.DB
 	for _, want := range []struct {
 		to *(*sql.DB)
@@ -68,6 +69,7 @@ func Open(cfg Config) (*DB, error) {
 		{&d.Batches, writers},
 		{&waiters, patient},
 		{&d.Looks, lookers},
+		{&d.Ahead, ahead},
 		{&d.Watch, pool{conns: 1}},
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
@@ -83,7 +85,7 @@ func Open(cfg Config) (*DB, error) {
 
 // Close closes all connections.
 func (d *DB) Close() error {
-	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Ahead.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
 }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -126,15 +128,17 @@ type pool struct {
 
 // pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
 // which commits for a whole board, with a sixteenth for those that wait for the locks of others, which so cannot take
-// all; a quarter is for questions, each of which goes with many others; of the rest the watch, health and locks have one
-// each. Two are left to other readers at least, because migrations need two at once.
-func pools(maxConns int) (readers, lookers, writers, patient pool) {
+// all, and another to read ahead; a quarter is for questions, each of which goes with many others; of the rest the watch,
+// health and locks have one each. Two are left to other readers at least, because migrations need two at once.
+func pools(maxConns int) (readers, lookers, writers, patient, ahead pool) {
 	const singles = 3
 	q := max(1, maxConns/4)
+	few := max(1, q/4)
 	lookers = pool{conns: q, several: true}
 	writers = pool{conns: q, several: true, session: sessionWriter}
-	patient = pool{conns: max(1, q/4), several: true, session: sessionPatient}
-	return pool{conns: max(2, maxConns-2*q-patient.conns-singles)}, lookers, writers, patient
+	patient = pool{conns: few, several: true, session: sessionPatient}
+	ahead = pool{conns: few, several: true}
+	return pool{conns: max(2, maxConns-2*q-2*few-singles)}, lookers, writers, patient, ahead
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
