@@ -18,6 +18,7 @@ LABEL org.opencontainers.image.title=leaderboard \
 COPY --from=build /out/leaderboard /usr/local/bin/leaderboard
 ENV LEADERBOARD_LISTEN=0.0.0.0:8080
 EXPOSE 8080
+# Whether the process works, not whether it is ready: without MySQL it has stale answers, and a new one would have none.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s CMD ["/usr/local/bin/leaderboard", "health"]
 ENTRYPOINT ["/usr/local/bin/leaderboard"]
 CMD ["serve"]

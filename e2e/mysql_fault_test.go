@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/client"
@@ -58,6 +59,111 @@ func TestMySQLDown(t *testing.T) {
 	}
 }
 
+// checkDegraded waits until a server says that it is not whole, and that requests should be sent to it all the same.
+func checkDegraded(t *testing.T, s *server) {
+	t.Helper()
+	eventually(t, "/readyz says degraded", func() error {
+		h, err := s.Ready(t.Context())
+		if err == nil && (h.Status != "degraded" || h.Checks["mysql"] != "unreachable") {
+			err = fmt.Errorf("it is %+v", h)
+		}
+		return err
+	})
+}
+
+// balancer sends requests to the servers that are ready, as load balancers do: it looks once a second.
+type balancer struct {
+	servers []*server
+	ready   map[*server]bool
+	looked  time.Time
+}
+
+func (b *balancer) next(t *testing.T, i int) *server {
+	t.Helper()
+	if time.Since(b.looked) > time.Second {
+		b.looked, b.ready = time.Now(), map[*server]bool{}
+		for _, s := range b.servers {
+			_, err := s.Ready(t.Context())
+			b.ready[s] = err == nil
+		}
+	}
+	for k := range b.servers {
+		if s := b.servers[(i+k)%len(b.servers)]; b.ready[s] {
+			return s
+		}
+	}
+	return nil
+}
+
+// TestBothStoresGone kills MySQL and Redis under two servers behind a balancer that asks /readyz. The last good pages come
+// from both, marked stale, until they are too old; nothing ends or is started anew, and all is well when the stores are.
+func TestBothStoresGone(t *testing.T) {
+	t.Parallel()
+	mysql, redis := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)
+	w := worldOn(t, databaseOn(t, mysql), redis.URL)
+	const limit = 8 * time.Second
+	b := &balancer{}
+	for _, name := range []string{"first", "second"} {
+		b.servers = append(b.servers, w.serve(t, name, "--stale-limit", limit.String()))
+	}
+	want := b.servers[0].fill(t, "demo", 500, leaderboard.Rules{})
+	for _, s := range b.servers {
+		if _, err := readTop(t.Context(), s.api, "demo", want, 0, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(mysql.Kill(), redis.Kill()); err != nil {
+		t.Fatal(err)
+	}
+	gone := time.Now()
+	from := map[*server]int{}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for i := 0; time.Since(gone) < limit/2; i++ {
+		s := b.next(t, i)
+		if s == nil {
+			t.Fatal("the balancer has taken all servers out, though they have pages")
+		}
+		p, err := readTop(t.Context(), s.api, "demo", want, 0, 10)
+		if err != nil || !p.Stale && time.Since(gone) > time.Second {
+			t.Errorf("%s, %s after the stores were gone: stale %t, %v", s.name, time.Since(gone), p.Stale, err)
+		}
+		from[s]++
+		<-tick.C
+	}
+	for _, s := range b.servers {
+		checkDegraded(t, s)
+		if from[s] == 0 {
+			t.Errorf("no page came from %s", s.name)
+		}
+	}
+	for _, s := range b.servers {
+		eventually(t, "/readyz says that there is nothing left to serve", func() error {
+			h, err := s.Ready(t.Context())
+			if status(err) != http.StatusServiceUnavailable || h.Checks["mysql"] != "unreachable" || h.Checks["redis"] != "unreachable" {
+				return fmt.Errorf("it is %+v, %w", h, err)
+			}
+			return nil
+		})
+		if h, err := s.Live(t.Context()); err != nil {
+			t.Errorf("/livez is %+v, %v, want 200", h, err)
+		}
+	}
+	if err := errors.Join(mysql.Restart(t.Context()), redis.Restart(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range b.servers {
+		s.awaitReady(t)
+		eventually(t, "the page is not stale any more", func() error {
+			p, err := readTop(t.Context(), s.api, "demo", want, 0, 10)
+			if err == nil && p.Stale {
+				err = errors.New("it is")
+			}
+			return err
+		})
+	}
+}
+
 // checkWithoutMySQL looks at everything while MySQL is away.
 func checkWithoutMySQL(t *testing.T, s *server, want ranking) {
 	t.Helper()
@@ -87,9 +193,7 @@ func checkWithoutMySQL(t *testing.T, s *server, want ranking) {
 			t.Errorf("write: %+v, though nothing can have been sent", problem)
 		}
 	}
-	if h, err := s.Ready(t.Context()); status(err) != http.StatusServiceUnavailable {
-		t.Errorf("/readyz is %+v, %v, want 503", h, err)
-	}
+	checkDegraded(t, s)
 	if h, err := s.Live(t.Context()); err != nil {
 		t.Errorf("/livez is %+v, %v, want 200", h, err)
 	}

@@ -35,9 +35,9 @@ type Config struct {
 	// best first, in parts of at most 1,000. An error of either ends the export and is returned as it is; otherwise
 	// ErrPeriodNotFound, ErrUnavailable, ErrOverloaded.
 	Export func(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error
-	// Health asks every dependency ("mysql", "redis") whether it answers; nil for yes. The text of an error is shown
-	// only when it is a Reason.
-	Health func(ctx context.Context) map[string]error
+	// Health says how the process and every dependency ("mysql", "redis") stand. The text of an error is shown only when
+	// it is a Reason.
+	Health func(ctx context.Context) Health
 
 	// Keys are the bearer keys. Without any, only public boards can be read.
 	Keys []Key

@@ -27,7 +27,7 @@ type fake struct {
 	unseen   bool  // the boards could not be looked up of late
 	behind   int64 // how many changes the last board of an answer about several lacks
 	verified leaderboard.Verification
-	health   map[string]error
+	health   Health
 	runGate  chan struct{} // a rebuild ends when it is closed; nil: at once
 
 	exportGate chan struct{} // an export goes on after each part when it receives; nil: at once
@@ -42,7 +42,7 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
-		Model: m, fail: map[string]error{}, source: leaderboard.SourceLocal,
+		Model: m, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2},
 	}
 }

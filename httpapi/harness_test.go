@@ -40,7 +40,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	cfg := Config{
 		Boards: f, Catalog: f, Rankings: f, Combined: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
 		HiddenMembers: f, Derived: f,
-		Health:  func(context.Context) map[string]error { return f.health },
+		Health:  func(context.Context) Health { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
 		Keys:    []Key{{ScopeRead, readKey}, {ScopeWrite, writeKey}, {ScopeAdmin, adminKey}},
 	}

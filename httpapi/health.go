@@ -5,12 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
-	"time"
 )
 
 // healthHandlers serve what the operator's programs ask for.
 type healthHandlers struct {
-	check    func(context.Context) map[string]error // Config.Health
+	check    func(context.Context) Health // Config.Health
 	metrics  http.Handler
 	draining atomic.Bool
 }
@@ -20,33 +19,41 @@ func livez(c *call) error {
 	return c.sendJSON(http.StatusOK, health{Status: "ok"})
 }
 
+// Health is how a process and what it depends on stand.
+type Health struct {
+	Checks map[string]error // by dependency, nil for one that works
+	Ready  bool             // requests should be sent here, whatever the checks say
+}
+
+// Good says that everything works.
+func (h *Health) Good() bool {
+	for _, err := range h.Checks {
+		if err != nil {
+			return false
+		}
+	}
+	return h.Ready
+}
+
 type health struct {
 	Status string            `json:"status"` // ok, degraded, unavailable, draining
 	Checks map[string]string `json:"checks,omitempty"`
 }
 
-// readyz answers whether requests should be sent here, with a reason per dependency. Without Redis reads and writes go
-// on, so that alone is "degraded"; without anything else the service is not ready.
+// readyz answers whether requests should be sent here, with a reason per dependency.
 func (h *healthHandlers) readyz(c *call) error {
-	ctx, cancel := context.WithTimeout(c.ctx, 2*time.Second)
-	defer cancel()
-	out := health{Status: "ok", Checks: map[string]string{}}
-	for name, err := range h.check(ctx) {
+	found := h.check(c.ctx)
+	out, status := health{Status: "ok", Checks: map[string]string{}}, http.StatusOK
+	for name, err := range found.Checks {
 		out.Checks[name] = healthReason(err)
-		switch {
-		case err == nil:
-		case name != "redis":
-			out.Status = "unavailable"
-		case out.Status == "ok":
-			out.Status = "degraded"
-		}
 	}
-	if h.draining.Load() {
-		out.Status = "draining"
-	}
-	status := http.StatusOK
-	if out.Status == "unavailable" || out.Status == "draining" {
-		status = http.StatusServiceUnavailable
+	switch {
+	case h.draining.Load():
+		out.Status, status = "draining", http.StatusServiceUnavailable
+	case !found.Ready:
+		out.Status, status = "unavailable", http.StatusServiceUnavailable
+	case !found.Good():
+		out.Status = "degraded"
 	}
 	return c.sendJSON(status, out)
 }

@@ -11,18 +11,19 @@ func TestReadyz(t *testing.T) {
 	e := newEnv(t)
 	away := errors.New("dial tcp 10.0.0.7: connection refused, secret")
 	for _, c := range []struct {
-		health   map[string]error
+		health   Health
 		draining bool
 		status   int
 		body     string
 	}{
-		{map[string]error{"mysql": nil, "redis": nil}, false, 200, `"status":"ok"`},
-		{map[string]error{"mysql": nil, "redis": away}, false, 200, `"status":"degraded"`},
-		{map[string]error{"mysql": away, "redis": nil}, false, 503, `"mysql":"unreachable"`},
-		{map[string]error{"mysql": away, "redis": away}, false, 503, `"status":"unavailable"`},
-		{map[string]error{"mysql": fmt.Errorf("x: %w", Reason("migrations are pending"))}, false, 503, `"mysql":"migrations are pending"`},
-		{map[string]error{"mysql": nil, "redis": nil}, true, 503, `"status":"draining"`},
-		{nil, false, 200, `"status":"ok"`},
+		{Health{map[string]error{"mysql": nil, "redis": nil}, true}, false, 200, `"status":"ok"`},
+		{Health{map[string]error{"mysql": nil, "redis": away}, true}, false, 200, `"status":"degraded"`},
+		{Health{map[string]error{"mysql": away, "redis": nil}, true}, false, 200, `"status":"degraded"`},
+		{Health{map[string]error{"mysql": away, "redis": nil}, false}, false, 503, `"mysql":"unreachable"`},
+		{Health{map[string]error{"mysql": away, "redis": away}, false}, false, 503, `"status":"unavailable"`},
+		{Health{map[string]error{"mysql": fmt.Errorf("x: %w", Reason("migrations are pending"))}, false}, false, 503, `"mysql":"migrations are pending"`},
+		{Health{map[string]error{"mysql": nil, "redis": nil}, true}, true, 503, `"status":"draining"`},
+		{Health{Ready: true}, false, 200, `"status":"ok"`},
 	} {
 		e.fake.health = c.health
 		e.api.SetDraining(c.draining)

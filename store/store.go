@@ -92,6 +92,9 @@ func (s *Store) Close() error {
 // ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.
 var ErrReadOnly = db.ErrReadOnly
 
+// Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
+func (s *Store) Probe() *sql.DB { return s.db.Health }
+
 // Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.CheckServer(ctx); err != nil {

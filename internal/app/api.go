@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -18,7 +17,6 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
-	"leaderboard/migrations"
 	"leaderboard/rank"
 	"leaderboard/store"
 )
@@ -74,7 +72,7 @@ func (a *App) wireAPI() {
 	cfg := httpapi.Config{
 		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Writer: writer{a.store}, Admit: a.store.Admit, Periods: a.store,
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
-		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health, CheckRules: checkRules,
+		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
 		HiddenMembers: a.store, Fresh: a.fresh,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
@@ -192,19 +190,13 @@ func (w writer) Reopen(ctx context.Context, board string, periodID int64, member
 	return w.store.Reopen(ctx, board, periodID, member, actor)
 }
 
-// health asks the dependencies. Redis is listed only when there should be one.
-func (a *App) health(ctx context.Context) map[string]error {
-	checks := map[string]error{"mysql": a.mysqlHealth(ctx)}
+// wireHealth makes what answers /readyz.
+func (a *App) wireHealth() {
+	a.health = &readiness{mysql: a.mysqlHealth, watched: a.watch.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
 	if a.redis != nil {
-		ctx, cancel := context.WithTimeout(ctx, redisHealthLimit)
-		defer cancel()
-		checks["redis"] = a.redis.Ping(ctx).Err()
+		a.health.redis = func(ctx context.Context) error { return a.redis.Ping(ctx).Err() }
 	}
-	return checks
 }
-
-// redisHealthLimit keeps /readyz, like every request, from waiting longer than 300 ms for a Redis that hangs.
-const redisHealthLimit = 200 * time.Millisecond
 
 func (a *App) mysqlHealth(ctx context.Context) error {
 	if err := a.store.Ping(ctx); errors.Is(err, store.ErrReadOnly) {
@@ -215,29 +207,7 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 	return a.schema.check(ctx, a.store)
 }
 
-// schemaState remembers that the schema was seen complete, which it then stays.
-type schemaState struct{ complete atomic.Bool }
-
 const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
-
-const errSchema = httpapi.Reason("the schema is not up to date: run `leaderboard migrate up`, or serve with --migrate")
-
-func (s *schemaState) check(ctx context.Context, database *store.Store) error {
-	if s.complete.Load() {
-		return nil
-	}
-	pending, err := migrations.Pending(ctx, database.DB())
-	switch {
-	case errors.Is(err, migrations.ErrOtherSchema):
-		return httpapi.Reason(migrations.ErrOtherSchema.Error())
-	case err != nil:
-		return err
-	case pending:
-		return errSchema
-	}
-	s.complete.Store(true)
-	return nil
-}
 
 // verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
 func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {

@@ -44,6 +44,7 @@ type App struct {
 	combined  *cache.Combiner
 	people    people
 	schema    schemaState
+	health    *readiness
 	api       *httpapi.API
 	probes    probes
 
@@ -78,6 +79,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.people = newPeople(a.store)
 	a.wireReader()
 	a.combined = cache.NewCombiner(a.reader, a.store)
+	a.wireHealth()
 	a.wireAPI()
 	return a, nil
 }

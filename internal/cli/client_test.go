@@ -166,25 +166,31 @@ func TestReachable(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	for name, c := range map[string]struct {
+		path   string
 		status int
 		body   string
 		exit   int
 		want   string
 	}{
-		"ready":     {200, `{"status":"ok","checks":{"redis":"ok","mysql":"ok"}}`, exitOK, "ok, mysql: ok, redis: ok"},
-		"draining":  {503, `{"status":"draining"}`, exitFailed, "draining"},
-		"not ready": {503, `{"status":"unavailable","checks":{"mysql":"unreachable"}}`, exitFailed, "mysql: unreachable"},
-		"not ours":  {200, `<html>`, exitFailed, "no leaderboard server"},
+		"works":     {"/livez", 200, `{"status":"ok"}`, exitOK, "ok"},
+		"not ours":  {"/livez", 200, `<html>`, exitFailed, "no leaderboard server"},
+		"ready":     {"/readyz", 200, `{"status":"ok","checks":{"redis":"ok","mysql":"ok"}}`, exitOK, "ok, mysql: ok, redis: ok"},
+		"draining":  {"/readyz", 503, `{"status":"draining"}`, exitFailed, "draining"},
+		"not ready": {"/readyz", 503, `{"status":"unavailable","checks":{"mysql":"unreachable"}}`, exitFailed, "mysql: unreachable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/readyz" {
+				if r.URL.Path != c.path {
 					t.Errorf("asked for %s", r.URL)
 				}
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			})
-			status, out, errOut := runWith(t, nil, "health", "--listen", strings.TrimPrefix(url, "http://"))
+			args := []string{"health", "--listen", strings.TrimPrefix(url, "http://")}
+			if c.path == "/readyz" {
+				args = append(args, "--ready")
+			}
+			status, out, errOut := runWith(t, nil, args...)
 			if status != c.exit || !strings.Contains(out+errOut, c.want) {
 				t.Errorf("status %d, %q, %q", status, out, errOut)
 			}

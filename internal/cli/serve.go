@@ -39,25 +39,30 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 }
 
 func (p *program) healthCommand() *cli.Command {
-	cfg, timeout := app.Defaults(), defaultTimeout
-	return p.leaf("health", "ask the server of this machine whether it is ready; status 1 when it is not", "",
+	cfg, timeout, ready := app.Defaults(), defaultTimeout, false
+	return p.leaf("health", "ask the server of this machine whether it works; status 1 when it does not", "",
 		func(ctx context.Context, _ []string) error {
 			address := reachable(cfg.Listen)
 			c, err := client.New("http://"+address, client.WithTimeout(timeout), client.WithMaxWait(0))
 			if err != nil {
 				return err
 			}
-			return p.health(ctx, c, address)
+			ask := c.Live
+			if ready {
+				ask = c.Ready
+			}
+			return p.health(ctx, ask, address)
 		},
-		p.listenFlag(&cfg), p.timeoutFlag(&timeout))
+		p.listenFlag(&cfg), p.timeoutFlag(&timeout),
+		&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to start it anew", Destination: &ready})
 }
 
-// health asks a server whether it is ready: the check of a container.
-func (p *program) health(ctx context.Context, c *client.Client, address string) error {
-	state, err := c.Ready(ctx)
+// health asks a server how it is: the check of a container.
+func (p *program) health(ctx context.Context, ask func(context.Context) (client.Health, error), address string) error {
+	state, err := ask(ctx)
 	if err != nil && state.Status == "" {
 		if _, away := errors.AsType[*url.Error](err); away || errors.Is(err, client.ErrTimeout) {
-			return explainTimeout(fmt.Errorf("not ready: %w", err))
+			return explainTimeout(fmt.Errorf("it does not answer: %w", err))
 		}
 		return fmt.Errorf("http://%s is no leaderboard server", address)
 	}

@@ -56,9 +56,9 @@ func sections() []section {
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members"}},
 		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
-		{"Talking to a server (board, submit, top, rank)", []string{
+		{"Talking to a server (board, submit, top, rank, health)", []string{
 			"url", "key", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "around", "score", "tiebreak", "field",
-			"idempotency-key",
+			"idempotency-key", "ready",
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},

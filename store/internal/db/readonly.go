@@ -40,10 +40,10 @@ func (d *DB) Refuse(settings string) error {
 	return ErrReadOnly
 }
 
-// CheckServer asks whether the server takes writes. Errors: ErrReadOnly.
+// CheckServer asks whether the server takes writes, on a connection of its own. Errors: ErrReadOnly.
 func (d *DB) CheckServer(ctx context.Context) error {
 	var settings string
-	if err := d.QueryRowContext(ctx, "SELECT "+ServerSettings).Scan(&settings); err != nil {
+	if err := d.Health.QueryRowContext(ctx, "SELECT "+ServerSettings).Scan(&settings); err != nil {
 		return err
 	}
 	return d.Refuse(settings)

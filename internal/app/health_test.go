@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard/internal/apptest"
+)
+
+// awaitHealth waits until /readyz has a status and some words.
+func (a *testApp) awaitHealth(status int, words ...string) {
+	a.T.Helper()
+	apptest.Eventually(a.T, func() string {
+		got, body := a.Get("/readyz")
+		for _, w := range words {
+			if got != status || !strings.Contains(string(body), w) {
+				return fmt.Sprintf("/readyz is %d %s", got, body)
+			}
+		}
+		return ""
+	})
+}
+
+// dependency is a MySQL or a Redis that can be told how to answer, and counts how often it was asked.
+type dependency struct {
+	asked, under atomic.Int64
+	hangs        atomic.Bool
+	fails        atomic.Bool
+}
+
+func (d *dependency) ask(ctx context.Context) error {
+	d.asked.Add(1)
+	if d.under.Add(1) > 1 {
+		return errors.New("asked twice at once")
+	}
+	defer d.under.Add(-1)
+	if d.hangs.Load() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	time.Sleep(time.Millisecond)
+	if d.fails.Load() {
+		return errors.New("away")
+	}
+	return nil
+}
+
+// checked is a readiness on two dependencies in a bubble.
+type checked struct {
+	*readiness
+	mysql, redis dependency
+	watch        atomic.Int64 // how long ago it was answered, ns
+}
+
+func inHealth(t *testing.T, test func(t *testing.T, c *checked)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var work sync.WaitGroup
+		defer work.Wait()
+		c := &checked{}
+		c.readiness = &readiness{
+			mysql: c.mysql.ask, redis: c.redis.ask, watched: func() time.Duration { return time.Duration(c.watch.Load()) },
+			staleLimit: 10 * time.Minute, work: &work,
+		}
+		test(t, c)
+	})
+}
+
+// expect asks once.
+func (c *checked) expect(t *testing.T, ready, mysql, redis bool, within time.Duration) {
+	t.Helper()
+	began := time.Now()
+	h := c.now(t.Context())
+	if h.Ready != ready || (h.Checks["mysql"] == nil) != mysql || (h.Checks["redis"] == nil) != redis {
+		t.Errorf("%+v, want ready %t, mysql %t, redis %t", h, ready, mysql, redis)
+	}
+	if took := time.Since(began); took > within {
+		t.Errorf("it took %s, want %s at most", took, within)
+	}
+}
+
+// TestHealthIsAskedOnce: whoever asks how often, the dependencies are asked once a second.
+func TestHealthIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	inHealth(t, func(t *testing.T, c *checked) {
+		var all sync.WaitGroup
+		for range 1000 {
+			all.Go(func() {
+				for range 100 {
+					c.expect(t, true, true, true, 10*time.Millisecond)
+					time.Sleep(31 * time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		if n := c.mysql.asked.Load(); n > 4 {
+			t.Errorf("in 3.1 seconds MySQL was asked %d times", n)
+		}
+	})
+}
+
+// TestHungMySQLIsNotRedis: what hangs is said to be unreachable, after a while in which the last answer is told soon; what
+// works is said to.
+func TestHungMySQLIsNotRedis(t *testing.T) {
+	t.Parallel()
+	inHealth(t, func(t *testing.T, c *checked) {
+		c.expect(t, true, true, true, 10*time.Millisecond)
+		c.mysql.hangs.Store(true)
+		time.Sleep(2 * time.Second)
+		c.expect(t, true, true, true, healthWait)
+		time.Sleep(mysqlHealthLimit)
+		c.expect(t, true, false, true, healthWait) // there are the copies in Redis
+		c.mysql.hangs.Store(false)
+		time.Sleep(time.Minute)
+		c.expect(t, true, true, true, healthWait)
+	})
+}
+
+// TestReadyWhileThereIsSomething: a server without MySQL is ready as long as it has something to serve, and not before it
+// has seen MySQL work.
+func TestReadyWhileThereIsSomething(t *testing.T) {
+	t.Parallel()
+	inHealth(t, func(t *testing.T, c *checked) {
+		c.mysql.fails.Store(true)
+		c.expect(t, false, false, true, 10*time.Millisecond)
+		c.mysql.fails.Store(false)
+		time.Sleep(time.Second)
+		c.expect(t, true, true, true, 10*time.Millisecond)
+		c.mysql.fails.Store(true)
+		time.Sleep(time.Minute)
+		c.expect(t, true, false, true, 10*time.Millisecond) // from Redis
+		c.redis.fails.Store(true)
+		time.Sleep(time.Minute)
+		c.expect(t, false, false, false, 10*time.Millisecond) // nobody has read anything here
+		c.watch.Store(int64(2 * time.Minute))
+		time.Sleep(time.Second)
+		c.expect(t, true, false, false, 10*time.Millisecond) // what was read then is kept
+		time.Sleep(9 * time.Minute)
+		c.watch.Store(int64(11 * time.Minute))
+		c.redis.fails.Store(false)
+		c.expect(t, false, false, true, 10*time.Millisecond) // all of it is too old
+	})
+}
