@@ -54,16 +54,16 @@ func (r *readiness) now(ctx context.Context) httpapi.Health {
 		r.probe = make(chan struct{})
 		r.work.Go(r.ask)
 	}
-	probe, patience := r.probe, (<-chan time.Time)(nil)
+	probe, maxWait := r.probe, (<-chan time.Time)(nil)
 	r.mu.Unlock()
 	if known && age < oldHealth {
 		timer := time.NewTimer(healthWait)
 		defer timer.Stop()
-		patience = timer.C
+		maxWait = timer.C
 	}
 	select {
 	case <-probe:
-	case <-patience:
+	case <-maxWait:
 	case <-ctx.Done():
 	}
 	r.mu.Lock()
