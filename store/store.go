@@ -81,7 +81,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for the batches under way, 5 s at most, saves the rank indexes, then closes the connections. Writes that
+// Close waits for the batches under way and saves the rank indexes, 3 s each at most, then closes the connections. Writes that
 // wait and those that come later fail with ErrUnavailable, and nothing of them is done.
 func (s *Store) Close() error {
 	s.writer.Close()

@@ -138,8 +138,8 @@ func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLi
 }
 
 // Stop ends the app in order: /readyz says draining, the listeners close and the requests under way are answered, the
-// background work ends, what was accepted is committed, the connections close. Requests get the shutdown-timeout,
-// copies in Redis as long as ctx; commits are waited for in any case.
+// background work ends, the batches under way are committed, the connections close. Requests get the shutdown-timeout,
+// background work and copies in Redis as long as ctx, and the store 6 s (store.Store.Close).
 func (a *App) Stop(ctx context.Context) error {
 	start, served := time.Now(), len(a.servers) > 0
 	a.api.SetDraining(true)
@@ -159,7 +159,9 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.cancel != nil {
 		a.cancel()
 	}
-	a.background.Wait()
+	if !ends(ctx, a.background.Wait) {
+		a.log.Warn("background work is cut off")
+	}
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close())
@@ -168,6 +170,18 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
 	}
 	return errors.Join(errs...)
+}
+
+// ends says whether wait returns before ctx ends.
+func ends(ctx context.Context, wait func()) bool {
+	ended := make(chan struct{})
+	go func() { wait(); close(ended) }()
+	select {
+	case <-ended:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // pause waits for d or until ctx ends.

@@ -40,7 +40,7 @@ func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 }
 
 // stopGrace is how long the batches under way have to end.
-const stopGrace = 5 * time.Second
+const stopGrace = 3 * time.Second
 
 // Close waits for the batches under way, and cuts them off when they take too long. What was not sent, and what comes
 // later, fails with ErrUnavailable: nothing of it is done.

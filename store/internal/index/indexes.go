@@ -369,6 +369,9 @@ func (x *Indexes) all() []*Tracker {
 	return out
 }
 
+// closeTimeout is how long Close may take to save what is not saved; without it a start has more to read.
+const closeTimeout = 3 * time.Second
+
 // Close ends the work in the background and saves what is not.
 func (x *Indexes) Close() {
 	x.mu.Lock()
@@ -376,7 +379,7 @@ func (x *Indexes) Close() {
 	x.mu.Unlock()
 	x.cancel()
 	x.work.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), db.TidyTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, t := range x.all() {
 		x.saveQuietly(ctx, t)
