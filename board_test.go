@@ -22,12 +22,12 @@ func TestCheckBoardName(t *testing.T) {
 }
 
 func TestCheckMember(t *testing.T) {
-	for _, id := range []string{"a", " ", "a ", "/", "%2F", "日本語", "\x00", strings.Repeat("x", 64), strings.Repeat("é", 32)} {
+	for _, id := range []string{"a", " ", "a ", "/", "%2F", "日本語", "...", "e\u0301", "\u200d", strings.Repeat("x", 64), strings.Repeat("é", 32)} {
 		if err := CheckMember(id); err != nil {
 			t.Errorf("%q: %s", id, err)
 		}
 	}
-	for _, id := range []string{"", strings.Repeat("x", 65), strings.Repeat("é", 33), "\xff", "a\xc3"} {
+	for _, id := range []string{"", strings.Repeat("x", 65), strings.Repeat("é", 33), "\xff", "a\xc3", ".", "..", "a\x00", "\n", "\x7f", "\u0085", "a\u2028", "\u202eb", "\u2066"} {
 		if err := CheckMember(id); err == nil || AsRule(err).Code != CodeInvalidMember {
 			t.Errorf("%q: %v", id, err)
 		}

@@ -2,6 +2,8 @@ package leaderboard
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,15 +18,29 @@ type Entry struct {
 	CreatedTime Micros // when this score was reached
 }
 
-// CheckMember says whether id can name a member: nil, or a RuleError.
+// CheckMember says whether id can name a member: nil, or a RuleError. It refuses what cannot be shown as it is, or named
+// in the path of a URL: control characters, those that turn or break the line that they stand in, "." and "..".
 func CheckMember(id string) error {
 	switch {
 	case id == "":
-		return &RuleError{Code: CodeInvalidMember, Detail: "a member id has at least 1 byte"}
+		return invalidMember("a member id has at least 1 byte")
 	case len(id) > MaxMember:
-		return &RuleError{Code: CodeInvalidMember, Detail: fmt.Sprintf("a member id has at most %d bytes, this one has %d", MaxMember, len(id))}
+		return invalidMember(fmt.Sprintf("a member id has at most %d bytes, this one has %d", MaxMember, len(id)))
 	case !utf8.ValidString(id):
-		return &RuleError{Code: CodeInvalidMember, Detail: "a member id is UTF-8"}
+		return invalidMember("a member id is UTF-8")
+	case id == "." || id == "..":
+		return invalidMember("a member id is not . or .., which a path cannot name")
+	}
+	if at := strings.IndexFunc(id, isControl); at >= 0 {
+		r, _ := utf8.DecodeRuneInString(id[at:])
+		return invalidMember(fmt.Sprintf("a member id has no control characters, this one has %U", r))
 	}
 	return nil
+}
+
+func invalidMember(detail string) error { return &RuleError{Code: CodeInvalidMember, Detail: detail} }
+
+// isControl says whether r is a control character, breaks a line, or sets the direction of what comes after it.
+func isControl(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

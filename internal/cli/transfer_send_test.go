@@ -192,7 +192,7 @@ func TestImportBatchesAreBounded(t *testing.T) {
 	for i := range leaderboard.MaxTiebreakFields {
 		fmt.Fprintf(&b, ",fields.f%s%d", strings.Repeat("x", 29), i)
 	}
-	member := strings.Repeat("\x01", 61)
+	member := strings.Repeat(`\`, 61)
 	for i := range 1000 {
 		fmt.Fprintf(&b, "\n\"%s%03d\",-9223372036854775808,2026-11-20T11:00:00.000001Z%s", member, i, strings.Repeat(",9223372036854775807", leaderboard.MaxTiebreakFields))
 	}

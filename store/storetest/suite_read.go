@@ -321,8 +321,8 @@ func testEmpty(t *testing.T, s Subject) {
 func testMemberBytes(t *testing.T, s Subject) {
 	b := newBoard(t, s, leaderboard.Rules{})
 	members := []string{
-		"a", "A", "a ", " a", "a\x00", "a\x00b", "é", "e\u0301", "e", "ß", "ss", "'", `"`, `\`, "%", "_", "?", "a;b", "--",
-		"日本", "👩‍👩‍👧", "\n", "\x7f", "ａ", strings.Repeat("x", 64), strings.Repeat("x", 63), "ſ", "s", "ı", "i", "İ",
+		"a", "A", "a ", " a", "é", "e\u0301", "e", "ß", "ss", "'", `"`, `\`, "%", "_", "?", "a;b", "--",
+		"日本", "👩‍👩‍👧", "ａ", strings.Repeat("x", 64), strings.Repeat("x", 63), "ſ", "s", "ı", "i", "İ",
 	}
 	var subs []leaderboard.Submission
 	for i, m := range members {
