@@ -2,10 +2,12 @@ package refresher
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/cache/topn"
@@ -15,8 +17,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
 
-// onRedis is three processes, each with connections of its own, and how many builds they made.
-func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leaderboard.PeriodRef, builds *atomic.Int64) {
+// onRedis is three processes, each with connections of its own, and how many builds they made. lose takes all leases
+// away, as a Redis does that loses its memory.
+func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leaderboard.PeriodRef, builds *atomic.Int64, lose func() error) {
 	t.Helper()
 	model := storetest.NewModel()
 	b, _, err := model.PutBoard(t.Context(), "b", leaderboard.Rules{})
@@ -35,6 +38,13 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = client.Close() })
+		lose = func() error {
+			keys, err := client.Keys(t.Context(), "*:lease").Result()
+			if err == nil {
+				err = client.Del(t.Context(), keys...).Err()
+			}
+			return err
+		}
 		copies := topn.New(client, model, topn.Options{HookPoint: func(point string) {
 			if point == "locked" {
 				builds.Add(1)
@@ -45,13 +55,13 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 		t.Cleanup(func() { _ = r.Close(context.Background()) })
 		processes = append(processes, r)
 	}
-	return processes, period.Ref(&b), builds
+	return processes, period.Ref(&b), builds, lose
 }
 
 // TestStampedeOnRealRedis: 500 forced rebuilds at once from three processes cost two builds at most.
 func TestStampedeOnRealRedis(t *testing.T) {
 	t.Parallel()
-	processes, ref, builds := onRedis(t, func(string) {})
+	processes, ref, builds, _ := onRedis(t, func(string) {})
 	var wg sync.WaitGroup
 	for i := range 500 {
 		wg.Go(func() {
@@ -73,7 +83,7 @@ func TestStampedeOnRealRedis(t *testing.T) {
 func TestDemandsOnRealRedis(t *testing.T) {
 	t.Parallel()
 	reached, proceed := make(chan struct{}, 10), make(chan struct{})
-	processes, ref, builds := onRedis(t, func(point string) {
+	processes, ref, builds, _ := onRedis(t, func(point string) {
 		if point == "before-publish" {
 			reached <- struct{}{}
 			<-proceed
@@ -92,5 +102,42 @@ func TestDemandsOnRealRedis(t *testing.T) {
 	wg.Wait()
 	if n := builds.Load(); n != 1 {
 		t.Errorf("%d builds", n)
+	}
+}
+
+// TestLostLeasePublishesNothing: a builder whose lease is gone from Redis gives up within a third of its term and a
+// second, and publishes nothing (promise C5).
+func TestLostLeasePublishesNothing(t *testing.T) {
+	t.Parallel()
+	reached, proceed := make(chan struct{}, 1), make(chan struct{})
+	processes, ref, _, lose := onRedis(t, func(point string) {
+		if point == "before-publish" {
+			reached <- struct{}{}
+			<-proceed
+		}
+	})
+	r := processes[0]
+	ended := make(chan error, 1)
+	go func() {
+		req := full()
+		req.Ref = ref
+		_, err := r.RunOnce(t.Context(), req)
+		ended <- err
+	}()
+	<-reached
+	lease, err := r.copier.copies.Lease(t.Context(), ref, r.copier.leaseTTL)
+	if err != nil || lease != nil {
+		t.Fatalf("beside a build somebody else gets the lease: %v, %v", lease, err)
+	}
+	if err := lose(); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(r.copier.leaseTTL/3 + time.Second)
+	close(proceed)
+	if err := <-ended; !errors.Is(err, errLeaseLost) {
+		t.Errorf("the build ended with %v", err)
+	}
+	if info, err := r.copier.copies.Info(t.Context(), ref); err != nil || info.Exists {
+		t.Errorf("there is a copy: %+v, %v", info, err)
 	}
 }

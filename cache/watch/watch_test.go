@@ -204,6 +204,24 @@ func TestRestored(t *testing.T) {
 	})
 }
 
+// TestSameSeqOfAnotherBranch: a copy of before a restore at the very seq that the database has come to since names another
+// state (promise B7).
+func TestSameSeqOfAnotherBranch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		shown := d.set(1, 6)
+		wait(t, w, 1)
+		judge(t, w, shown, VerdictFresh)
+		other := leaderboard.Revision{History: history, Seq: 6, AsOf: shown.AsOf + 5}
+		judge(t, w, other, VerdictFresh) // for all that is known, committed since
+		time.Sleep(time.Microsecond)
+		wait(t, w, 1)
+		judge(t, w, other, VerdictDiverged)
+		judge(t, w, shown, VerdictFresh)
+	})
+}
+
 // TestRestoredBelowTheFloor: a revision that was confirmed and is lost is not asked for again; true answers pass all the same.
 func TestRestoredBelowTheFloor(t *testing.T) {
 	t.Parallel()

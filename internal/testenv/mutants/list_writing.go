@@ -1,0 +1,145 @@
+package main
+
+import "slices"
+
+// mutants returns all of them.
+func mutants() []mutant {
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing())
+}
+
+// ofWriting are lines of the write path that decide what counts.
+func ofWriting() []mutant {
+	const (
+		commit = "store/internal/commit/"
+		store  = "store "
+	)
+	return []mutant{
+		{
+			"A4", "a batch locks nothing", commit + "lock.go",
+			`AND b.state = 'open' FOR UPDATE;")`, `AND b.state = 'open';")`, store + "TestConcurrentSums",
+		},
+		{
+			"F4", "the clock is read at the beginning of the wait for the lock", "store/internal/db/db.go",
+			`d.Config.Clock("SYSDATE(6)")`, `d.Config.Clock("NOW(6)")`, store + "TestClockUnderLock",
+		},
+		{
+			"B5", "created_time may be that of the entry before it", commit + "period.go",
+			`now: max(p.clock, p.lastCreated+1)`, `now: p.clock`, "store/internal/commit TestClock",
+		},
+		{
+			"A3", "a key that was used counts again", commit + "batch.go",
+			`if row, ok := known[h.key]; ok {`, `if row, ok := known[h.key]; ok && row.key == "" {`, "store/internal/commit TestKeysInOneBatch",
+		},
+		{
+			"A3", "a key stands for any body", commit + "batch.go",
+			`row.hash != h.hash {`, `row.hash != h.hash && row.key == "" {`, "store/internal/commit TestKeysInOneBatch",
+		},
+		{
+			"A1", "the receipt of a key is not stored", commit + "write.go",
+			`appendKeys(t.text, o.owner, o.clock, o.keys)`, `appendKeys(t.text, o.owner, o.clock, nil)`, store + "TestCommitLost",
+		},
+		{
+			"A1", "a batch is answered before it is committed", commit + "batch.go",
+			"\treturn t.Commit(ctx)\n", "\tgo t.Commit(ctx)\n\treturn nil\n", store + "TestCommitLost",
+		},
+		{
+			"A2", "a write whose COMMIT got no answer is repeated", commit + "batch.go",
+			`if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {`, `if err == nil {`, store + "TestCommitLost",
+		},
+		{
+			"A1", "the store closes without its queues", commit + "queue.go",
+			"\tq.running.Wait()\n", "", store + "TestCloseDrains",
+		},
+	}
+}
+
+// ofAdmission are lines that decide which writes are taken on, and how often they are tried.
+func ofAdmission() []mutant {
+	const (
+		commit = "store/internal/commit/"
+		test   = "store/internal/commit "
+	)
+	return []mutant{
+		{
+			"E2", "writes are admitted that cannot be made in time", commit + "admission.go",
+			`if expected = a.expected(one); expected > a.wait {`, `if expected = a.expected(one); false {`, test + "TestExpectedWait",
+		},
+		{
+			"E2", "what waits may take any memory", commit + "admission.go",
+			`if waits.bytes+bytes > a.memory-a.bytes.Load() && a.bytes.Load() > 0 {`, `if false {`, test + "TestMemoryOfWhatWaits",
+		},
+		{
+			"E2", "the writes of those who have left are made", commit + "queue.go",
+			`if !h.state.CompareAndSwap(stateWaiting, stateWithdrawn) {`, `if true {`, test + "TestTheDepartedAreNotServed",
+		},
+		{
+			"E3", "batches are repeated as often as they fail", commit + "budget.go",
+			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
+		},
+		{
+			"A6", "boards that somebody keeps locked take all connections", commit + "batch.go",
+			"b.mutexes.bar(b.locking, b.db.Config.LockWait+time.Second)", "", "store TestLockedBoardsStarveNobody",
+		},
+		{
+			"A1", "what was read ahead counts though others wrote", commit + "ahead.go",
+			`return at == want`, `return true`, "store TestReadAheadOtherServer",
+		},
+	}
+}
+
+// ofTransactions are lines about connections, transactions and what errors mean.
+func ofTransactions() []mutant {
+	const (
+		db    = "store/internal/db/"
+		store = "store "
+	)
+	return []mutant{
+		{
+			"A4", "no ROLLBACK after a lock wait", db + "tx.go",
+			"\tif tx.begun && !tx.over {\n", "\tif false {\n", store + "TestLockWait",
+		},
+		{
+			"A4", "nothing is tried twice", db + "tx.go",
+			`const Attempts = 3`, `const Attempts = 1`, store + "TestDeadlock",
+		},
+		{
+			"A2", "an unknown outcome is called unavailable", db + "commit.go",
+			`return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)`, `return fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)`, store + "TestCommitLost",
+		},
+		{
+			"D4", "reads have no limit in the server", db + "db.go",
+			`return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))`, `return query`,
+			store + "TestStatementLimit",
+		},
+		{
+			"A6", "sessions that lock rows may be silent for ever", db + "sessions.go",
+			"params[name] = idle\n", "params[\"autocommit\"], _, _ = \"1\", name, idle\n", store + "TestSilentSession",
+		},
+		{
+			"D1", "connections to a read-only server are kept", db + "readonly.go",
+			"\td.era.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+		},
+		{
+			"F2", "who migrates does not wait for the lock", "migrations/lock.go",
+			`if got.Int64 == 1 || (`, `if true || (`, "migrations TestConcurrentUp",
+		},
+	}
+}
+
+// ofHiddenAndDerived are lines about members who are hidden and boards that follow others.
+func ofHiddenAndDerived() []mutant {
+	return []mutant{
+		{
+			"A1", "a hide does not wait for the batch under way", "store/hidden_move.go",
+			`ORDER BY id LIMIT 1 FOR UPDATE"`, `ORDER BY id LIMIT 1"`, "store TestHideDuringBatch",
+		},
+		{
+			"A1", "a batch leaves the entries of hidden members where they are", "store/internal/commit/period.go",
+			`case hidden && visible != nil:`, `case hidden && visible != nil && false:`, "store TestConformance",
+		},
+		{
+			"A1", "two steps of a derived board may both be written", "store/internal/commit/rewrite.go",
+			"\tif !r.describes(b) {\n", "\tif false {\n", "store TestDerivedTogether",
+		},
+	}
+}
