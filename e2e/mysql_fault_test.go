@@ -96,7 +96,7 @@ func (b *balancer) next(t *testing.T, i int) *server {
 }
 
 // TestBothStoresGone kills MySQL and Redis under two servers behind a balancer that asks /readyz. The last good pages come
-// from both, marked stale, until they are too old; nothing ends or is started anew, and all is well when the stores are.
+// from both, marked stale, until they are too old; nothing ends, and all is well when the stores are.
 func TestBothStoresGone(t *testing.T) {
 	t.Parallel()
 	mysql, redis := testenv.PrivateMySQL(t), testenv.PrivateRedis(t)

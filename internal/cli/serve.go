@@ -54,7 +54,7 @@ func (p *program) healthCommand() *cli.Command {
 			return p.health(ctx, ask, address)
 		},
 		p.listenFlag(&cfg), p.timeoutFlag(&timeout),
-		&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to start it anew", Destination: &ready})
+		&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})
 }
 
 // health asks a server how it is: the check of a container.
