@@ -60,7 +60,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	ask := func(m *resident.Period) (*leaderboard.Page, error) { return m.Page(q) }
 	if !fromTop(&q) {
 		if page, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, pageShape(), ask); ok {
-			return tallied(r, pageShape(), page, err)
+			return reported(r, pageShape(), page, err)
 		}
 	}
 	key := pageKeyOf(p, q)
@@ -98,14 +98,14 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 			return nil, err
 		}
 	}
-	return tallied(r, pageShape(), page, nil)
+	return reported(r, pageShape(), page, nil)
 }
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	ask := func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) }
 	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, standingsShape(), ask); ok {
-		return tallied(r, standingsShape(), s, err)
+		return reported(r, standingsShape(), s, err)
 	}
 	return answered(r, r.standings, ctx, membersKeyOf(p, q), q.MinSeq, standingsShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
@@ -129,7 +129,7 @@ func (r *Reader) lookedUp(ctx context.Context, p leaderboard.PeriodRef, q leader
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
 	ask := func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) }
 	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, scoreShape(), ask); ok {
-		return tallied(r, scoreShape(), s, err)
+		return reported(r, scoreShape(), s, err)
 	}
 	return answered(r, r.scoreRanks, ctx, scoreKeyOf(p, q), q.MinSeq, scoreShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
@@ -145,7 +145,7 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	ask := func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) }
 	if d, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, distributionShape(), ask); ok {
-		return tallied(r, distributionShape(), d, err)
+		return reported(r, distributionShape(), d, err)
 	}
 	return answered(r, r.distributions, ctx, distributionKeyOf(p, q), q.MinSeq, distributionShape(),
 		func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
@@ -164,11 +164,11 @@ func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Con
 		return v, nil
 	}
 	v, err := confirmed(ctx, kept, key, minSeq, judgeOf(r, key.period(), of), load)
-	return tallied(r, of, v, err)
+	return reported(r, of, v, err)
 }
 
-// tallied counts an answer, unless it is an error.
-func tallied[V any](r *Reader, of shape[V], v V, err error) (V, error) {
+// reported tells Options.OnAnswer of an answer, unless it is an error.
+func reported[V any](r *Reader, of shape[V], v V, err error) (V, error) {
 	if err == nil {
 		state := of.state(v)
 		r.opts.OnAnswer(state.Source, state.Stale)
