@@ -1,12 +1,14 @@
 package topn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/semaphore"
 
 	"leaderboard"
@@ -22,6 +24,8 @@ const (
 	followBackoffMax = 5 * time.Second
 	// followers is how many periods are applied at once.
 	followers = 8
+	// followBytes is what waits in memory in all periods together; beyond, it is read from the log instead.
+	followBytes = 32 << 20
 )
 
 // FollowerOptions adjust a Follower; the zero value works.
@@ -30,6 +34,7 @@ type FollowerOptions struct {
 	OnApply func(Applied)               // metrics; must not block; may be nil
 	// OnFailure is told of each failure of Redis or MySQL to bring a copy up to date. It must not block; may be nil.
 	OnFailure func()
+	Memory    int64 // bytes of changes that wait, 32 MiB
 	Logger    *slog.Logger
 }
 
@@ -45,17 +50,20 @@ type Applied struct {
 // Follower writes committed changes through to the copies. Commits of one period are applied in order and many at a
 // time when they come fast; what goes wrong is made good from the change log. A copy that does not exist is left
 // alone: cold boards stay cold until somebody reads them. One that cannot be written to is not read either, see
-// Copies.Left, until it is up to date again.
+// Copies.Left, until it is up to date again: all of them at once when Redis does not answer, with one attempt a second
+// for all.
 type Follower struct {
 	copies  *Copies
 	opts    FollowerOptions
 	permits *semaphore.Weighted
+	breaker *Breaker
 	ctx     context.Context // ends when Stop gives up
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // one per backlog
 
 	mu       sync.Mutex
 	backlogs map[copyID]*backlog
+	bytes    int64 // of the commits that wait or are being applied
 	stopped  bool
 	stop     chan struct{}
 }
@@ -71,6 +79,7 @@ type backlog struct {
 type batch struct {
 	ref     leaderboard.PeriodRef
 	commits []leaderboard.Commit
+	bytes   int64     // of commits
 	fromLog bool      // commits were let go, or do not fit: read the log
 	seq     int64     // of the last commit notified
 	since   time.Time // when the oldest was
@@ -90,8 +99,9 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	opts.Memory = cmp.Or(opts.Memory, followBytes)
 	f := &Follower{
-		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), backlogs: map[copyID]*backlog{}, stop: make(chan struct{}),
+		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), breaker: NewBreaker(time.Now, func(bool) {}), backlogs: map[copyID]*backlog{}, stop: make(chan struct{}),
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
@@ -109,13 +119,14 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 		b = &backlog{applied: commit.From().Seq}
 		f.backlogs[idOf(ref)] = b
 	}
-	b.add(ref, commit)
+	f.add(b, ref, commit)
 	if !running {
 		f.wg.Go(func() { f.follow(b) })
 	}
 }
 
-func (b *backlog) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
+// add is called with mu held.
+func (f *Follower) add(b *backlog, ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
@@ -123,11 +134,26 @@ func (b *backlog) add(ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	follows := len(b.commits) == 0 || b.seq == commit.From().Seq
 	b.seq = commit.LastSeq
 	b.changes += len(commit.Changes)
-	if b.fromLog || !follows || b.changes > followChanges {
-		b.commits, b.fromLog = nil, true
+	size := sizeOf(&commit)
+	if b.fromLog || !follows || b.changes > followChanges || f.bytes+size > f.opts.Memory {
+		f.bytes -= b.bytes
+		b.commits, b.bytes, b.fromLog = nil, 0, true
 		return
 	}
 	b.commits = append(b.commits, commit)
+	b.bytes += size
+	f.bytes += size
+}
+
+// changeBytes is what a change takes besides the ids of its member: itself and two entries.
+const changeBytes = 200
+
+func sizeOf(commit *leaderboard.Commit) int64 {
+	size := int64(len(commit.Changes)) * changeBytes
+	for i := range commit.Changes {
+		size += int64(len(commit.Changes[i].Member))
+	}
+	return size
 }
 
 // Lag returns how far the copies are behind what was notified: the most changes in any period, and the age of the
@@ -184,11 +210,13 @@ func (f *Follower) follow(b *backlog) {
 			f.copies.left.Delete(idOf(next.ref))
 			continue
 		}
-		f.opts.OnFailure()
-		if failures++; failures == BreakerFailures {
+		if failures++; failures >= BreakerFailures || errors.Is(err, errLeftAlone) {
 			f.copies.left.Store(idOf(next.ref), true)
 		}
-		f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
+		if !errors.Is(err, errLeftAlone) {
+			f.opts.OnFailure()
+			f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
+		}
 		f.putBack(b, next)
 		backoff = min(max(2*backoff, followBackoff), followBackoffMax)
 		if !f.pause(backoff) {
@@ -218,7 +246,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 		return batch{}, false
 	}
 	next := b.batch
-	b.commits, b.changes, b.fromLog, b.since = nil, 0, false, time.Time{}
+	b.commits, b.bytes, b.changes, b.fromLog, b.since = nil, 0, 0, false, time.Time{}
 	return next, true
 }
 
@@ -227,21 +255,43 @@ func (f *Follower) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b.applied = done.seq
+	f.bytes -= done.bytes
 }
 
 // putBack leaves to the log what could not be written.
 func (f *Follower) putBack(b *backlog, failed batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b.commits, b.fromLog, b.since = nil, true, failed.since
+	f.bytes -= failed.bytes + b.bytes
+	b.commits, b.bytes, b.fromLog, b.since = nil, 0, true, failed.since
 }
 
-// write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, to be tried again.
+// errLeftAlone is that Redis does not answer, and is not asked for now.
+var errLeftAlone = errors.New("topn: Redis is left alone for now")
+
+// write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, or errLeftAlone, to be
+// tried again.
 func (f *Follower) write(b batch) error {
 	if err := f.permits.Acquire(f.ctx, 1); err != nil {
 		return err
 	}
 	defer f.permits.Release(1)
+	if !f.breaker.Allow() {
+		return errLeftAlone
+	}
+	err := f.apply(b)
+	f.breaker.Done(err == nil || answers(err))
+	return err
+}
+
+// answers says whether Redis does, though with an error, or was not asked because MySQL failed.
+func answers(err error) bool {
+	var reply redis.Error
+	return errors.As(err, &reply) || errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded)
+}
+
+// apply brings the copy up to date with a batch.
+func (f *Follower) apply(b batch) error {
 	ctx, cancel := context.WithTimeout(f.ctx, followTimeout)
 	defer cancel()
 	report := Applied{Ref: b.ref, Seq: b.seq, Effect: EffectGap}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -259,6 +261,83 @@ func TestCopyIsLeft(t *testing.T) {
 	refuse("0")
 	b.reaches(t, 1)
 	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.Left(b.ref) })
+}
+
+// refsBeside returns periods other than that of the rig; none has a copy.
+func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
+	refs := make([]leaderboard.PeriodRef, n)
+	for i := range refs {
+		refs[i] = b.ref
+		refs[i].ID += int64(i + 1)
+	}
+	return refs
+}
+
+// TestFollowerIsBounded: what waits for Redis is bounded in bytes over all periods, and nothing is left of it at the end.
+func TestFollowerIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.build(t)
+	const memory = 10_000
+	f := newFollower(t, b.copies, FollowerOptions{Memory: memory})
+	if err := f.permits.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
+		t.Fatal(err)
+	}
+	held := func() int64 {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.bytes
+	}
+	commits := 0
+	for _, ref := range append(b.refsBeside(50), b.ref) {
+		for range 20 {
+			commit := b.world.Commit(cachetest.Put(fmt.Sprint("m", commits), 1))
+			f.Notify(ref, commit)
+			commits++
+		}
+	}
+	if got := held(); got > memory || got < memory/2 {
+		t.Errorf("%d bytes are held, want at most %d", got, memory)
+	}
+	f.permits.Release(followers)
+	b.reaches(t, int64(commits))
+	if err := f.Stop(cachetest.Within(t)); err != nil {
+		t.Fatal(err)
+	}
+	if got := held(); got != 0 {
+		t.Errorf("%d bytes are held at the end", got)
+	}
+}
+
+// TestFollowerLeavesRedisAlone: a Redis that hangs is asked once a second for all periods, not in turn for each, and all
+// of them are behind at once.
+func TestFollowerLeavesRedisAlone(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, w := openClient(t, server.URL), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+	b := &rig{client, w, New(client, w, Options{}), w.Ref}
+	b.build(t)
+	var attempts atomic.Int64
+	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { attempts.Add(1) }})
+	if err := server.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	refs := append(b.refsBeside(400), b.ref)
+	for _, ref := range refs {
+		f.Notify(ref, b.world.Commit(cachetest.Put("m", 1)))
+	}
+	cachetest.Eventually(t, "all are left", func() bool {
+		return !slices.ContainsFunc(refs, func(ref leaderboard.PeriodRef) bool { return !b.copies.Left(ref) })
+	})
+	if most := int64(BreakerFailures+followers) + int64(time.Since(start)/BreakerPause) + 1; attempts.Load() > most {
+		t.Errorf("%d attempts in %s, want at most %d", attempts.Load(), time.Since(start), most)
+	}
+	if err := server.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	b.reaches(t, int64(len(refs)))
+	cachetest.Eventually(t, "none is left", func() bool { return !slices.ContainsFunc(refs, b.copies.Left) })
 }
 
 // signal tells a channel about every write.
