@@ -250,7 +250,9 @@ func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fro
 	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
 	defer cancel()
 	v, short, err := fromCopy(ctx)
-	r.redis.Done(!topn.Failed(err))
+	if !topn.PoolIsBusy(err) {
+		r.redis.Done(!topn.Failed(err))
+	}
 	if errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause) {
 		return again(ctx, fromCopy)
 	}

@@ -432,6 +432,36 @@ func TestHungRedisDelays(t *testing.T) {
 	})
 }
 
+// TestBusyPool: a connection to Redis that is not free in time says nothing about Redis: the breaker stays closed, or open.
+func TestBusyPool(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer, changes := redis.ErrPoolTimeout, 0
+		b := staged(t, func(context.Context, *redis.Cmd) error { return answer })
+		b.world.Fill(500)
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(bool) { changes++ }})
+		read := func() {
+			for i := range 20 {
+				if got := page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)}); got.Source != leaderboard.SourceMySQL {
+					t.Errorf("an answer of %s", got.Source)
+				}
+				time.Sleep(2 * topn.BreakerPause)
+			}
+		}
+		if read(); changes != 0 {
+			t.Error("the breaker opened")
+		}
+		answer = errors.New("connection refused")
+		if read(); changes != 1 {
+			t.Errorf("the breaker changed %d times while Redis is away, want once", changes)
+		}
+		answer = redis.ErrPoolTimeout
+		if read(); changes != 1 {
+			t.Error("the breaker closed")
+		}
+	})
+}
+
 // counter counts the queries to copies.
 type counter struct{ atomic.Int64 }
 

@@ -28,7 +28,7 @@ func NewBreaker(now func() time.Time, onChange func(open bool)) *Breaker {
 	return &Breaker{now: now, onChange: onChange}
 }
 
-// Allow says whether to try. Every Allow that says yes is followed by one Done.
+// Allow says whether to try. An Allow that says yes is followed by one Done, or by none when the try says nothing.
 func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

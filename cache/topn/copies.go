@@ -66,7 +66,9 @@ type Options struct {
 	// of faults.
 	HookPoint func(name string)
 	OnBuild   func(p leaderboard.PeriodRef, o leaderboard.CopyOutcome, took time.Duration, err error) // metrics; may be nil
-	Logger    *slog.Logger
+	// Background is for what no reader waits for, see OpenBackground; nil: the connections of the reads.
+	Background redis.UniversalClient
+	Logger     *slog.Logger
 }
 
 // Copies are the copies in Redis. All methods may be called concurrently, from any number of processes.
@@ -107,7 +109,10 @@ func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Copies{client: client, background: inBackground(client), log: log, opts: opts, scripts: newScripts()}
+	if opts.Background == nil {
+		opts.Background = inBackground(client)
+	}
+	return &Copies{client: client, background: opts.Background, log: log, opts: opts, scripts: newScripts()}
 }
 
 // slack returns how many entries a copy has beyond top_n, so that it is not trimmed or too short at every other change.

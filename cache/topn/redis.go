@@ -26,6 +26,8 @@ const (
 	maxRetries  = 1
 	// backgroundTimeout is for work that no reader waits for: it should survive a machine that is busy for a moment.
 	backgroundTimeout = time.Second
+	// backgroundConns is for what is applied and built at once, and the leases of it.
+	backgroundConns = 2 * (followers + 8)
 )
 
 // Open makes a client of Redis; it connects with the first command. Forms of the address:
@@ -46,6 +48,16 @@ func Open(address string, options ...func(*redis.UniversalOptions)) (redis.Unive
 	return redis.NewUniversalClient(opts), nil
 }
 
+// OpenBackground makes a client of the same Redis for work that no reader waits for: builds, write-through, leases. Its
+// connections are its own, so that however many builds there are no reader waits for one, and its timeouts are longer.
+func OpenBackground(address string) (redis.UniversalClient, error) {
+	return Open(address, func(o *redis.UniversalOptions) {
+		o.PoolSize = backgroundConns
+		o.ReadTimeout, o.WriteTimeout = max(backgroundTimeout, o.ReadTimeout), max(backgroundTimeout, o.WriteTimeout)
+		o.PoolTimeout = max(backgroundTimeout, o.PoolTimeout)
+	})
+}
+
 // inBackground returns the same client, connections included, with backgroundTimeout per command unless it has a longer
 // one. A cluster client keeps its own.
 func inBackground(client redis.UniversalClient) redis.UniversalClient {
@@ -53,6 +65,11 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 		return c.WithTimeout(max(backgroundTimeout, c.Options().ReadTimeout))
 	}
 	return client
+}
+
+// PoolIsBusy says whether an error is that all connections to Redis are in use here: it says nothing about Redis.
+func PoolIsBusy(err error) bool {
+	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }
 
 func parseAddress(address string) (*redis.UniversalOptions, error) {

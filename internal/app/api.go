@@ -52,7 +52,7 @@ func (a *App) wireCatalog() {
 		}
 	}}
 	if a.redis != nil {
-		a.listings = topn.NewListings(a.redis, "", a.cfg.StaleLimit)
+		a.listings = topn.NewListings(a.behind, "", a.cfg.StaleLimit)
 		opts.LastKnown = a.listings.Find
 	}
 	a.catalog = cache.NewCatalog(a.store, opts)

@@ -32,6 +32,7 @@ type App struct {
 
 	store     *store.Store
 	redis     redis.UniversalClient // nil without Redis, and so are copies and follower
+	behind    redis.UniversalClient // the same Redis, for what no reader waits for
 	copies    *topn.Copies
 	follower  *topn.Follower
 	refresher *refresher.Refresher
@@ -164,7 +165,7 @@ func (a *App) Stop(ctx context.Context) error {
 	}
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
 	if a.redis != nil {
-		errs = append(errs, a.redis.Close())
+		errs = append(errs, a.redis.Close(), a.behind.Close())
 	}
 	if served {
 		a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())

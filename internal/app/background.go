@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -26,9 +27,13 @@ func (a *App) wireRedis() error {
 	if err != nil {
 		return err
 	}
-	a.redis = client
+	background, err := topn.OpenBackground(a.cfg.RedisURL)
+	if err != nil {
+		return errors.Join(err, client.Close())
+	}
+	a.redis, a.behind = client, background
 	a.copies = topn.New(client, a.store, topn.Options{
-		Check: a.checkCopy, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
+		Background: background, Check: a.checkCopy, HookPoint: a.cfg.Fault.hook(), OnBuild: a.metrics.build, Logger: a.log,
 	})
 	a.follower = topn.NewFollower(a.copies, topn.FollowerOptions{
 		Demand: func(ref leaderboard.PeriodRef) { a.refresher.Demand(ref) }, OnFailure: a.metrics.applyFailures.Inc, Logger: a.log,
