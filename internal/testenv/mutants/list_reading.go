@@ -101,6 +101,10 @@ func ofWatch() []mutant {
 			`if s.exists && s.Revision == r || !denied && s.isBehind(r) {`, `if true {`, test + "TestVerdicts",
 		},
 		{
+			"B6", "any answer of a server is fresh", file,
+			`if s.exists && s.Revision == r || !denied && s.isBehind(r) {`, `if true {`, "e2e TestAnswersAreAsOldAsTheySay",
+		},
+		{
 			"B6", "a server may go back", file,
 			`if r.History == p.floor.History && r.Seq < p.floor.Seq {`, `if false {`, test + "TestOwnCommits",
 		},
