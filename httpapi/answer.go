@@ -70,8 +70,6 @@ func (c *call) cacheControl(on *target, st *leaderboard.State) []string {
 		return values.noStore
 	case on.private:
 		return values.private
-	case on.final:
-		return values.forever
 	default:
 		return values.public
 	}

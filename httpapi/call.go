@@ -56,13 +56,13 @@ type shared struct {
 
 // headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
 type headerValues struct {
-	json, gzip, vary, noStore, private, public, forever []string
+	json, gzip, vary, noStore, private, public []string
 }
 
 func newHeaderValues() headerValues {
 	return headerValues{
 		json: []string{typeJSON}, gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"}, noStore: []string{"no-store"},
-		private: []string{"private, no-cache"}, public: []string{"public, no-cache"}, forever: []string{"public, max-age=31536000, immutable"},
+		private: []string{"private, no-cache"}, public: []string{"public, no-cache"},
 	}
 }
 

@@ -70,8 +70,6 @@ type target struct {
 	ref     leaderboard.PeriodRef
 	query   leaderboard.Query
 	private bool
-	// final: the period is closed and was asked for by its own name, so the same query has this answer for good.
-	final bool
 	// profiles: they are shown beside the entries, and change when the entries do not.
 	profiles bool
 }
@@ -97,7 +95,6 @@ func (r resolver) target(c *call) (target, error) {
 	private := board.Rules.Visibility != leaderboard.VisibilityPublic
 	on := target{ref: ref, query: leaderboard.Query{Mode: mode, MinSeq: minSeq}, private: private, profiles: profiles}
 	if ref.Closed {
-		on.final = period == ref.Name && !profiles && !ref.Quiet()
 		on.query.MinSeq = max(minSeq, ref.LastSeq) // no copy that lags behind may pass for the last state
 	}
 	return on, nil

@@ -12,7 +12,7 @@ import (
 
 // selection is what a request about several boards looks at: one period of each.
 type selection struct {
-	target // ref is none; private and final as for one board, the mode in query
+	target // ref is none; private as for one board, the mode in query
 	refs   []leaderboard.PeriodRef
 	absent []string // boards that have no such window or period
 
@@ -81,8 +81,6 @@ func (r resolver) selection(c *call) (selection, error) {
 	}
 	slices.SortFunc(s.refs, func(a, b leaderboard.PeriodRef) int { return cmp.Compare(a.Board, b.Board) })
 	s.query.Mode = cmp.Or(mode, commonMode(s.refs))
-	s.final = named && len(s.absent) == 0 && !s.profiles &&
-		!slices.ContainsFunc(s.refs, func(ref leaderboard.PeriodRef) bool { return !ref.Closed || ref.Quiet() || period != ref.Name })
 	return s, nil
 }
 
@@ -153,7 +151,6 @@ func (s *selection) state(states []leaderboard.State) leaderboard.State {
 		if slowest[st.Source] > slowest[all.Source] {
 			all.Source = st.Source
 		}
-		s.final = s.final && st.Seq >= s.refs[i].LastSeq // what is for good is the last state
 	}
 	return all
 }
