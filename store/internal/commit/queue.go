@@ -242,15 +242,21 @@ func (q *queues) done(s *shard, one *queue, err error) time.Duration {
 const (
 	lingerShare = 4
 	maxLinger   = time.Millisecond
+	// manyCallers is from how many on they are two halves.
+	manyCallers = 24
 )
 
 // linger gives the callers that were just answered a moment to come back, a quarter of the time that the batch took.
-// Without it busy callers fall into two halves that commit alternately, in batches of half the size. A caller that is
-// alone is never waited for.
+// When there are few it waits for all of them: a batch costs as much as some twenty entries, so two that commit in turns
+// would do less. When there are many it waits for half: then one half is answered and asks again while the other is
+// committed. A caller that is alone is never waited for.
 func (q *queues) linger(s *shard, one *queue, answered int, took time.Duration) {
 	s.mu.Lock()
 	goal := answered + len(one.waiting)
-	if goal <= 1 || one.load.rows >= q.rows || s.closed {
+	if goal >= manyCallers {
+		goal /= 2
+	}
+	if goal <= 1 || len(one.waiting) >= goal || one.load.rows >= q.rows || s.closed {
 		s.mu.Unlock()
 		return
 	}

@@ -9,7 +9,8 @@ import (
 	"leaderboard"
 )
 
-// TestLinger: the writer waits for the callers that it answered, not longer than they take, and not for long.
+// TestLinger: the writer waits for the callers that it answered, for half of them when they are many, not longer than
+// they take, and not for long.
 func TestLinger(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -18,8 +19,11 @@ func TestLinger(t *testing.T) {
 	}{
 		"alone":            {answered: 1, took: time.Second},
 		"all back":         {answered: 3, waiting: 2, back: 3, rows: 1, took: time.Second},
-		"a full batch":     {answered: 3, waiting: 2, back: 1, rows: 8, took: time.Second},
-		"full already":     {answered: 3, waiting: 10, took: time.Second},
+		"a full batch":     {answered: 3, waiting: 2, back: 1, rows: 98, took: time.Second},
+		"full already":     {answered: 110, waiting: 100, took: time.Second},
+		"half are back":    {answered: 30, waiting: 5, back: 12, rows: 1, took: time.Second},
+		"half have waited": {answered: 15, waiting: 15, took: time.Second},
+		"less than half":   {answered: 30, waiting: 5, back: 11, rows: 1, took: time.Second, want: maxLinger},
 		"nobody back":      {answered: 3, took: 2 * time.Millisecond, want: 500 * time.Microsecond},
 		"one missing":      {answered: 3, waiting: 2, back: 2, rows: 1, took: time.Second, want: maxLinger},
 		"one, one waiting": {answered: 1, waiting: 1, back: 1, rows: 1, took: time.Second},
@@ -28,7 +32,7 @@ func TestLinger(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				id := queueID{board: "b"}
 				one := &queue{id: id, reached: make(chan struct{}, 1)}
-				q := newQueues(Limits{Batch: 10, Wait: time.Minute, Memory: 1 << 20})
+				q := newQueues(Limits{Batch: 100, Wait: time.Minute, Memory: 1 << 20})
 				s := q.shard(id)
 				s.byID[id] = one
 				push := func(rows int) {
