@@ -12,6 +12,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/testenv"
 )
 
 // builderTerm is the term of the lease of a build (the default of refresher.Config).
@@ -115,9 +116,16 @@ func TestPausedBuilderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	s := w.serve(t, "server")
+	for run := range testenv.Size(1, 33) { // of three each
+		w.pausedBuilders(t, s, run)
+	}
+}
+
+func (w *world) pausedBuilders(t *testing.T, s *server, run int) {
+	t.Helper()
 	var paused []*pausedBuilder
 	for _, point := range []string{"snapshot", "chunk", "before-publish"} {
-		p := w.pauseBuilder(t, s, "at-"+point, point)
+		p := w.pauseBuilder(t, s, fmt.Sprint("at-", point, "-", run), point)
 		p.write(t, 1_000_000)
 		paused = append(paused, p)
 	}

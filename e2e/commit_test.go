@@ -1,14 +1,18 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/testenv"
 )
 
 // TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
@@ -109,5 +113,84 @@ func checkOnce(t *testing.T, s *server, board, key string, sub leaderboard.Submi
 	})
 	if !ok {
 		t.Errorf("repeating the request: %+v, want seq %d, score %d after %d", r, seq, after, before)
+	}
+}
+
+// TestCommitRepliesLostAgainAndAgain: replies to COMMIT get lost for a moment, again and again, under 16 clients that add
+// to sums. Who is not told the outcome gets 503 with Retry-After, and the one true result by repeating the request
+// (promise A2).
+func TestCommitRepliesLostAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, dsn := newProxy(t, w.dsn)
+	s := (&world{dsn: dsn}).serve(t, "server")
+	s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	const clients = 16
+	each := testenv.Size(20, 63) // 320 writes, 1,008 at full size
+	l := &lost{server: s}
+	var all sync.WaitGroup
+	for id := range clients {
+		all.Go(func() {
+			for i := range each {
+				l.add(t.Context(), fmt.Sprintf("key-%d-%d", id, i))
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
+	for faults := 0; ; faults++ {
+		p.add(t, []string{lostReply, withheldReply, lostRequest}[faults%3])
+		<-time.After(20 * time.Millisecond)
+		p.heal(t)
+		select {
+		case <-done:
+		case <-time.After(80 * time.Millisecond):
+			continue
+		}
+		break
+	}
+	if err := errors.Join(l.errs...); err != nil {
+		t.Error(err)
+	}
+	if got, want := w.scores(t, "sums")["m"], int64(clients*each); got != want {
+		t.Errorf("the sum is %d after %d additions", got, want)
+	}
+	t.Logf("%d additions, %d times the outcome was unknown, %d times nothing was done", clients*each, l.unknown, l.refused)
+	if l.unknown == 0 {
+		t.Error("no outcome was unknown")
+	}
+}
+
+// lost is additions of 1 whose answers may be lost.
+type lost struct {
+	server           *server
+	mu               sync.Mutex
+	unknown, refused int
+	errs             []error
+}
+
+// add repeats an addition until it is acknowledged.
+func (l *lost) add(ctx context.Context, key string) {
+	for ctx.Err() == nil {
+		_, err := l.server.submit(ctx, "sums", key, scored("m", 1))
+		if err == nil {
+			return
+		}
+		problem, ok := errors.AsType[*client.Problem](err)
+		l.mu.Lock()
+		switch {
+		case !ok || problem.Status != http.StatusServiceUnavailable || problem.RetryAfter == 0:
+			l.errs = append(l.errs, err)
+		case problem.Type == "/problems/outcome-unknown":
+			l.unknown++
+		default:
+			l.refused++
+		}
+		failed := len(l.errs) > 0
+		l.mu.Unlock()
+		if failed {
+			return
+		}
+		<-time.After(5 * time.Millisecond)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-const stampedeBoards = 3
+// stampedeBoards returns how many boards are read.
+func stampedeBoards() int { return testenv.Size(3, 20) }
 
 // stampede is three servers on one Redis, and boards with readers.
 type stampede struct {
@@ -30,7 +31,7 @@ func newStampede(t *testing.T) *stampede {
 	for i := range 3 {
 		s.servers = append(s.servers, s.serve(t, fmt.Sprintf("server %d", i)))
 	}
-	for i := range stampedeBoards {
+	for i := range stampedeBoards() {
 		board := fmt.Sprintf("board-%d", i)
 		want := s.servers[0].fill(t, board, 3000, leaderboard.Rules{TopN: 1000})
 		s.boards = append(s.boards, board)

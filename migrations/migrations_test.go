@@ -181,28 +181,33 @@ func TestStatus(t *testing.T) {
 // (promise F2).
 func TestConcurrentUp(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, db *sql.DB) {
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		var done []int64
-		for range 6 {
-			wg.Go(func() {
-				applied, err := migrations.Up(t.Context(), db)
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				for _, a := range applied {
-					done = append(done, a.Version)
-				}
-			})
-		}
-		wg.Wait()
-		if int64(len(done)) != migrations.Latest() || !slices.IsSorted(done) {
-			t.Errorf("applied %v, want each version once, in order", done)
-		}
-	})
+	for range testenv.Size(1, 50) {
+		dialects(t, concurrentUp)
+	}
+}
+
+func concurrentUp(t *testing.T, db *sql.DB) {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var done []int64
+	for range testenv.Size(6, 10) {
+		wg.Go(func() {
+			applied, err := migrations.Up(t.Context(), db)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, a := range applied {
+				done = append(done, a.Version)
+			}
+		})
+	}
+	wg.Wait()
+	if int64(len(done)) != migrations.Latest() || !slices.IsSorted(done) {
+		t.Errorf("applied %v, want each version once, in order", done)
+	}
 }
 
 // TestLockIsWaitedFor: while somebody else holds the lock nothing happens, and the wait ends with the context.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/internal/testenv"
 	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
@@ -18,7 +19,9 @@ import (
 func TestConcurrentSums(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		const writers, requests, members = 64, 15, 40
+		const writers = 64
+		// At full size 64 x 1,000 requests of up to 100 entries.
+		requests, most, members := testenv.Size(15, 1000), testenv.Size(6, 100), testenv.Size(40, 300)
 		var heard followers
 		servers := []*store.Store{
 			open(t, dsn, func(c *store.Config) { c.OnCommit = heard.hear(0) }),
@@ -33,7 +36,7 @@ func TestConcurrentSums(t *testing.T) {
 				random := rand.New(rand.NewPCG(1, uint64(w)))
 				for i := range requests {
 					r := store.SubmitRequest{Board: "b"}
-					for range 1 + random.IntN(6) {
+					for range 1 + random.IntN(most) {
 						r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", random.IntN(members)), Score: 1 + random.Int64N(1000)})
 					}
 					if i%3 == 0 {
