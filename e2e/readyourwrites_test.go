@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"leaderboard"
 	"leaderboard/client"
@@ -101,5 +102,33 @@ func TestMinSeqAhead(t *testing.T) {
 	p, err := s.Top(t.Context(), "race", client.TopQuery{ReadQuery: client.ReadQuery{MinSeq: 11}})
 	if status(err) != http.StatusConflict || !errors.Is(err, leaderboard.ErrSeqAhead) {
 		t.Errorf("answer %+v, %v, want 409 seq-ahead", p, err)
+	}
+}
+
+// TestKilledRightAfterTheAnswer: a server that acknowledges a write and dies before it can tell Redis of it is missed by
+// nobody: the others show the write when it is max_age old at the latest.
+func TestKilledRightAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.serve(t, "server b")
+	b.fill(t, "race", 100, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+	b.mustRebuild(t, "race")
+	for round := range 3 {
+		a := (&world{dsn: w.dsn}).serve(t, "server a without Redis")
+		score := int64(1_000_000 + round)
+		a.mustSubmit(t, "race", scored("last", score))
+		acknowledged := time.Now()
+		a.kill9(t)
+		for shown := false; !shown; {
+			sent := time.Now()
+			p, err := b.top(t.Context(), "race", 0, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown = p.Entries[0].Score == score
+			if age := sent.Sub(acknowledged); !shown && !p.Stale && age > ageLimit {
+				t.Fatalf("round %d: asked for %s after the acknowledgement, the answer lacks the write", round, age)
+			}
+		}
 	}
 }

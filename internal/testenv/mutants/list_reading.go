@@ -206,7 +206,7 @@ func ofServing() []mutant {
 		},
 		{
 			"F1", "a server that stops cuts its requests off", "internal/app/app.go",
-			`context.WithTimeout(ctx, a.cfg.ShutdownTimeout)`, `context.WithTimeout(ctx, 0)`, "internal/app TestStopLosesNothing",
+			`context.WithTimeout(ctx, a.cfg.ShutdownTimeout)`, `context.WithTimeout(ctx, 0)`, "e2e TestShutdownAnswersWhatIsUnderWay",
 		},
 	}
 }
