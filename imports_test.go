@@ -40,7 +40,7 @@ func importRules() []importRule {
 		{dir: "."},
 		{dir: "rank", may: []string{module, "leaderboard/internal/fenwick"}},
 		{
-			dir: "migrations", may: []string{"github.com/pressly/goose/v3/..."},
+			dir: "migrations", may: []string{"github.com/pressly/goose/v3/...", "github.com/go-sql-driver/mysql"},
 			inTest: []string{"github.com/go-sql-driver/mysql"},
 		},
 		{

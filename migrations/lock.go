@@ -3,17 +3,29 @@ package migrations
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/pressly/goose/v3"
 )
 
-// lockWait bounds the waiting for another process that migrates.
-const lockWait = 5 * time.Minute
+const (
+	// lockWait bounds the waiting for another process that migrates.
+	lockWait = 5 * time.Minute
+	// lockIdle is how long the session with the lock may be silent before the server ends it, so that a process that is
+	// frozen or cut off keeps others waiting no longer; lockPing is the time between two pings of it.
+	lockIdle = 15 * time.Second
+	lockPing = 5 * time.Second
+	// lockName is an expression: names of locks belong to the server, not to the database, and have 64 bytes at most.
+	lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40))"
+)
 
-var errLockLost = errors.New("the lock of the migrations was lost")
+// ErrLocked: another process migrates, for longer than was waited for it, or since this one was thought to be gone. Whoever
+// tries again goes on where that ends.
+var ErrLocked = errors.New("another process is migrating")
 
 // locked runs work on a schema that is this program's, or has the one fault that work mends, while this process holds
 // the named lock. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock
@@ -24,32 +36,11 @@ func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Pr
 	if err != nil {
 		return err
 	}
-	conn, err := db.Conn(ctx)
+	lock, err := acquire(ctx, db)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	// Lock names belong to the server, not to the database, and have 64 bytes at most.
-	const name = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40))"
-	if err := acquire(ctx, conn, name); err != nil {
-		return err
-	}
-	defer func() {
-		// The connection may go back to a pool: it must not keep the lock, even when ctx has ended.
-		var released sql.NullInt64
-		row := conn.QueryRowContext(context.WithoutCancel(ctx), "SELECT RELEASE_LOCK("+name+")")
-		err = errors.Join(err, row.Scan(&released))
-	}()
-	held := func() error {
-		var mine sql.NullBool
-		if err := conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+name+") = CONNECTION_ID()").Scan(&mine); err != nil {
-			return errors.Join(errLockLost, err)
-		}
-		if !mine.Bool {
-			return errLockLost
-		}
-		return nil
-	}
+	defer func() { err = errors.Join(err, lock.release()) }()
 	f, err := inspect(ctx, db)
 	if err == nil {
 		err = f.check()
@@ -60,21 +51,79 @@ func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Pr
 	if err != nil {
 		return err
 	}
-	return work(provider, &f, held)
+	return work(provider, &f, func() error { return lock.held(ctx) })
+}
+
+// lock is the named lock of the server, on a session of its own that is pinged.
+type lock struct {
+	mu   sync.Mutex // one statement at a time
+	conn *sql.Conn
+	stop context.CancelFunc
+	ping sync.WaitGroup // the goroutine that pings
 }
 
 // acquire asks again and again for a second each, because connections have read timeouts of a few seconds.
-func acquire(ctx context.Context, conn *sql.Conn, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
+func acquire(ctx context.Context, db *sql.DB) (*lock, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := &lock{conn: conn, stop: func() {}}
+	limited, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
-	for {
+	_, err = conn.ExecContext(ctx, fmt.Sprintf("SET SESSION wait_timeout = %d", int(lockIdle/time.Second)))
+	for err == nil {
 		var got sql.NullInt64
-		err := conn.QueryRowContext(ctx, "SELECT GET_LOCK("+name+", 1)").Scan(&got)
-		if got.Int64 == 1 || (err != nil && ctx.Err() == nil) {
-			return err
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("another process is migrating: %w", ctx.Err())
+		err = conn.QueryRowContext(limited, "SELECT GET_LOCK("+lockName+", 1)").Scan(&got)
+		switch {
+		case got.Int64 == 1:
+			l.keep(ctx)
+			return l, nil
+		case limited.Err() != nil:
+			err = fmt.Errorf("%w: %w", ErrLocked, limited.Err())
 		}
 	}
+	return nil, errors.Join(err, l.release())
+}
+
+// keep pings the session until release.
+func (l *lock) keep(ctx context.Context) {
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	l.ping.Go(func() {
+		tick := time.NewTicker(lockPing)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				l.mu.Lock()
+				_ = l.conn.PingContext(ctx) // held finds out
+				l.mu.Unlock()
+			}
+		}
+	})
+}
+
+// held returns an ErrLocked when the lock was lost.
+func (l *lock) held(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var mine sql.NullBool
+	err := l.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lockName+") = CONNECTION_ID()").Scan(&mine)
+	if err != nil || !mine.Bool {
+		return errors.Join(ErrLocked, err)
+	}
+	return nil
+}
+
+// release ends the session: the server gives the lock up with it, and nobody else gets a session that may have it.
+func (l *lock) release() error {
+	l.stop()
+	l.ping.Wait()
+	_ = l.conn.Raw(func(any) error { return driver.ErrBadConn })
+	if err := l.conn.Close(); !errors.Is(err, sql.ErrConnDone) {
+		return err
+	}
+	return nil
 }

@@ -36,8 +36,9 @@ type State struct {
 
 // Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it fails
 // half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
-// parseTime; the user behind it needs the rights to CREATE, ALTER, DROP and CREATE VIEW. ErrOtherSchema: nothing was
-// done.
+// parseTime, and sessions with a short lock_wait_timeout (see store.Connect): a statement that waits for a table keeps
+// everybody else waiting for it, so it gives up soon and is tried again. The user behind it needs the rights to CREATE,
+// ALTER, DROP and CREATE VIEW. Errors: ErrOtherSchema, with which nothing was done; ErrLocked, ErrBusy.
 func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	var done []Applied
 	err := locked(ctx, db, nil, func(p *goose.Provider, f *found, held func() error) error {
@@ -51,7 +52,7 @@ func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 			if err := held(); err != nil {
 				return err
 			}
-			result, err := p.UpByOne(ctx)
+			result, err := whenFree(ctx, p.UpByOne)
 			if errors.Is(err, goose.ErrNoNextVersion) {
 				return nil
 			}
@@ -83,7 +84,7 @@ func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 				return err
 			}
 		}
-		result, err := p.Down(ctx)
+		result, err := whenFree(ctx, p.Down)
 		if errors.Is(err, goose.ErrNoNextVersion) {
 			return nil
 		}

@@ -20,7 +20,11 @@ import (
 
 func openDB(t *testing.T, dsn string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("mysql", dsn+"?parseTime=true")
+	option := "?parseTime=true"
+	if strings.Contains(dsn, "?") {
+		option = "&parseTime=true"
+	}
+	db, err := sql.Open("mysql", dsn+option)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,6 +237,61 @@ func TestLockIsWaitedFor(t *testing.T) {
 			t.Errorf("version is %d, %v", version, err)
 		}
 	})
+}
+
+// TestTableInUse: a migration of a table that a long transaction uses keeps nobody else from the table for long: it gives
+// up waiting for it, lets the others through and tries again until the transaction has ended.
+func TestTableInUse(t *testing.T) {
+	t.Parallel()
+	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := openDB(t, dsn(t)+"?lock_wait_timeout=1")
+			if _, err := migrations.Up(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			export, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer export.Rollback()
+			read := func(q interface {
+				QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+			},
+			) error {
+				var n int
+				return q.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM entries").Scan(&n)
+			}
+			if err := read(export); err != nil {
+				t.Fatal(err)
+			}
+			migrated := make(chan error, 1)
+			go func() {
+				_, err := migrations.Down(t.Context(), db)
+				migrated <- err
+			}()
+			for began := time.Now(); time.Since(began) < 5*time.Second; {
+				start := time.Now()
+				if err := read(db); err != nil && !strings.Contains(err.Error(), "1205") {
+					t.Errorf("beside a migration: %v", err)
+				}
+				if took := time.Since(start); took > 3*time.Second {
+					t.Errorf("a statement waited for a migration for %s", took)
+				}
+				select {
+				case err := <-migrated:
+					t.Fatalf("it has not waited for the table: %v", err)
+				case <-time.After(50 * time.Millisecond):
+				}
+			}
+			if err := export.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-migrated; err != nil {
+				t.Errorf("once the table is free: %v", err)
+			}
+		})
+	}
 }
 
 // TestView reads what the view tells people: true scores, also of boards where lower is better.

@@ -33,11 +33,17 @@ const (
 	maxMigrateWait   = 5 * time.Second
 )
 
-// MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away.
+// MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away, also when it goes in the middle, and
+// for whoever else migrates or uses a table.
 func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	return untilSchema(ctx, log, func() (done bool, err error) {
 		err = migrateOnce(ctx, dsn, log)
-		return !errors.Is(err, leaderboard.ErrUnavailable), err
+		for _, passing := range []error{leaderboard.ErrUnavailable, migrations.ErrLocked, migrations.ErrBusy} {
+			if errors.Is(err, passing) {
+				return false, err
+			}
+		}
+		return true, err
 	})
 }
 
@@ -91,7 +97,7 @@ func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) 
 	if n := len(applied); n > 0 {
 		log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
 	}
-	return err
+	return store.Translate(ctx, "migrate", err)
 }
 
 // NewerSchema says that a database has migrations that this program does not know, and returns "" when it has not. The

@@ -2,6 +2,7 @@ package app
 
 import (
 	"database/sql"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,4 +64,52 @@ func migrated(t *testing.T, dsn string) *sql.DB {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// TestMigrateWaitsOn: serve --migrate waits for whoever migrates, also when MySQL ends its connections meanwhile.
+func TestMigrateWaitsOn(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	other, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lock = "SELECT GET_LOCK(CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40)), 0)"
+	var got int
+	if err := other.QueryRowContext(t.Context(), lock).Scan(&got); err != nil || got != 1 {
+		t.Fatal(got, err)
+	}
+	a := startApp(t, dsn, "")
+	apptest.Eventually(t, func() string {
+		var id int64
+		const waiting = "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%GET_LOCK%' AND id <> CONNECTION_ID() LIMIT 1"
+		if err := db.QueryRowContext(t.Context(), waiting).Scan(&id); err != nil {
+			return "it does not wait for the lock: " + err.Error()
+		}
+		if _, err := db.ExecContext(t.Context(), fmt.Sprint("KILL ", id)); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	apptest.Eventually(t, func() string {
+		if !strings.Contains(a.log.String(), "the schema waits for MySQL") {
+			return "the log does not say that it waits"
+		}
+		return ""
+	})
+	if status, body := a.Get("/readyz"); status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz is %d %s before there is a schema", status, body)
+	}
+	if err := other.Close(); err != nil { // it goes back to its pool, with the lock
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.Await("/readyz", http.StatusOK)
 }

@@ -169,6 +169,7 @@ func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	params["time_zone"] = "'+00:00'"
 	params["sql_mode"] = "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION'"
 	params["innodb_lock_wait_timeout"] = strconv.Itoa(int(cfg.LockWait / time.Second))
+	params["lock_wait_timeout"] = metadataWait
 	p.session.addTo(params)
 	mc.Params = params
 	inner, err := mysql.NewConnector(mc)

@@ -35,6 +35,9 @@ const (
 	locksIdle = 12 * time.Second
 	// locksPing is the time between two pings of it.
 	locksPing = 4 * time.Second
+	// metadataWait is how long, in seconds, a statement waits for one that changes its table, and that for all others:
+	// what comes later waits behind it.
+	metadataWait = "3"
 )
 
 // idle returns how long the server waits for a session, 0 for as long as it is configured to.

@@ -1,0 +1,46 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+)
+
+const (
+	// busyPause lets the statements through that have waited behind one of ours, before the next attempt.
+	busyPause = time.Second
+	// busyWait is for how long it is tried.
+	busyWait = time.Minute
+)
+
+// ErrBusy: a table was in use by others, such as an export, for as long as it was tried. What is applied stays; whoever
+// tries again goes on there.
+var ErrBusy = errors.New("a table is in use by a long transaction")
+
+// whenFree calls step again and again while it fails because a table is in use.
+func whenFree(ctx context.Context, step func(context.Context) (*goose.MigrationResult, error)) (*goose.MigrationResult, error) {
+	for began := time.Now(); ; {
+		result, err := step(ctx)
+		if !inUse(err) {
+			return result, err
+		}
+		if time.Since(began) > busyWait {
+			return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+func inUse(err error) bool {
+	const lockWaitTimeout = 1205
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && my.Number == lockWaitTimeout
+}
