@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	beyondTopN      = 1000 // entries of the copy in Redis: too few to matter
-	overloadConns   = 512
-	overloadSeconds = 10
-	overloadTail    = time.Second
-	overloadStale   = 0.001
+	beyondTopN   = 1000 // entries of the copy in Redis: too few to matter
+	crowdConns   = 512
+	crowdSeconds = 10
+	crowdTail    = time.Second
+	crowdStale   = 0.001
 )
 
 // measureBeyond holds reads of a board that is not resident, and whose copy in Redis holds the best thousand, against
@@ -42,7 +42,7 @@ func (w *world) measureBeyond(ctx context.Context, rep *report, log io.Writer) (
 	if err := w.measureQuestions(ctx, rep, log, questions, nil); err != nil {
 		return err
 	}
-	return w.measureOverload(rep, log)
+	return w.measureCrowd(rep, log)
 }
 
 // notResident are the arguments of a server that keeps no board in memory.
@@ -60,28 +60,28 @@ func (w *world) keepTop(ctx context.Context, n int) error {
 	return err
 }
 
-// measureOverload asks for slices around members and for deep pages, half and half.
-func (w *world) measureOverload(rep *report, log io.Writer) error {
+// measureCrowd asks for slices around members and for deep pages, half and half.
+func (w *world) measureCrowd(rep *report, log io.Writer) error {
 	around, page := aroundRequest(benchBoard, w.members), pageRequest(benchBoard, w.members, pageOf)
-	r := load{addr: w.addr, conns: overloadConns, length: w.seconds(overloadSeconds), request: func(conn, i int, buf []byte) []byte {
+	r := load{addr: w.addr, conns: crowdConns, length: w.seconds(crowdSeconds), request: func(conn, i int, buf []byte) []byte {
 		if (conn+i)%2 == 0 {
 			return around(conn, i, buf)
 		}
 		return page(conn, i, buf)
 	}}.run()
 	if r.answers == 0 {
-		return fmt.Errorf("no answer under overload: %s", r.firstFail)
+		return fmt.Errorf("no answer to so many: %s", r.firstFail)
 	}
 	if r.failed > 0 {
 		fmt.Fprintln(log, "first failure:", r.firstFail)
 	}
 	stale := float64(r.stale) / float64(r.answers)
 	rep.add(row{
-		What: fmt.Sprintf("%d connections asking for around and deep pages", overloadConns),
+		What: fmt.Sprintf("%d connections asking for around and deep pages", crowdConns),
 		Here: fmt.Sprintf("%s/s, p50 %s, p99 %s; of %s answers %s refused, %d other errors, %s stale", thousands(r.perSecond()),
 			inMS(r.quantile(0.5)), inMS(r.quantile(0.99)), thousands(r.answers), thousands(r.refused), r.failed-r.refused, thousands(r.stale)),
 		Goal: "0 refused, p99 < 1 s, ≤ 0.1 % stale",
-		Met:  yesNo(r.failed == 0 && r.quantile(0.99) < overloadTail && stale <= overloadStale),
+		Met:  yesNo(r.failed == 0 && r.quantile(0.99) < crowdTail && stale <= crowdStale),
 	})
 	return nil
 }

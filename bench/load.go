@@ -20,6 +20,7 @@ type load struct {
 	rate    float64                              // requests a second of all connections together; 0: as many as are answered
 	stop    <-chan struct{}                      // ends it before its time; nil: nothing does
 	request func(conn, i int, buf []byte) []byte // appends the i-th request of a connection
+	observe func(begin, end time.Time, of said)  // is told of each answer, by all connections at once; nil: nobody is
 }
 
 // loadResult counts what came back.
@@ -137,6 +138,9 @@ func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadRe
 		}
 		end := time.Now()
 		got.latencies = append(got.latencies, end.Sub(begin))
+		if l.observe != nil {
+			l.observe(begin, end, said)
+		}
 		begin = end
 		got.count(said)
 	}

@@ -99,6 +99,7 @@ func steps() []step {
 		{"rebuild", true, (*world).measureRebuild},
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
+		{"overload", true, (*world).measureOverload},
 		{"windows", true, (*world).measureWindows},
 		{"derived", false, (*world).measureDerived},
 		{"structure", false, (*world).measureStructure},

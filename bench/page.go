@@ -50,7 +50,7 @@ func (s *section) writeTables(w io.Writer) {
 // sectionNames returns the sections in the order in which they are measured.
 func sectionNames() []string {
 	return []string{
-		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "windows",
+		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "overload", "windows",
 		"derived", "structure", "index",
 	}
 }
@@ -77,6 +77,9 @@ func headings() []heading {
 			" Back: with a seq below that of an answer that was there before the question was sent."},
 		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
 			" without HTTP, lock or log."},
+		{"overload", "Overload", "The load generator is pinned to one core, the service, MySQL and Redis share the others, in all runs. Whoever is refused asks again" +
+			" at once. No board is kept in memory, so that a deep page is one of MySQL. CPU: of the service, MySQL and Redis" +
+			" together, per answer; that of a rejection is what the flood took beyond its answers, each at the least that one takes. Open loop: requests are sent when they are due, whatever became of those before."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +

@@ -123,7 +123,7 @@ func TestOverload(t *testing.T) {
 		sayState(w, "mysql", 1, false)
 	})
 	var rep report
-	if err := w.measureOverload(&rep, t.Output()); err != nil {
+	if err := w.measureCrowd(&rep, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	if r := rep.rows[0]; r.Met != "no" || strings.Contains(r.Here, " 0 refused") || !strings.Contains(r.Here, " 0 other errors, 0 stale") {
