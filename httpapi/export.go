@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -15,8 +16,13 @@ import (
 	"leaderboard"
 )
 
-// maxExport bounds one export: all the while it reads an old state, which MySQL must keep.
-const maxExport = time.Hour
+// All the while an export reads an old state, which MySQL must keep: that is expensive where much is written.
+const (
+	// maxExport bounds one export.
+	maxExport = 15 * time.Minute
+	// minExportRate is how many entries a second a client must take on average, from Config.ExportStall on.
+	minExportRate = 1000
+)
 
 // exportHandlers serve exports.
 type exportHandlers struct {
@@ -109,11 +115,14 @@ type exportWriter struct {
 	stall  time.Duration // in which the client must take a part
 	row    exportRow
 	buf    []byte
+	began  time.Time
+	sent   int
 	zip    *gzip.Writer // nil: it is sent as it is
 }
 
 // begin sends the header fields, which name the state, and the head of a CSV.
 func (w *exportWriter) begin(st leaderboard.State) error {
+	w.began = time.Now()
 	h := w.call.w.Header()
 	h.Set("Content-Type", exportType(w.format))
 	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
@@ -140,6 +149,10 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 
 // entries sends the next entries.
 func (w *exportWriter) entries(entries []leaderboard.Entry) error {
+	if late := time.Since(w.began) - w.stall; late > time.Duration(w.sent)*time.Second/minExportRate {
+		return fmt.Errorf("%w: %d entries in %s", errClientGone, w.sent, late+w.stall)
+	}
+	w.sent += len(entries)
 	b := w.buf[:0]
 	for i := range entries {
 		w.row.next(&entries[i])

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"leaderboard"
@@ -236,6 +237,33 @@ func TestExportStalls(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("the export goes on")
+	}
+}
+
+// TestExportsAreQuick: a client that takes an export, but slowly, holds no snapshot for long either.
+func TestExportsAreQuick(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pause time.Duration // of the client for 1,000 entries
+		whole bool
+	}{"slow": {pause: 2 * time.Second}, "slow enough": {pause: 900 * time.Millisecond, whole: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const stall = 30 * time.Second
+				w := exportWriter{
+					call: &call{w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
+					format: formatCSV, stall: stall, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
+				}
+				start, err := time.Now(), w.begin(leaderboard.State{})
+				for part := make([]leaderboard.Entry, 1000); err == nil && time.Since(start) < 10*time.Minute; {
+					time.Sleep(c.pause)
+					err = w.entries(part)
+				}
+				if took := time.Since(start); c.whole != (err == nil) || !c.whole && (took > 3*stall || !errors.Is(err, errClientGone)) {
+					t.Errorf("%v after %s", err, took)
+				}
+			})
+		})
 	}
 }
 

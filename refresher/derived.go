@@ -63,9 +63,13 @@ func newDeriver(run *runner, cfg *Config) *deriver {
 	return d
 }
 
-// recompute does a run that computes all entries of a derived board from scratch.
+// recompute does a run that computes all entries of a derived board from scratch, once there is a permit for a long step.
 func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
 	d.runner.begin(ctx, j)
+	if err := d.long.Acquire(ctx, 1); err != nil {
+		return result{}, err
+	}
+	defer d.long.Release(1)
 	start := time.Now()
 	step, err := d.derived.Recompute(ctx, j.req.Ref.Board)
 	d.onStep(step, time.Since(start), err)

@@ -3,6 +3,7 @@ package refresher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -27,6 +28,8 @@ type fakeDerived struct {
 	gate   chan struct{} // a recomputation ends when it is closed
 	runs   []leaderboard.Run
 	state  leaderboard.DerivationState // of a recomputation
+
+	recomputing int // how many recomputations have begun
 
 	turns   map[string]chan struct{} // by board: its steps take long, until it is closed
 	turning []string                 // the boards whose steps did
@@ -76,6 +79,7 @@ func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool
 }
 
 func (f *fakeDerived) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
+	_ = f.do(func() error { f.recomputing++; return nil })
 	select {
 	case <-f.gate:
 		return leaderboard.DeriveStep{FromSeq: 3, ToSeq: 5, Rows: 2, State: f.state}, nil
@@ -283,6 +287,37 @@ func TestRecompute(t *testing.T) {
 	if run := f.runs[1]; run.State != leaderboard.RunStateFailed || run.Error != "the server was stopped" {
 		t.Errorf("a run that was cut off is %+v", run)
 	}
+}
+
+// TestRecomputationsAreFew: of many recomputations two are under way, as of steps that take long; the others wait, and
+// are carried out in the end.
+func TestRecomputationsAreFew(t *testing.T) {
+	f := &fakeDerived{state: leaderboard.DerivationStateComputing}
+	running(t, f, func(r *Refresher) {
+		f.gate = make(chan struct{})
+		var waits []func(context.Context) (leaderboard.Run, error)
+		for id := int64(1); id <= 24; id++ {
+			ref := leaderboard.PeriodRef{ID: id, BoardID: id, Board: fmt.Sprint("b", id), Window: leaderboard.WindowAllTime, Name: "all_time"}
+			run, wait, err := r.Start(context.Background(), recompute(ref))
+			if err != nil || run.State != leaderboard.RunStateRunning {
+				t.Fatalf("%+v, %v", run, err)
+			}
+			waits = append(waits, wait)
+		}
+		synctest.Wait()
+		_ = f.do(func() error {
+			if f.recomputing != 2 {
+				t.Errorf("%d recomputations are under way", f.recomputing)
+			}
+			return nil
+		})
+		close(f.gate)
+		for _, wait := range waits {
+			if run, err := wait(context.Background()); err != nil || run.State != leaderboard.RunStateDone {
+				t.Errorf("%+v, %v", run, err)
+			}
+		}
+	})
 }
 
 // TestLongSteps: steps that take long, as all boards' do when the day turns, leave the places of the others free: two

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/http/pprof"
 	"sync"
@@ -76,8 +75,8 @@ func (a *App) wireAPI() {
 		HiddenMembers: a.store, Fresh: a.fresh,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
-	if a.cfg.MySQLMaxConns < 8 {
-		cfg.MaxExports = 1 // each holds a connection of the readers for as long as it lasts
+	if a.cfg.MySQLMaxConns < 32 {
+		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
 	cfg.Keys = a.cfg.Keys
 	if a.cfg.OpsListen == "" {
@@ -228,7 +227,7 @@ const errRedisAway = httpapi.Reason("Redis does not answer, so nobody can tell w
 func (a *App) export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, entries func([]leaderboard.Entry) error) error {
 	codec := rank.CodecOf(ref.Rules)
 	var part []leaderboard.Entry
-	return a.store.Snapshot(ctx, ref, math.MaxInt, begin, func(keys []rank.Key) error {
+	return a.store.Export(ctx, ref, begin, func(keys []rank.Key) error {
 		part = part[:0]
 		for _, key := range keys {
 			e, err := codec.Entry(key)

@@ -35,7 +35,7 @@ func (p *program) dsnFlag(cfg *app.Config) cli.Flag {
 func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.dsnFlag(cfg),
-		whole(p.setting("mysql-max-conns", "connections to MySQL at most, reads and writes together"), &cfg.MySQLMaxConns, 2, 10_000),
+		whole(p.setting("mysql-max-conns", "connections to MySQL at most, reads and writes together; at least 16, so that each kind of work has some"), &cfg.MySQLMaxConns, 16, 10_000),
 	}
 }
 

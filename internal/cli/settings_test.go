@@ -253,7 +253,7 @@ func TestBadValues(t *testing.T) {
 		"listen":          {"8080", "localhost", "127.0.0.1:99999", "a:b:c"},
 		"max-age":         {"0", "-1s", "soon", "5", "19ms"},
 		"resident-memory": {"-1", "much", "1.5GiB", "1TiB", "9999999999GiB", "12 MiB"},
-		"mysql-max-conns": {"0", "1", "many", "1.5", "99999999999999999999"},
+		"mysql-max-conns": {"0", "15", "many", "1.5", "99999999999999999999"},
 		"log":             {"xml", "TEXT"},
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},

@@ -47,6 +47,7 @@ type DB struct {
 	Patient  *sqlx.DB // of writers that may wait for locks, few, see Begin and BeginWrite
 	Looks    *sql.DB  // of readers, see Look
 	Ahead    *sql.DB  // of writers, for what they read before they lock
+	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
 	Watch    *sql.DB  // for what says how old answers are
 	Health   *sql.DB  // for what says whether the server works
 	Locks    *Locks
@@ -59,17 +60,18 @@ type DB struct {
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
 	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
-	readers, lookers, writers, patient, ahead := pools(cfg.MaxConns)
+	p := split(cfg.MaxConns)
 	var reads, waiters, locks *sql.DB
 	for _, want := range []struct {
 		to *(*sql.DB)
 		pool
 	}{
-		{&reads, readers},
-		{&d.Batches, writers},
-		{&waiters, patient},
-		{&d.Looks, lookers},
-		{&d.Ahead, ahead},
+		{&reads, p.readers},
+		{&d.Batches, p.writers},
+		{&waiters, p.patient},
+		{&d.Looks, p.lookers},
+		{&d.Ahead, p.ahead},
+		{&d.Long, p.long},
 		{&d.Watch, pool{conns: 1}},
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
@@ -85,7 +87,7 @@ func Open(cfg Config) (*DB, error) {
 
 // Close closes all connections.
 func (d *DB) Close() error {
-	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Ahead.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
 }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -118,6 +120,12 @@ func (d *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	return d.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 }
 
+// LongSnapshot is Snapshot for what may take minutes. Few of them go on at once, and nobody else waits for their
+// connections.
+func (d *DB) LongSnapshot(ctx context.Context) (*sql.Tx, error) {
+	return d.Long.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+}
+
 // pool is what the pools of a store differ in.
 type pool struct {
 	conns int
@@ -126,19 +134,30 @@ type pool struct {
 	session session
 }
 
-// pools splits MaxConns: writers cannot starve readers, nor the other way round. A quarter is for writers, each of
-// which commits for a whole board, with a sixteenth for those that wait for the locks of others, which so cannot take
-// all, and another to read ahead; a quarter is for questions, each of which goes with many others; of the rest the watch,
-// health and locks have one each. Two are left to other readers at least, because migrations need two at once.
-func pools(maxConns int) (readers, lookers, writers, patient, ahead pool) {
+// MinConns is how many connections are enough for all pools.
+const MinConns = 16
+
+// pools are the pools of a store, those of one connection aside.
+type pools struct{ readers, lookers, writers, patient, ahead, long pool }
+
+// split shares MaxConns out, so that nobody starves: a quarter is for writers, each of which commits for a whole board,
+// a sixteenth for those of them that wait for the locks of others, which so cannot take all, and one to read ahead. Of
+// readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
+// The watch, health and locks have one each; readers of all else have the rest. Below MinConns there is one more than
+// asked for where there would be none, and two readers, because migrations need two at once.
+func split(maxConns int) pools {
 	const singles = 3
-	q := max(1, maxConns/4)
-	few := max(1, q/4)
-	lookers = pool{conns: q, several: true}
-	writers = pool{conns: q, several: true, session: sessionWriter}
-	patient = pool{conns: few, several: true, session: sessionPatient}
-	ahead = pool{conns: few, several: true}
-	return pool{conns: max(2, maxConns-2*q-2*few-singles)}, lookers, writers, patient, ahead
+	part := func(sixteenths int) int { return max(1, maxConns*sixteenths/16) }
+	p := pools{
+		writers: pool{conns: part(4), several: true, session: sessionWriter},
+		patient: pool{conns: part(1), several: true, session: sessionPatient},
+		ahead:   pool{conns: part(1), several: true},
+		lookers: pool{conns: part(3), several: true},
+		long:    pool{conns: part(2)},
+	}
+	taken := p.writers.conns + p.patient.conns + p.ahead.conns + p.lookers.conns + p.long.conns + singles
+	p.readers.conns = max(2, maxConns-taken)
+	return p
 }
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed

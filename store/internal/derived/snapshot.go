@@ -57,9 +57,13 @@ type state struct {
 	codec            rank.Codec
 }
 
-// take runs fn in a snapshot. Errors: ErrBoardNotFound, ErrNotDerived.
-func (s *snapshots) take(ctx context.Context, board string, fn func(*derivation) error) error {
-	tx, err := s.db.Snapshot(ctx)
+// take runs fn in a snapshot, one of the few for what takes long if it may. Errors: ErrBoardNotFound, ErrNotDerived.
+func (s *snapshots) take(ctx context.Context, board string, long bool, fn func(*derivation) error) error {
+	begin := s.db.Snapshot
+	if long {
+		begin = s.db.LongSnapshot
+	}
+	tx, err := begin(ctx)
 	if err != nil {
 		return err
 	}

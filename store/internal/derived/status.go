@@ -15,7 +15,7 @@ import (
 // rule, after them those that are reflected still though they have left. Errors: ErrBoardNotFound, ErrNotDerived.
 func (f *Follower) Derivation(ctx context.Context, board string) (leaderboard.Derivation, error) {
 	var out leaderboard.Derivation
-	err := f.take(ctx, board, func(d *derivation) error {
+	err := f.take(ctx, board, false, func(d *derivation) error {
 		out = leaderboard.Derivation{Board: d.board.Name, Revision: d.own.Revision(), State: d.state(), Lag: d.lag()}
 		seqs := map[part][]int64{}
 		if out.State != leaderboard.DerivationStateComputing {
@@ -74,7 +74,7 @@ func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard
 		return v, fmt.Errorf("store: verify sources: %w: another verification is under way", leaderboard.ErrOverloaded)
 	}
 	defer f.verifying.Store(false)
-	err := f.take(ctx, board, func(d *derivation) error {
+	err := f.take(ctx, board, true, func(d *derivation) error {
 		v = leaderboard.Verification{Seq: d.own.LastSeq}
 		if d.state() == leaderboard.DerivationStateComputing {
 			v.Detail = "the entries are being computed"

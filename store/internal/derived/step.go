@@ -64,7 +64,7 @@ func (f *Follower) FollowSources(ctx context.Context, board string, long bool) (
 
 func (f *Follower) followOnce(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
 	var step leaderboard.DeriveStep
-	err := f.take(ctx, board, func(d *derivation) (err error) {
+	err := f.take(ctx, board, long, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
 		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
 			step.Long = true

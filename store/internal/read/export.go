@@ -2,7 +2,9 @@ package read
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 
 	"leaderboard"
@@ -18,8 +20,21 @@ const snapshotChunk = 1000
 // the sort keys in order, in chunks of at most 1000. An error of either ends the snapshot and is returned as it is. The
 // snapshot holds a connection and, on the server, old row versions: begin and rows should not dally.
 func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit int, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	return s.readAll(ctx, s.db.Snapshot, ref, limit, begin, rows)
+}
+
+// Export is Snapshot of all entries, for somebody who may be slow: few of them go on at once, on connections that nobody
+// else waits for.
+func (s *Reader) Export(ctx context.Context, ref leaderboard.PeriodRef, begin func(leaderboard.State) error, rows func([]rank.Key) error) error {
+	return s.readAll(ctx, s.db.LongSnapshot, ref, math.MaxInt, begin, rows)
+}
+
+func (s *Reader) readAll(
+	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, limit int,
+	begin func(leaderboard.State) error, rows func([]rank.Key) error,
+) error {
 	var callback error
-	err := s.snapshot(ctx, ref, func(q db.Querier, state leaderboard.State) error {
+	err := s.snapshot(ctx, open, ref, func(q db.Querier, state leaderboard.State) error {
 		if callback = begin(state); callback != nil {
 			return callback
 		}
@@ -51,8 +66,10 @@ func (s *Reader) Snapshot(ctx context.Context, ref leaderboard.PeriodRef, limit 
 	return db.Translate(ctx, "snapshot", err)
 }
 
-func (s *Reader) snapshot(ctx context.Context, ref leaderboard.PeriodRef, fn func(db.Querier, leaderboard.State) error) error {
-	tx, err := s.db.Snapshot(ctx)
+func (s *Reader) snapshot(
+	ctx context.Context, open func(context.Context) (*sql.Tx, error), ref leaderboard.PeriodRef, fn func(db.Querier, leaderboard.State) error,
+) error {
+	tx, err := open(ctx)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,61 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/rank"
+	"leaderboard/store"
+)
+
+// TestSlowExportsLeaveConnections: exports that nobody takes use the connections for what takes long; with as few
+// connections as there may be, everything else goes on.
+func TestSlowExportsLeaveConnections(t *testing.T) {
+	t.Parallel()
+	s := open(t, testenv.MySQL(t), func(c *store.Config) { c.MaxConns = 16 })
+	ref := makeBoard(t, s, "b", leaderboard.Rules{})
+	if _, err := s.Submit(t.Context(), entriesOf("b", 10)); err != nil {
+		t.Fatal(err)
+	}
+	const exports = 6
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	taken, release := make(chan struct{}, exports), make(chan struct{})
+	defer close(release)
+	for range exports {
+		all.Go(func() {
+			err := s.Export(ctx, ref, func(leaderboard.State) error { return nil }, func([]rank.Key) error {
+				taken <- struct{}{}
+				<-release
+				return nil
+			})
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	for range 2 {
+		await(t, "an export has begun", taken)
+	}
+	for range 20 {
+		if _, err := s.Submit(t.Context(), one("b", "", "m1", 5)); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Members(t.Context(), ref, leaderboard.MembersQuery{Members: []string{"m1"}}); err != nil {
+			t.Error(err)
+		}
+		if err := s.Snapshot(t.Context(), ref, 10, func(leaderboard.State) error { return nil }, func([]rank.Key) error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(taken); n != 0 {
+		t.Errorf("%d more exports have begun", n)
+	}
+	cancel()
+}
