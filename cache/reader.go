@@ -82,8 +82,11 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 				return page, err
 			}
 		}
-		return fetch(ctx, r, p, pageShape(),
-			func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) },
+		fromCopy := func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) }
+		if r.copies != nil && !r.copies.Reaches(p, q) {
+			fromCopy = nil
+		}
+		return fetch(ctx, r, p, pageShape(), fromCopy,
 			func(ctx context.Context) (*leaderboard.Page, error) { return r.database.Page(ctx, p, q) })
 	})
 	switch {

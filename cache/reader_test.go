@@ -462,6 +462,24 @@ func TestBusyPool(t *testing.T) {
 	})
 }
 
+// TestTooDeepForACopy: a page that no copy reaches costs no question to Redis, and one that begins within it does.
+func TestTooDeepForACopy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		b := staged(t, func(context.Context, *redis.Cmd) error { asked++; return redis.ErrPoolTimeout })
+		b.world.Fill(500)
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond})
+		reach := int64(b.ref.Rules.TopN + max(100, b.ref.Rules.TopN/10))
+		for offset, want := range map[int64]int{reach - 1: 1, reach: 0, reach + 1000: 0} {
+			asked = 0
+			if page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: offset}); asked != want {
+				t.Errorf("offset %d: Redis was asked %d times, want %d", offset, asked, want)
+			}
+		}
+	})
+}
+
 // counter counts the queries to copies.
 type counter struct{ atomic.Int64 }
 

@@ -35,6 +35,11 @@ func (c *Copies) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	return page, h.short(p), err
 }
 
+// Reaches says whether a copy may have anything of a page. It does not ask Redis.
+func (c *Copies) Reaches(p leaderboard.PeriodRef, q leaderboard.PageQuery) bool {
+	return q.Around != "" || q.After != "" || q.Offset < int64(p.Rules.TopN+c.slack(p))
+}
+
 // tells says whether a copy that knows this dense rank can answer in a mode: too deep to count, it has 0.
 func tells(mode leaderboard.Mode, dense int64) bool {
 	return dense != 0 || mode != leaderboard.ModeDense
