@@ -99,6 +99,7 @@ func (c *call) serve() {
 	c.start = time.Now()
 	defer c.finish()
 	if err := c.run(); err != nil {
+		c.holdBack(err)
 		c.fail(err)
 	}
 }

@@ -63,6 +63,15 @@ func (c *call) admit() error {
 	return c.shared.admit(board, bytes)
 }
 
+// holdBack lets a request that was served, and refused for want of time, wait for the answer if there are many.
+func (c *call) holdBack(err error) {
+	if !c.route.admitted && errors.Is(err, leaderboard.ErrOverloaded) {
+		if wait := c.shared.rejections.take(0); wait > 0 {
+			pause(c.r.Context(), wait)
+		}
+	}
+}
+
 // pause waits; it is false when ctx has ended before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)

@@ -59,6 +59,32 @@ func TestRejectionsTakeAShare(t *testing.T) {
 	}
 }
 
+// TestRefusedReadsWait: the share is that of reads too, and nobody else waits.
+func TestRefusedReadsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t)
+		e.board("b", leaderboard.Rules{})
+		ask := func() time.Duration {
+			start := time.Now()
+			e.get(noKey, "/v1/boards/b/top")
+			return time.Since(start)
+		}
+		e.api.shared.rejections.next = time.Now().Add(300 * time.Millisecond)
+		if took := ask(); took != 0 {
+			t.Errorf("an answer took %s", took)
+		}
+		e.fake.fail["Page"] = leaderboard.ErrUnavailable
+		if took := ask(); took != 0 {
+			t.Errorf("an answer without the database took %s", took)
+		}
+		e.fake.fail["Page"] = &leaderboard.OverloadError{Wait: time.Second}
+		if took := ask(); took != 300*time.Millisecond {
+			t.Errorf("a refused one took %s", took)
+		}
+	})
+}
+
 // TestLetInAfterAll: there may be room when the answer has waited.
 func TestLetInAfterAll(t *testing.T) {
 	t.Parallel()
