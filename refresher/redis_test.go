@@ -141,3 +141,27 @@ func TestLostLeasePublishesNothing(t *testing.T) {
 		t.Errorf("there is a copy: %+v, %v", info, err)
 	}
 }
+
+// TestBuildsKeepTheirDistance: a build that is demanded of another process right after one begins MinGap after that one
+// began, not at once (promise C3).
+func TestBuildsKeepTheirDistance(t *testing.T) {
+	t.Parallel()
+	processes, ref, _, _ := onRedis(t, func(string) {})
+	var started []leaderboard.Micros
+	for _, r := range processes[:2] {
+		req := full()
+		req.Ref = ref
+		if run, err := r.RunOnce(t.Context(), req); err != nil || run.State != leaderboard.RunStateDone {
+			t.Fatalf("%+v, %v", run, err)
+		}
+		info, err := r.copier.copies.Info(t.Context(), ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		started = append(started, info.BuildStarted)
+	}
+	gap := started[1].Time().Sub(started[0].Time())
+	if want := processes[1].copier.minGap; gap < want {
+		t.Errorf("the second build began %s after the first, want %s", gap, want)
+	}
+}

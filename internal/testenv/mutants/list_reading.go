@@ -80,7 +80,7 @@ func ofBuilds() []mutant {
 		},
 		{
 			"C3", "builds follow each other without a pause", "refresher/build.go",
-			`return found{gap: c.minGap - since}, nil`, `return found{gap: min(0, c.minGap-since)}, nil`, "refresher TestStampedeOnRealRedis",
+			`return found{gap: c.minGap - since}, nil`, `return found{gap: min(0, c.minGap-since)}, nil`, "refresher TestBuildsKeepTheirDistance",
 		},
 	}
 }

@@ -120,8 +120,8 @@ func ofTransactions() []mutant {
 			"\td.era.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
 		},
 		{
-			"F2", "who migrates does not wait for the lock", "migrations/lock.go",
-			`if got.Int64 == 1 || (`, `if true || (`, "migrations TestConcurrentUp",
+			"F2", "nobody takes the lock of the migrations", "migrations/lock.go",
+			`"SELECT GET_LOCK("+name+", 1)"`, `"SELECT 1"`, "migrations TestConcurrentUp",
 		},
 	}
 }
