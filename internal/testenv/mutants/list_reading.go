@@ -190,7 +190,7 @@ func ofServing() []mutant {
 		},
 		{
 			"G3", "bodies that stall keep their memory", "httpapi/intake.go",
-			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestStalledBodiesGiveWay",
+			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},
 		{
 			"F5", "a call leaves a goroutine", "cache/answers.go",

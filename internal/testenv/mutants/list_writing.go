@@ -121,7 +121,7 @@ func ofTransactions() []mutant {
 		},
 		{
 			"F2", "nobody takes the lock of the migrations", "migrations/lock.go",
-			`"SELECT GET_LOCK("+name+", 1)"`, `"SELECT 1"`, "migrations TestConcurrentUp",
+			`"SELECT GET_LOCK("+lockName+", 1)"`, `"SELECT 1"`, "migrations TestConcurrentUp",
 		},
 	}
 }
