@@ -16,6 +16,9 @@ const (
 	PeriodStateClosed PeriodState = "closed"
 )
 
+// ClockBack is how far the database clock may go back without another period becoming current.
+const ClockBack Micros = 5 * 60 * 1_000_000
+
 // Period is one board × window × start. A member has at most one entry in it.
 type Period struct {
 	ID         int64

@@ -6,8 +6,8 @@ import "time"
 type RunKind string
 
 // RunKindFull builds the copy from scratch, RunKindIncremental catches up by the change log, RunKindIndex builds the
-// rank index in MySQL. RunKindReopen records a correction of a closed period. RunKindRecompute computes the entries of
-// a derived board from scratch.
+// rank index in MySQL. RunKindReopen records a correction of a closed period, or that it was opened again.
+// RunKindRecompute computes the entries of a derived board from scratch.
 const (
 	RunKindFull        RunKind = "full"
 	RunKindIncremental RunKind = "incremental"
@@ -26,6 +26,7 @@ const (
 	RunReasonSchedule RunReason = "schedule" // cron expression or interval
 	RunReasonDynamic  RunReason = "dynamic"  // enough changes
 	RunReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
+	RunReasonClock    RunReason = "clock"    // the database clock went back into a period that was closed
 )
 
 // RunState is how far a run is.

@@ -97,7 +97,7 @@ CREATE TABLE IF NOT EXISTS runs (
     board_id   BIGINT        NOT NULL,
     period_id  BIGINT        NOT NULL,
     kind       VARBINARY(16) NOT NULL COMMENT 'full, incremental, index, reopen, recompute',
-    reason     VARBINARY(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand',
+    reason     VARBINARY(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand, clock',
     actor      VARCHAR(128)  NOT NULL DEFAULT '',
     state      VARBINARY(16) NOT NULL COMMENT 'running, done, shared, refused, failed',
     from_seq   BIGINT        NOT NULL DEFAULT 0,

@@ -160,7 +160,9 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 	// Redis read its clock after sent, so the time of the request comes out late rather than early: no build that is
 	// older than the request is taken for a newer one.
 	askedRedis := info.RedisNow + leaderboard.Micros(asked.Sub(sent).Microseconds())
-	if info.Exists && !info.Short && info.BuildStarted >= askedRedis && c.conclude(j, asked, forced) {
+	// A build of the future was before the clock of Redis went back: it is older than the request, and tells of no gap.
+	thisEra := info.BuildStarted <= info.RedisNow
+	if info.Exists && !info.Short && thisEra && info.BuildStarted >= askedRedis && c.conclude(j, asked, forced) {
 		return found{shared: true, out: leaderboard.CopyOutcome{FromSeq: info.Seq, ToSeq: info.Seq}}, nil
 	}
 	if !forced && info.Exists {
@@ -168,6 +170,9 @@ func (c *copier) check(ctx context.Context, j *job) (found, error) {
 		if !errors.Is(err, leaderboard.ErrNeedsBuild) && (err != nil || c.conclude(j, asked, forced)) {
 			return found{shared: err == nil, out: out}, err
 		}
+	}
+	if !thisEra {
+		return found{}, nil
 	}
 	since := time.Duration(info.RedisNow-info.BuildStarted) * time.Microsecond
 	return found{gap: c.minGap - since}, nil

@@ -29,6 +29,8 @@ type site struct {
 	most    int // builds at the same time
 	runs    []leaderboard.Run
 	lost    error // of the history
+
+	redisAhead leaderboard.Micros // the clock of Redis, of that of the test
 }
 
 func newSite() *site {
@@ -43,7 +45,7 @@ func (s copies) Build(ctx context.Context, _ leaderboard.PeriodRef) (leaderboard
 	s.builds = append(s.builds, time.Now())
 	s.running++
 	s.most = max(s.most, s.running)
-	started, seq, asOf, err, took, panics := micros(), s.period.LastSeq, s.period.Committed, s.failing, s.took, s.panics
+	started, seq, asOf, err, took, panics := micros()+s.redisAhead, s.period.LastSeq, s.period.Committed, s.failing, s.took, s.panics
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -89,7 +91,7 @@ func (s copies) Info(context.Context, leaderboard.PeriodRef) (leaderboard.CopyIn
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := s.copied
-	info.RedisNow = micros()
+	info.RedisNow = micros() + s.redisAhead
 	return info, s.err
 }
 

@@ -22,7 +22,8 @@ const (
 // plan is when one board is due.
 type plan struct {
 	board   leaderboard.Board
-	random  func() float64                   // 0 to 1, for jitter
+	random  func() float64 // 0 to 1, for jitter
+	wall    wallClock
 	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; whoever works on the plan
 
 	// Owned by whoever keeps the plans.
@@ -36,6 +37,7 @@ type plan struct {
 
 	full     schedule // nil: none
 	tick     time.Time
+	tickWall time.Time // what clocks show then
 	nextFull time.Time // tick and its jitter
 
 	every       time.Duration // 0: none
@@ -89,8 +91,8 @@ func (q *queue) Pop() any {
 }
 
 // newPlan makes the plan of a board, in which only full refreshes are due.
-func newPlan(b leaderboard.Board, now time.Time, random func() float64) *plan {
-	p := &plan{board: b, random: random, current: map[leaderboard.Window]time.Time{}, place: -1, every: b.Rules.IncrementalEvery()}
+func newPlan(b leaderboard.Board, now time.Time, random func() float64, wall wallClock) *plan {
+	p := &plan{board: b, random: random, wall: wall, current: map[leaderboard.Window]time.Time{}, place: -1, every: b.Rules.IncrementalEvery()}
 	for _, w := range b.Rules.Windows {
 		p.current[w] = now
 	}
@@ -123,10 +125,30 @@ func (p *plan) resume(now time.Time) {
 	}
 }
 
+// wallClock returns what clocks on the wall show at a moment. Everything but cron expressions goes by the time that
+// passes, which no step of the clock changes.
+type wallClock func(now time.Time) time.Time
+
+func wallOf(now time.Time) time.Time { return now.Round(0) }
+
 func (p *plan) scheduleFull(now time.Time) {
-	p.nextFull = time.Time{}
-	if p.tick = p.full(now); !p.tick.IsZero() {
+	p.nextFull, p.tick = time.Time{}, time.Time{}
+	wall := p.wall(now)
+	if p.tickWall = p.full(wall); !p.tickWall.IsZero() {
+		p.tick = now.Add(p.tickWall.Sub(wall))
 		p.nextFull = p.tick.Add(time.Duration(p.random() * float64(cronJitter)))
+	}
+}
+
+// clockStepped takes the full refresh to where it is by the clock as it is now: one that was stepped over is due at once.
+func (p *plan) clockStepped(now time.Time) {
+	if p.full == nil || p.tickWall.IsZero() {
+		return
+	}
+	if wall := p.wall(now); !p.tickWall.After(wall) {
+		p.nextFull = now
+	} else {
+		p.scheduleFull(now)
 	}
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
 	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
 	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
+
+	wall wallClock // of cron expressions; wallOf, but in tests
 }
 
 func (c *Config) setDefaults() {
@@ -52,6 +54,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Random == nil {
 		c.Random = rand.Float64
+	}
+	if c.wall == nil {
+		c.wall = wallOf
 	}
 	if c.OnRun == nil {
 		c.OnRun = func(leaderboard.Run) {}

@@ -17,6 +17,8 @@ const (
 	boardsPage = 500
 	// dueTimeout bounds looking at a copy and its period.
 	dueTimeout = 2 * time.Second
+	// wallStep is how far the clock of this machine may be from where the time that has passed would have it.
+	wallStep = time.Second
 )
 
 // Boards is where the schedule finds the boards that have a cron expression, and holds copies against the database.
@@ -33,6 +35,7 @@ type scheduler struct {
 	copies  Copies
 	refresh func(context.Context, Request) (leaderboard.Run, error)
 	random  func() float64
+	wall    wallClock
 	every   time.Duration // between two looks at the list of boards
 	log     *slog.Logger
 	permits *semaphore.Weighted
@@ -46,7 +49,7 @@ type scheduler struct {
 
 func newScheduler(cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error)) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, random: cfg.Random, every: cfg.Reload, log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -58,7 +61,7 @@ func (s *scheduler) follow(l leaderboard.Listing) {
 	defer s.mu.Unlock()
 	p := s.plans[l.Board.ID]
 	if p == nil || p.board.Version != l.Board.Version {
-		p = s.put(newPlan(l.Board, now, s.random))
+		p = s.put(newPlan(l.Board, now, s.random, s.wall))
 	}
 	p.periods, p.read = l.Periods, now
 	if !p.following {
@@ -109,6 +112,8 @@ func (s *scheduler) run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var reload time.Time
+	began, ahead := time.Now(), time.Duration(0)
+	wallBegan := s.wall(began)
 	for {
 		select {
 		case <-ctx.Done():
@@ -117,11 +122,27 @@ func (s *scheduler) run(ctx context.Context) {
 		case <-s.earlier:
 		}
 		now := time.Now()
+		// Clocks drift and are set: what cron expressions mean is looked up again.
+		if gained := s.wall(now).Sub(wallBegan) - now.Sub(began); (gained - ahead).Abs() > wallStep {
+			ahead = gained
+			s.clockStepped(now)
+		}
 		if !now.Before(reload) {
 			s.reload(ctx, now)
 			reload = now.Add(s.every)
 		}
 		timer.Reset(time.Until(s.launch(ctx, now, reload)))
+	}
+}
+
+// clockStepped has all cron expressions looked up again.
+func (s *scheduler) clockStepped(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.Info("the clock of this machine was set: schedules follow it", "clock", s.wall(now))
+	for _, p := range s.plans {
+		p.clockStepped(now)
+		s.enqueue(p)
 	}
 }
 
@@ -194,7 +215,7 @@ func (s *scheduler) list(b leaderboard.Board, now time.Time) {
 	if old != nil && old.board.Version >= b.Version {
 		return
 	}
-	p := newPlan(b, now, s.random)
+	p := newPlan(b, now, s.random, s.wall)
 	if old != nil && old.following {
 		p.periods, p.read = old.periods, old.read
 		p.resume(now)
@@ -249,7 +270,7 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		p.current[w] = now
 		return Request{}, false
 	}
-	if d.full && info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds()) {
+	if d.full && (info.BuildStarted > info.RedisNow || info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds())) {
 		req.Kind, req.Reason, req.AskedAt = leaderboard.RunKindFull, leaderboard.RunReasonSchedule, d.tick
 		return req, true
 	}

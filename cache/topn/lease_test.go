@@ -123,3 +123,25 @@ func TestLeaseIsLost(t *testing.T) {
 		lost(t, l, term-200*time.Millisecond)
 	})
 }
+
+// TestLeaseOfAnotherEra: a lease that has longer to go than any term, because the clock of Redis went back after it was
+// taken, does not keep others waiting.
+func TestLeaseOfAnotherEra(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	c := New(client, nil, Options{})
+	for ttl, free := range map[time.Duration]bool{time.Hour: true, 30 * time.Second: false} {
+		if err := client.Set(t.Context(), c.base(cachetest.Ref(7))+"lease", "of the dead", ttl).Err(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := c.Lease(cachetest.Within(t), cachetest.Ref(7), 5*time.Second)
+		if err != nil || (l != nil) != free {
+			t.Fatalf("another's lease ends in %s: %v, %v; want it %t", ttl, l, err, free)
+		}
+		if l != nil {
+			if err := l.Release(cachetest.Within(t)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -171,7 +171,7 @@ CREATE TABLE `runs` (
   `board_id` bigint NOT NULL,
   `period_id` bigint NOT NULL,
   `kind` varbinary(16) NOT NULL COMMENT 'full, incremental, index, reopen, recompute',
-  `reason` varbinary(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand',
+  `reason` varbinary(16) NOT NULL COMMENT 'admin, command, schedule, dynamic, demand, clock',
   `actor` varchar(128) NOT NULL DEFAULT '',
   `state` varbinary(16) NOT NULL COMMENT 'running, done, shared, refused, failed',
   `from_seq` bigint NOT NULL DEFAULT '0',

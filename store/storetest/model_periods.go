@@ -15,7 +15,7 @@ func (m *Model) current(b *modelBoard) []*modelPeriod {
 	m.closeEnded(b)
 	var current []*modelPeriod
 	for _, w := range b.Rules.Windows {
-		p := b.open(w)
+		p := b.open(w, now)
 		if p == nil {
 			p = m.begin(b, w, now)
 		}
@@ -34,11 +34,11 @@ func (m *Model) closeEnded(b *modelBoard) {
 	}
 }
 
-// open returns the latest open period of a window, nil when there is none.
-func (b *modelBoard) open(w leaderboard.Window) *modelPeriod {
+// open returns the latest open period of a window that is not in the future, nil when there is none.
+func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPeriod {
 	var latest *modelPeriod
 	for _, p := range b.periods {
-		if p.Window == w && p.State == leaderboard.PeriodStateOpen && (latest == nil || p.StartsAt > latest.StartsAt) {
+		if p.Window == w && p.State == leaderboard.PeriodStateOpen && p.StartsAt <= now+leaderboard.ClockBack && (latest == nil || p.StartsAt > latest.StartsAt) {
 			latest = p
 		}
 	}
@@ -53,6 +53,15 @@ func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micro
 	span, ok := cal.At(w, now)
 	if !ok {
 		return nil
+	}
+	if i := slices.IndexFunc(b.periods, func(p *modelPeriod) bool { return p.Window == w && p.StartsAt == span.StartsAt }); i >= 0 {
+		p := b.periods[i] // closed by a clock that was ahead
+		p.State = leaderboard.PeriodStateOpen
+		m.runs = append(m.runs, leaderboard.Run{
+			ID: m.nextID(), BoardID: b.ID, PeriodID: p.ID, Kind: leaderboard.RunKindReopen, Reason: leaderboard.RunReasonClock,
+			State: leaderboard.RunStateDone, FromSeq: p.LastSeq, ToSeq: p.LastSeq, StartedAt: now,
+		})
+		return p
 	}
 	p := &modelPeriod{entries: map[string]leaderboard.Entry{}, hiddenEntries: map[string]leaderboard.Entry{}}
 	p.Period = leaderboard.Period{
@@ -164,7 +173,7 @@ func (m *Model) CurrentPeriod(ctx context.Context, b leaderboard.Board, w leader
 		return leaderboard.Period{}, err
 	}
 	if own := m.boards[b.Name]; own != nil && own.ID == b.ID && slices.Contains(own.Rules.Windows, w) {
-		if p := own.open(w); p != nil && p.EndsAt > m.clock() {
+		if p := own.open(w, m.clock()); p != nil && p.EndsAt > m.clock() {
 			return p.Period, nil
 		}
 	}

@@ -16,7 +16,7 @@ import (
 func RunWindows(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
 		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone,
-		"clock goes back": testClockBack, "time zone": testTimeZone, "keys": testKeysMultiBoardTurn, "remove": testRemoveWindows,
+		"clock goes back": testClockBack, "clock leaps": testClockLeaps, "clock goes back into a closed period": testClockBackIntoClosed, "time zone": testTimeZone, "keys": testKeysMultiBoardTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention, "retention of many": testRetentionOfMany,
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
@@ -12,18 +13,25 @@ import (
 
 // Rollover is what a moment of the database clock makes of a board's open periods.
 type Rollover struct {
-	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet
+	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet, or one that is closed
 	Ended   []int64              // open periods past their end
+
+	// LastCreated is, by period that Write opened again, periods.last_created_at.
+	LastCreated map[int64]leaderboard.Micros
 }
 
 // RolloverAt decides which periods are current. The row of a period decides, not the calendar, as long as it has not
-// ended: a clock that goes back does not bring a past period back, and servers whose time zone files differ agree.
+// ended: a clock that goes back a little does not bring a past period back, and servers whose time zone files differ
+// agree. A period that begins later than leaderboard.ClockBack from now is not current: the clock was wrong when it was
+// begun, or is now.
 func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.Window, open []leaderboard.Period, clock leaderboard.Micros) Rollover {
 	var r Rollover
 	latest := make(map[leaderboard.Window]leaderboard.Period, len(windows))
 	for _, p := range open {
 		if p.EndsAt <= clock {
 			r.Ended = append(r.Ended, p.ID)
+		} else if p.StartsAt > clock && p.StartsAt-clock > leaderboard.ClockBack {
+			continue // its time may come
 		} else if l, ok := latest[p.Window]; !ok || l.StartsAt < p.StartsAt {
 			latest[p.Window] = p
 		}
@@ -62,14 +70,16 @@ func (r *Rollover) IDs() (ids []int64, whole bool) {
 	return ids, whole
 }
 
-// execer is a transaction that has locked the board's row.
-type execer interface {
+// executor is a transaction that has locked the board's row.
+type executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Write closes the periods that have ended and begins those that lack a row; they get their ids and histories. The lock of the
-// board's row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
-func (r *Rollover) Write(ctx context.Context, tx execer) error {
+// Write closes the periods that have ended and begins those that lack a row; they get their ids and histories. One that
+// was closed before its end, by a clock that was ahead, is opened again, and a run tells of it. The lock of the board's
+// row makes sure that nobody else does so at the same time, and that no writer goes on with a closed period.
+func (r *Rollover) Write(ctx context.Context, tx executor) error {
 	for _, id := range r.Ended {
 		if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'closed' WHERE id = ? AND state = 'open'", id); err != nil {
 			return err
@@ -80,25 +90,69 @@ func (r *Rollover) Write(ctx context.Context, tx execer) error {
 		if p.ID != 0 {
 			continue
 		}
-		q := (&db.Text{}).Str("INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
-		history := leaderboard.NewHistory()
-		q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
-		if p.EndsAt == leaderboard.Forever {
-			q.Str("NULL")
-		} else {
-			q.Time(p.EndsAt)
-		}
-		result, err := tx.ExecContext(ctx, q.Str(",'1970-01-01',").Time(p.Committed).Str(")").String())
+		err := begin(ctx, tx, p)
 		if db.IsDuplicate(err) {
-			return fmt.Errorf("%w: the clock of the database went back into %s, which is closed: %w", leaderboard.ErrUnavailable, p.Name(), err)
+			err = r.openAgain(ctx, tx, p)
 		}
 		if err != nil {
 			return err
 		}
-		if p.ID, err = result.LastInsertId(); err != nil {
-			return err
-		}
-		p.History = history
 	}
+	return nil
+}
+
+// begin makes the row of a period.
+func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
+	q := (&db.Text{}).Str("INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
+	history := leaderboard.NewHistory()
+	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
+	if p.EndsAt == leaderboard.Forever {
+		q.Str("NULL")
+	} else {
+		q.Time(p.EndsAt)
+	}
+	result, err := tx.ExecContext(ctx, q.Str(",'1970-01-01',").Time(p.Committed).Str(")").String())
+	if err != nil {
+		return err
+	}
+	if p.ID, err = result.LastInsertId(); err != nil {
+		return err
+	}
+	p.History = history
+	return nil
+}
+
+// openAgain opens the closed period that has the place of one that is to begin. Errors: ErrUnavailable when it is being
+// deleted, or ended by other rules than those of now.
+func (r *Rollover) openAgain(ctx context.Context, tx executor, p *leaderboard.Period) error {
+	var (
+		row         PeriodRow
+		lastCreated time.Time
+		now         = p.Committed // of the one that was to begin
+	)
+	const find = "SELECT last_created_at, " + PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = ? AND starts_at = ? FOR UPDATE"
+	err := tx.QueryRowContext(ctx, find, p.BoardID, []byte(p.Window), p.StartsAt.Time()).Scan(append([]any{&lastCreated}, row.Dest()...)...)
+	if err != nil {
+		return err
+	}
+	found := row.Period()
+	if found.State != leaderboard.PeriodStateClosed || found.EndsAt <= now {
+		return fmt.Errorf("%w: the clock of the database went back into %s, which is %s", leaderboard.ErrUnavailable, p.Name(), found.State)
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = 'open' WHERE id = ?", found.ID); err != nil {
+		return err
+	}
+	t := (&db.Text{}).Str("INSERT INTO runs (board_id, period_id, kind, reason, state, from_seq, to_seq, started_at) VALUES (")
+	t.Int(found.BoardID).Str(",").Int(found.ID).Str(",").Hex(string(leaderboard.RunKindReopen)).Str(",").Hex(string(leaderboard.RunReasonClock))
+	t.Str(",").Hex(string(leaderboard.RunStateDone)).Str(",").Int(found.LastSeq).Str(",").Int(found.LastSeq).Str(",").Time(now).Str(")")
+	if _, err := tx.ExecContext(ctx, t.String()); err != nil {
+		return err
+	}
+	found.State = leaderboard.PeriodStateOpen
+	*p = found
+	if r.LastCreated == nil {
+		r.LastCreated = map[int64]leaderboard.Micros{}
+	}
+	r.LastCreated[found.ID] = leaderboard.MicrosOf(lastCreated)
 	return nil
 }

@@ -95,6 +95,13 @@ type PeriodRow struct {
 // PeriodColumns are the columns of a PeriodRow.
 const PeriodColumns = "id, history, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
 
+// Dest returns where PeriodColumns are scanned to.
+func (r *PeriodRow) Dest() []any {
+	return []any{
+		&r.ID, &r.History, &r.BoardID, &r.Window, &r.Label, &r.StartsAt, &r.EndsAt, &r.State, &r.LastSeq, &r.EntryCount, &r.Committed,
+	}
+}
+
 // Period returns the period of the row.
 func (r *PeriodRow) Period() leaderboard.Period {
 	p := leaderboard.Period{

@@ -157,7 +157,8 @@ func (b *lockedBoard) chooseCurrent() {
 		c := &b.rollover.Current[i]
 		at := slices.IndexFunc(b.open, func(p *period) bool { return p.ref.ID == c.ID })
 		if at < 0 {
-			b.open = append(b.open, &period{committed: c.Committed})
+			// It was begun just now, or opened again.
+			b.open = append(b.open, newPeriod(c, sql.NullTime{Time: b.rollover.LastCreated[c.ID].Time()}))
 			at = len(b.open) - 1
 		}
 		p := b.open[at]

@@ -1,0 +1,85 @@
+package store_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+// TestLeapDeletesNothing: a clock that leaps ahead and comes back has cost neither idempotency keys nor the log nor runs; a
+// process that has always known it to be there deletes what is old by it.
+func TestLeapDeletesNothing(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var ahead atomic.Int64
+		clocked := func(c *store.Config) {
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		}
+		s, db := open(t, dsn, clocked), connect(t, dsn)
+		ref := makeBoard(t, s, "b", leaderboard.Rules{})
+		if _, err := s.Submit(t.Context(), one("b", "key", "m", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateDone}); err != nil {
+			t.Fatal(err)
+		}
+		kept := func() int { return count(t, db, "idempotency_keys") + count(t, db, "changes") + count(t, db, "runs") }
+		for _, leap := range []time.Duration{0, 365 * 24 * time.Hour, 0, time.Hour, 0} {
+			ahead.Store(int64(leap))
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := kept(); n != 3 {
+				t.Errorf("%s ahead: %d rows are left of 3", leap, n)
+			}
+		}
+		ahead.Store(int64(365 * 24 * time.Hour))
+		if err := open(t, dsn, clocked).Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := kept(); n != 0 {
+			t.Errorf("%d rows are left that are a year old", n)
+		}
+	})
+}
+
+// TestLogFromTheFuture: commits whose times are ahead of a clock that has come back are pruned all the same, when ChangeTTL
+// has passed since they were seen; those after them are kept.
+func TestLogFromTheFuture(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		var ahead atomic.Int64
+		s, db := open(t, dsn, func(c *store.Config) {
+			c.ChangeTTL = time.Millisecond
+			c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+		}), connect(t, dsn)
+		makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		submits := func(leap time.Duration, n int) {
+			ahead.Store(int64(leap))
+			for range n {
+				if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		submits(365*24*time.Hour, 5)
+		submits(0, 5)
+		eventually(t, "the log is pruned", func() bool {
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return count(t, db, "changes") == 0
+		})
+		submits(0, 1)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, "changes"); n != 1 {
+			t.Errorf("%d commits are left, want the last", n)
+		}
+	})
+}
