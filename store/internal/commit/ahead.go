@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,8 @@ type aheads struct {
 	slots chan struct{} // has room for as many readings as there are connections for them
 	read  atomic.Int64  // how often entries were read ahead
 	used  atomic.Int64  // and how often that was of use
+
+	closing sync.Once
 }
 
 func newAheads(d *db.DB) *aheads {
@@ -71,11 +74,13 @@ func (all *aheads) begin(life context.Context, board *boards.Known, members []st
 	return a
 }
 
-// wait returns when nothing is read any more.
+// wait returns when nothing is read any more, for good.
 func (all *aheads) wait() {
-	for range cap(all.slots) {
-		all.slots <- struct{}{}
-	}
+	all.closing.Do(func() {
+		for range cap(all.slots) {
+			all.slots <- struct{}{}
+		}
+	})
 }
 
 // read reads the revision of each period, and the entries after it: under READ COMMITTED each statement sees what is
