@@ -203,6 +203,22 @@ func TestReadAheadOtherServer(t *testing.T) {
 	})
 }
 
+// TestReadAheadRules: rules that another server changes between the reading ahead and the lock hold.
+func TestReadAheadRules(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		r := newAheadRace(t, dsn, leaderboard.PolicySum, entriesOf("b", aheadRows), submitted(t, entriesOf("b", 1)))
+		most := int64(1)
+		r.between(func(s *store.Store) error {
+			_, _, err := s.PutBoard(context.Background(), "b", leaderboard.Rules{Policy: leaderboard.PolicySum, Limits: leaderboard.Limits{MaxScore: &most}})
+			return err
+		})
+		r.want("m0", 1)
+		r.want("m1", 1)
+		r.wantUsed(0)
+	})
+}
+
 // submitted returns what submits a request.
 func submitted(t *testing.T, req store.SubmitRequest) func(*store.Store) {
 	return func(s *store.Store) {

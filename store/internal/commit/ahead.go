@@ -137,7 +137,7 @@ func (a *ahead) lacks(members []string) []string {
 // gap from the revisions that were read to the ones that are locked: else somebody has changed the board, and what was
 // read may be old.
 func (a *ahead) giveTo(board *boards.Known, periods []*period) bool {
-	if a.board != board {
+	if a == nil || a.board != board {
 		return false
 	}
 	for _, p := range periods {

@@ -66,7 +66,7 @@ func (t *transaction) lockBoard(ctx context.Context, name string, n *needs, a *a
 	}
 	if b.isAs(known) {
 		b.chooseCurrent()
-		b.readAhead = a != nil && a.giveTo(b.known, b.periods)
+		b.readAhead = a.giveTo(b.known, b.periods)
 		b.keys, err = guess.scan(rows, b.periods, b.hidden)
 		if err = errors.Join(err, rows.Close()); err == nil && a != nil && !b.readAhead {
 			err = t.readVisible(ctx, b, a.members)
@@ -114,9 +114,10 @@ func readingOf(known *boards.Known, n *needs) *reading {
 
 // readVisible reads the visible entries of members in the current periods, in a round trip of its own.
 func (t *transaction) readVisible(ctx context.Context, b *lockedBoard, members []string) error {
+	ids, _ := b.rollover.IDs()
 	t.text.Reset()
 	t.text.Str("SELECT 1;")
-	appendReadEntries(t.text, b.known.Periods, members)
+	appendReadEntries(t.text, ids, members)
 	rows, err := t.Conn.QueryContext(ctx, t.text.String())
 	if err != nil {
 		return err
