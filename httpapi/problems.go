@@ -288,7 +288,7 @@ var kinds = []kind{
 	{
 		code: "outcome-unknown", status: 503, wait: time.Second, when: leaderboard.ErrOutcomeUnknown,
 		title:  "The outcome is unknown",
-		detail: "The connection to the database was lost during the commit: the write happened or it did not.",
+		detail: "The database was told to commit and did not say in time whether it has: the write happened or it did not.",
 		help:   "Repeat the request with the same Idempotency-Key: it returns the one true result. Without a key, read before writing again.",
 	},
 	{

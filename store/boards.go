@@ -41,7 +41,7 @@ func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 		b, created, err = s.putBoard(ctx, name, rules)
 		return err
 	})
-	return b, created, db.Translate(ctx, "put board", err)
+	return b, created, db.Translate(ctx, "put board", db.NotDone(ctx, err))
 }
 
 func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
@@ -88,7 +88,7 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
-	return l.Board, created, db.Commit(tx)
+	return l.Board, created, s.db.Commit(ctx, tx)
 }
 
 // askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is

@@ -19,7 +19,7 @@ const deleteSteps = 20
 func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	id, err := s.retire(ctx, name)
 	if err != nil {
-		return db.Translate(ctx, "delete board", err)
+		return db.Translate(ctx, "delete board", db.NotDone(ctx, err))
 	}
 	s.memory.Forget(name)
 	if _, err := s.sweeper.PurgeBoard(ctx, id, &sweep.Steps{Left: deleteSteps}); err != nil {
@@ -55,5 +55,5 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 			return 0, err
 		}
 	}
-	return id, db.Commit(tx)
+	return id, s.db.Commit(ctx, tx)
 }

@@ -29,6 +29,9 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 // Batches returns the pool of the writers.
 func (s *Store) Batches() *sql.DB { return s.db.Batches }
 
+// Patient returns the pool of the writers that may wait for locks.
+func (s *Store) Patient() *sql.DB { return s.db.Patient.DB }
+
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
 

@@ -60,7 +60,7 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	}
 	row, err := s.changeHidden(ctx, r, (*hiddenRow).hide)
 	if err != nil {
-		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
+		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", db.NotDone(ctx, err))
 	}
 	h := row.hiddenMember()
 	h.Board = r.Board
@@ -77,7 +77,7 @@ func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	}
 	row, err := s.changeHidden(ctx, r, (*hiddenRow).restore)
 	if err != nil {
-		return db.Translate(ctx, "restore", err)
+		return db.Translate(ctx, "restore", db.NotDone(ctx, err))
 	}
 	return s.moveNow(ctx, "restore", row)
 }
@@ -173,7 +173,7 @@ func (s *Store) changeHiddenOnce(ctx context.Context, req *leaderboard.HideReque
 			return nil, err
 		}
 	}
-	return row, db.Commit(tx)
+	return row, s.db.Commit(ctx, tx)
 }
 
 // record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the

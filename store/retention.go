@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -74,7 +73,7 @@ func (s *Store) changeState(ctx context.Context, boardID, id int64, from, to str
 	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = ? WHERE id = ? AND state = ?", to, id, from); err != nil {
 		return err
 	}
-	return db.Commit(tx)
+	return s.db.Commit(ctx, tx)
 }
 
 // giveUpPeriods gives up the closed periods that their boards do not keep, board by board.

@@ -113,7 +113,9 @@ func Connect(dsn string) (*sql.DB, error) {
 }
 
 // Translate gives an error of the pool its meaning, ErrUnavailable for instance, for who works on it besides the store.
-func Translate(ctx context.Context, doing string, err error) error { return db.Translate(ctx, doing, err) }
+func Translate(ctx context.Context, doing string, err error) error {
+	return db.Translate(ctx, doing, err)
+}
 
 // Now reads the database clock.
 func (s *Store) Now(ctx context.Context) (leaderboard.Micros, error) { return s.db.Clock(ctx) }

@@ -298,6 +298,9 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 			return err
 		}
 	}
+	if b.requests = slices.DeleteFunc(b.requests, func(r request) bool { return !r.head().claim() }); len(b.requests) == 0 {
+		return nil // all have left while the locks were waited for
+	}
 	w.keys = b.apply(l, w.known)
 	if b.commits, err = t.write(ctx, &w); err != nil || !w.written() {
 		return err

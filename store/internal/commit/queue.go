@@ -100,18 +100,21 @@ func (q *queues) await(ctx context.Context, r request) error {
 
 // departed says what became of a request whose caller has no time any more.
 func (q *queues) departed(ctx context.Context, r request) error {
+	sent := r.head().unsend()
 	switch {
-	case !q.withdraw(r):
+	case !sent && !q.withdraw(r):
 		select {
 		case err := <-r.head().done: // it came all the same
 			return err
 		default:
 			return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
 		}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &leaderboard.OverloadError{Wait: q.wait, Detail: "the time of the request was up before it was sent"}
+	case !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("not written, nothing was done: %w", ctx.Err())
+	case sent:
+		return fmt.Errorf("%w: the time of the request was up while it waited for the database", leaderboard.ErrUnavailable)
 	default:
-		return fmt.Errorf("not sent, nothing was done: %w", ctx.Err())
+		return &leaderboard.OverloadError{Wait: q.wait, Detail: "the time of the request was up before it was sent"}
 	}
 }
 

@@ -44,18 +44,27 @@ type header struct {
 	state  atomic.Int32
 }
 
-// The states of a request. Whoever makes it leave stateWaiting decides what becomes of it.
+// The states of a request. Whoever makes it leave stateWaiting or stateSent decides what becomes of it.
 const (
 	stateWaiting   = iota
 	stateWithdrawn // nothing of it is done
-	stateSent      // the database has it
+	stateSent      // a batch has it, which waits for the database
+	stateApplied   // the batch has the locks and is about to write and commit it
 )
 
-// send says whether the request is still there to be carried out.
+// send says whether the request is still there to be sent with a batch.
 func (h *header) send() bool { return h.state.CompareAndSwap(stateWaiting, stateSent) }
 
-// recall says that what was sent was rolled back: whoever waits may leave until it is sent again.
-func (h *header) recall() { h.state.CompareAndSwap(stateSent, stateWaiting) }
+// claim says whether the request is still there to be carried out, once the batch has its locks.
+func (h *header) claim() bool { return h.state.CompareAndSwap(stateSent, stateApplied) }
+
+// recall says that the batch was rolled back: whoever waits may leave until it is sent again.
+func (h *header) recall() {
+	_ = h.state.CompareAndSwap(stateSent, stateWaiting) || h.state.CompareAndSwap(stateApplied, stateWaiting)
+}
+
+// unsend takes the request out of a batch that has nothing of it written yet, and says whether it could.
+func (h *header) unsend() bool { return h.state.CompareAndSwap(stateSent, stateWithdrawn) }
 
 // drop answers a request that was not sent.
 func (h *header) drop(err error) {

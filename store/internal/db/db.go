@@ -12,6 +12,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,7 @@ type DB struct {
 	Log      *slog.Logger
 	dialect  *dialect
 	era      *era
+	commits  sync.WaitGroup // the transactions that Commit ends
 }
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
@@ -87,6 +89,7 @@ func Open(cfg Config) (*DB, error) {
 
 // Close closes all connections.
 func (d *DB) Close() error {
+	d.commits.Wait()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
 }
 

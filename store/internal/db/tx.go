@@ -24,7 +24,7 @@ func Retry(again func(error) bool, fn func() error) error {
 
 // InTx runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	return Retry(Retryable, func() error { return d.once(ctx, fn) })
+	return NotDone(ctx, Retry(Retryable, func() error { return d.once(ctx, fn) }))
 }
 
 // once runs fn in a transaction and commits it.
@@ -37,7 +37,7 @@ func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return Commit(tx)
+	return d.Commit(ctx, tx)
 }
 
 // BeginWrite begins a transaction that locks rows. The server ends it when it hears nothing of it for some seconds.

@@ -94,7 +94,7 @@ func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq 
 			return err
 		}
 	}
-	if err := db.Commit(tx); err != nil {
+	if err := s.db.Commit(ctx, tx); err != nil {
 		return err
 	}
 	return s.forgetIfGone(ctx, ref.ID)

@@ -1,0 +1,107 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// writes are all ways to write, each with the words of its transaction, which somebody may hold.
+func writes(s *store.Store) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"submit": func(ctx context.Context) error {
+			_, err := s.Submit(ctx, one("b", "", "m", time.Now().Unix()))
+			return err
+		},
+		"put board": func(ctx context.Context) error {
+			_, _, err := s.PutBoard(ctx, "b", leaderboard.Rules{Title: "changed"})
+			return err
+		},
+		"delete board": func(ctx context.Context) error { return s.DeleteBoard(ctx, "b") },
+		"hide": func(ctx context.Context) error {
+			_, err := s.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "test"})
+			return err
+		},
+		"profile": func(ctx context.Context) error {
+			_, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: "M"})
+			return err
+		},
+	}
+}
+
+// TestTimeIsUp: whoever has no time any more is told what is known of the write: as long as COMMIT was not sent, that
+// nothing was done; afterwards, that nobody knows.
+func TestTimeIsUp(t *testing.T) {
+	t.Parallel()
+	for name := range writes(nil) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := testenv.MySQL(t)
+			p, through := newProxy(t, dsn)
+			s := open(t, through, func(c *store.Config) { c.ReadTimeout = 7 * time.Second })
+			makeBoard(t, s, "b", leaderboard.Rules{})
+			if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {
+				t.Fatal(err)
+			}
+			before := state(t, dsn)
+			ask := func() error {
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				defer cancel()
+				began := time.Now()
+				err := writes(s)[name](ctx)
+				if took := time.Since(began); took > 2*time.Second { // 550 ms on a machine that has nothing else to do
+					t.Errorf("the answer came after %s, its time was up after 0.5", took)
+				}
+				return err
+			}
+			p.on(" FOR UPDATE", faultSilence, 0)
+			if name == "profile" {
+				p.on("INSERT INTO profiles", faultSilence, 0)
+			}
+			if err := ask(); !errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, leaderboard.ErrOverloaded) || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("before COMMIT: %v, want that nothing was done", err)
+			}
+			p.heal()
+			idle := func() bool { return s.Batches().Stats().InUse+s.Patient().Stats().InUse == 0 }
+			eventually(t, "nothing is under way", idle)
+			watch := connect(t, dsn)
+			eventually(t, "the database has noticed", func() bool {
+				_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")
+				return err == nil
+			})
+			if state(t, dsn) != before {
+				t.Error("something was done")
+			}
+			// Connections are there: the words with which one begins have COMMIT in them.
+			if _, _, err := s.PutProfile(t.Context(), leaderboard.Profile{Member: "other"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Submit(t.Context(), one("b", "", "other", 1)); err != nil {
+				t.Fatal(err)
+			}
+			p.on("COMMIT", faultSilence, 0)
+			if err := ask(); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+				t.Errorf("after COMMIT: %v, want that the outcome is unknown", err)
+			}
+			p.heal()
+			eventually(t, "no connection is in use", idle)
+		})
+	}
+}
+
+// state returns a checksum of what the writes of writes change.
+func state(t *testing.T, dsn string) string {
+	t.Helper()
+	const sums = "SELECT CONCAT_WS(',', (SELECT COUNT(*) FROM changes), (SELECT GROUP_CONCAT(name, version, state) FROM boards)," +
+		" (SELECT COUNT(*) FROM hidden_members), (SELECT COUNT(*) FROM profiles))"
+	var text string
+	if err := connect(t, dsn).QueryRowContext(t.Context(), sums).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
