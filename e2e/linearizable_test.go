@@ -64,11 +64,11 @@ func registersModel(reads map[int64]int) porcupine.Model {
 				s.seq, s.reads = s.seq+1, 0
 				s.sums[in.member] += in.delta
 				return whole && out.seq == s.seq && out.previous == before && out.sums[in.member] == s.sums[in.member], s
-			case out.seq == 0:
-				return s.sums[in.member] == 0, s
 			case in.member < 0:
 				s.reads++
 				return out.seq == s.seq && out.sums == s.sums, s
+			case out.seq == 0:
+				return s.sums[in.member] == 0, s
 			default:
 				s.reads++
 				return out.seq == s.seq && out.sums[in.member] == s.sums[in.member], s
@@ -130,7 +130,8 @@ func (l *linearity) check(t *testing.T) {
 	t.Helper()
 	reads := map[int64]int{}
 	for _, o := range l.history {
-		if out := o.Output.(observation); o.Input.(operation).delta == 0 && out.seq > 0 {
+		in, out := o.Input.(operation), o.Output.(observation)
+		if in.member < 0 || in.delta == 0 && out.seq > 0 {
 			reads[out.seq]++
 		}
 	}
@@ -173,7 +174,7 @@ func (l *linearity) explain() string {
 			sums[in.member] += in.delta
 		}
 		switch {
-		case out.seq == 0:
+		case out.seq == 0 && in.member >= 0:
 		case in.member < 0 && out.sums != sums, in.member >= 0 && out.sums[in.member] != sums[in.member]:
 			return fmt.Sprintf("at seq %d with %v: %+v → %+v", seq, sums, in, out)
 		case last != nil && o.Return < last.Call:
