@@ -18,7 +18,8 @@ const (
 	// minAhead is for how many members reading ahead pays: a packet of its own costs as much as a few more rows under the
 	// lock.
 	minAhead = 100
-	// maxAhead bounds the reading, for which the next batch waits.
+	// maxAhead is how long the next batch waits for the reading. One that takes longer goes on, and as long as it does its
+	// connection reads nothing else ahead: a server that is slow is not asked for more.
 	maxAhead = 100 * time.Millisecond
 )
 
@@ -65,9 +66,7 @@ func (all *aheads) begin(life context.Context, board *boards.Known, members []st
 	a := &ahead{board: board, members: members, done: make(chan struct{})}
 	go func() {
 		defer func() { <-all.slots; close(a.done) }()
-		ctx, cancel := context.WithTimeout(life, maxAhead)
-		defer cancel()
-		if a.err = a.read(ctx, all.db); a.err == nil {
+		if a.err = a.read(life, all.db); a.err == nil {
 			all.read.Add(1)
 		}
 	}()
@@ -110,12 +109,19 @@ func appendRevisions(t *db.Text, periods []int64) {
 	t.Str("SELECT id, history, last_seq, committed_at FROM periods WHERE id IN (").Ints(periods).Str(");")
 }
 
-// await waits for the reading; nil: there was none, or it failed.
+// await waits for the reading, and not for long; nil: there was none, it failed, or it takes too long.
 func (a *ahead) await() *ahead {
 	if a == nil {
 		return nil
 	}
-	if <-a.done; a.err != nil {
+	late := time.NewTimer(maxAhead)
+	defer late.Stop()
+	select {
+	case <-late.C:
+		return nil
+	case <-a.done:
+	}
+	if a.err != nil {
 		return nil
 	}
 	return a
