@@ -334,8 +334,8 @@ func (b *batch) apply(l *locked, known map[string]keyRow) (keys []keyRow) {
 			continue
 		}
 		if row, ok := known[h.key]; ok {
-			if keyed.replay(row.receipt); row.hash != h.hash {
-				b.answers[i] = leaderboard.ErrKeyReused
+			if b.answers[i] = leaderboard.ErrKeyReused; row.hash == h.hash {
+				b.answers[i] = keyed.replay(row.receipt)
 			}
 			continue
 		}

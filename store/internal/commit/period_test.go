@@ -79,8 +79,9 @@ func TestKeysInOneBatch(t *testing.T) {
 	ask := func(key string, score int64) *submission {
 		return newSubmission(SubmitRequest{Board: "b", Key: key, Entries: []leaderboard.Submission{{Member: "a", Score: score}}})
 	}
-	receipt := leaderboard.Receipt{Seq: 3}
-	stored := map[string]keyRow{"old": {key: "old", hash: ask("any", 1).hash, receipt: storeReceipt(&receipt)}}
+	old := ask("any", 1)
+	old.receipt = leaderboard.Receipt{Seq: 3, Results: []leaderboard.Result{{Member: "a", Status: leaderboard.StatusUnchanged}}}
+	stored := map[string]keyRow{"old": {key: "old", hash: old.hash, receipt: old.stored()}}
 	reqs := []request{
 		ask("k", 5), ask("k", 5), ask("k", 6), ask("", 1), ask("old", 1), ask("old", 2),
 		newRemoval(Removal{Board: "b", Member: "x"}),

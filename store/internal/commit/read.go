@@ -47,7 +47,7 @@ func (n *needs) tidy() {
 type keyRow struct {
 	key     string
 	hash    [32]byte
-	receipt storedReceipt
+	receipt []byte // see receiptFormat
 }
 
 // reading is what a batch reads of a board under its lock.
@@ -102,12 +102,8 @@ func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 			if err := rows.Scan(&key, &hash, &receipt); err != nil {
 				return err
 			}
-			row := keyRow{key: string(key)}
+			row := keyRow{key: string(key), receipt: slices.Clone([]byte(receipt))}
 			copy(row.hash[:], hash)
-			var err error
-			if row.receipt, err = decodeReceipt(receipt); err != nil {
-				return err
-			}
 			found[row.key] = row
 		}
 		if err := rows.Err(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -62,102 +61,284 @@ func appendOptional(b []byte, v *int64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 1), uint64(*v))
 }
 
-// receiptFormat is the version of storedReceipt, the content of idempotency_keys.receipt.
-const receiptFormat = 1
+// receiptFormat is the first byte of idempotency_keys.receipt.
+//
+// A receipt has what the request, which has the same hash, does not say. After the format come the seqs, and of a request
+// for several boards those of each. Then come the results in the order of the request, in runs of those that are alike: how
+// many (a uvarint), a shape, and of each the values that the shape says are written (varints). So of an import, in which
+// each entry was applied with the score that was submitted, a microsecond after the one before, there is one run, and one
+// time.
+const receiptFormat = 2
 
-// storedReceipt is the receipt of a request: of one for one board, or of one for several.
-type storedReceipt struct {
-	Format  int                          `json:"v"`
-	Seq     int64                        `json:"seq"`
-	Seqs    map[leaderboard.Window]int64 `json:"seqs,omitempty"`
-	Results []storedResult               `json:"results"`
-	Boards  map[string]storedSeqs        `json:"boards,omitzero"` // of a request for several boards, not nil then
+// shape says in pairs of bits what a result is, and where its score, its previous score and its time are from.
+type shape byte
+
+const (
+	shapeScore    = 2 // shift
+	shapePrevious = 4
+	shapeTime     = 6
+
+	fromNowhere = 0
+	fromRequest = 1 // the score that was submitted
+	fromText    = 2 // it is written
+	fromSum     = 3 // of a score: the previous one and what was submitted
+	fromScore   = 1 // of a previous score: the same as the score
+	fromLast    = 1 // of a time: a microsecond after the one before
+)
+
+// shapeStatuses are the statuses by the two lowest bits.
+func shapeStatuses() [3]leaderboard.Status {
+	return [3]leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }
 
-type storedSeqs struct {
-	Seq  int64                        `json:"seq"`
-	Seqs map[leaderboard.Window]int64 `json:"seqs,omitempty"`
+// shapeOf returns the shape of a result whose time follows last.
+func shapeOf(r *leaderboard.Result, sub *leaderboard.Submission, last leaderboard.Micros) shape {
+	statuses := shapeStatuses()
+	s := shape(slices.Index(statuses[:], r.Status))
+	if r.Previous != nil {
+		from := shape(fromText)
+		if r.Score != nil && *r.Score == *r.Previous {
+			from = fromScore
+		}
+		s |= from << shapePrevious
+	}
+	if r.Score != nil {
+		from := shape(fromText)
+		if *r.Score == sub.Score {
+			from = fromRequest
+		} else if r.Previous != nil && *r.Score != *r.Previous && *r.Score == *r.Previous+sub.Score {
+			from = fromSum
+		}
+		s |= from << shapeScore
+	}
+	if r.CreatedTime != nil {
+		from := shape(fromText)
+		if *r.CreatedTime == last+1 {
+			from = fromLast
+		}
+		s |= from << shapeTime
+	}
+	return s
 }
 
-// storedResult keeps names as bytes: a rejected one need not be UTF-8.
-type storedResult struct {
-	Board       []byte                 `json:"b,omitempty"`
-	Member      []byte                 `json:"m"`
-	Status      leaderboard.Status     `json:"st"`
-	Score       *int64                 `json:"s,omitempty"`
-	Previous    *int64                 `json:"p,omitempty"`
-	CreatedTime *int64                 `json:"t,omitempty"`
-	Rule        *leaderboard.RuleError `json:"rule,omitempty"`
+func (s shape) from(shift int) int { return int(s>>shift) & 3 }
+
+// appendSeqs appends the seqs of one board.
+func appendSeqs(b []byte, seqs leaderboard.BoardSeqs) []byte {
+	b = binary.AppendUvarint(binary.AppendVarint(b, seqs.Seq), uint64(len(seqs.Seqs)))
+	for _, w := range slices.Sorted(maps.Keys(seqs.Seqs)) {
+		b = binary.AppendVarint(appendText(b, string(w)), seqs.Seqs[w])
+	}
+	return b
 }
 
-func storeReceipt(r *leaderboard.Receipt) storedReceipt {
-	out := storedReceipt{Format: receiptFormat, Seq: r.Seq, Seqs: r.Seqs, Results: make([]storedResult, len(r.Results))}
-	for i := range r.Results {
-		out.Results[i] = storeResult("", &r.Results[i])
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// appendResults appends the results of n entries, which result and submitted return.
+func appendResults(b []byte, n int, result func(int) *leaderboard.Result, submitted func(int) *leaderboard.Submission) []byte {
+	last := leaderboard.Micros(0)
+	for i := 0; i < n; {
+		run, same := shapeOf(result(i), submitted(i), last), 0
+		var values []byte
+		for ; i < n && shapeOf(result(i), submitted(i), last) == run; i++ {
+			r := result(i)
+			if run.from(shapePrevious) == fromText {
+				values = binary.AppendVarint(values, *r.Previous)
+			}
+			if run.from(shapeScore) == fromText {
+				values = binary.AppendVarint(values, *r.Score)
+			}
+			if run.from(shapeTime) == fromText {
+				values = binary.AppendVarint(values, int64(*r.CreatedTime-last))
+			}
+			if r.CreatedTime != nil {
+				last = *r.CreatedTime
+			}
+			if r.Status == leaderboard.StatusRejected {
+				rule, err := json.Marshal(r.Rule)
+				if err != nil {
+					rule = []byte("null") // it has texts only
+				}
+				values = appendText(values, string(rule))
+			}
+			same++
+		}
+		b = append(append(binary.AppendUvarint(b, uint64(same)), byte(run)), values...)
+	}
+	return b
+}
+
+// encodeReceipt encodes the receipt of a request for one board.
+func encodeReceipt(r *leaderboard.Receipt, entries []leaderboard.Submission) []byte {
+	b := appendSeqs([]byte{receiptFormat}, leaderboard.BoardSeqs{Seq: r.Seq, Seqs: r.Seqs})
+	return appendResults(b, len(r.Results), func(i int) *leaderboard.Result { return &r.Results[i] },
+		func(i int) *leaderboard.Submission { return &entries[i] })
+}
+
+// encodeMultiBoardReceipt encodes the receipt of a request for several boards.
+func encodeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt, entries []leaderboard.BoardSubmission) []byte {
+	b := binary.AppendUvarint([]byte{receiptFormat}, uint64(len(r.Boards)))
+	for _, name := range slices.Sorted(maps.Keys(r.Boards)) {
+		b = appendSeqs(appendText(b, name), r.Boards[name])
+	}
+	return appendResults(b, len(r.Results), func(i int) *leaderboard.Result { return &r.Results[i].Result },
+		func(i int) *leaderboard.Submission { return &entries[i].Submission })
+}
+
+// errReceipt is a receipt that is damaged, or of another version of the program.
+var errReceipt = errors.New("it cannot be read")
+
+// receiptText is what is left to read of a receipt.
+type receiptText struct {
+	b      []byte
+	failed bool
+}
+
+func (t *receiptText) fail() { t.b, t.failed = nil, true }
+
+func (t *receiptText) varint() int64 {
+	v, n := binary.Varint(t.b)
+	if n <= 0 {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return v
+}
+
+// count reads a number of things of which each has a byte at least, or of entries of the request.
+func (t *receiptText) count(most int) int {
+	v, n := binary.Uvarint(t.b)
+	if n <= 0 || v > uint64(most) {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return int(v)
+}
+
+func (t *receiptText) text() string {
+	n := t.count(len(t.b))
+	if n > len(t.b) {
+		t.fail()
+		return ""
+	}
+	s := string(t.b[:n])
+	t.b = t.b[n:]
+	return s
+}
+
+func (t *receiptText) byte() byte {
+	if len(t.b) == 0 {
+		t.fail()
+		return 0
+	}
+	c := t.b[0]
+	t.b = t.b[1:]
+	return c
+}
+
+func (t *receiptText) seqs() leaderboard.BoardSeqs {
+	out := leaderboard.BoardSeqs{Seq: t.varint()}
+	if n := t.count(len(t.b)); n > 0 {
+		out.Seqs = make(map[leaderboard.Window]int64, n)
+		for range n {
+			w := leaderboard.Window(t.text())
+			out.Seqs[w] = t.varint()
+		}
 	}
 	return out
 }
 
-func storeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt) storedReceipt {
-	out := storedReceipt{Format: receiptFormat, Results: make([]storedResult, len(r.Results)), Boards: make(map[string]storedSeqs, len(r.Boards))}
-	for i := range r.Results {
-		out.Results[i] = storeResult(r.Results[i].Board, &r.Results[i].Result)
+// results reads the results of all n entries of a request.
+func (t *receiptText) results(n int, submitted func(int) *leaderboard.Submission, add func(int, leaderboard.Result)) error {
+	last := leaderboard.Micros(0)
+	for i := 0; i < n && !t.failed; {
+		same, run := t.count(n-i), shape(t.byte())
+		if same == 0 || run.from(0) >= len(shapeStatuses()) {
+			t.fail()
+		}
+		for ; same > 0 && !t.failed; same-- {
+			r := t.result(run, submitted(i), last)
+			if r.CreatedTime != nil {
+				last = *r.CreatedTime
+			}
+			add(i, r)
+			i++
+		}
 	}
-	for name, seqs := range r.Boards {
-		out.Boards[name] = storedSeqs(seqs)
+	if t.failed || len(t.b) > 0 {
+		return db.Wrap("receipt", errReceipt)
 	}
-	return out
+	return nil
 }
 
-func storeResult(board string, r *leaderboard.Result) storedResult {
-	return storedResult{[]byte(board), []byte(r.Member), r.Status, r.Score, r.Previous, (*int64)(r.CreatedTime), r.Rule}
+// result reads one result.
+func (t *receiptText) result(run shape, sub *leaderboard.Submission, last leaderboard.Micros) leaderboard.Result {
+	r := leaderboard.Result{Member: sub.Member, Status: shapeStatuses()[run.from(0)]}
+	var score, previous int64
+	if run.from(shapePrevious) == fromText {
+		previous = t.varint()
+	}
+	switch run.from(shapeScore) {
+	case fromRequest:
+		score = sub.Score
+	case fromText:
+		score = t.varint()
+	case fromSum:
+		score = previous + sub.Score
+	}
+	if run.from(shapePrevious) == fromScore {
+		previous = score
+	}
+	if run.from(shapeScore) != fromNowhere {
+		r.Score = &score
+	}
+	if run.from(shapePrevious) != fromNowhere {
+		r.Previous = &previous
+	}
+	if from := run.from(shapeTime); from != fromNowhere {
+		at := last + 1
+		if from == fromText {
+			at = last + leaderboard.Micros(t.varint())
+		}
+		r.CreatedTime = &at
+	}
+	if r.Status == leaderboard.StatusRejected && json.Unmarshal([]byte(t.text()), &r.Rule) != nil {
+		t.fail()
+	}
+	return r
 }
 
-func encodeReceipt(r storedReceipt) ([]byte, error) {
-	b, err := json.Marshal(r)
-	if err != nil {
-		return nil, db.Wrap("receipt", err)
+// decodeReceipt decodes the receipt of a request for one board.
+func decodeReceipt(b []byte, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+	t := &receiptText{b: b}
+	if t.byte() != receiptFormat {
+		t.fail()
 	}
-	return b, nil
+	seqs := t.seqs()
+	out := leaderboard.Receipt{Seq: seqs.Seq, Seqs: seqs.Seqs, Results: make([]leaderboard.Result, len(entries))}
+	err := t.results(len(entries), func(i int) *leaderboard.Submission { return &entries[i] },
+		func(i int, r leaderboard.Result) { out.Results[i] = r })
+	return out, err
 }
 
-func decodeReceipt(b []byte) (storedReceipt, error) {
-	var in storedReceipt
-	if err := json.Unmarshal(b, &in); err != nil {
-		return in, db.Wrap("receipt", err)
+// decodeMultiBoardReceipt decodes the receipt of a request for several boards.
+func decodeMultiBoardReceipt(b []byte, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+	t := &receiptText{b: b}
+	if t.byte() != receiptFormat {
+		t.fail()
 	}
-	if in.Format != receiptFormat {
-		return in, db.Wrap("receipt", fmt.Errorf("format %d: %w", in.Format, errors.ErrUnsupported))
+	out := leaderboard.MultiBoardReceipt{Results: make([]leaderboard.BoardResult, len(entries)), Boards: map[string]leaderboard.BoardSeqs{}}
+	for range t.count(len(t.b)) {
+		name := t.text()
+		out.Boards[name] = t.seqs()
 	}
-	return in, nil
-}
-
-// receipt returns the receipt of a request for one board.
-func (s *storedReceipt) receipt() leaderboard.Receipt {
-	out := leaderboard.Receipt{Seq: s.Seq, Seqs: s.Seqs, Results: make([]leaderboard.Result, len(s.Results))}
-	for i := range s.Results {
-		out.Results[i] = s.Results[i].result()
-	}
-	return out
-}
-
-// multiBoardReceipt returns the receipt of a request for several boards.
-func (s *storedReceipt) multiBoardReceipt() leaderboard.MultiBoardReceipt {
-	out := leaderboard.MultiBoardReceipt{
-		Results: make([]leaderboard.BoardResult, len(s.Results)), Boards: make(map[string]leaderboard.BoardSeqs, len(s.Boards)),
-	}
-	for i := range s.Results {
-		out.Results[i] = leaderboard.BoardResult{Board: string(s.Results[i].Board), Result: s.Results[i].result()}
-	}
-	for name, seqs := range s.Boards {
-		out.Boards[name] = leaderboard.BoardSeqs(seqs)
-	}
-	return out
-}
-
-func (r *storedResult) result() leaderboard.Result {
-	return leaderboard.Result{
-		Member: string(r.Member), Status: r.Status, Score: r.Score, Previous: r.Previous,
-		CreatedTime: (*leaderboard.Micros)(r.CreatedTime), Rule: r.Rule,
-	}
+	err := t.results(len(entries), func(i int) *leaderboard.Submission { return &entries[i].Submission },
+		func(i int, r leaderboard.Result) {
+			out.Results[i] = leaderboard.BoardResult{Board: entries[i].Board, Result: r}
+		})
+	return out, err
 }

@@ -2,47 +2,104 @@ package commit
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"leaderboard"
 )
 
+// TestReceiptRoundTrip: what is decoded with the request is what was encoded, whatever its results are.
 func TestReceiptRoundTrip(t *testing.T) {
 	t.Parallel()
-	n, created := int64(math.MinInt64), leaderboard.Micros(5)
-	want := leaderboard.Receipt{
-		Seq: math.MaxInt64, Seqs: map[leaderboard.Window]int64{"day": 3, "all_time": math.MaxInt64},
-		Results: []leaderboard.Result{
-			{Member: "a", Status: leaderboard.StatusApplied, Score: &n, Previous: &n, CreatedTime: &created},
-			{Member: "\xff\x00<&>\u2028", Status: leaderboard.StatusRejected, Rule: &leaderboard.RuleError{
-				Code: "c", Detail: "d", Fields: []leaderboard.FieldError{{Pointer: "/p", Detail: "e"}},
-			}},
-			{Member: "", Status: leaderboard.StatusUnchanged},
-		},
-	}
-	b, err := encodeReceipt(storeReceipt(&want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := decodeReceipt(b); err != nil || !reflect.DeepEqual(got.receipt(), want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	several := leaderboard.MultiBoardReceipt{
-		Results: []leaderboard.BoardResult{{Board: "b1", Result: want.Results[0]}, {Board: "b2", Result: want.Results[1]}},
-		Boards:  map[string]leaderboard.BoardSeqs{"b1": {Seq: 3, Seqs: want.Seqs}, "b2": {Seq: 9}},
-	}
-	if b, err = encodeReceipt(storeMultiBoardReceipt(&several)); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := decodeReceipt(b); err != nil || !reflect.DeepEqual(got.multiBoardReceipt(), several) {
-		t.Errorf("%+v, %v; want %+v", got, err, several)
-	}
-	for _, bad := range []string{"", "{", `{"v":2}`, "null"} {
-		if r, err := decodeReceipt([]byte(bad)); err == nil {
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.SampledFrom([]int64{math.MinInt64, -1, 0, 1, 5, 6, 7, math.MaxInt64})
+		maybe := rapid.Ptr(number, true)
+		result := rapid.Custom(func(t *rapid.T) leaderboard.Result {
+			r := leaderboard.Result{
+				Status: rapid.SampledFrom([]leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}).Draw(t, "status"),
+				Score:  maybe.Draw(t, "score"), Previous: maybe.Draw(t, "previous"), CreatedTime: (*leaderboard.Micros)(maybe.Draw(t, "created")),
+			}
+			if r.Status == leaderboard.StatusRejected {
+				r.Rule = &leaderboard.RuleError{Code: "c", Detail: rapid.StringN(0, 5, 9).Draw(t, "detail"), Fields: []leaderboard.FieldError{{Pointer: "/p", Detail: "e"}}}
+			}
+			return r
+		})
+		results := rapid.SliceOf(result).Draw(t, "results")
+		seqs := rapid.MapOf(rapid.SampledFrom(leaderboard.Windows()), number).Draw(t, "seqs")
+		if len(seqs) == 0 {
+			seqs = nil
+		}
+		one := leaderboard.Receipt{Seq: number.Draw(t, "seq"), Seqs: seqs, Results: results}
+		several := leaderboard.MultiBoardReceipt{Boards: map[string]leaderboard.BoardSeqs{"b1": {Seq: 3, Seqs: seqs}, "b2": {Seq: 9}}, Results: make([]leaderboard.BoardResult, len(results))}
+		subs, boardSubs := make([]leaderboard.Submission, len(results)), make([]leaderboard.BoardSubmission, len(results))
+		for i := range results {
+			subs[i] = leaderboard.Submission{Member: strings.Repeat("\xff", i%3), Score: number.Draw(t, "submitted")}
+			results[i].Member = subs[i].Member
+			boardSubs[i] = leaderboard.BoardSubmission{Board: "b1", Submission: subs[i]}
+			several.Results[i] = leaderboard.BoardResult{Board: "b1", Result: results[i]}
+		}
+		b := encodeReceipt(&one, subs)
+		if got, err := decodeReceipt(b, subs); err != nil || !reflect.DeepEqual(got, one) {
+			t.Fatalf("%+v, %v; want %+v", got, err, one)
+		}
+		for cut := range b {
+			if _, err := decodeReceipt(b[:cut], subs); err == nil && len(subs) > 0 {
+				t.Fatalf("the first %d of %d bytes are a receipt", cut, len(b))
+			}
+		}
+		b = encodeMultiBoardReceipt(&several, boardSubs)
+		if got, err := decodeMultiBoardReceipt(b, boardSubs); err != nil || !reflect.DeepEqual(got, several) {
+			t.Fatalf("%+v, %v; want %+v", got, err, several)
+		}
+	})
+	for _, bad := range []string{"", "{", "\x01", "\x02", "\x02\x02\x00\x01\x03", "\x02\x02\x00\x7f\x00", "\x02\x02\xff\xff\xff\xff\xff\x7f"} {
+		if r, err := decodeReceipt([]byte(bad), make([]leaderboard.Submission, 1)); err == nil {
 			t.Errorf("receipt %q: %+v without an error", bad, r)
+		}
+	}
+}
+
+// TestReceiptSize: what was applied as it was submitted takes next to nothing, whatever there was before takes little.
+func TestReceiptSize(t *testing.T) {
+	t.Parallel()
+	const n = 1000
+	for name, c := range map[string]struct {
+		policy leaderboard.Policy
+		entry  func(i int) *leaderboard.Entry
+		most   int // bytes
+	}{
+		"import":             {leaderboard.PolicyBest, func(int) *leaderboard.Entry { return nil }, 20},
+		"better than before": {leaderboard.PolicyBest, func(i int) *leaderboard.Entry { return &leaderboard.Entry{Score: int64(i)} }, 2 * n},
+		"worse than before": {leaderboard.PolicyBest, func(i int) *leaderboard.Entry {
+			return &leaderboard.Entry{Score: 2_000_000, CreatedTime: leaderboard.Micros(i * 1e9)}
+		}, 12 * n},
+		"added to what there": {leaderboard.PolicySum, func(i int) *leaderboard.Entry { return &leaderboard.Entry{Score: int64(i)} }, 2 * n},
+	} {
+		p := freshPeriod(c.policy, 1_700_000_000_000_000)
+		var subs []leaderboard.Submission
+		for i := range n {
+			subs = append(subs, leaderboard.Submission{Member: fmt.Sprintf("member-%07d", i), Score: int64(1_000_000 + 7919*i%100_000)})
+			if p.entries[subs[i].Member] = c.entry(i); p.entries[subs[i].Member] != nil {
+				p.entries[subs[i].Member].Member = subs[i].Member
+			}
+		}
+		s := newSubmission(SubmitRequest{Board: "b", Key: "k", Entries: subs})
+		if err := s.apply(oneBoard(p)); err != nil {
+			t.Fatal(err)
+		}
+		b := s.stored()
+		t.Logf("%s: %d bytes for %d entries", name, len(b), n)
+		if len(b) > c.most {
+			t.Errorf("%s: %d bytes, want %d at most", name, len(b), c.most)
+		}
+		want := s.receipt
+		if err := s.replay(b); err != nil || !reflect.DeepEqual(s.receipt, want) {
+			t.Errorf("%s: replayed as another one, %v", name, err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ type request interface {
 // keyedRequest is a request that may have an idempotency key. The receipt is kept with the key.
 type keyedRequest interface {
 	request
-	stored() storedReceipt
-	replay(storedReceipt) // the request was carried out before, and this was its receipt
+	stored() []byte
+	replay([]byte) error // the request was carried out before, and this was its receipt
 }
 
 // locked are the boards that a batch has locked.
@@ -148,8 +148,12 @@ func (s *submission) apply(l *locked) error {
 	return nil
 }
 
-func (s *submission) stored() storedReceipt   { return storeReceipt(&s.receipt) }
-func (s *submission) replay(in storedReceipt) { s.receipt = in.receipt() }
+func (s *submission) stored() []byte { return encodeReceipt(&s.receipt, s.entries) }
+
+func (s *submission) replay(stored []byte) (err error) {
+	s.receipt, err = decodeReceipt(stored, s.entries)
+	return err
+}
 
 // multiBoardSubmission submits entries to several boards.
 type multiBoardSubmission struct {
@@ -217,8 +221,14 @@ func (l *locked) submit(e leaderboard.BoardSubmission) leaderboard.Result {
 	return rejected
 }
 
-func (s *multiBoardSubmission) stored() storedReceipt   { return storeMultiBoardReceipt(&s.receipt) }
-func (s *multiBoardSubmission) replay(in storedReceipt) { s.receipt = in.multiBoardReceipt() }
+func (s *multiBoardSubmission) stored() []byte {
+	return encodeMultiBoardReceipt(&s.receipt, s.entries)
+}
+
+func (s *multiBoardSubmission) replay(stored []byte) (err error) {
+	s.receipt, err = decodeMultiBoardReceipt(stored, s.entries)
+	return err
+}
 
 // Removal removes the entry of a member.
 type Removal struct {

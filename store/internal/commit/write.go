@@ -38,9 +38,7 @@ func (o *outcome) written() bool {
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
 func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
 	t.text.Reset()
-	if err := appendKeys(t.text, o.owner, o.clock, o.keys); err != nil {
-		return nil, err
-	}
+	appendKeys(t.text, o.owner, o.clock, o.keys)
 	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
 	appendEntries(t.text, o.periods)
 	o.hidden = appendHiddenTimes(t.text, o.periods)
@@ -134,20 +132,15 @@ func appendLog(t *db.Text, events []Event) {
 }
 
 // appendKeys stores the receipts of requests that came with a key, also those that changed nothing.
-func appendKeys(t *db.Text, owner int64, now leaderboard.Micros, keys []keyRow) error {
+func appendKeys(t *db.Text, owner int64, now leaderboard.Micros, keys []keyRow) {
 	for chunk := range slices.Chunk(keys, db.MaxRows) {
 		t.Str("INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt) VALUES ")
 		for i, k := range chunk {
-			receipt, err := encodeReceipt(k.receipt)
-			if err != nil {
-				return err
-			}
 			t.Comma(i).Str("(").Int(owner).Str(",").Hex(k.key).Str(",").HexBytes(k.hash[:]).Str(",").Time(now)
-			t.Str(",").HexBytes(receipt).Str(")")
+			t.Str(",").HexBytes(k.receipt).Str(")")
 		}
 		t.Str(";")
 	}
-	return nil
 }
 
 // appendCorrections records corrections of a closed period among the runs.
