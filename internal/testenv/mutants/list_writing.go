@@ -32,7 +32,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A3", "a key stands for any body", commit + "batch.go",
-			`row.hash != h.hash {`, `row.hash != h.hash && row.key == "" {`, "store/internal/commit TestKeysInOneBatch",
+			`row.hash == h.hash {`, `row.hash == h.hash || row.key != "" {`, "store/internal/commit TestKeysInOneBatch",
 		},
 		{
 			"A1", "the receipt of a key is not stored", commit + "write.go",
