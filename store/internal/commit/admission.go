@@ -54,7 +54,8 @@ type admission struct {
 	wait     time.Duration // until a request is sent
 	memory   int64         // bytes of all that waits in the process
 	rowsFull int           // entries of a full batch
-	bytes    atomic.Int64  // that wait
+	bytes    atomic.Int64  // of what waits or is under way
+	line     line
 
 	mu    sync.Mutex
 	paces [2]pace // of batches for one board, and for several
@@ -65,14 +66,18 @@ func newAdmission(limits Limits) admission {
 }
 
 // check says whether one more request of so many bytes may wait in a queue, nil for one in which nothing waits. When
-// nothing waits there, time is no reason to refuse. Of the memory a queue may take as much as it leaves free, so that
-// there is some for other boards whatever waits for this one. It is called with the lock of the queue's shard.
+// nothing waits there, time is no reason to refuse, but for the batches of other boards that wait for a connection. Of
+// the memory a queue may take as much as it leaves free, so that there is some for other boards whatever waits for this
+// one. It is called with the lock of the queue's shard.
 func (a *admission) check(one *queue, bytes int64) error {
 	var waits load
 	if one != nil {
 		waits = one.load
 	}
-	expected := time.Duration(0)
+	expected := a.line.expected()
+	if expected > a.wait {
+		return &leaderboard.OverloadError{Wait: expected, Detail: "too many boards wait for a connection"}
+	}
 	if waits.requests > 0 {
 		if expected = a.expected(one); expected > a.wait {
 			return &leaderboard.OverloadError{Wait: expected, Detail: "too many entries wait for the board"}
@@ -123,4 +128,23 @@ func kindOf(id queueID) int {
 		return 1
 	}
 	return 0
+}
+
+// line is the batches that wait for one of so many connections.
+type line struct {
+	conns   int
+	waiting atomic.Int64
+	turn    atomic.Int64 // moving average of how long a batch has one, in nanoseconds
+}
+
+// expected returns how long one more batch would wait.
+func (l *line) expected() time.Duration {
+	return time.Duration(l.waiting.Load() * l.turn.Load() / int64(max(1, l.conns)))
+}
+
+// learn is told how long a batch had a connection. Of two at once one may go unheard.
+func (l *line) learn(took time.Duration) {
+	const share = 8
+	before := l.turn.Load()
+	l.turn.Store(before + (int64(took)-before)/share)
 }

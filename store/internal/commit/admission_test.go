@@ -157,12 +157,30 @@ func TestOtherBoardsAreAdmitted(t *testing.T) {
 		if n := len(errs); n != cap(errs) {
 			t.Errorf("%d were refused, want all: nothing was sent", n)
 		}
+		close(c.hold)
+		all.Wait()
+		synctest.Wait()
 		if q.bytes.Load() != 0 {
 			t.Errorf("%d bytes are counted though nothing waits", q.bytes.Load())
 		}
-		close(c.hold)
-		all.Wait()
 	})
+}
+
+// TestManyBoardsWaitForConnections: when a batch of one more board would wait for a connection for too long, it is refused, though nothing
+// waits for that board; as soon as the line is shorter it is not.
+func TestManyBoardsWaitForConnections(t *testing.T) {
+	t.Parallel()
+	q := newQueues(Limits{Wait: 5 * time.Second, Memory: 1 << 20, Batch: 500})
+	q.line.conns = 8
+	for range 100 {
+		q.line.learn(400 * time.Millisecond)
+	}
+	for waiting, want := range map[int64]bool{0: true, 8: true, 95: true, 110: false} {
+		q.line.waiting.Store(waiting)
+		if err := q.admit(queueID{board: "b"}, 100); (err == nil) != want {
+			t.Errorf("with %d batches in line: %v", waiting, err)
+		}
+	}
 }
 
 // TestMemoryOfWhatWaits: what waits takes no more than its share, and a board that has filled what it may leaves room

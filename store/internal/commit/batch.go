@@ -21,6 +21,7 @@ type committer struct {
 	mutexes boardMutexes
 	tell    Events
 	retries budget
+	line    *line
 	life    context.Context // ends soon after Close
 	aheads  *aheads
 }
@@ -251,15 +252,29 @@ func (b *batch) tryAll(ctx context.Context) error {
 // try carries the batch out for those who have not left when there is a connection for it. An error wraps
 // ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
 func (b *batch) try(ctx context.Context, patient bool) error {
-	tx, err := b.db.Begin(ctx, patient)
+	tx, end, err := b.begin(ctx, patient)
 	if err != nil {
 		return err
 	}
+	defer end()
 	b.requests = slices.DeleteFunc(b.requests, func(r request) bool { return !r.head().send() })
 	if len(b.requests) == 0 {
 		return tx.End()
 	}
 	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, b.text}), tx.End())
+}
+
+// begin waits in line for a connection, unless it is for one of the patient ones. end says that it is given back.
+func (c *committer) begin(ctx context.Context, patient bool) (tx *db.Tx, end func(), err error) {
+	if patient {
+		tx, err = c.db.Begin(ctx, true)
+		return tx, func() {}, err
+	}
+	c.line.waiting.Add(1)
+	tx, err = c.db.Begin(ctx, false)
+	c.line.waiting.Add(-1)
+	start := time.Now()
+	return tx, func() { c.line.learn(time.Since(start)) }, err
 }
 
 // transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that

@@ -231,6 +231,7 @@ func (q *queues) done(s *shard, one *queue, err error) time.Duration {
 	defer s.mu.Unlock()
 	took := time.Since(one.since)
 	one.since = time.Time{}
+	q.bytes.Add(-one.busy.bytes)
 	if one.busy.requests == 0 {
 		return 0 // all of them had left
 	}
@@ -294,6 +295,7 @@ func (q *queues) take(s *shard, one *queue) []request {
 	}
 	one.waiting = slices.Delete(one.waiting, 0, len(reqs))
 	one.busy = before.minus(one.load)
+	q.bytes.Add(one.busy.bytes) // until it is through: it may wait for a connection
 	return reqs
 }
 
