@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,6 +164,68 @@ func TestBothStoresGone(t *testing.T) {
 			return err
 		})
 	}
+}
+
+// TestSlowMySQL makes every statement about entries hang in MySQL while clients wait for half a second each and come again.
+// What they leave behind does not pile up: MySQL never has more statements of the server than it may have connections, nor
+// one that is older than its limit (promise D4).
+func TestSlowMySQL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const conns = 16
+	s := (&world{dsn: w.dsn}).serve(t, "server", "--mysql-max-conns", fmt.Sprint(conns), "--resident-memory", "0")
+	s.fill(t, "demo", 3000, leaderboard.Rules{})
+	other, err := w.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.ExecContext(t.Context(), "LOCK TABLES entries WRITE"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+	defer cancel()
+	var clients sync.WaitGroup
+	for n := range 32 {
+		clients.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				impatient, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+				_, _ = s.ScoreRank(impatient, "demo", client.ScoreQuery{Score: int64(n*10_000 + i)})
+				_, _ = s.submit(impatient, "demo", "", scored(fmt.Sprintf("m%05d", n), int64(i)))
+				cancel()
+			}
+		})
+	}
+	most, oldest := 0, 0
+	for tick := time.NewTicker(50 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+		const running = "SELECT COUNT(*), COALESCE(MAX(time), 0) FROM information_schema.processlist WHERE db = DATABASE() AND command = 'Query' AND id <> CONNECTION_ID()"
+		var n, age int
+		if err := w.db.QueryRowContext(t.Context(), running).Scan(&n, &age); err != nil {
+			t.Fatal(err)
+		}
+		most, oldest = max(most, n), max(oldest, age)
+	}
+	clients.Wait()
+	t.Logf("at most %d statements at once, the oldest of %d s", most, oldest)
+	const limit = 5 // seconds, of a statement
+	if most == 0 || most > conns || oldest > limit+1 {
+		t.Errorf("at most %d statements at once, the oldest of %d s: want %d and %d", most, oldest, conns, limit+1)
+	}
+	if _, err := other.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.Close()
+	eventually(t, "all is well again", func() error {
+		_, err := s.submit(t.Context(), "demo", "", scored("after", 1))
+		return err
+	})
+	var open int
+	const connections = "SELECT COUNT(*) FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+	eventually(t, "connections that were given up are gone", func() error {
+		if err := w.db.QueryRowContext(t.Context(), connections).Scan(&open); err != nil || open > conns+1 { // one may be the test's
+			return fmt.Errorf("there are %d: %w", open, err)
+		}
+		return nil
+	})
 }
 
 // checkWithoutMySQL looks at everything while MySQL is away.
