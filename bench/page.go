@@ -76,7 +76,7 @@ func headings() []heading {
 			" around members and deep pages. Age: when the question was sent, minus when the first commit that is not in the answer was acknowledged; of answers that do not say `stale:true`." +
 			" Back: with a seq below that of an answer that was there before the question was sent."},
 		{"writes", "Writing", "Every answer means committed and flushed to disk. The yardsticks write the same rows into a copy of the same table," +
-			" without HTTP, lock or log."},
+			" without HTTP, lock or log. The eight boards have 20,000 members each, and eight connections; the yardstick is all connections on one of them."},
 		{"overload", "Overload", "The load generator is pinned to one core, the service, MySQL and Redis share the others, in all runs. Whoever is refused asks again" +
 			" at once. No board is kept in memory, so that a deep page is one of MySQL. CPU: of the service, MySQL and Redis" +
 			" together, per answer; that of a rejection is what the flood took beyond its answers, each at the least that one takes. Open loop: requests are sent when they are due, whatever became of those before."},

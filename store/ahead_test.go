@@ -114,7 +114,7 @@ func (r *aheadRace) want(member string, score int64) {
 }
 
 // TestReadAhead: what was read while the batch before was under way is brought to its state by what that batch wrote,
-// of members who had no entry before, too.
+// of members who had no entry before, too (promise A1).
 func TestReadAhead(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -133,7 +133,7 @@ func TestReadAhead(t *testing.T) {
 }
 
 // TestReadAheadKey: a request whose key another server commits between the reading ahead and the lock, with nothing
-// changed, is the repetition of that one.
+// changed, is the repetition of that one (promise A3).
 func TestReadAheadKey(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
@@ -187,7 +187,8 @@ func TestReadAheadHidden(t *testing.T) {
 	})
 }
 
-// TestReadAheadOtherServer: entries that another server changes between the reading ahead and the lock are read again.
+// TestReadAheadOtherServer: entries that another server changes between the reading ahead and the lock are read again
+// (promise A1).
 func TestReadAheadOtherServer(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
