@@ -35,22 +35,22 @@ func TestRejectionsTakeAShare(t *testing.T) {
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
+				cost := rejectionCost + time.Duration(body)*time.Second/rejectionByteRate
+				most := int64(span)/int64(cost)*int64(runtime.GOMAXPROCS(0))/rejectionShare + int64(clients)
+				most = max(most, int64(clients)*int64(span/rejectionPause+1)) // nobody waits for longer than the longest pause
 				ctx, cancel := context.WithTimeout(t.Context(), span)
 				defer cancel()
 				var answers atomic.Int64
 				var all sync.WaitGroup
 				for range clients {
 					all.Go(func() {
-						for ctx.Err() == nil {
+						for ctx.Err() == nil && answers.Load() < 2*most {
 							_ = call(ctx).admit()
 							answers.Add(1)
 						}
 					})
 				}
 				all.Wait()
-				cost := rejectionCost + time.Duration(body)*time.Second/rejectionByteRate
-				most := int64(span)/int64(cost)*int64(runtime.GOMAXPROCS(0))/rejectionShare + int64(clients)
-				most = max(most, int64(clients)*int64(span/rejectionPause+1)) // nobody waits for longer than the longest pause
 				if got := answers.Load(); got > most*11/10 || got < most/2 {
 					t.Errorf("%d answers in %s, want about %d", got, span, most)
 				}

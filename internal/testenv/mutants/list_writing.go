@@ -73,6 +73,23 @@ func ofAdmission() []mutant {
 			`if !h.state.CompareAndSwap(stateWaiting, stateWithdrawn) {`, `if true {`, test + "TestTheDepartedAreNotServed",
 		},
 		{
+			"F1", "what waits at the end is told nothing", commit + "queue.go",
+			"\t\t\th.drop(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+		},
+		{
+			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
+			`if !m.isBarred(board) {`, `if true {`, test + "TestBarredBoards",
+		},
+		{
+			"E2", "those who are refused are answered as often as they ask", "httpapi/rejections.go",
+			`return max(0, wait)`, `return 0 * wait`, "httpapi TestRejectionsTakeAShare",
+		},
+		{
+			"E2", "recomputations need no permit", "refresher/derived.go",
+			"\tif err := d.long.Acquire(ctx, 1); err != nil {\n\t\treturn result{}, err\n\t}\n\tdefer d.long.Release(1)\n", "",
+			"refresher TestRecomputationsAreFew",
+		},
+		{
 			"E3", "batches are repeated as often as they fail", commit + "budget.go",
 			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
 		},
