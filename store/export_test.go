@@ -35,6 +35,9 @@ func (s *Store) Patient() *sql.DB { return s.db.Patient.DB }
 // Looks returns the pool of the transactions that answers are read in.
 func (s *Store) Looks() *sql.DB { return s.db.Looks }
 
+// Rare returns the pools for what is read ahead of locks, and for what takes minutes.
+func (s *Store) Rare() []*sql.DB { return []*sql.DB{s.db.Ahead, s.db.Long} }
+
 // Singles returns the pools of one connection each.
 func (s *Store) Singles() []*sql.DB { return []*sql.DB{s.db.Watch, s.db.Health, s.db.Locks.Pool()} }
 
