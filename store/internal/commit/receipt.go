@@ -87,14 +87,13 @@ const (
 )
 
 // shapeStatuses are the statuses by the two lowest bits.
-func shapeStatuses() [3]leaderboard.Status {
-	return [3]leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
+func shapeStatuses() []leaderboard.Status {
+	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
 }
 
 // shapeOf returns the shape of a result whose time follows last.
 func shapeOf(r *leaderboard.Result, sub *leaderboard.Submission, last leaderboard.Micros) shape {
-	statuses := shapeStatuses()
-	s := shape(slices.Index(statuses[:], r.Status))
+	s := shape(slices.Index(shapeStatuses(), r.Status))
 	if r.Previous != nil {
 		from := shape(fromText)
 		if r.Score != nil && *r.Score == *r.Previous {
