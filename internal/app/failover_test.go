@@ -167,6 +167,7 @@ func TestFailover(t *testing.T) {
 	}
 	dump(t, first).restore(t, second)
 	execute(t, first, "SET GLOBAL read_only = ON")
+	began := time.Now()
 	submit(startReady(t, second, ""), "bob", 50) // the new primary goes on without this app
 	at.moveTo(t, second)
 	apptest.Eventually(t, func() string { return differs(a, "bob", 50, 1) })
@@ -178,4 +179,7 @@ func TestFailover(t *testing.T) {
 		}
 	}
 	a.Await("/readyz", http.StatusOK)
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("writes came back %s after the failover, want 30s at most", took)
+	}
 }

@@ -46,8 +46,7 @@ func newLocks(pool *sql.DB, e *era) *Locks {
 func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 	taken := false
 	err := l.ask(ctx, k, false, func(ctx context.Context) error {
-		var got sql.NullBool
-		err := l.conn.QueryRowContext(ctx, "SELECT GET_LOCK("+lockName+", 0)", k.Kind, k.ID).Scan(&got)
+		got, err := l.query(ctx, "GET_LOCK("+lockName+", 0)", k)
 		taken = err == nil && (got.Bool || !got.Valid) // NULL: the server cannot lock; then two may do the same work
 		l.held[k] = taken
 		return err
@@ -58,8 +57,8 @@ func (l *Locks) Take(ctx context.Context, k Lock) (bool, error) {
 // Keeps says whether this process still has a lock that it took.
 func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	var mine sql.NullBool
-	err := l.ask(ctx, k, true, func(ctx context.Context) error {
-		err := l.conn.QueryRowContext(ctx, "SELECT IS_USED_LOCK("+lockName+") = CONNECTION_ID()", k.Kind, k.ID).Scan(&mine)
+	err := l.ask(ctx, k, true, func(ctx context.Context) (err error) {
+		mine, err = l.query(ctx, "IS_USED_LOCK("+lockName+") = CONNECTION_ID()", k)
 		l.held[k] = mine.Bool
 		return err
 	})
@@ -106,6 +105,17 @@ func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Cont
 		delete(l.held, k)
 	}
 	return err
+}
+
+// query asks something about a lock. A server that is read-only is given up: another one has its locks by now.
+func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.NullBool, err error) {
+	var settings string
+	err = l.conn.QueryRowContext(ctx, "SELECT "+ServerSettings+", "+what, k.Kind, k.ID).Scan(&settings, &answer)
+	if err == nil && readOnly(settings) {
+		l.era.end()
+		return sql.NullBool{}, ErrReadOnly
+	}
+	return answer, err
 }
 
 // outdated says whether the session is at a server that was given up.
