@@ -79,7 +79,7 @@ func headings() []heading {
 			" without HTTP, lock or log. The eight boards have 20,000 members each, and eight connections; the yardstick is all connections on one of them."},
 		{"overload", "Overload", "The load generator is pinned to one core, the service, MySQL and Redis share the others, in all runs. Whoever is refused asks again" +
 			" at once. No board is kept in memory, so that a deep page is one of MySQL. CPU: of the service, MySQL and Redis" +
-			" together, per answer; that of a rejection is what the flood took beyond its answers, each at the least that one takes. Open loop: requests are sent when they are due, whatever became of those before."},
+			" together, per answer; that of a rejection is what the flood took beyond its answers, or all of it while a lock lets nothing be answered. Open loop: requests are sent when they are due, whatever became of those before."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +
