@@ -267,7 +267,7 @@ func (d *deepReads) refused(w *world, rep *report) error {
 	if err != nil {
 		return err
 	}
-	// What is answered all the same is kept here, and costs about as little.
+	all.refused, all.failed = all.answers, all.answers // what is answered all the same is kept here, and costs about as little
 	rep.addRejection(fmt.Sprintf("a page of %d at a random depth", pageOf), all, 0, d.best.perAnswer())
 	_, err = lock.ExecContext(context.Background(), "UNLOCK TABLES")
 	return err
