@@ -47,6 +47,7 @@ func (o *options) flagsOf(flags *flag.FlagSet) (only, serve *string) {
 	flags.IntVar(&o.members, "members", defaultMembers, "entries of the board")
 	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
 	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
+	flags.Float64Var(&o.housekeeping, "housekeeping", 1, "factor of how much the housekeeping is given to do")
 	flags.IntVar(&o.pairs, "pairs", defaultPairs, "rounds of reads, of the service and its yardstick in turn")
 	flags.StringVar(&o.residencyOff, "residency-off", "--resident-memory=0", "arguments of a server that keeps no board in memory")
 	only = flags.String("only", "", "comma-separated: "+strings.Join(sectionNames(), ", ")+"; empty means all")
@@ -72,8 +73,8 @@ func (o *options) check(only string) error {
 			return fmt.Errorf("there is no section %q", name)
 		}
 	}
-	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.pairs < 1 {
-		return fmt.Errorf("members must be %d to %d, pace and pairs positive", minMembers, maxMembers)
+	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.housekeeping <= 0 || o.pairs < 1 {
+		return fmt.Errorf("members must be %d to %d, pace, housekeeping and pairs positive", minMembers, maxMembers)
 	}
 	return nil
 }
@@ -102,6 +103,7 @@ func steps() []step {
 		{"overload", true, (*world).measureOverload},
 		{"windows", true, (*world).measureWindows},
 		{"derived", false, (*world).measureDerived},
+		{"housekeeping", false, (*world).measureHousekeeping},
 		{"structure", false, (*world).measureStructure},
 		{"index", false, (*world).measureIndex},
 	}

@@ -28,6 +28,8 @@ type options struct {
 	pairs   int     // rounds of the service and its yardstick in turn
 	only    []string
 
+	housekeeping float64 // factor of how much that is given to do
+
 	serveArgs    []string // of every server, besides those that the measurements give
 	residencyOff string   // arguments of a server that keeps no board in memory
 }
@@ -43,6 +45,9 @@ func (o *options) command(section string) string {
 	}
 	if o.pace != 1 {
 		args += fmt.Sprintf(" -pace %g", o.pace)
+	}
+	if o.housekeeping != 1 && section == "housekeeping" {
+		args += fmt.Sprintf(" -housekeeping %g", o.housekeeping)
 	}
 	if o.pairs != defaultPairs {
 		args += fmt.Sprintf(" -pairs %d", o.pairs)

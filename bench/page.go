@@ -51,7 +51,7 @@ func (s *section) writeTables(w io.Writer) {
 func sectionNames() []string {
 	return []string{
 		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "overload", "windows",
-		"derived", "structure", "index",
+		"derived", "housekeeping", "structure", "index",
 	}
 }
 
@@ -84,6 +84,8 @@ func headings() []heading {
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +
 			" turn of the day is made by setting the days of the source back by one."},
+		{"housekeeping", "Housekeeping", "The store of one process has all of it to do at once, and commits 20 times a second to a board meanwhile. Rounds of 45 s follow each other at once, where" +
+			" the service rests a minute between two, so the times are those of the work."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},
 		{"field", "Mixed load, and what it leaves behind", "All at once, from one load generator; then the service is left alone. First with the board in memory, then by a server" +
 			" that keeps none there. Before: at rest after five seconds of it. After: when the memory is back within a tenth, or 140 s later."},

@@ -12,33 +12,43 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back. Every submission is taken
-// at once, in every window; reads are right a second later; what was current is so again, with the entries in their order
-// of arrival; that it was opened again stands among the runs; and forced rebuilds work.
+// TestDatabaseClockLeaps: the clock of the database leaps by an hour or a year and comes back (promise F4). Every
+// submission is taken at once, in every window; reads are right a second later; what was current is so again, with the
+// entries in their order of arrival; that it was opened again stands among the runs; and forced rebuilds work. The clock is
+// the store's hook, and where there is libfaketime that of a real MySQL too.
 func TestDatabaseClockLeaps(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := &leaping{}
-			l.base = 30*time.Minute - time.Since(time.Now().Truncate(time.Hour)) // half an hour from the ends of any period
-			l.ahead.Store(int64(l.base))
-			l.testApp = startReady(t, dsn(t), testenv.Redis(t), func(c *Config) {
-				c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(l.ahead.Load()) })
+			var ahead atomic.Int64
+			leapAll(t, dsn(t), func(d time.Duration) { ahead.Store(int64(d)) }, func(c *Config) {
+				c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
 			})
-			const year = 365 * 24 * time.Hour
-			for leap, by := range map[string]time.Duration{"hour-ahead": time.Hour, "year-ahead": year, "hour-behind": -time.Hour, "year-behind": -year} {
-				l.leap(t, leap, by)
-			}
 		})
+	}
+	if dsn, leap, ok := testenv.LeapingMySQL(t); ok {
+		leapAll(t, dsn, leap, func(c *Config) { c.Migrate = true })
+	}
+}
+
+// leapAll has the clock leap by each length of time, there and back.
+func leapAll(t *testing.T, dsn string, set func(ahead time.Duration), change func(*Config)) {
+	l := &leaping{set: set}
+	l.base = 30*time.Minute - time.Since(time.Now().Truncate(time.Hour)) // half an hour from the ends of any period
+	set(l.base)
+	l.testApp = startReady(t, dsn, testenv.Redis(t), change)
+	const year = 365 * 24 * time.Hour
+	for leap, by := range map[string]time.Duration{"hour-ahead": time.Hour, "year-ahead": year, "hour-behind": -time.Hour, "year-behind": -year} {
+		l.leap(t, leap, by)
 	}
 }
 
 // leaping is a server whose database has a clock that leaps.
 type leaping struct {
 	*testApp
-	base  time.Duration
-	ahead atomic.Int64
+	base time.Duration
+	set  func(ahead time.Duration)
 }
 
 // leap has the clock leap while two boards are in use: nobody reads or writes one of them meanwhile.
@@ -52,13 +62,13 @@ func (l *leaping) leap(t *testing.T, name string, by time.Duration) {
 			before[b+w] = l.Ask(200, "GET", "/v1/boards/"+b+"/top?window="+w, "").Text("period")
 		}
 	}
-	l.ahead.Store(int64(l.base + by))
+	l.set(l.base + by)
 	l.five(boards[0], "bob")
 	if err := l.store.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	l.shows(t, boards[0], "all_time", "all_time", "ada bob")
-	l.ahead.Store(int64(l.base))
+	l.set(l.base)
 	for _, b := range boards {
 		l.five(b, "cem")
 		if l.Ask(200, "POST", "/v1/boards/"+b+"/rebuild?wait=30s", `{"window":"hour"}`).Text("state") != "done" {

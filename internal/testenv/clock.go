@@ -1,10 +1,17 @@
 package testenv
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"testing"
+	"time"
+
+	"leaderboard/internal/devserver"
 )
 
 // ClockVariable is the environment variable that sets the clock of every MySQL and MariaDB that is started: by how many
@@ -32,6 +39,43 @@ func clockEnv() ([]string, error) {
 		// takes a minute to start.
 		"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0",
 	}, nil
+}
+
+// LeapingMySQL starts a MySQL of the test's own, with an empty database, whose clock is as far ahead of this machine's as
+// leap says. It needs libfaketime; ok is false where there is none.
+func LeapingMySQL(t testing.TB) (dsn string, leap func(ahead time.Duration), ok bool) {
+	t.Helper()
+	library, err := faketime()
+	if err != nil {
+		t.Log("the clock of no real server leaps:", err)
+		return "", nil, false
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "clock")
+	leap = func(ahead time.Duration) {
+		err := os.WriteFile(file+".new", fmt.Appendf(nil, "%+d", int64(ahead.Seconds())), 0o600)
+		if err = errors.Join(err, os.Rename(file+".new", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leap(0)
+	server, err := devserver.StartMySQL(t.Context(), devserver.Config{Dir: dir, Log: t.Logf, Env: []string{
+		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1",
+		"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop(context.Background()) })
+	db, err := sql.Open("mysql", server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE DATABASE leaping"); err != nil {
+		t.Fatal(err)
+	}
+	return server.DSN + "leaping", leap, true
 }
 
 // faketime finds the library where Linux distributions put it.
