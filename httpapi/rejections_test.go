@@ -89,16 +89,16 @@ func TestRefusedReadsWait(t *testing.T) {
 func TestLetInAfterAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		full := true
+		var room atomic.Bool
 		s := &shared{admit: func(string, int64) error {
-			if full {
-				return &leaderboard.OverloadError{}
+			if room.Load() {
+				return nil
 			}
-			return nil
+			return &leaderboard.OverloadError{}
 		}}
 		s.rejections.next = time.Now().Add(100 * time.Millisecond)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
-		go func() { time.Sleep(50 * time.Millisecond); full = false }()
+		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
 		if err := (&call{shared: s, r: r, route: &route{}}).admit(); err != nil {
 			t.Error(err)
 		}
