@@ -5,11 +5,16 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -165,4 +170,256 @@ func wanted(e *json.SemanticError) string {
 		return "want an object"
 	}
 	return "is not of the documented form"
+}
+
+// bodyRule says what a route takes as its body. The zero value is a route without one.
+type bodyRule struct {
+	limit int64  // bytes, if Config.MaxBody is not less
+	list  string // the member that is an array, "" if there is none
+	most  int    // elements of it
+	code  string // of the problem that more are, "" for codeMalformed
+}
+
+// The limits of bodies in bytes.
+const (
+	anyBody   = 1 << 20
+	ranksBody = 128 << 10 // anybody may send one: 1,000 members of 64 bytes are half of it
+)
+
+// readTimeout is for the head of a request and for all of it, however its body comes. With one time for both the connection's deadline is set
+// once less for each request, which is expensive.
+const readTimeout = 15 * time.Second
+
+const (
+	// bodyRate is how many bytes a second give a body more time than Config.BodyTimeout.
+	bodyRate = 100 << 10
+	// bodyDelay is how much later than needed the deadline of a body may be: it is not moved for each packet.
+	bodyDelay = time.Second
+	// stalledAfter is how long nothing of a body has come when it may give way to another.
+	stalledAfter = 250 * time.Millisecond
+	// firstRoom is what a body has before any of it has come, and does not count.
+	firstRoom = 1 << 10
+	// roomGrowth is how much larger the next room for a body is. Of what it counts for, an eighth has come.
+	roomGrowth = 8
+)
+
+// intake bounds the bodies that have come and are not decoded yet, in bytes of the process. What a body counts for grows
+// with what has come of it: one that is announced and not sent takes nothing that another needs. Without room the body of
+// which nothing has come for the longest time gives way. All methods may be called concurrently.
+type intake struct {
+	most int64
+
+	mu       sync.Mutex
+	bytes    int64
+	arriving map[*arrival]struct{}
+}
+
+// arrival is one body on its way in.
+type arrival struct {
+	stop  func()       // ends a read of it at once; must not block
+	heard atomic.Int64 // nanoseconds since 1970, when something came
+
+	bytes   int64 // what it counts for; guarded by intake.mu
+	evicted bool  // it gave way; guarded by intake.mu
+}
+
+// errEvicted is the end of a body that gave way.
+var errEvicted = errors.New("the body gave way to others")
+
+func newIntake(most int64) *intake { return &intake{most: most, arriving: map[*arrival]struct{}{}} }
+
+func (in *intake) begin(a *arrival) {
+	a.heard.Store(time.Now().UnixNano())
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.arriving[a] = struct{}{}
+}
+
+// grow makes a body count for so many bytes. Errors: ErrOverloaded, errEvicted.
+func (in *intake) grow(a *arrival, to int64) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if a.evicted {
+		return errEvicted
+	}
+	for in.bytes-a.bytes+to > in.most {
+		slowest := in.slowest(a)
+		if slowest == nil {
+			return &leaderboard.OverloadError{Wait: bodyDelay, Detail: "bodies of requests take all the memory that they may"}
+		}
+		in.bytes -= slowest.bytes
+		slowest.bytes, slowest.evicted = 0, true
+		delete(in.arriving, slowest)
+		slowest.stop()
+	}
+	in.bytes += to - a.bytes
+	a.bytes = to
+	return nil
+}
+
+// slowest returns the other body that has been stalled for the longest time and counts for something, nil if there is none.
+func (in *intake) slowest(but *arrival) *arrival {
+	var found *arrival
+	oldest := time.Now().Add(-stalledAfter).UnixNano()
+	for a := range in.arriving {
+		if heard := a.heard.Load(); a != but && a.bytes > 0 && heard <= oldest {
+			found, oldest = a, heard
+		}
+	}
+	return found
+}
+
+// arrived says that the whole body is there, and cannot give way any more. Error: errEvicted.
+func (in *intake) arrived(a *arrival) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.arriving, a)
+	if a.evicted {
+		return errEvicted
+	}
+	return nil
+}
+
+// end forgets a body.
+func (in *intake) end(a *arrival) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.arriving, a)
+	in.bytes -= a.bytes
+	a.bytes = 0
+}
+
+// takeBody reads the body of the request, to be given back with dropBody. It has Config.BodyTimeout, and longer only
+// while bodyRate bytes a second come.
+func (c *call) takeBody() error {
+	limit := min(c.route.body.limit, c.shared.maxBody)
+	if c.r.ContentLength > limit {
+		return &http.MaxBytesError{Limit: limit}
+	}
+	c.bodyTaken = true
+	if c.r.ContentLength == 0 {
+		return nil
+	}
+	connection := http.NewResponseController(c.w)
+	c.arrival = &arrival{stop: func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }}
+	c.shared.intake.begin(c.arrival)
+	body := deadlinedBody{
+		ReadCloser: http.MaxBytesReader(c.w, c.r.Body, limit), connection: connection, arrival: c.arrival,
+		start: time.Now(), timeout: c.shared.bodyTimeout,
+	}
+	body.extend()
+	err := c.readBody(&body, limit)
+	if gaveWay := c.shared.intake.arrived(c.arrival); gaveWay != nil {
+		err = gaveWay
+	}
+	if err != nil {
+		return bodyError(err)
+	}
+	c.extendDeadlines() // or the body's would end the work: the server reads on, to hear of a client that goes
+	return nil
+}
+
+// readBody is io.ReadAll into rooms that grow with what has come and are counted.
+func (c *call) readBody(r io.Reader, limit int64) error {
+	c.body = c.shared.room()
+	for {
+		n, err := r.Read(c.body[len(c.body):cap(c.body)])
+		c.body = c.body[:len(c.body)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case len(c.body) < cap(c.body):
+			continue
+		}
+		size := min(roomGrowth*int64(cap(c.body)), limit+1)
+		if c.r.ContentLength > 0 {
+			size = min(size, c.r.ContentLength+1)
+		}
+		if err := c.shared.intake.grow(c.arrival, size); err != nil {
+			return err
+		}
+		grown := append(make([]byte, 0, size), c.body...)
+		c.shared.releaseRoom(c.body)
+		c.body = grown
+	}
+}
+
+// dropBody gives back what the body takes.
+func (c *call) dropBody() {
+	if c.arrival == nil {
+		return
+	}
+	c.shared.releaseRoom(c.body)
+	c.shared.intake.end(c.arrival)
+	c.body, c.arrival = nil, nil
+}
+
+// deadlinedBody is a body whose deadline moves with what comes.
+type deadlinedBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	arrival    *arrival
+	start      time.Time
+	timeout    time.Duration
+
+	got  int64
+	last time.Time // the deadline
+}
+
+// Read reads what has come.
+func (b *deadlinedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.got += int64(n)
+	if err == nil {
+		b.arrival.heard.Store(time.Now().UnixNano())
+		b.extend()
+	}
+	return n, err
+}
+
+// extend moves the deadline if it is too early for what has come by more than bodyDelay.
+func (b *deadlinedBody) extend() {
+	at := b.start.Add(min(b.timeout+time.Duration(b.got)*time.Second/bodyRate, readTimeout))
+	if at.Sub(b.last) >= min(bodyDelay, b.timeout) {
+		b.last = at
+		_ = b.connection.SetReadDeadline(at) // one that cannot (in tests) has none
+	}
+}
+
+// room takes what a body is read into first.
+func (s *shared) room() []byte {
+	if room, ok := s.rooms.Get().(*[firstRoom]byte); ok {
+		return room[:0]
+	}
+	return make([]byte, 0, firstRoom)
+}
+
+// releaseRoom gives it back; a larger one is left to the collector.
+func (s *shared) releaseRoom(b []byte) {
+	if cap(b) == firstRoom {
+		s.rooms.Put((*[firstRoom]byte)(b[:firstRoom]))
+	}
+}
+
+// leaveBody is for who answers before the body was read: net/http does before it sends the answer, so that the connection
+// can be used again, and must not wait for it for longer than takeBody would.
+func (c *call) leaveBody() {
+	if !c.bodyTaken && c.r.ContentLength != 0 {
+		_ = http.NewResponseController(c.w).SetReadDeadline(time.Now().Add(c.shared.bodyTimeout))
+	}
+}
+
+// bodyError says what a failure to read the body is: too large, too slow, or cut off by the client.
+func bodyError(err error) error {
+	var toobig *http.MaxBytesError
+	switch {
+	case errors.As(err, &toobig), errors.Is(err, leaderboard.ErrOverloaded):
+		return err
+	case errors.Is(err, errEvicted), errors.Is(err, os.ErrDeadlineExceeded):
+		return reject(codeSlowRequest, "")
+	default:
+		return malformed(inputError{Detail: "the body could not be read to its end"})
+	}
 }

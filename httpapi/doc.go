@@ -8,11 +8,11 @@
 // The files read in layers; each uses only those above it.
 //
 //	problems.go, problem.go            the table of problems; the only place where an error becomes an answer
-//	auth.go, router.go, query.go       keys and scopes, patterns of paths, query strings
-//	encode.go, cursor.go, etag.go      JSON by appending, where a list continues, the name of an answer's state
-//	deadline.go, call.go               one request: access, bounds, deadline, recovery, sending
-//	params.go, body.go                 what a request says, checked
-//	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer's frame
+//	auth.go, router.go                 keys and scopes, patterns of paths
+//	cursor.go                          where a list continues
+//	call.go                            one request: access, bounds, deadline, recovery, sending
+//	params.go, body.go                 what a request says, checked; bodies on their way in
+//	resolver.go, quiet.go, answer.go   the period that it is about, periods in which nobody played, the answer: its frame, ETag, JSON
 //	hidden.go                          hiding members, and saying why one is absent
 //	page.go, ranks.go, friends.go      reading one board
 //	selection.go, rankings.go          reading several boards as one

@@ -185,11 +185,11 @@ func ofServing() []mutant {
 			"\tt.b = append(t.b, \"x'\"...)\n\tt.b = hex.AppendEncode(t.b, []byte(s))\n", "\t_ = hex.EncodeToString\n\tt.b = append(append(t.b, '\\''), s...)\n", "internal/app FuzzServing",
 		},
 		{
-			"G3", "a body may have any length", "httpapi/intake.go",
+			"G3", "a body may have any length", "httpapi/body.go",
 			`limit := min(c.route.body.limit, c.shared.maxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
 		},
 		{
-			"G3", "bodies that stall keep their memory", "httpapi/intake.go",
+			"G3", "bodies that stall keep their memory", "httpapi/body.go",
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},
 		{

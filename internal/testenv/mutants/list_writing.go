@@ -90,7 +90,7 @@ func ofAdmission() []mutant {
 			"refresher TestRecomputationsAreFew",
 		},
 		{
-			"E3", "batches are repeated as often as they fail", commit + "budget.go",
+			"E3", "batches are repeated as often as they fail", commit + "mutex.go",
 			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
 		},
 		{
@@ -128,7 +128,7 @@ func ofTransactions() []mutant {
 			`const Attempts = 3`, `const Attempts = 1`, store + "TestDeadlock",
 		},
 		{
-			"A2", "an unknown outcome is called unavailable", db + "commit.go",
+			"A2", "an unknown outcome is called unavailable", db + "tx.go",
 			`return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)`, `return fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)`, store + "TestCommitLost",
 		},
 		{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -102,4 +103,100 @@ func (l *Lookup) listing(ctx context.Context, q sqlx.QueryerContext, query, name
 	r = RolloverAt(cal, out.Board.ID, out.Board.Rules.Windows, open, out.Clock)
 	out.Periods = r.Current
 	return out, r, nil
+}
+
+// Known is a board at one version, and its current periods as the last batch found them. It is shared and never written
+// to. Whoever locks the board finds out whether it still holds. The zero value is a board of which nothing is known.
+type Known struct {
+	Board     leaderboard.Board // without the time when it was made
+	Calendar  leaderboard.Calendar
+	Periods   []int64
+	HasHidden bool // members may be hidden
+}
+
+// memoryBoards is how many boards a process remembers at least, of those that it has worked on last.
+const memoryBoards = 5000
+
+// Memory is what a process remembers of boards, by name. All methods may be called concurrently.
+type Memory struct{ boards *Recent[string, *Known] }
+
+// NewMemory returns one in which there is nothing.
+func NewMemory() *Memory { return &Memory{NewRecent[string, *Known](memoryBoards)} }
+
+// Get returns what is known of a board, and false with a zero Known when nothing is.
+func (m *Memory) Get(name string) (*Known, bool) {
+	if k, ok := m.boards.Get(name); ok {
+		return k, true
+	}
+	return &Known{}, false
+}
+
+// Put remembers a board.
+func (m *Memory) Put(k *Known) { m.boards.Put(k.Board.Name, k) }
+
+// Forget forgets a board.
+func (m *Memory) Forget(name string) { m.boards.Delete(name) }
+
+// Calendar returns the calendar of a board's rules, from memory when the same version is known.
+func (m *Memory) Calendar(b *leaderboard.Board) (leaderboard.Calendar, error) {
+	if k, ok := m.Get(b.Name); ok && k.Board.ID == b.ID && k.Board.Version == b.Version && k.Board.UpdatedTime == b.UpdatedTime {
+		return k.Calendar, nil
+	}
+	cal, err := b.Rules.Calendar()
+	if err != nil {
+		return cal, db.Wrap("board "+b.Name, err)
+	}
+	return cal, nil
+}
+
+// Recent is a map that forgets what was not asked for of late: when so many keys are new, those go that nobody asked for
+// since that happened last. It has at most twice as many. The zero value is not usable. All methods may be called
+// concurrently.
+type Recent[K comparable, V any] struct {
+	most int
+
+	mu       sync.Mutex
+	young    map[K]V
+	previous map[K]V
+}
+
+// NewRecent returns an empty map for about so many keys.
+func NewRecent[K comparable, V any](most int) *Recent[K, V] {
+	return &Recent[K, V]{most: most, young: map[K]V{}}
+}
+
+// Get returns the value of a key, and false when there is none.
+func (r *Recent[K, V]) Get(key K) (V, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if v, ok := r.young[key]; ok {
+		return v, true
+	}
+	v, ok := r.previous[key]
+	if ok {
+		r.put(key, v)
+	}
+	return v, ok
+}
+
+// Put sets the value of a key.
+func (r *Recent[K, V]) Put(key K, v V) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(key, v)
+}
+
+func (r *Recent[K, V]) put(key K, v V) {
+	if _, ok := r.young[key]; !ok && len(r.young) >= r.most {
+		r.previous, r.young = r.young, map[K]V{}
+	}
+	r.young[key] = v
+}
+
+// Delete forgets a key.
+func (r *Recent[K, V]) Delete(key K) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.young, key)
+	delete(r.previous, key)
 }

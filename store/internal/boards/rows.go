@@ -1,8 +1,8 @@
 // Package boards has the rows of boards and their periods, and what the clock of the database makes of them.
 //
 // Read rows.go (how a row becomes a board or a period), then rollover.go (which periods are current at a moment, which
-// have ended, and how that is written), memory.go (what a process remembers of boards), and lookup.go (a board with its
-// current periods, as readers ask for it).
+// have ended, and how that is written), and lookup.go (what a process remembers of boards, and a board with its
+// current periods as readers ask for it).
 package boards
 
 import (

@@ -9,16 +9,14 @@
 //
 // Read in the order of a submission:
 //
-//   - writer.go: what callers ask for, and how they wait for it
-//   - queue.go: what waits, and which requests become a batch
+//   - queue.go: what callers ask for, what waits, and which requests become a batch
 //   - admission.go: what may wait, by the time that it would take
 //   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
 //   - requests.go: the kinds of requests, and what each does to the boards that were locked
 //   - ahead.go: what is read for the next batch while this one is written
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
 //   - period.go: what a batch makes of a period and of its hidden entries, in memory
-//   - write.go, receipt.go: the statements that write it, and the answers that are kept for idempotency keys
-//   - mutex.go: one writer of this process at a time per board, and boards that somebody else keeps locked
-//   - budget.go: how much is tried again
+//   - write.go: the statements that write it, and the answers that are kept for idempotency keys
+//   - mutex.go: one writer of this process at a time per board, and boards that somebody else keeps locked, and how much is tried again
 //   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards
 package commit

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 
 	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
 )
 
 // Attempts bounds how often a transaction is tried that the server rolls back because others are in its way.
@@ -112,4 +115,98 @@ func NextResult(rows *sql.Rows) error {
 		return err
 	}
 	return errors.New("a statement of the batch has no answer")
+}
+
+// Commit ends a transaction. Without an answer to COMMIT until ctx ends, or with one that does not decide it, the outcome
+// is unknown.
+func (d *DB) Commit(ctx context.Context, tx interface{ Commit() error }) error {
+	if err := ctx.Err(); err != nil {
+		return err // nothing was sent
+	}
+	answer := make(chan error, 1)
+	d.commits.Go(func() { answer <- tx.Commit() }) // which only the limit of the connection bounds
+	select {
+	case err := <-answer:
+		return commitOutcome(err)
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, ctx.Err())
+	}
+}
+
+// NotDone returns the error of a transaction that was not committed: when the time of ctx was
+// up, whoever asked for it is told that nothing was done.
+func NotDone(ctx context.Context, err error) error {
+	if err == nil || isSentinel(err) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w: its time was up before it was committed: %w", leaderboard.ErrUnavailable, err)
+}
+
+// commitOutcome returns what the result of sending COMMIT means.
+func commitOutcome(err error) error {
+	if err == nil || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrTxDone) {
+		return err // the driver returns ErrBadConn only when it has sent nothing
+	}
+	if m, ok := meaningOf(number(err)); ok && m.decided {
+		return err
+	}
+	return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)
+}
+
+// Look is a REPEATABLE READ, READ ONLY transaction: all of its statements see one state. It begins in the packet of its
+// first statement and ends in that of its last one, which saves four round trips. It is used by one goroutine.
+type Look struct {
+	conn  *sql.Conn
+	begun bool
+	last  bool // the next statement is
+	ended bool // the last statement was sent, and COMMIT with it
+}
+
+// Look takes a connection for a transaction.
+func (d *DB) Look(ctx context.Context) (*Look, error) {
+	conn, err := d.Looks.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Look{conn: conn}, nil
+}
+
+// Last says that the next statement is the last one.
+func (l *Look) Last() { l.last = true }
+
+// QueryContext implements Querier. query is text built by hand, without arguments.
+func (l *Look) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return l.conn.QueryContext(ctx, l.packet(query), args...)
+}
+
+// QueryRowContext implements Querier.
+func (l *Look) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return l.conn.QueryRowContext(ctx, l.packet(query), args...)
+}
+
+// packet puts the beginning and the end of the transaction around a statement.
+func (l *Look) packet(query string) string {
+	if !l.begun {
+		l.begun = true
+		query = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;START TRANSACTION READ ONLY;" + query
+	}
+	if l.last {
+		l.ended = true
+		query += ";COMMIT"
+	}
+	return query
+}
+
+// End gives the connection back. A transaction that has not ended with its last statement, or may not have because that
+// failed, is ended first; when the server does not confirm that, the connection is dropped: nobody else must read what
+// was true for this one.
+func (l *Look) End(failed bool) {
+	if l.begun && (failed || !l.ended) {
+		ctx, cancel := context.WithTimeout(context.Background(), TidyTimeout)
+		defer cancel()
+		if _, err := l.conn.ExecContext(ctx, "ROLLBACK"); err != nil {
+			_ = l.conn.Raw(func(any) error { return driver.ErrBadConn })
+		}
+	}
+	_ = l.conn.Close()
 }
