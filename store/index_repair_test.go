@@ -210,6 +210,7 @@ func TestIndexBusyElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer conn.Close()
 		name := fmt.Sprintf("CONCAT('leaderboard-index-', LEFT(SHA2(DATABASE(), 256), 20), '-', %d)", c.ref.ID)
 		if _, err := conn.ExecContext(t.Context(), "DO GET_LOCK("+name+", 5)"); err != nil {
 			t.Fatal(err)
