@@ -121,6 +121,10 @@ func (c *call) run() (err error) {
 		}
 	}
 	served := c.start
+	if c.route.body.limit == 0 && c.r.ContentLength != 0 {
+		// net/http would wait for a body that nobody asked for before it sends a long answer, with the request's place taken.
+		c.w.Header().Set("Connection", "close")
+	}
 	if c.route.body.limit > 0 {
 		defer c.dropBody()
 		if err := c.letIn(); err != nil {

@@ -105,7 +105,11 @@ func TestDoors(t *testing.T) {
 	if d.all != d.limits.All {
 		t.Errorf("%d connections, want %d", d.all, d.limits.All)
 	}
-	for range d.limits.All {
+	d.limits.Own = 1
+	if d.enter(netip.MustParseAddr("192.0.2.1")) || !d.enter(netip.MustParseAddr("127.0.0.1")) || d.enter(netip.MustParseAddr("127.0.0.1")) {
+		t.Error("one more connection is not let in from this machine alone")
+	}
+	for range d.limits.All + d.limits.Own {
 		d.leave(netip.MustParseAddr("127.0.0.1"))
 	}
 	if d.all != 0 || len(d.from) != 0 {

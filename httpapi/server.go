@@ -19,6 +19,8 @@ import (
 // ConnLimits bound the connections that are open at once. What is beyond is answered with a problem, not kept waiting.
 type ConnLimits struct {
 	All int // of the process, 0: any number
+	// Own is how many more this machine may have, so that what watches over the process reaches it when All are taken.
+	Own int
 	// PerAddress is how many come from one IPv4 address or one /64 of IPv6, 0: any number. Loopback and Proxies have no
 	// such bound: many clients may be behind them.
 	PerAddress int
@@ -99,7 +101,11 @@ type doors struct {
 func (d *doors) enter(from netip.Addr) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.limits.All > 0 && d.all >= d.limits.All {
+	most := d.limits.All
+	if from.IsLoopback() {
+		most += d.limits.Own
+	}
+	if d.limits.All > 0 && d.all >= most {
 		return false
 	}
 	if d.bounded(from) {

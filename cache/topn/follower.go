@@ -287,7 +287,7 @@ func (f *Follower) write(b batch) error {
 // answers says whether Redis does, though with an error, or was not asked because MySQL failed.
 func answers(err error) bool {
 	var reply redis.Error
-	return errors.As(err, &reply) || errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded)
+	return errors.As(err, &reply) || PoolIsBusy(err) || errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded)
 }
 
 // apply brings the copy up to date with a batch.

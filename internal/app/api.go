@@ -193,8 +193,16 @@ func (w writer) Reopen(ctx context.Context, board string, periodID int64, member
 func (a *App) wireHealth() {
 	a.health = &readiness{mysql: a.mysqlHealth, watched: a.watch.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
 	if a.redis != nil {
-		a.health.redis = func(ctx context.Context) error { return a.redis.Ping(ctx).Err() }
+		a.health.redis = a.redisHealth
 	}
+}
+
+// redisHealth says nothing against Redis when it is this process that is busy.
+func (a *App) redisHealth(ctx context.Context) error {
+	if err := a.redis.Ping(ctx).Err(); !topn.PoolIsBusy(err) {
+		return err
+	}
+	return nil
 }
 
 func (a *App) mysqlHealth(ctx context.Context) error {
