@@ -119,17 +119,20 @@ func (l load) run() *loadResult {
 
 // connection asks and counts until it is ended, and returns what broke the connection.
 func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadResult) error {
-	w, err := dial(l.addr, l.length+answerLimit)
-	if err != nil {
-		return err
-	}
-	defer w.close()
+	var w *wire // not before it is needed: a server ends connections that ask nothing
 	var buf []byte
 	begin := start
 	for i := 0; ; i++ {
 		begin = l.pace(start, begin, i*l.conns+c)
 		if ended.Load() {
 			return nil
+		}
+		if w == nil {
+			var err error
+			if w, err = dial(l.addr, l.length+answerLimit); err != nil {
+				return err
+			}
+			defer w.close()
 		}
 		buf = l.request(c, i, buf[:0])
 		said, err := w.skim(buf)

@@ -97,12 +97,19 @@ func (l *lock) keep(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				l.mu.Lock()
-				_ = l.conn.PingContext(ctx) // held finds out
-				l.mu.Unlock()
+				l.pingOnce(ctx)
 			}
 		}
 	})
+}
+
+// pingOnce keeps the session alive; held finds out when it is not.
+func (l *lock) pingOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lockPing)
+	defer cancel()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.conn.PingContext(ctx)
 }
 
 // held returns an ErrLocked when the lock was lost.

@@ -38,11 +38,19 @@ func (m *Model) closeEnded(b *modelBoard) {
 func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPeriod {
 	var latest *modelPeriod
 	for _, p := range b.periods {
-		if p.Window == w && p.State == leaderboard.PeriodStateOpen && p.StartsAt <= now+leaderboard.ClockBack && (latest == nil || p.StartsAt > latest.StartsAt) {
+		if p.Window == w && p.State == leaderboard.PeriodStateOpen && p.StartsAt <= now+leaderboard.ClockBack && (latest == nil || latest.precedes(p, now)) {
 			latest = p
 		}
 	}
 	return latest
+}
+
+// precedes says whether of two open periods of a window the later one p is current: one that has begun goes first.
+func (l *modelPeriod) precedes(p *modelPeriod, now leaderboard.Micros) bool {
+	if (p.StartsAt <= now) != (l.StartsAt <= now) {
+		return p.StartsAt <= now
+	}
+	return p.StartsAt > l.StartsAt
 }
 
 func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micros) *modelPeriod {

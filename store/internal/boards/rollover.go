@@ -32,7 +32,7 @@ func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.W
 			r.Ended = append(r.Ended, p.ID)
 		} else if p.StartsAt > clock && p.StartsAt-clock > leaderboard.ClockBack {
 			continue // its time may come
-		} else if l, ok := latest[p.Window]; !ok || l.StartsAt < p.StartsAt {
+		} else if l, ok := latest[p.Window]; !ok || precedes(l, p, clock) {
 			latest[p.Window] = p
 		}
 	}
@@ -51,6 +51,15 @@ func RolloverAt(cal leaderboard.Calendar, boardID int64, windows []leaderboard.W
 		}
 	}
 	return r
+}
+
+// precedes says whether of two open periods the second is current rather than the first: the later one, but one that has
+// begun ahead of one that has not. Only a clock that leapt leaves such two open.
+func precedes(first, second leaderboard.Period, clock leaderboard.Micros) bool {
+	if begun := second.StartsAt <= clock; begun != (first.StartsAt <= clock) {
+		return begun
+	}
+	return first.StartsAt < second.StartsAt
 }
 
 // Due says whether there is anything to write.

@@ -242,7 +242,7 @@ func (b *batch) tryAll(ctx context.Context) error {
 		if db.ConnectionLost(err) && !reconnected {
 			reconnected, again = true, true
 		}
-		if !again || ctx.Err() != nil || !b.retries.spend() {
+		if !again || ctx.Err() != nil || !lockWait && !b.retries.spend() { // few wait for locks, none more often than Attempts
 			return db.Translate(context.Background(), "batch", err)
 		}
 		b.db.Log.Debug("batch is repeated", "board", b.queue.board, "attempt", attempt, "error", err)

@@ -84,6 +84,9 @@ func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Cont
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	// The session has the locks of others too: it does not end with a caller who leaves.
+	ctx, cancelWork := context.WithTimeout(context.WithoutCancel(ctx), TidyTimeout)
+	defer cancelWork()
 	if l.conn != nil && l.outdated() {
 		l.drop()
 	}
