@@ -45,12 +45,12 @@ func (b *modelBoard) open(w leaderboard.Window, now leaderboard.Micros) *modelPe
 	return latest
 }
 
-// precedes says whether of two open periods of a window the later one p is current: one that has begun goes first.
-func (l *modelPeriod) precedes(p *modelPeriod, now leaderboard.Micros) bool {
-	if (p.StartsAt <= now) != (l.StartsAt <= now) {
-		return p.StartsAt <= now
+// precedes says whether of two open periods of a window the other one is current: one that has begun goes first.
+func (p *modelPeriod) precedes(other *modelPeriod, now leaderboard.Micros) bool {
+	if begun := other.StartsAt <= now; begun != (p.StartsAt <= now) {
+		return begun
 	}
-	return p.StartsAt > l.StartsAt
+	return other.StartsAt > p.StartsAt
 }
 
 func (m *Model) begin(b *modelBoard, w leaderboard.Window, now leaderboard.Micros) *modelPeriod {
