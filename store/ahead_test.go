@@ -72,7 +72,7 @@ func newAheadRace(t *testing.T, dsn string, policy leaderboard.Policy, waits sto
 }
 
 // writes returns how many servers are writing entries.
-func (r *aheadRace) writes() int { return waiting(r.t, r.db, "%INSERT INTO entries%") }
+func (r *aheadRace) writes() int { return waiting(r.t, r.db, "INSERT INTO entries") }
 
 // between has the second server do something that waits for the board, which it then gets before the first one's next
 // batch does, and lets both go on.
@@ -80,7 +80,7 @@ func (r *aheadRace) between(do func(s *store.Store) error) {
 	r.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- do(r.servers[1]) }()
-	eventually(r.t, "the second server waits for the board", func() bool { return waiting(r.t, r.db, "%boards%FOR UPDATE%") > 0 })
+	eventually(r.t, "the second server waits for the board", func() bool { return waiting(r.t, r.db, "boards", "FOR UPDATE") > 0 })
 	r.release()
 	if err := await(r.t, "the second server", done); err != nil {
 		r.t.Error(err)

@@ -384,7 +384,7 @@ func TestClockUnderLock(t *testing.T) {
 		}()
 		watch := connect(t, dsn)
 		eventually(t, "the writer waits for the lock", func() bool {
-			return waiting(t, watch, "%"+hex.EncodeToString([]byte(name))+"%FOR UPDATE%") > 0
+			return waiting(t, watch, hex.EncodeToString([]byte(name)), "FOR UPDATE") > 0
 		})
 		before, err := s.Now(t.Context())
 		if err != nil {

@@ -45,7 +45,7 @@ func TestHideEverywhereGoesOn(t *testing.T) {
 				failed <- err
 			}()
 			eventually(t, "Hide waits for the board in the middle", func() bool {
-				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, has_hidden FROM boards%") > 0
+				return scoreOf(t, s, first, "m") == -1 && waiting(t, db, "SELECT id, has_hidden FROM boards") > 0
 			})
 			cancel()
 			if err := await(t, "Hide", failed); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
@@ -133,7 +133,7 @@ func TestHidingKeepsNothingWaiting(t *testing.T) {
 		defer cancel()
 		swept := make(chan error, 1)
 		go func() { swept <- s.Sweep(ctx) }()
-		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards%") > 0 })
+		eventually(t, "the sweep waits for the first board", func() bool { return waiting(t, db, "SELECT id, has_hidden FROM boards") > 0 })
 		for _, left := range []string{"idempotency_keys", "hidden_members WHERE board_id > 0 AND state = 'hiding'"} {
 			if n := count(t, db, left); n > 0 {
 				t.Errorf("%d rows are left of %s", n, left)

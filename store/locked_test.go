@@ -38,15 +38,13 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 		}
 		watch := connect(t, dsn)
 		eventually(t, "few connections wait for locks", func() bool {
-			var waiting, tries int
-			err := watch.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM information_schema.innodb_trx t "+
-				"JOIN information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE p.db = DATABASE() AND t.trx_state = 'LOCK WAIT'").Scan(&waiting)
+			waits, tries := waiting(t, watch, "FOR UPDATE"), 0
 			for i := range locked {
 				if s.Barred(fmt.Sprint("locked", i)) {
 					tries++
 				}
 			}
-			return err == nil && waiting <= 2 && tries == locked
+			return waits <= 2 && tries == locked
 		})
 		for range 20 {
 			if _, err := s.Submit(t.Context(), one("free", "", "m", 1)); err != nil {

@@ -86,15 +86,16 @@ func TestMigrateWaitsOn(t *testing.T) {
 	}
 	a := startApp(t, dsn, "")
 	apptest.Eventually(t, func() string {
-		var id int64
-		const waiting = "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND info LIKE '%GET_LOCK%' AND id <> CONNECTION_ID() LIMIT 1"
-		if err := db.QueryRowContext(t.Context(), waiting).Scan(&id); err != nil {
-			return "it does not wait for the lock: " + err.Error()
+		processes, err := testenv.Processes(t.Context(), db)
+		for _, p := range processes {
+			if strings.Contains(p.Statement, "GET_LOCK") {
+				if _, err := db.ExecContext(t.Context(), fmt.Sprint("KILL ", p.ID)); err != nil {
+					return err.Error()
+				}
+				return ""
+			}
 		}
-		if _, err := db.ExecContext(t.Context(), fmt.Sprint("KILL ", id)); err != nil {
-			return err.Error()
-		}
-		return ""
+		return fmt.Sprint("it does not wait for the lock: ", err)
 	})
 	apptest.Eventually(t, func() string {
 		if !strings.Contains(a.log.String(), "the schema waits for MySQL") {
