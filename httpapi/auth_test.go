@@ -120,3 +120,13 @@ func TestParseScope(t *testing.T) {
 		}
 	}
 }
+
+// TestCallerOfAChange: who asked for a change travels in its context.
+func TestCallerOfAChange(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	e.do(ask{method: "DELETE", path: "/v1/boards/b", key: adminKey}).want(204)
+	if got := e.fake.caller.Key; got != "admin" {
+		t.Errorf("the change was asked for by %q", got)
+	}
+}

@@ -76,6 +76,7 @@ type call struct {
 	ctx    context.Context // ends when the client goes or the request's time is up
 	path   segments
 	scope  Scope // of the key, "" without one
+	caller leaderboard.Caller
 	query  query
 	bad    []inputError // what is wrong with the parameters, collected so that all of it is told at once
 	status int          // of the answer, 0 before it
@@ -114,6 +115,7 @@ func (c *call) run() (err error) {
 		if err = allow(c.scope, c.route.access.needs()); err != nil {
 			return err
 		}
+		c.caller.Key = string(c.scope)
 	}
 	if !c.route.anyQuery {
 		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err != nil {
@@ -143,6 +145,9 @@ func (c *call) run() (err error) {
 		c.extendDeadlines()
 	}
 	c.deadline.parent = c.r.Context()
+	if c.route.method != http.MethodGet {
+		c.deadline.parent = leaderboard.WithCaller(c.deadline.parent, c.caller)
+	}
 	c.deadline.at = served.Add(c.shared.requestTimeout + c.route.extraTime)
 	c.ctx = &c.deadline
 	defer c.deadline.end()

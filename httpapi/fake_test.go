@@ -18,9 +18,10 @@ type fake struct {
 	*storetest.Model
 
 	mu     sync.Mutex
-	writes int              // how often anything was changed
-	fail   map[string]error // by method
-	panics bool             // every method does
+	writes int                // how often anything was changed
+	caller leaderboard.Caller // of the last deletion of a board
+	fail   map[string]error   // by method
+	panics bool               // every method does
 
 	source   leaderboard.Source
 	stale    bool
@@ -83,6 +84,7 @@ func (f *fake) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, af
 }
 
 func (f *fake) DeleteBoard(ctx context.Context, name string) error {
+	f.caller = leaderboard.CallerOf(ctx)
 	return f.wrote(f.Model.DeleteBoard(ctx, name))
 }
 

@@ -70,7 +70,7 @@ func (h *hiddenHandlers) hide(c *call) error {
 	if err := c.decode(&body, false, &emptiness{nonEmpty: []string{"actor"}}); err != nil {
 		return err
 	}
-	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, string(c.scope))
+	r.Reason, r.Actor = body.Reason, cmp.Or(body.Actor, c.caller.Key)
 	hide, err := h.hidden.Hide(c.ctx, r)
 	if err != nil {
 		return writeError(err)
@@ -85,7 +85,7 @@ func (h *hiddenHandlers) restore(c *call) error {
 	if err != nil {
 		return err
 	}
-	r.Reason, r.Actor = reason, cmp.Or(actor, string(c.scope))
+	r.Reason, r.Actor = reason, cmp.Or(actor, c.caller.Key)
 	if broken := leaderboard.AsRule(r.CheckRestore()); broken != nil { // these came as parameters
 		bad := make([]inputError, len(broken.Fields))
 		for i, f := range broken.Fields {

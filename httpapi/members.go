@@ -159,7 +159,7 @@ func (h *memberHandlers) erase(c *call) error {
 	// The rest of the time is for the answer.
 	ctx, cancel := context.WithTimeout(c.ctx, c.shared.requestTimeout*4/5)
 	defer cancel()
-	f, err := h.eraser.Forget(ctx, id, string(c.scope))
+	f, err := h.eraser.Forget(ctx, id, c.caller.Key)
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func (h *runHandlers) rebuild(c *call) error {
 	if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 		return leaderboard.ErrNotDerived
 	}
-	run, finished, err := h.rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, string(c.scope))
+	run, finished, err := h.rebuilds.Start(c.ctx, ref, kind, leaderboard.RunReasonAdmin, c.caller.Key)
 	if err != nil {
 		return err
 	}

@@ -211,7 +211,7 @@ func (h *scoreHandlers) remove(c *call) error {
 	}
 	var receipt leaderboard.Receipt
 	if reopen {
-		receipt, err = h.writer.Reopen(c.ctx, board, periodID, id, string(c.scope))
+		receipt, err = h.writer.Reopen(c.ctx, board, periodID, id, c.caller.Key)
 	} else {
 		receipt, err = h.writer.Remove(c.ctx, board, periodID, id)
 	}

@@ -1,0 +1,24 @@
+package leaderboard
+
+import "context"
+
+// Caller is who asked for a change, as records of it show. It travels with the context, since everything between the
+// request and the transaction that records it would only pass it on.
+type Caller struct {
+	Key       string // id of the key; the scope of one from the settings; "" for the service itself
+	RequestID string // of the request; "" when there was none
+}
+
+// callerKey is the key of a Caller in a context.
+type callerKey struct{}
+
+// WithCaller returns a context in which CallerOf finds c.
+func WithCaller(ctx context.Context, c Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// CallerOf returns who asked for what is done with a context, the zero Caller when it does not say.
+func CallerOf(ctx context.Context) Caller {
+	c, _ := ctx.Value(callerKey{}).(Caller)
+	return c
+}
