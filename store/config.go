@@ -23,7 +23,7 @@ type Config struct {
 	// ReadTimeout and WriteTimeout bound each wait on the socket. Default 10s; ReadTimeout must exceed LockWait.
 	ReadTimeout, WriteTimeout time.Duration
 	// WriteWait is how long a request to write may wait until it is sent; what has to be expected to take longer, or does,
-	// is a *leaderboard.OverloadError. When nothing waits for a board, a request for it always may. Default 5s.
+	// is a *leaderboard.OverloadError. When nothing waits for a board, a request for it always may. Default 7s.
 	WriteWait time.Duration
 	// WriteMemory is how many bytes the requests that wait may take, roughly, over all boards. Default 64 MiB.
 	WriteMemory int64
@@ -66,7 +66,7 @@ func (c Config) withDefaults() Config {
 	c.LockWait = max(time.Second, c.LockWait.Truncate(time.Second))
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
-	c.WriteWait = cmp.Or(c.WriteWait, 5*time.Second)
+	c.WriteWait = cmp.Or(c.WriteWait, 7*time.Second)
 	c.WriteMemory = cmp.Or(c.WriteMemory, 64<<20)
 	c.BatchRows = cmp.Or(c.BatchRows, 500)
 	c.KeyTTL = cmp.Or(c.KeyTTL, 24*time.Hour)

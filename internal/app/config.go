@@ -59,7 +59,7 @@ func (Config) String() string { return "the configuration" }
 func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 12 * time.Second,
-		BatchRows: 500, WriteWait: 5 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
+		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",
 	}

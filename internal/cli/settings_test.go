@@ -214,7 +214,7 @@ func TestPrecedence(t *testing.T) {
 		want app.Config
 	}{
 		"defaults": {nil, nil, app.Config{
-			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 5 * time.Second, ChangeTTL: time.Hour,
+			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
 			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			LogFormat: "text", LogLevel: "info",
 		}},
