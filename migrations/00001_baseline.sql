@@ -187,6 +187,25 @@ CREATE TABLE IF NOT EXISTS erasures (
     KEY erasures_age (started_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE IF NOT EXISTS submissions (
+    board_id       BIGINT        NOT NULL,
+    recorded_at    DATETIME(6)   NOT NULL COMMENT 'database clock of the batch',
+    id             BIGINT        NOT NULL COMMENT 'random, then in order: tells apart what was recorded at the same time',
+    member         VARBINARY(64) NOT NULL COMMENT 'of an erased member a random name, see erasures',
+    status         VARBINARY(16) NOT NULL COMMENT 'applied, unchanged, rejected',
+    score          BIGINT        NOT NULL COMMENT 'as it was submitted; with policy sum the amount',
+    tiebreak       BIGINT        NULL COMMENT 'as it was submitted, fields packed; NULL: none was',
+    previous_score BIGINT        NULL COMMENT 'of the entry before, in the first window; NULL: there was none',
+    new_score      BIGINT        NULL COMMENT 'of the entry after it; NULL: there is none',
+    seq            BIGINT        NOT NULL COMMENT 'of the first window after it',
+    code           VARBINARY(64) NOT NULL DEFAULT '' COMMENT 'of the rule that a rejected one broke',
+    detail         VARCHAR(300)  NOT NULL DEFAULT '' COMMENT 'of the same',
+    actor          VARCHAR(128)  NOT NULL DEFAULT '' COMMENT 'id of the key',
+    request_id     VARBINARY(128) NOT NULL DEFAULT '',
+    PRIMARY KEY (board_id, recorded_at, id),
+    KEY submissions_member (member, board_id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 -- Views for people at an SQL prompt: docs/sql.md. The service uses none of them. They have names as text, compared
 -- exactly, and scores as they were submitted; boards and periods that are being deleted are left out.
 
@@ -244,6 +263,7 @@ WHERE b.state = 'open' AND p.state <> 'deleting';
 DROP VIEW IF EXISTS period_counts;
 DROP VIEW IF EXISTS hidden_scores;
 DROP VIEW IF EXISTS scores;
+DROP TABLE IF EXISTS submissions;
 DROP TABLE IF EXISTS erasures;
 DROP TABLE IF EXISTS friends;
 DROP TABLE IF EXISTS friend_lists;

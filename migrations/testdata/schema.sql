@@ -192,3 +192,22 @@ CREATE TABLE `schema_baseline` (
 
 CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 
+CREATE TABLE `submissions` (
+  `board_id` bigint NOT NULL,
+  `recorded_at` datetime(6) NOT NULL COMMENT 'database clock of the batch',
+  `id` bigint NOT NULL COMMENT 'random, then in order: tells apart what was recorded at the same time',
+  `member` varbinary(64) NOT NULL COMMENT 'of an erased member a random name, see erasures',
+  `status` varbinary(16) NOT NULL COMMENT 'applied, unchanged, rejected',
+  `score` bigint NOT NULL COMMENT 'as it was submitted; with policy sum the amount',
+  `tiebreak` bigint DEFAULT NULL COMMENT 'as it was submitted, fields packed; NULL: none was',
+  `previous_score` bigint DEFAULT NULL COMMENT 'of the entry before, in the first window; NULL: there was none',
+  `new_score` bigint DEFAULT NULL COMMENT 'of the entry after it; NULL: there is none',
+  `seq` bigint NOT NULL COMMENT 'of the first window after it',
+  `code` varbinary(64) NOT NULL DEFAULT '' COMMENT 'of the rule that a rejected one broke',
+  `detail` varchar(300) NOT NULL DEFAULT '' COMMENT 'of the same',
+  `actor` varchar(128) NOT NULL DEFAULT '' COMMENT 'id of the key',
+  `request_id` varbinary(128) NOT NULL DEFAULT '',
+  PRIMARY KEY (`board_id`,`recorded_at`,`id`),
+  KEY `submissions_member` (`member`,`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
