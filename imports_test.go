@@ -104,8 +104,9 @@ func importRules() []importRule {
 			"github.com/testcontainers/testcontainers-go/...",
 		}},
 		{dir: "internal/testenv/run", may: []string{"leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
-		{dir: "internal/testenv/stress"},
-		{dir: "internal/testenv/mutants"},
+		{dir: "internal/testenv/program"},
+		{dir: "internal/testenv/stress", may: []string{"leaderboard/internal/testenv/program"}},
+		{dir: "internal/testenv/mutants", may: []string{"leaderboard/internal/testenv/program"}},
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",

@@ -16,14 +16,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"leaderboard/internal/testenv/program"
 )
 
 // mutant is a broken line.
@@ -58,43 +58,12 @@ type options struct {
 }
 
 func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run returns the exit status: 0 when every test turned red.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := readOptions(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		return 2
-	}
-	survived, err := breakAll(ctx, o, stdout)
-	if err != nil {
-		fmt.Fprintln(stderr, "mutants:", err)
-		return 1
-	}
-	return min(survived, 1)
-}
-
-func readOptions(args []string, stderr io.Writer) (options, error) {
-	var o options
-	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	only := f.String("only", "", "regular expression: mutants whose promise, name, file or test match it (default: all)")
-	f.StringVar(&o.notes, "notes", ".mutants.tsv", "file of what was found; delete it to begin again")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "limit of one run of a test; one that takes longer is red")
-	if err := f.Parse(args); err != nil {
-		return o, err
-	}
-	var err error
-	if o.only, err = regexp.Compile(*only); err != nil {
-		fmt.Fprintln(stderr, "only:", err)
-	}
-	return o, err
+	o := options{only: new(regexp.Regexp)}
+	flag.TextVar(o.only, "only", regexp.MustCompile(""), "regular expression: mutants whose promise, name, file or test match it (default: all)")
+	flag.StringVar(&o.notes, "notes", ".mutants.tsv", "file of what was found; delete it to begin again")
+	flag.DurationVar(&o.timeout, "timeout", 2*time.Minute, "limit of one run of a test; one that takes longer is red")
+	flag.Parse()
+	program.Main(func(ctx context.Context) (int, error) { return breakAll(ctx, o, os.Stdout) })
 }
 
 // breakAll tries the mutants package by package, prints what became of each, and returns how many did no harm.
@@ -108,7 +77,7 @@ func breakAll(ctx context.Context, o options, stdout io.Writer) (survived int, e
 	if err != nil {
 		return 0, err
 	}
-	defer notes.close()
+	defer notes.Close()
 	began := time.Now()
 	var all []verdict
 	for _, group := range byPackage(o.only) {
@@ -148,7 +117,7 @@ func byPackage(only *regexp.Regexp) [][]mutant {
 }
 
 // breakPackage wants the tests of one package green, and then red one after the other.
-func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, notes *notes, stdout io.Writer) ([]verdict, error) {
+func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, notes notes, stdout io.Writer) ([]verdict, error) {
 	dir := group[0].packageOf()
 	whole, err := t.build(ctx, dir)
 	if err != nil {
@@ -161,13 +130,13 @@ func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, note
 	}
 	slices.Sort(tests)
 	tests = slices.Compact(tests)
-	green := verdict{mutant: mutant{name: dir, test: dir + " " + strings.Join(tests, "|")}, key: whole.id}
+	green := verdict{mutant: mutant{name: dir, test: dir + " " + strings.Join(tests, "|")}, key: whole.ID}
 	if _, ok := notes.find(&green); !ok {
-		began := time.Now()
-		if out, err := whole.test(ctx, "^("+strings.Join(tests, "|")+")$", 4*o.timeout); err != nil {
+		out, took, err := test(ctx, &whole, "^("+strings.Join(tests, "|")+")$", 4*o.timeout)
+		if err != nil {
 			return nil, errors.Join(ctx.Err(), fmt.Errorf("unbroken, the tests of %s fail: %w\n%s", dir, err, out))
 		}
-		green.what, green.took = verdictGreen, time.Since(began)
+		green.what, green.took = verdictGreen, took
 		if err := notes.add(&green); err != nil {
 			return nil, err
 		}
@@ -175,7 +144,7 @@ func (t *tree) breakPackage(ctx context.Context, o options, group []mutant, note
 	}
 	var verdicts []verdict
 	for _, m := range group {
-		v := verdict{mutant: m, key: whole.id}
+		v := verdict{mutant: m, key: whole.ID}
 		if found, ok := notes.find(&v); ok {
 			verdicts = append(verdicts, found)
 			continue
@@ -207,18 +176,23 @@ func (t *tree) breakOne(ctx context.Context, o options, v *verdict) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o644)) }()
-	program, err := t.build(ctx, v.packageOf())
+	broke, err := t.build(ctx, v.packageOf())
 	if err != nil {
 		v.what = verdictNone
 		return errors.Join(ctx.Err(), os.WriteFile(filepath.Join(os.TempDir(), "leaderboard-mutant.log"), []byte(err.Error()), 0o644))
 	}
-	began := time.Now()
-	out, failed := program.test(ctx, pattern(v.testName()), o.timeout)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	out, took, failed := test(ctx, &broke, pattern(v.testName()), o.timeout)
+	v.took, v.what = took, judge(v.testName(), out, failed)
+	return ctx.Err()
+}
+
+// test runs tests of a program until one fails. It is an error, too, when there are none.
+func test(ctx context.Context, p *program.Program, pattern string, timeout time.Duration) (string, time.Duration, error) {
+	out, took, err := p.Run(ctx, pattern, timeout, []string{"-test.failfast"}, nil)
+	if err == nil && strings.Contains(out, "no tests to run") {
+		err = fmt.Errorf("no test is called %s", pattern)
 	}
-	v.took, v.what = time.Since(began), judge(v.testName(), out, failed)
-	return nil
+	return out, took, err
 }
 
 // pattern returns the regular expression that names one test, or one subtest.

@@ -97,11 +97,11 @@ func TestVerdictsAreKept(t *testing.T) {
 	if err := errors.Join(n.add(&red), n.add(&green)); err != nil {
 		t.Fatal(err)
 	}
-	n.close()
+	n.Close()
 	if n, err = openNotes(path); err != nil {
 		t.Fatal(err)
 	}
-	defer n.close()
+	defer n.Close()
 	if got, ok := n.find(&verdict{mutant: red.mutant, key: "k"}); !ok || got.took != time.Second {
 		t.Errorf("the red one: %+v, %t", got, ok)
 	}

@@ -6,12 +6,13 @@ import (
 	gobuild "go/build"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"leaderboard/internal/testenv/program"
 )
 
 // circumstance is a day or a machine on which the tests have to pass as on any other.
@@ -41,35 +42,36 @@ func circumstances() []circumstance {
 	}
 }
 
-// days runs each program once under each circumstance that o.only names, and returns the number of failed runs.
-func days(ctx context.Context, o options, programs []program, env []string, notes *notes, stdout io.Writer) (failures int, err error) {
-	only, err := regexp.Compile(o.only)
-	if err != nil {
+// days runs each program once under each circumstance that o.only names, and returns the number of failed tests.
+func days(ctx context.Context, o options, programs []pkg, notes *program.Notes, stdout io.Writer) (failures int, err error) {
+	// What starts servers for a command.
+	if _, err := program.GoTool(ctx, ".", "build", "-o", filepath.Join(o.dir, "bin", "testenv"), "./internal/testenv/run"); err != nil {
 		return 0, err
 	}
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "circumstance\tpackages\tfailing tests")
 	for _, c := range circumstances() {
-		if !only.MatchString(c.name) {
+		if !o.only.MatchString(c.name) {
 			continue
 		}
 		var failed []string
 		for _, p := range programs {
-			p.id += "-" + regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(c.name, "_")
-			if len(notes.of(p)) == 0 {
-				n, err := p.run(ctx, o, c.environment(env, time.Now()), 1, c.wrap(o)...)
+			p.ID += "-" + regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(c.name, "_")
+			if len(notes.Of(p.ID)) == 0 {
+				p.Env = c.environment(p.Env, time.Now())
+				n, err := p.run(ctx, o, 1, c.wrap(o)...)
 				if ctx.Err() != nil {
 					return failures, t.Flush()
 				}
 				if err != nil {
 					return failures, err
 				}
-				if err := notes.add(n); err != nil {
+				if err := notes.Add(n); err != nil {
 					return failures, err
 				}
-				fmt.Fprintf(stdout, "%s  %s: %s  %s\n", time.Now().Format(time.TimeOnly), c.name, p.name, n)
+				fmt.Fprintf(stdout, "%s  %s: %s  %s\n", time.Now().Format(time.TimeOnly), c.name, p.name, show(n))
 			}
-			for _, test := range notes.of(p)[0].failed {
+			for _, test := range strings.Fields(notes.Of(p.ID)[0].Said) {
 				failed = append(failed, p.name+" "+test)
 				failures++
 			}
@@ -125,13 +127,4 @@ func unset(env []string, name string) []string {
 		}
 	}
 	return out
-}
-
-// buildServers builds the program that starts servers for a command.
-func buildServers(ctx context.Context, o options) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(o.dir, "bin", "testenv"), "./internal/testenv/run")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	return nil
 }

@@ -15,16 +15,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"syscall"
 	"time"
+
+	"leaderboard/internal/testenv/program"
 )
 
 // options are what the command line says.
@@ -34,63 +34,32 @@ type options struct {
 	slice    time.Duration // 0: until all is done
 	timeout  time.Duration // of one run
 	dir      string
-	tests    string // a regular expression; "" for all
-	days     bool   // one run under each circumstance, in place of many beside busy threads
-	only     string // a regular expression that names circumstances
+	tests    string         // a regular expression; "" for all
+	days     bool           // one run under each circumstance, in place of many beside busy threads
+	only     *regexp.Regexp // names circumstances
 	packages []string
 }
 
 func main() {
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run returns the exit status: 0 when every run that is noted succeeded, 1 when one failed or nothing could be run.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := readOptions(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		return 2
-	}
-	// The busy threads and the one that waits for the tests, whatever GOMAXPROCS says: that is meant for the tests.
-	runtime.GOMAXPROCS(o.threads + 1)
-	failures, err := stress(ctx, o, stdout)
-	if err != nil {
-		fmt.Fprintln(stderr, "stress:", err)
-		return 1
-	}
-	return min(failures, 1)
-}
-
-func readOptions(args []string, stderr io.Writer) (options, error) {
-	var o options
-	f := flag.NewFlagSet("stress", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	f.IntVar(&o.count, "n", 20, "runs of each package")
-	f.IntVar(&o.threads, "busy", runtime.NumCPU(), "threads that keep the machine busy meanwhile")
-	f.DurationVar(&o.slice, "for", 0, "start no run after this time; the next call goes on (default: until all is done)")
-	f.DurationVar(&o.timeout, "timeout", 20*time.Minute, "limit of one run")
-	f.StringVar(&o.dir, "dir", ".stress", "folder of the notes and of the output of failed runs; delete it to start anew")
-	f.StringVar(&o.tests, "run", "", "regular expression that names the tests to run (default: all)")
-	f.BoolVar(&o.days, "days", false, "one run on each of several days and machines, on an idle machine; the databases' clocks take libfaketime")
-	f.StringVar(&o.only, "only", "", "with -days: regular expression that names some of them")
-	f.Usage = func() {
-		fmt.Fprintln(stderr, "usage: stress [FLAG ...] [PACKAGE ...]")
-		f.PrintDefaults()
-	}
-	if err := f.Parse(args); err != nil {
-		return options{}, err
-	}
+	o := options{only: new(regexp.Regexp)}
+	flag.IntVar(&o.count, "n", 20, "runs of each package")
+	flag.IntVar(&o.threads, "busy", runtime.NumCPU(), "threads that keep the machine busy meanwhile")
+	flag.DurationVar(&o.slice, "for", 0, "start no run after this time; the next call goes on (default: until all is done)")
+	flag.DurationVar(&o.timeout, "timeout", 20*time.Minute, "limit of one run")
+	flag.StringVar(&o.dir, "dir", ".stress", "folder of the notes and of the output of failed runs; delete it to start anew")
+	flag.StringVar(&o.tests, "run", "", "regular expression that names the tests to run (default: all)")
+	flag.BoolVar(&o.days, "days", false, "one run on each of several days and machines, on an idle machine; the databases' clocks take libfaketime")
+	flag.TextVar(o.only, "only", regexp.MustCompile(""), "with -days: regular expression that names some of them")
+	flag.Parse()
 	if o.days {
 		o.threads = 0
 	}
-	if o.packages = f.Args(); len(o.packages) == 0 {
+	if o.packages = flag.Args(); len(o.packages) == 0 {
 		o.packages = []string{"./..."}
 	}
-	return o, nil
+	// The busy threads and the one that waits for the tests, whatever GOMAXPROCS says: that is meant for the tests.
+	runtime.GOMAXPROCS(o.threads + 1)
+	program.Main(func(ctx context.Context) (int, error) { return stress(ctx, o, os.Stdout) })
 }
 
 // stress runs what is not yet run, prints the table, and returns the number of failed runs.
@@ -103,50 +72,47 @@ func stress(ctx context.Context, o options, stdout io.Writer) (failures int, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
 	}
-	programs, env, err := build(ctx, o)
+	programs, err := build(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	notes, err := openNotes(filepath.Join(dir, "runs.tsv"))
+	notes, err := program.OpenNotes(filepath.Join(dir, "runs.tsv"))
 	if err != nil {
 		return 0, err
 	}
-	defer notes.close()
+	defer notes.Close()
 	if o.days {
-		if err := buildServers(ctx, o); err != nil {
-			return 0, err
-		}
-		return days(ctx, o, programs, env, notes, stdout)
+		return days(ctx, o, programs, notes, stdout)
 	}
-	if err := rounds(ctx, o, programs, env, notes, stdout); err != nil {
+	if err := rounds(ctx, o, programs, notes, stdout); err != nil {
 		return 0, err
 	}
 	return table(stdout, programs, notes), nil
 }
 
 // rounds runs every program that has runs left once, again and again, until none has or the time is over.
-func rounds(ctx context.Context, o options, programs []program, env []string, notes *notes, stdout io.Writer) error {
+func rounds(ctx context.Context, o options, programs []pkg, notes *program.Notes, stdout io.Writer) error {
 	end := time.Now().Add(o.slice)
 	for round := 1; round <= o.count; round++ {
 		for _, p := range programs {
-			done := len(notes.of(p))
+			done := len(notes.Of(p.ID))
 			if done >= round {
 				continue
 			}
 			if ctx.Err() != nil || (o.slice > 0 && time.Now().After(end)) {
 				return nil //nolint:nilerr // the time is over, which is no failure
 			}
-			n, err := p.run(ctx, o, env, done+1)
+			n, err := p.run(ctx, o, done+1)
 			if ctx.Err() != nil {
 				return nil //nolint:nilerr // broken off, which says nothing
 			}
 			if err != nil {
 				return err
 			}
-			if err := notes.add(n); err != nil {
+			if err := notes.Add(n); err != nil {
 				return err
 			}
-			fmt.Fprintf(stdout, "%s  %s %d/%d  %s\n", time.Now().Format(time.TimeOnly), p.name, done+1, o.count, n)
+			fmt.Fprintf(stdout, "%s  %s %d/%d  %s\n", time.Now().Format(time.TimeOnly), p.name, done+1, o.count, show(n))
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"leaderboard/internal/testenv/program"
 )
 
 func TestFailingTestsAreNamed(t *testing.T) {
@@ -27,14 +29,14 @@ func TestFailingTestsAreNamed(t *testing.T) {
 }
 
 // fake returns a test program that fails with "--- FAIL: TestOdd" every second time.
-func fake(t *testing.T, dir, id string) program {
+func fake(t *testing.T, dir, id string) pkg {
 	t.Helper()
 	path := filepath.Join(dir, "fake.test")
 	script := "#!/bin/sh\necho . >>runs\n[ $(($(wc -l <runs) % 2)) = 0 ] || { echo '--- FAIL: TestOdd (0s)'; exit 1; }\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return program{name: "fake", dir: dir, path: path, id: id}
+	return pkg{program.Program{Dir: dir, Path: path, Env: os.Environ(), ID: id}, "fake"}
 }
 
 // TestRunsAreTakenUpAgain: a second call goes on where the first stopped, and another program begins from scratch.
@@ -43,15 +45,15 @@ func TestRunsAreTakenUpAgain(t *testing.T) {
 	dir := t.TempDir()
 	call := func(id string, count int) (out string, failures, runs int) {
 		t.Helper()
-		n, err := openNotes(filepath.Join(dir, "runs.tsv"))
+		n, err := program.OpenNotes(filepath.Join(dir, "runs.tsv"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer n.close()
+		defer n.Close()
 		var said bytes.Buffer
-		programs := []program{fake(t, dir, id)}
+		programs := []pkg{fake(t, dir, id)}
 		o := options{count: count, threads: 1, timeout: time.Minute, dir: dir}
-		if err := rounds(t.Context(), o, programs, os.Environ(), n, &said); err != nil {
+		if err := rounds(t.Context(), o, programs, n, &said); err != nil {
 			t.Fatal(err)
 		}
 		failures = table(&said, programs, n)
@@ -101,25 +103,5 @@ func TestCircumstances(t *testing.T) {
 	}
 	for _, c := range circumstances() {
 		c.environment(nil, now)
-	}
-}
-
-// TestIdentity: a change of the program, or of the tests that are chosen, is another program.
-func TestIdentity(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "p.test")
-	seen := map[string]bool{}
-	for _, text := range []string{"a", "b"} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, tests := range []string{"", "TestA"} {
-			id, err := identify(tests, []string{path})
-			again, err2 := identify(tests, []string{path})
-			if err != nil || err2 != nil || id != again || seen[id] {
-				t.Errorf("%s of %q: %s, then %s, %v, %v", tests, text, id, again, err, err2)
-			}
-			seen[id] = true
-		}
 	}
 }
