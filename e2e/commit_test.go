@@ -15,6 +15,17 @@ import (
 	"leaderboard/internal/testenv"
 )
 
+// newSums starts a server with a board of sums that reaches MySQL through a proxy. It has no Redis: nothing but writes
+// goes to MySQL.
+func newSums(t *testing.T) (w *world, p *proxy, s *server) {
+	t.Helper()
+	w = newWorld(t)
+	p, dsn := newProxy(t, w.dsn)
+	s = (&world{dsn: dsn}).serve(t, "server")
+	s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	return w, p, s
+}
+
 // TestCommitReplyLost: a client whose write ended in the dark is told so, and learns the one true result by repeating
 // the request under its key, whatever became of the COMMIT (promise A2).
 func TestCommitReplyLost(t *testing.T) {
@@ -28,11 +39,7 @@ func TestCommitReplyLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			p, dsn := newProxy(t, w.dsn)
-			through := &world{dsn: dsn} // no Redis: nothing but writes goes to MySQL
-			s := through.serve(t, "server")
-			s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+			w, p, s := newSums(t)
 			s.mustSubmit(t, "sums", scored("a", 100))
 
 			p.add(t, c.toxic)
@@ -66,10 +73,7 @@ func TestCommitReplyLost(t *testing.T) {
 // TestKill9BetweenCommitAndAnswer kills the server when the write is durable and its client has not heard of it.
 func TestKill9BetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p, dsn := newProxy(t, w.dsn)
-	s := (&world{dsn: dsn}).serve(t, "server")
-	s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	w, p, s := newSums(t)
 	s.mustSubmit(t, "sums", scored("a", 100))
 
 	p.add(t, withheldReply)
@@ -121,10 +125,7 @@ func checkOnce(t *testing.T, s *server, board, key string, sub leaderboard.Submi
 // (promise A2).
 func TestCommitRepliesLostAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	p, dsn := newProxy(t, w.dsn)
-	s := (&world{dsn: dsn}).serve(t, "server")
-	s.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	w, p, s := newSums(t)
 	const clients = 16
 	each := testenv.Size(20, 63) // 320 writes, 1,008 at full size
 	l := &lost{server: s}

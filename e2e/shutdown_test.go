@@ -117,16 +117,7 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	s.putBoard(t, "load", leaderboard.Rules{})
 	release := w.lockPeriods(t)
 	const requests = 40
-	var sent, done sync.WaitGroup
-	errs := make([]error, requests)
-	sent.Add(requests)
-	for i := range requests {
-		done.Go(func() {
-			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() }}
-			_, errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), "load", "", scored(fmt.Sprint(i), 1))
-		})
-	}
-	sent.Wait()
+	answers := s.send(t, requests, "load")
 	s.signal(syscall.SIGTERM)
 	eventually(t, "the server listens no more", func() error {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -136,10 +127,9 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 		return nil
 	})
 	release()
-	done.Wait()
-	for i := range requests {
-		if errs[i] != nil {
-			t.Errorf("request %d: %v", i, errs[i])
+	for i, err := range answers() {
+		if err != nil {
+			t.Errorf("request %d: %v", i, err)
 		}
 	}
 	if status := s.awaitExit(t); status.ExitStatus() != 0 {
@@ -156,25 +146,18 @@ func TestStopWithHungMySQL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	p, dsn := newProxy(t, w.dsn)
-	const timeout, boards, requests = time.Second, 10, 40
+	const timeout, requests = time.Second, 40
 	s := (&world{dsn: dsn, redisURL: w.redisURL}).serve(t, "server", "--shutdown-timeout", timeout.String())
+	boards := make([]string, 10)
 	for b := range boards {
-		s.putBoard(t, fmt.Sprint("b", b), leaderboard.Rules{})
-		s.mustSubmit(t, fmt.Sprint("b", b), scored("first", 1))
+		boards[b] = fmt.Sprint("b", b)
+		s.putBoard(t, boards[b], leaderboard.Rules{})
+		s.mustSubmit(t, boards[b], scored("first", 1))
 	}
 	for _, stream := range []string{"upstream", "downstream"} {
 		p.add(t, fmt.Sprintf(`{"type": "timeout", "stream": %q, "attributes": {"timeout": 0}}`, stream))
 	}
-	var sent, done sync.WaitGroup
-	errs := make([]error, requests)
-	sent.Add(requests)
-	for i := range requests {
-		done.Go(func() {
-			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() }}
-			_, errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), fmt.Sprint("b", i%boards), "", scored(fmt.Sprint(i), 1))
-		})
-	}
-	sent.Wait()
+	answers := s.send(t, requests, boards...)
 	s.signal(syscall.SIGTERM)
 	began := time.Now()
 	exit := s.awaitExit(t)
@@ -183,18 +166,35 @@ func TestStopWithHungMySQL(t *testing.T) {
 	if t.Logf("the server ended %s after SIGTERM, exit status %d", took, exit.ExitStatus()); took > 25*time.Second-12*time.Second+timeout {
 		t.Errorf("that is too long")
 	}
-	done.Wait()
+	errs := answers()
 	p.heal(t)
 	for i, err := range errs {
 		if err == nil {
 			t.Errorf("request %d was acknowledged", i)
 		}
 	}
-	for b := range boards {
-		if got := w.scores(t, fmt.Sprint("b", b)); len(got) != 1 {
-			t.Errorf("board %d has %v", b, got)
+	for _, board := range boards {
+		if got := w.scores(t, board); len(got) != 1 {
+			t.Errorf("board %s has %v", board, got)
 		}
 	}
+}
+
+// send sends one entry each in so many requests at once, to the boards in turn, and returns when all of them are sent.
+// answers waits until each has ended, and returns how.
+func (s *server) send(t *testing.T, requests int, boards ...string) (answers func() []error) {
+	t.Helper()
+	var sent, done sync.WaitGroup
+	errs := make([]error, requests)
+	sent.Add(requests)
+	for i := range requests {
+		done.Go(func() {
+			trace := &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { sent.Done() }}
+			_, errs[i] = s.submit(httptrace.WithClientTrace(t.Context(), trace), boards[i%len(boards)], "", scored(fmt.Sprint(i), 1))
+		})
+	}
+	sent.Wait()
+	return func() []error { done.Wait(); return errs }
 }
 
 // lockPeriods makes all writes wait in MySQL until release is called.
