@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"leaderboard"
@@ -226,24 +227,22 @@ func (l lateProfiles) ProfilesOf(ctx context.Context, members []string) ([]*lead
 // TestProfilesLate: an answer that became old while its profiles were looked up says so.
 func TestProfilesLate(t *testing.T) {
 	t.Parallel()
-	for _, late := range []bool{false, true} {
-		for _, fresh := range []bool{false, true} {
-			e := newEnv(t, func(c *Config) {
-				c.Fresh = func(int64, leaderboard.Revision) bool { return fresh }
-				if late {
-					c.Profiles = lateProfiles{c.Profiles.(*fake)}
-				}
-			})
-			e.board("classic", leaderboard.Rules{}, classic()...)
-			for _, path := range []string{"boards/classic/top", "boards/classic/members/4", "rankings/top?boards=classic"} {
-				sign := "?"
-				if strings.Contains(path, sign) {
-					sign = "&"
-				}
-				if r := e.get(noKey, "/v1/"+path+sign+"profiles=true").want(200); r.rows().Stale != (late && !fresh) {
-					t.Errorf("%s: late %t, fresh %t: stale %t", path, late, fresh, r.rows().Stale)
+	synctest.Test(t, func(t *testing.T) {
+		for _, late := range []bool{false, true} {
+			for _, fresh := range []bool{false, true} {
+				e := newEnv(t, func(c *Config) {
+					c.Fresh = func(int64, leaderboard.Revision) bool { return fresh }
+					if late {
+						c.Profiles = lateProfiles{c.Profiles.(*fake)}
+					}
+				})
+				e.board("classic", leaderboard.Rules{}, classic()...)
+				for _, path := range []string{"boards/classic/top?", "boards/classic/members/4?", "rankings/top?boards=classic&"} {
+					if r := e.get(noKey, "/v1/"+path+"profiles=true").want(200); r.rows().Stale != (late && !fresh) {
+						t.Errorf("%s: late %t, fresh %t: stale %t", path, late, fresh, r.rows().Stale)
+					}
 				}
 			}
 		}
-	}
+	})
 }
