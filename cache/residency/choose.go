@@ -38,7 +38,7 @@ type candidate struct {
 	resident bool
 	loaded   time.Time // of a resident one
 	read     time.Time // last
-	barred   bool      // not to be loaded now: the last attempt failed, or it is not to be resident
+	unfit    bool      // not to be loaded now: it is being loaded, the last attempt failed, or it is not to be resident
 }
 
 // worth says whether a period is read enough to be loaded.
@@ -53,12 +53,12 @@ func choose(now time.Time, budget int64, all []candidate) (leave []int64, load i
 	var residents, others []candidate
 	for _, c := range all {
 		switch {
-		case c.resident && (c.barred || now.Sub(c.read) > idle):
+		case c.resident && (c.unfit || now.Sub(c.read) > idle):
 			leave = append(leave, c.id)
 		case c.resident:
 			free -= c.bytes
 			residents = append(residents, c)
-		case !c.barred && c.worth():
+		case !c.unfit && c.worth():
 			others = append(others, c)
 		}
 	}

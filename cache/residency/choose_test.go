@@ -54,8 +54,8 @@ func TestChoose(t *testing.T) {
 		"pinned ones that are read do not": {
 			100, []candidate{with(in(1, 1, 60), pinned), with(out(2, 1, 60), pinned)}, nil, 0,
 		},
-		"barred while resident": {100, []candidate{with(in(1, hot, 60), func(c *candidate) { c.barred = true })}, []int64{1}, 0},
-		"barred":                {100, []candidate{with(out(1, hot, 60), func(c *candidate) { c.barred = true })}, nil, 0},
+		"unfit while resident": {100, []candidate{with(in(1, hot, 60), func(c *candidate) { c.unfit = true })}, []int64{1}, 0},
+		"unfit":                {100, []candidate{with(out(1, hot, 60), func(c *candidate) { c.unfit = true })}, nil, 0},
 	} {
 		leave, load := choose(now, c.budget, c.all)
 		if slices.Sort(leave); !slices.Equal(leave, c.leave) || load != c.load {

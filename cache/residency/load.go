@@ -18,8 +18,8 @@ var errNoRoom = errors.New("residency: no room")
 const (
 	// loadTimeout bounds the loading of one period.
 	loadTimeout = 2 * time.Minute
-	// barFor is how long a period is not tried again after it could not be loaded.
-	barFor = 15 * time.Second
+	// failedRest is how long a period is not tried again after it could not be loaded.
+	failedRest = 15 * time.Second
 )
 
 // load reads a period into memory, which may take up to room bytes for it.

@@ -359,7 +359,7 @@ func (r *Periods) bring(ctx context.Context, t *tenant) {
 		r.dirty.put(t)
 	case errors.Is(err, errNoRoom): // its size is known now
 	case ctx.Err() == nil:
-		t.barred = time.Now().Add(barFor)
+		t.failed = time.Now()
 		r.opts.OnLoad(0, time.Since(began), err)
 		r.opts.Logger.Warn("a period was not loaded into memory", "board", t.ref.Load().Board, "period", t.id, "error", err)
 	}

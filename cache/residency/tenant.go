@@ -27,7 +27,7 @@ type tenant struct {
 	heat   float64
 	read   time.Time // last, as far as known
 	loaded time.Time
-	barred time.Time // until then it is not loaded
+	failed time.Time // when it could not be loaded
 
 	mu      sync.Mutex
 	bytes   int64 // that it takes, or was found to need
@@ -54,7 +54,7 @@ func (t *tenant) candidate(now time.Time, passed time.Duration) candidate {
 	return candidate{
 		id: t.id, heat: t.heat, bytes: t.bytes, resident: p != nil, loaded: t.loaded, read: t.read,
 		pinned: ref.Rules.Resident == leaderboard.ResidentAlways && !ref.Closed,
-		barred: ref.Rules.Resident == leaderboard.ResidentNever || t.loading || p == nil && now.Before(t.barred),
+		unfit:  ref.Rules.Resident == leaderboard.ResidentNever || t.loading || p == nil && now.Sub(t.failed) < failedRest,
 	}
 }
 
