@@ -84,7 +84,7 @@ type answer[V any] struct {
 	value V
 	seq   int64
 	at    time.Time
-	good  atomic.Int64 // when it was last found fresh, ns since 1970, or came
+	good  atomic.Int64 // when it was last found fresh, ns since at
 
 	mu       sync.Mutex
 	stale    V
@@ -108,17 +108,17 @@ func (a *answers[K, V]) fresh(key K, minSeq int64) (V, bool) {
 }
 
 func (a *answers[K, V]) judge(key K, h *answer[V]) freshness {
-	now := a.rules.now()
-	judged := a.ops.judge(key, h.value, now.Sub(h.at))
-	if at := now.UnixNano(); judged == freshnessFresh && at-h.good.Load() > int64(time.Second) { // readers do not fight over it
-		h.good.Store(at)
+	age := a.rules.now().Sub(h.at)
+	judged := a.ops.judge(key, h.value, age)
+	if judged == freshnessFresh && age-time.Duration(h.good.Load()) > time.Second { // readers do not fight over it
+		h.good.Store(int64(age))
 	}
 	return judged
 }
 
 // age returns how long it is since an answer was last known to be good.
 func (h *answer[V]) age(now time.Time) time.Duration {
-	return time.Duration(now.UnixNano() - h.good.Load())
+	return now.Sub(h.at) - time.Duration(h.good.Load())
 }
 
 // get returns an answer that is kept, or what load brings.
@@ -190,7 +190,6 @@ func (a *answers[K, V]) renew(ctx context.Context, key K, minSeq int64, load loa
 // put keeps an answer, unless the one in place is newer and good.
 func (a *answers[K, V]) put(key K, v V) {
 	next := &answer[V]{value: a.ops.local(v), seq: a.ops.seq(v), at: a.rules.now()}
-	next.good.Store(next.at.UnixNano())
 	a.kept.update(key, a.ops.bytes(v), func(last *answer[V], ok bool) *answer[V] {
 		if ok && last.seq > next.seq && a.judge(key, last) == freshnessFresh {
 			return last
@@ -210,7 +209,7 @@ func (a *answers[K, V]) forget(key K) {
 func (h *answer[V]) failing(now time.Time, retry time.Duration) (failing, due bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.failed.UnixNano() < h.good.Load() || h.failed.IsZero() {
+	if h.failed.IsZero() || h.failed.Sub(h.at) < time.Duration(h.good.Load()) {
 		return false, true
 	}
 	if now.Sub(h.failed) < retry {

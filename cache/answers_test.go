@@ -233,6 +233,29 @@ func TestAnswersWaitWhileTheDatabaseAnswers(t *testing.T) {
 	}
 }
 
+// TestAnswersAgeByTheTimeThatPasses: wherever the clock of the machine is set, an answer is served in an outage until it
+// is a minute old.
+func TestAnswersAgeByTheTimeThatPasses(t *testing.T) {
+	t.Parallel()
+	for _, leap := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			k, s, ahead := newTestAnswers(), &source{seq: 1}, time.Duration(0)
+			k.rules.now = func() time.Time { return cachetest.Leap(time.Now(), ahead) }
+			ask(t, k, s, 0)
+			s.set(1, leaderboard.ErrUnavailable, 0)
+			ahead = leap
+			for range 9 {
+				time.Sleep(6 * time.Second)
+				want(t, ask(t, k, s, 0), 1, leaderboard.SourceLocal, true)
+			}
+			time.Sleep(7 * time.Second)
+			if _, err := askErr(t, k, s, 0); !errors.Is(err, leaderboard.ErrUnavailable) {
+				t.Errorf("leap %s: an answer that is too old: %v", leap, err)
+			}
+		})
+	}
+}
+
 func TestAnswersKeepsNoErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -207,7 +207,8 @@ const (
 // with what has come of it: one that is announced and not sent takes nothing that another needs. Without room the body of
 // which nothing has come for the longest time gives way. All methods may be called concurrently.
 type intake struct {
-	most int64
+	most  int64
+	began time.Time // when it was made
 
 	mu       sync.Mutex
 	bytes    int64
@@ -217,7 +218,7 @@ type intake struct {
 // arrival is one body on its way in.
 type arrival struct {
 	stop  func()       // ends a read of it at once; must not block
-	heard atomic.Int64 // nanoseconds since 1970, when something came
+	heard atomic.Int64 // when something came, ns since intake.began
 
 	bytes   int64 // what it counts for; guarded by intake.mu
 	evicted bool  // it gave way; guarded by intake.mu
@@ -226,10 +227,15 @@ type arrival struct {
 // errEvicted is the end of a body that gave way.
 var errEvicted = errors.New("the body gave way to others")
 
-func newIntake(most int64) *intake { return &intake{most: most, arriving: map[*arrival]struct{}{}} }
+func newIntake(most int64) *intake {
+	return &intake{most: most, began: time.Now(), arriving: map[*arrival]struct{}{}}
+}
+
+// hear notes that something of a body came.
+func (in *intake) hear(a *arrival) { a.heard.Store(int64(time.Since(in.began))) }
 
 func (in *intake) begin(a *arrival) {
-	a.heard.Store(time.Now().UnixNano())
+	in.hear(a)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.arriving[a] = struct{}{}
@@ -260,7 +266,7 @@ func (in *intake) grow(a *arrival, to int64) error {
 // slowest returns the other body that has been stalled for the longest time and counts for something, nil if there is none.
 func (in *intake) slowest(but *arrival) *arrival {
 	var found *arrival
-	oldest := time.Now().Add(-stalledAfter).UnixNano()
+	oldest := int64(time.Since(in.began) - stalledAfter)
 	for a := range in.arriving {
 		if heard := a.heard.Load(); a != but && a.bytes > 0 && heard <= oldest {
 			found, oldest = a, heard
@@ -304,7 +310,7 @@ func (c *call) takeBody() error {
 	c.arrival = &arrival{stop: func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }}
 	c.shared.intake.begin(c.arrival)
 	body := deadlinedBody{
-		ReadCloser: http.MaxBytesReader(c.w, c.r.Body, limit), connection: connection, arrival: c.arrival,
+		ReadCloser: http.MaxBytesReader(c.w, c.r.Body, limit), connection: connection, intake: c.shared.intake, arrival: c.arrival,
 		start: time.Now(), timeout: c.shared.bodyTimeout,
 	}
 	body.extend()
@@ -360,6 +366,7 @@ func (c *call) dropBody() {
 type deadlinedBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
+	intake     *intake
 	arrival    *arrival
 	start      time.Time
 	timeout    time.Duration
@@ -373,7 +380,7 @@ func (b *deadlinedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	if err == nil {
-		b.arrival.heard.Store(time.Now().UnixNano())
+		b.intake.hear(b.arrival)
 		b.extend()
 	}
 	return n, err

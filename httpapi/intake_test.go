@@ -183,7 +183,7 @@ func TestIntake(t *testing.T) {
 			t.Fatalf("with no room, and nobody stalled: %v, stopped %q", err, stopped)
 		}
 		time.Sleep(stalledAfter)
-		second.heard.Store(time.Now().UnixNano())
+		in.hear(second)
 		if err := in.grow(third, 50); err != nil || stopped != "1" || in.bytes != 100 {
 			t.Fatalf("with a stalled one: %v, stopped %q, %d bytes", err, stopped, in.bytes)
 		}

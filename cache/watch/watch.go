@@ -73,20 +73,22 @@ const (
 type Watch struct {
 	source  Source
 	opts    Options
-	periods sync.Map // int64 → *period
+	now     func() time.Time // time.Now
+	began   time.Time        // when the Watch was made
+	periods sync.Map         // int64 → *period
 
 	mu     sync.Mutex
 	next   *round        // what the next statement is joined by, nil when nobody has
 	joined chan struct{} // holds a value while next is not nil
 
-	lastSent atomic.Int64 // of the last round without an error, ns since 1970
-	failed   atomic.Int64 // when the first round was sent that failed since, 0 when the last did not
-	asking   atomic.Int64 // when the round under way was sent, 0 when none is
+	lastSent atomic.Pointer[time.Time] // of the last round without an error, nil before it
+	failed   atomic.Pointer[time.Time] // when the first round was sent that failed since, nil when the last did not
+	asking   atomic.Pointer[time.Time] // when the round under way was sent, nil when none is
 }
 
 // period is what is known of one period.
 type period struct {
-	read atomic.Int64 // when it was last judged or waited for, ns since 1970
+	read atomic.Int64 // when it was last judged or waited for, ns since Watch.began
 
 	mu      sync.Mutex
 	samples []sample // ascending by sent, each of another revision; the latest is always there
@@ -119,14 +121,14 @@ type round struct {
 
 // New returns a Watch on a database.
 func New(source Source, opts Options) *Watch {
-	return &Watch{source: source, opts: opts.withDefaults(), joined: make(chan struct{}, 1)}
+	return &Watch{source: source, opts: opts.withDefaults(), now: time.Now, began: time.Now(), joined: make(chan struct{}, 1)}
 }
 
 // Judge says what is known now of an answer at a revision of a period, and counts as reading the period. An answer ahead of
 // what was last shown is normal: it was committed since. It is fresh until a statement that was sent after the answer was
 // first seen shows less.
 func (w *Watch) Judge(id int64, r leaderboard.Revision) Verdict {
-	now := time.Now()
+	now := w.now()
 	p := w.period(id, now)
 	verdict := p.judge(r, now, w.opts.MaxAge)
 	if verdict == VerdictUnknown {
@@ -206,7 +208,7 @@ func covers(a, b leaderboard.Revision) bool {
 // Wait returns when a statement that was sent after the call has been answered: the next one, at once when none is under
 // way. Errors: leaderboard.ErrUnavailable when it failed or Options.Wait is over, that of ctx.
 func (w *Watch) Wait(ctx context.Context, id int64) error {
-	w.period(id, time.Now())
+	w.period(id, w.now())
 	next := w.join(id)
 	timer := time.NewTimer(w.opts.Wait)
 	defer timer.Stop()
@@ -222,9 +224,9 @@ func (w *Watch) Wait(ctx context.Context, id int64) error {
 
 // Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
 func (w *Watch) Away() bool {
-	now := time.Now().UnixNano()
-	for _, since := range []int64{w.failed.Load(), w.asking.Load()} {
-		if since != 0 && now-since > int64(w.opts.MaxAge) {
+	now := w.now()
+	for _, since := range []*time.Time{w.failed.Load(), w.asking.Load()} {
+		if since != nil && now.Sub(*since) > w.opts.MaxAge {
 			return true
 		}
 	}
@@ -233,8 +235,8 @@ func (w *Watch) Away() bool {
 
 // Age returns how long ago the last round without an error was sent, 0 when there was none.
 func (w *Watch) Age() time.Duration {
-	if sent := w.lastSent.Load(); sent != 0 {
-		return time.Since(time.Unix(0, sent))
+	if sent := w.lastSent.Load(); sent != nil {
+		return w.now().Sub(*sent)
 	}
 	return 0
 }
@@ -246,8 +248,8 @@ func (w *Watch) period(id int64, now time.Time) *period {
 		p, _ = w.periods.LoadOrStore(id, &period{})
 	}
 	one := p.(*period)
-	if at := now.UnixNano(); at-one.read.Load() > int64(time.Millisecond) { // readers do not fight over the cache line
-		one.read.Store(at)
+	if at := now.Sub(w.began); at-time.Duration(one.read.Load()) > time.Millisecond { // readers do not fight over the cache line
+		one.read.Store(int64(at))
 	}
 	return one
 }
@@ -269,32 +271,32 @@ func (w *Watch) Run(ctx context.Context) {
 	defer timer.Stop()
 	ticking := true
 	for ctx.Err() == nil {
-		began := time.Now()
+		began := w.now()
 		var err error
 		select {
 		case <-ctx.Done():
 		case <-w.joined:
-			began = time.Now()
+			began = w.now()
 			err = w.ask(ctx, nil)
 			if !ticking {
 				ticking = true
 				timer.Reset(w.opts.Interval)
 			}
 		case <-timer.C:
-			began = time.Now()
+			began = w.now()
 			active := w.active(began)
 			if ticking = len(active) > 0; !ticking {
-				w.failed.Store(0) // nobody asks any more, so nobody knows
+				w.failed.Store(nil) // nobody asks any more, so nobody knows
 				continue
 			}
 			err = w.ask(ctx, active)
-			took := time.Since(began)
+			took := w.now().Sub(began)
 			timer.Reset(max(w.opts.Interval, min(2*took, w.opts.MaxAge/2)) - took)
 		}
 		if err != nil {
 			select {
 			case <-ctx.Done():
-			case <-time.After(w.opts.Interval - time.Since(began)):
+			case <-time.After(w.opts.Interval - w.now().Sub(began)):
 			}
 		}
 	}
@@ -317,7 +319,7 @@ func (w *Watch) fail(err error) {
 func (w *Watch) active(now time.Time) []int64 {
 	var ids []int64
 	w.periods.Range(func(id, p any) bool {
-		if now.UnixNano()-p.(*period).read.Load() <= int64(w.opts.Idle) {
+		if now.Sub(w.began)-time.Duration(p.(*period).read.Load()) <= w.opts.Idle {
 			ids = append(ids, id.(int64))
 		} else {
 			w.periods.Delete(id)
@@ -346,13 +348,13 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 		}
 		defer close(waiting.done)
 	}
-	began := time.Now()
-	w.asking.Store(began.UnixNano())
-	defer w.asking.Store(0)
+	began := w.now()
+	w.asking.Store(&began)
+	defer w.asking.Store(nil)
 	slices.Sort(ids)
 	var failures []error
 	for chunk := range slices.Chunk(ids, w.opts.Chunk) {
-		sent := time.Now()
+		sent := w.now()
 		revisions, err := w.revisions(ctx, chunk)
 		if err != nil {
 			failures = append(failures, err)
@@ -368,15 +370,15 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 	}
 	err := errors.Join(failures...)
 	if err == nil {
-		w.lastSent.Store(began.UnixNano())
-		w.failed.Store(0)
+		w.lastSent.Store(&began)
+		w.failed.Store(nil)
 	} else {
-		w.failed.CompareAndSwap(0, began.UnixNano())
+		w.failed.CompareAndSwap(nil, &began)
 	}
 	if waiting != nil && err != nil {
 		waiting.err = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)
 	}
-	w.opts.OnRound(len(ids), time.Since(began), err)
+	w.opts.OnRound(len(ids), w.now().Sub(began), err)
 	return err
 }
 

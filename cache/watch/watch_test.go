@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // database is a Source whose statements take some time; they see what is there when they begin.
@@ -59,11 +61,16 @@ func start(t *testing.T, opts Options) (*Watch, *database) {
 	t.Helper()
 	d := &database{revisions: map[int64]leaderboard.Revision{}, takes: time.Millisecond}
 	w := New(d, opts)
+	run(t, w)
+	return w, d
+}
+
+func run(t *testing.T, w *Watch) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
-	return w, d
 }
 
 func wait(t *testing.T, w *Watch, id int64) {
@@ -525,6 +532,47 @@ func TestRunEnds(t *testing.T) {
 			t.Errorf("they waited %v", waited)
 		}
 	})
+}
+
+// TestMachineClockLeaps: what the watch knows ages by the time that passes, wherever the clock of the machine is set.
+func TestMachineClockLeaps(t *testing.T) {
+	t.Parallel()
+	for _, leap := range []time.Duration{time.Hour, -time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &database{revisions: map[int64]leaderboard.Revision{}}
+			w, ahead := New(d, Options{}), atomic.Int64{}
+			w.now = func() time.Time { return cachetest.Leap(time.Now(), time.Duration(ahead.Load())) }
+			w.began = w.now()
+			run(t, w)
+			r := d.set(1, 5)
+			wait(t, w, 1)
+			ahead.Store(int64(leap))
+			judge(t, w, r, VerdictFresh)
+			if age := w.Age(); age < 0 || age > time.Second {
+				t.Errorf("leap %s: the last round was sent %s ago", leap, age)
+			}
+			if ids := w.active(w.now()); len(ids) != 1 {
+				t.Errorf("leap %s: a period that is read is forgotten", leap)
+			}
+			d.mu.Lock()
+			d.failure = errors.New("away")
+			d.mu.Unlock()
+			time.Sleep(100 * time.Millisecond)
+			judge(t, w, r, VerdictFresh)
+			if w.Away() {
+				t.Errorf("leap %s: the database is away already", leap)
+			}
+			time.Sleep(300 * time.Millisecond)
+			judge(t, w, r, VerdictUnknown)
+			if !w.Away() {
+				t.Errorf("leap %s: the database is not away", leap)
+			}
+			time.Sleep(time.Minute)
+			if ids := w.active(w.now()); len(ids) != 0 {
+				t.Errorf("leap %s: a period that nobody reads is asked about", leap)
+			}
+		})
+	}
 }
 
 // TestMemory: a period that changes all the time has a few samples, and one that nobody reads has none.
