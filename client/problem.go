@@ -21,6 +21,8 @@ type Problem struct {
 	Detail string       `json:"detail"`
 	Errors []InputError `json:"errors,omitempty"`
 	Run    *Run         `json:"run,omitempty"` // that failed, see Rebuild
+	// RequestID is what the server's log and audit know the request by; "" of an entry of a submission.
+	RequestID string `json:"request_id,omitempty"`
 
 	// RetryAfter is how long the server asks to wait, 0 when it does not.
 	RetryAfter time.Duration `json:"-"`

@@ -36,7 +36,7 @@ type route struct {
 // shared is what all calls share.
 type shared struct {
 	logger    *slog.Logger
-	onRequest func(route, method string, status int, took time.Duration)
+	onRequest func(Answered)
 
 	keys           keyring
 	intake         *intake
@@ -52,6 +52,15 @@ type shared struct {
 	buffers  sync.Pool // *[]byte, for bodies out
 	zippers  sync.Pool // *zipper
 	values   headerValues
+}
+
+// Answered is a request that was answered.
+type Answered struct {
+	Route     string // the path as in the document, "" when no route matched
+	Method    string // one of the standard ones, or "OTHER"
+	Status    int
+	Took      time.Duration
+	RequestID string // taken from the client or made, as the answer has it
 }
 
 // headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
@@ -77,6 +86,7 @@ type call struct {
 	path   segments
 	scope  Scope // of the key, "" without one
 	caller leaderboard.Caller
+	id     [1]string // of the request, as a header has it
 	query  query
 	bad    []inputError // what is wrong with the parameters, collected so that all of it is told at once
 	status int          // of the answer, 0 before it
@@ -93,6 +103,13 @@ type call struct {
 type resolved struct {
 	periodID int64 // 0 when none was found
 	minSeq   int64 // as asked for
+}
+
+// identify gives the request its id, and the answer too, whatever becomes of it.
+func (c *call) identify() {
+	c.caller.RequestID = requestID(c.r.Header)
+	c.id[0] = c.caller.RequestID
+	c.w.Header()[headerRequestID] = c.id[:]
 }
 
 // serve answers the request on its route.
@@ -184,7 +201,7 @@ func (c *call) extendDeadlines() {
 // fail answers with the problem that err is, and logs what only the operator can do something about.
 func (c *call) fail(err error) {
 	c.leaveBody()
-	k := writeProblem(c.w, err)
+	k := writeProblem(c.w, err, c.caller.RequestID)
 	c.status = k.status
 	if k.code == codeInternal {
 		c.log(slog.LevelError, "request failed", slog.Any("error", err))
@@ -202,17 +219,19 @@ func (c *call) finish() {
 		if c.status != 0 {
 			panic(http.ErrAbortHandler) // part of an answer is out: end the connection
 		}
-		c.status = writeProblem(c.w, reject(codeInternal, "")).status
+		c.status = writeProblem(c.w, reject(codeInternal, ""), c.caller.RequestID).status
 	}
 	c.report()
 }
 
 func (c *call) report() {
-	c.shared.onRequest(c.route.path, methodLabel(c.r.Method), c.status, time.Since(c.start))
+	c.shared.onRequest(Answered{
+		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: time.Since(c.start), RequestID: c.caller.RequestID,
+	})
 }
 
 func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {
-	attrs = append([]slog.Attr{slog.String("method", c.r.Method), slog.String("path", c.r.URL.EscapedPath())}, attrs...)
+	attrs = append([]slog.Attr{slog.String("method", c.r.Method), slog.String("path", c.r.URL.EscapedPath()), slog.String("request_id", c.caller.RequestID)}, attrs...)
 	c.shared.logger.LogAttrs(context.WithoutCancel(c.r.Context()), level, msg, attrs...)
 }
 

@@ -45,9 +45,8 @@ type Config struct {
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Metrics serves /metrics; nil when another listener does.
 	Metrics http.Handler
-	// OnRequest hears of every answered request. route is the path as in the document ("" when no route matched),
-	// method one of the standard ones or "OTHER".
-	OnRequest func(route, method string, status int, took time.Duration)
+	// OnRequest hears of every answered request.
+	OnRequest func(Answered)
 	Logger    *slog.Logger
 
 	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
@@ -64,7 +63,7 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.OnRequest == nil {
-		c.OnRequest = func(string, string, int, time.Duration) {}
+		c.OnRequest = func(Answered) {}
 	}
 	if c.Fresh == nil {
 		c.Fresh = func(int64, leaderboard.Revision) bool { return true }

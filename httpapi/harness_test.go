@@ -136,6 +136,9 @@ func (e *env) do(a ask) reply {
 	if out.header.Get("Content-Encoding") == "gzip" && a.method != http.MethodHead {
 		out.zipped, out.body = out.body, unzip(e.t, out.body)
 	}
+	if id := out.header[headerRequestID]; len(id) != 1 || !validRequestID(id[0]) {
+		e.t.Fatalf("%s %s: the answer %d has the request id %q", a.method, a.path, out.status, id)
+	}
 	if !a.undocumented {
 		checkAgainstDocument(e.t, a, out)
 	}
@@ -221,6 +224,9 @@ func (r reply) problem() problem {
 	}
 	if p.Status != r.status || p.Title == "" || p.Detail == "" {
 		r.t.Fatalf("the problem is incomplete or has another status than %d\n%s", r.status, clip(string(r.body)))
+	}
+	if id := r.header.Get(headerRequestID); id == "" || p.RequestID != id {
+		r.t.Fatalf("the problem has the request id %q, its header %q\n%s", p.RequestID, id, clip(string(r.body)))
 	}
 	if r.status == http.StatusServiceUnavailable && r.header.Get("Retry-After") == "" {
 		r.t.Fatalf("503 without Retry-After\n%s", clip(string(r.body)))

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"reflect"
 	"strings"
@@ -78,7 +79,9 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 		"/v1/rankings/members/%s?boards=demo", "/v1/rankings/members/%s/around?boards=demo",
 	} {
 		for _, key := range []string{noKey, readKey, writeKey} {
-			hidden, nobody := e.get(key, fmt.Sprintf(path, "m")), e.get(key, fmt.Sprintf(path, "nobody"))
+			same := http.Header{headerRequestID: {"the-same"}}
+			hidden := e.do(ask{method: http.MethodGet, path: fmt.Sprintf(path, "m"), key: key, header: same})
+			nobody := e.do(ask{method: http.MethodGet, path: fmt.Sprintf(path, "nobody"), key: key, header: same})
 			if hidden.wantProblem(404, "not-ranked"); string(hidden.body) != string(nobody.body) {
 				t.Errorf("%s tells with key %q: %s", path, key, hidden.body)
 			}

@@ -125,27 +125,28 @@ func fieldErrors(fields []leaderboard.FieldError) []inputError {
 
 // problem is the body of application/problem+json (RFC 9457).
 type problem struct {
-	Type   string       `json:"type"`
-	Title  string       `json:"title"`
-	Status int          `json:"status"`
-	Detail string       `json:"detail"`
-	Errors []inputError `json:"errors,omitempty"`
-	Run    any          `json:"run,omitempty"`
+	Type      string       `json:"type"`
+	Title     string       `json:"title"`
+	Status    int          `json:"status"`
+	Detail    string       `json:"detail"`
+	Errors    []inputError `json:"errors,omitempty"`
+	Run       any          `json:"run,omitempty"`
+	RequestID string       `json:"request_id"`
 }
 
 // writeProblem answers with an error, as nothing else does. It returns the row that it answered with.
-func writeProblem(w http.ResponseWriter, err error) *kind {
+func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
 	k, detail, errs := classify(err)
 	if detail == "" {
 		detail = k.detail
 	}
-	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs}
+	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs, RequestID: requestID}
 	if own, ok := errors.AsType[*rejection](err); ok {
 		out.Run = own.run
 	}
 	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // every string in it is legible by construction
-		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":""}`)
+		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":"","request_id":"` + newRequestID() + `"}`)
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")

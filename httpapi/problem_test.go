@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"leaderboard"
 )
@@ -112,7 +111,7 @@ func TestPanic(t *testing.T) {
 	var status int
 	e := newEnv(t, func(c *Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
-		c.OnRequest = func(_, _ string, s int, _ time.Duration) { status = s }
+		c.OnRequest = func(a Answered) { status = a.Status }
 	})
 	e.board("b", leaderboard.Rules{})
 	e.fake.panics = true
@@ -169,10 +168,10 @@ func (w gateWriter) Submit(context.Context, string, string, []leaderboard.Submis
 func TestOnRequest(t *testing.T) {
 	var got []string
 	e := newEnv(t, func(c *Config) {
-		c.OnRequest = func(route, method string, status int, took time.Duration) {
-			got = append(got, fmt.Sprintf("%s %s %d", method, route, status))
-			if took <= 0 {
-				t.Errorf("%s took %s", route, took)
+		c.OnRequest = func(a Answered) {
+			got = append(got, fmt.Sprintf("%s %s %d", a.Method, a.Route, a.Status))
+			if a.Took <= 0 || a.RequestID == "" {
+				t.Errorf("%s took %s, its id is %q", a.Route, a.Took, a.RequestID)
 			}
 		}
 	})

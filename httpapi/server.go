@@ -227,12 +227,14 @@ func unreadableProblem(status int, text string) []byte {
 
 // rawProblem returns a whole answer that ends the connection. more are further header lines.
 func rawProblem(p problem, more string) []byte {
+	p.RequestID = newRequestID()
 	body, err := json.Marshal(p)
 	if err != nil { // every string in it is of net/http or of this package
 		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n%s", p.Status, http.StatusText(p.Status), len(body), more)
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n%s: %s\r\n%s",
+		p.Status, http.StatusText(p.Status), len(body), headerRequestID, p.RequestID, more)
 	out.WriteString("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n")
 	out.Write(body)
 	return out.Bytes()
@@ -272,6 +274,7 @@ func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(drai
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := call{shared: &a.shared, w: w, r: r, route: &a.unknown}
+	c.identify()
 	if c.path.split(r.URL.EscapedPath()) {
 		row, allow := a.router.find(r.Method, &c.path)
 		switch {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
-	"time"
 
 	"leaderboard"
 	"leaderboard/cache"
@@ -91,10 +90,10 @@ func (a *App) fresh(period int64, r leaderboard.Revision) bool {
 
 // onRequest counts a request, and logs it at debug: by its route, for members' ids are nobody's business. The probes of
 // whoever watches the server are logged when their answer changes.
-func (a *App) onRequest(route, method string, status int, took time.Duration) {
-	a.metrics.request(route, method, status, took)
-	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(route, status) { // this is the way of every request
-		a.log.Debug("request", "method", method, "route", route, "status", status, "took", took.String())
+func (a *App) onRequest(r httpapi.Answered) {
+	a.metrics.request(r.Route, r.Method, r.Status, r.Took)
+	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // this is the way of every request
+		a.log.Debug("request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *Server) Curl(line string) []byte {
 
 // dependsOnTheDay lists the fields that differ from one machine and day to the next.
 func dependsOnTheDay() []string {
-	return []string{"as_of", "created_time", "updated_time", "source", "next_cursor", "hidden_at"}
+	return []string{"as_of", "created_time", "updated_time", "source", "next_cursor", "hidden_at", "request_id"}
 }
 
 // Comparable returns an answer without what depends on the day, wherever it stands.

@@ -1,0 +1,119 @@
+package httpapi
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestRequestID: an id that is fit for it is taken, any other is replaced, and two requests never get the same one.
+// env.do holds every answer of the tests to having one, and every problem to having the same.
+func TestRequestID(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{}, classic()...)
+	made := map[string]bool{}
+	for _, c := range []struct {
+		given []string
+		taken bool
+	}{
+		{[]string{"0af7651916cd43dd8448eb211c80319c"}, true},
+		{[]string{"!~" + strings.Repeat("x", maxRequestID-2)}, true},
+		{nil, false},
+		{[]string{""}, false},
+		{[]string{strings.Repeat("x", maxRequestID+1)}, false},
+		{[]string{"a b"}, false},
+		{[]string{"a\tb"}, false},
+		{[]string{"a\x7f"}, false},
+		{[]string{"ä"}, false},
+		{[]string{"one", "two"}, false},
+	} {
+		for path, status := range map[string]int{"/v1/boards/b/top": 200, "/v1/boards/none/top": 404, "/nowhere": 404, "/livez": 200, "/v1/runs": 401} {
+			a := ask{method: http.MethodGet, path: path, header: http.Header{}}
+			if c.given != nil {
+				a.header[headerRequestID] = c.given
+			}
+			id := e.do(a).want(status).header.Get(headerRequestID)
+			switch {
+			case c.taken && id != c.given[0]:
+				t.Errorf("%s: %q becomes %q", path, c.given, id)
+			case !c.taken && (len(id) != 24 || made[id]):
+				t.Errorf("%s: for %q the id %q is made, the second time: %t", path, c.given, id, made[id])
+			}
+			made[id] = true
+		}
+	}
+	etag := e.get(noKey, "/v1/boards/b/top").header.Get("Etag")
+	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: http.Header{"If-None-Match": {etag}}}).want(http.StatusNotModified)
+}
+
+// TestRequestIDIsPassedOn: the id is in the log, in what is heard of requests, and in the caller of what changes
+// something.
+func TestRequestIDIsPassedOn(t *testing.T) {
+	const id = "id-of-the-client"
+	var log bytes.Buffer
+	var heard []string
+	e := newEnv(t, func(c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		c.OnRequest = func(a Answered) { heard = append(heard, a.RequestID) }
+	})
+	e.board("b", leaderboard.Rules{})
+	w := &callerWriter{}
+	e.api.handlers.scores.writer = w
+	header := http.Header{headerRequestID: {id}}
+	e.do(ask{method: http.MethodPost, path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`, header: header}).want(http.StatusOK)
+	if want := (leaderboard.Caller{Key: "write", RequestID: id}); w.caller != want {
+		t.Errorf("the writer is called by %+v, want %+v", w.caller, want)
+	}
+	e.fake.fail["Page"] = errors.New("something inside")
+	e.do(ask{method: http.MethodGet, path: "/v1/boards/b/top", header: header, undocumented: true}).wantProblem(http.StatusInternalServerError, codeInternal)
+	if !strings.Contains(log.String(), "request_id="+id) || strings.Join(heard, " ") != id+" "+id {
+		t.Errorf("heard of %q, logged: %s", heard, log.String())
+	}
+}
+
+// callerWriter remembers who called it.
+type callerWriter struct {
+	fixedWriter
+	caller leaderboard.Caller
+}
+
+func (w *callerWriter) Submit(ctx context.Context, _, _ string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+	w.caller = leaderboard.CallerOf(ctx)
+	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: entries[0].Member, Status: leaderboard.StatusApplied}}, Seq: 1}, nil
+}
+
+// TestRequestIDOfTheUnreadable: what net/http refuses before any handler sees it has an id too.
+func TestRequestIDOfTheUnreadable(t *testing.T) {
+	srv := newServer(t, newEnv(t))
+	for _, text := range []string{"GET /% HTTP/1.1\r\nHost: x\r\n\r\n", "nonsense\r\n\r\n"} {
+		res, err := http.ReadResponse(bufio.NewReader(srv.open(text)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(http.StatusBadRequest, codeMalformed)
+	}
+}
+
+// BenchmarkRequestID is what an id costs each request.
+func BenchmarkRequestID(b *testing.B) {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	h := http.Header{}
+	b.ReportAllocs()
+	for b.Loop() {
+		c := call{r: r, w: discard{h}}
+		c.identify()
+	}
+}
