@@ -97,6 +97,7 @@ type call struct {
 	body      []byte   // of the request, until it is decoded
 	arrival   *arrival // of the body; nil when it takes nothing
 	bodyTaken bool     // the body was read, or as much as came of it
+	heldBack  bool     // the answer has had to wait
 }
 
 // resolved is what the names in a request were last taken for, see resolver.retryOutdated.
@@ -171,17 +172,28 @@ func (c *call) run() (err error) {
 	return c.route.handle(c)
 }
 
-// letIn reads the body, unless what it asks for would be refused anyway.
+// letIn reads the body, unless what it asks for would be refused anyway. Who had to wait for that answer is asked again:
+// there may be room now.
 func (c *call) letIn() error {
+	err := c.admit()
+	if c.holdBack(err) {
+		err = c.admit()
+	}
+	if err != nil {
+		return err
+	}
+	return c.takeBody()
+}
+
+// admit says why the request would be refused, whatever its body is.
+func (c *call) admit() error {
 	if c.shared.inflight.Load() >= c.shared.maxConcurrent {
 		return errBusy()
 	}
 	if c.route.admitted {
-		if err := c.admit(); err != nil {
-			return err
-		}
+		return c.shared.admit(c.pathValue("board"), max(0, c.r.ContentLength))
 	}
-	return c.takeBody()
+	return nil
 }
 
 // errBusy is that as many requests are served as may be at once.

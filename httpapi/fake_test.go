@@ -168,6 +168,9 @@ func (f *fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.
 }
 
 func (f *fake) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+	if err := f.enter("Submit"); err != nil {
+		return leaderboard.Receipt{}, err
+	}
 	receipt, err := submitTo(f.Model.Submit, ctx, board, key, entries)
 	return receipt, f.wrote(err)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"sync"
@@ -46,40 +45,25 @@ func (r *rejections) take(bytes int64) time.Duration {
 	return max(0, wait)
 }
 
-// admit asks whether the request would be let in, and asks again when the answer had to wait.
-func (c *call) admit() error {
-	board, bytes := c.pathValue("board"), max(0, c.r.ContentLength)
-	err := c.shared.admit(board, bytes)
-	if !errors.Is(err, leaderboard.ErrOverloaded) {
-		return err
+// holdBack makes a request that is refused because there is too much to do wait for the answer, once, if there are many
+// of them. It says whether it did, and the client is still there.
+func (c *call) holdBack(err error) bool {
+	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) {
+		return false
 	}
-	wait := c.shared.rejections.take(bytes)
+	c.heldBack = true
+	unread := int64(0)
+	if !c.bodyTaken {
+		unread = max(0, c.r.ContentLength)
+	}
+	wait := c.shared.rejections.take(unread)
 	if wait == 0 {
-		return err
+		return false
 	}
-	if !pause(c.r.Context(), wait) {
-		return err
-	}
-	return c.shared.admit(board, bytes)
-}
-
-// holdBack lets a request that was served, and refused for want of time, wait for the answer if there are many.
-func (c *call) holdBack(err error) {
-	if !c.route.admitted && errors.Is(err, leaderboard.ErrOverloaded) {
-		if wait := c.shared.rejections.take(0); wait > 0 {
-			pause(c.r.Context(), wait)
-		}
-	}
-}
-
-// pause waits; it is false when ctx has ended before.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 		return true
-	case <-ctx.Done():
+	case <-c.r.Context().Done():
 		return false
 	}
 }

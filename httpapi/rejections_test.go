@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,15 +23,15 @@ func TestRejectionsTakeAShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const body, span = 48 << 10, 10 * time.Second
-				s := &shared{admit: func(string, int64) error { return &leaderboard.OverloadError{Wait: time.Second} }}
+				s := &shared{maxConcurrent: 1, admit: func(string, int64) error { return &leaderboard.OverloadError{Wait: time.Second} }}
 				call := func(ctx context.Context) *call {
 					r, _ := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 					r.ContentLength = body
-					return &call{shared: s, r: r, route: &route{}}
+					return &call{shared: s, r: r, route: &route{admitted: true}}
 				}
 				for range 20 {
 					start := time.Now()
-					if err := call(t.Context()).admit(); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 10*time.Millisecond {
+					if err := call(t.Context()).letIn(); !errors.Is(err, leaderboard.ErrOverloaded) || time.Since(start) > 10*time.Millisecond {
 						t.Errorf("%v after %s", err, time.Since(start))
 					}
 					time.Sleep(10 * time.Millisecond)
@@ -45,7 +46,7 @@ func TestRejectionsTakeAShare(t *testing.T) {
 				for range clients {
 					all.Go(func() {
 						for ctx.Err() == nil && answers.Load() < 2*most {
-							_ = call(ctx).admit()
+							_ = call(ctx).letIn()
 							answers.Add(1)
 						}
 					})
@@ -85,12 +86,46 @@ func TestRefusedReadsWait(t *testing.T) {
 	})
 }
 
+// TestRejectionsWaitAlike: whatever there is too much of, whoever is refused waits for the answer, once.
+func TestRejectionsWaitAlike(t *testing.T) {
+	t.Parallel()
+	const submit = `{"entries":[{"member":"m","score":1}]}`
+	many := `{"members":["` + strings.Repeat("m", firstRoom) + `"]}`
+	ranks := ask{method: "POST", path: "/v1/boards/b/ranks", body: many, off: true}
+	scores := ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: submit}
+	for name, c := range map[string]struct {
+		ask     ask
+		refused func(*env)
+	}{
+		"no place":                      {ask{method: "GET", path: "/v1/boards/b/top"}, func(e *env) { e.api.shared.maxConcurrent = 0 }},
+		"no place, with a body":         {ranks, func(e *env) { e.api.shared.maxConcurrent = 0 }},
+		"no place, with a submission":   {scores, func(e *env) { e.api.shared.maxConcurrent = 0 }},
+		"no room for the body":          {ranks, func(e *env) { e.api.shared.intake.most = 0 }},
+		"no time, before the body":      {scores, func(e *env) { e.api.shared.admit = func(string, int64) error { return &leaderboard.OverloadError{} } }},
+		"no time, found after the body": {scores, func(e *env) { e.fake.fail["Submit"] = &leaderboard.OverloadError{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnv(t)
+				e.board("b", leaderboard.Rules{})
+				c.refused(e)
+				e.api.shared.rejections.next = time.Now().Add(300 * time.Millisecond)
+				start := time.Now()
+				e.do(c.ask).wantProblem(503, codeOverloaded)
+				if took := time.Since(start); took != 300*time.Millisecond {
+					t.Errorf("the answer took %s", took)
+				}
+			})
+		})
+	}
+}
+
 // TestLetInAfterAll: there may be room when the answer has waited.
 func TestLetInAfterAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var room atomic.Bool
-		s := &shared{admit: func(string, int64) error {
+		s := &shared{maxConcurrent: 1, admit: func(string, int64) error {
 			if room.Load() {
 				return nil
 			}
@@ -99,7 +134,7 @@ func TestLetInAfterAll(t *testing.T) {
 		s.rejections.next = time.Now().Add(100 * time.Millisecond)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 		go func() { time.Sleep(50 * time.Millisecond); room.Store(true) }()
-		if err := (&call{shared: s, r: r, route: &route{}}).admit(); err != nil {
+		if err := (&call{shared: s, r: r, route: &route{admitted: true}}).letIn(); err != nil {
 			t.Error(err)
 		}
 	})
