@@ -44,10 +44,22 @@ func (d *database) Revisions(ctx context.Context, periods []int64) (map[int64]le
 const history = 77
 
 func (d *database) set(id, seq int64) leaderboard.Revision {
+	return d.put(id, leaderboard.Revision{History: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)})
+}
+
+// put makes r the revision of a period, and returns it.
+func (d *database) put(id int64, r leaderboard.Revision) leaderboard.Revision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.revisions[id] = leaderboard.Revision{History: history, Seq: seq, AsOf: leaderboard.Micros(seq * 10)}
-	return d.revisions[id]
+	d.revisions[id] = r
+	return r
+}
+
+// answer says how long statements take from now on, and how they end.
+func (d *database) answer(takes time.Duration, failure error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.takes, d.failure = takes, failure
 }
 
 func (d *database) count() int {
@@ -138,17 +150,12 @@ func TestHungConnection(t *testing.T) {
 		w, d := start(t, Options{})
 		r := d.set(1, 5)
 		wait(t, w, 1)
-		hang := func(takes time.Duration) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.takes = takes
-		}
-		hang(time.Hour)
+		d.answer(time.Hour, nil)
 		hung := time.Now()
 		for asked := d.count(); d.count() == asked; time.Sleep(time.Millisecond) {
 			judge(t, w, r, VerdictFresh)
 		}
-		hang(time.Millisecond) // the next connection does not
+		d.answer(time.Millisecond, nil) // the next connection does not
 		time.Sleep(500 * time.Millisecond)
 		judge(t, w, r, VerdictUnknown)
 		for w.Judge(1, r) != VerdictFresh {
@@ -198,9 +205,7 @@ func TestRestored(t *testing.T) {
 		judge(t, w, restored, VerdictFresh)
 		again := leaderboard.Revision{History: history, Seq: 7, AsOf: 170} // committed by this server, later
 		judge(t, w, again, VerdictFresh)
-		d.mu.Lock()
-		d.revisions[1] = again
-		d.mu.Unlock()
+		d.put(1, again)
 		time.Sleep(100 * time.Millisecond)
 		judge(t, w, again, VerdictFresh)
 		judge(t, w, copied, VerdictDiverged)
@@ -253,16 +258,10 @@ func TestOtherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, d := start(t, Options{})
-		become := func(r leaderboard.Revision) leaderboard.Revision {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.revisions[1] = r
-			return r
-		}
-		lost := become(leaderboard.Revision{History: 1, Seq: 9, AsOf: 90})
+		lost := d.put(1, leaderboard.Revision{History: 1, Seq: 9, AsOf: 90})
 		wait(t, w, 1)
 		judge(t, w, lost, VerdictFresh)
-		made := become(leaderboard.Revision{History: 2, Seq: 3, AsOf: 100})
+		made := d.put(1, leaderboard.Revision{History: 2, Seq: 3, AsOf: 100})
 		judge(t, w, made, VerdictUnknown)
 		time.Sleep(time.Microsecond)
 		if got := w.Check(t.Context(), 1, made); got != VerdictFresh {
@@ -310,9 +309,7 @@ func TestDeleted(t *testing.T) {
 		made := leaderboard.Revision{History: history, Seq: 0, AsOf: 40}
 		wait(t, w, 1)
 		judge(t, w, made, VerdictFresh) // made since it was asked about
-		d.mu.Lock()
-		d.revisions[1] = made
-		d.mu.Unlock()
+		d.put(1, made)
 		time.Sleep(time.Microsecond)
 		wait(t, w, 1)
 		judge(t, w, made, VerdictFresh)
@@ -387,9 +384,7 @@ func TestSlowStatements(t *testing.T) {
 		w, d := start(t, Options{})
 		r := d.set(1, 5)
 		wait(t, w, 1)
-		d.mu.Lock()
-		d.takes = 45 * time.Millisecond
-		d.mu.Unlock()
+		d.answer(45*time.Millisecond, nil)
 		before := d.count()
 		for range 1000 {
 			time.Sleep(2 * time.Millisecond)
@@ -408,9 +403,7 @@ func TestDatabaseAway(t *testing.T) {
 		w, d := start(t, Options{})
 		r := d.set(1, 5)
 		wait(t, w, 1)
-		d.mu.Lock()
-		d.failure = errors.New("away")
-		d.mu.Unlock()
+		d.answer(time.Millisecond, errors.New("away"))
 		if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) {
 			t.Errorf("waited in vain: %v", err)
 		}
@@ -422,9 +415,7 @@ func TestDatabaseAway(t *testing.T) {
 		if before := time.Now(); w.Check(t.Context(), 1, r) != VerdictUnknown || time.Since(before) != 0 {
 			t.Errorf("a reader waited %v for a database that is away", time.Since(before))
 		}
-		d.mu.Lock()
-		d.failure, d.takes = nil, time.Minute
-		d.mu.Unlock()
+		d.answer(time.Minute, nil)
 		before := time.Now()
 		if err := w.Wait(t.Context(), 1); !errors.Is(err, leaderboard.ErrUnavailable) || time.Since(before) != 250*time.Millisecond {
 			t.Errorf("hung: %v after %v", err, time.Since(before))
@@ -437,9 +428,7 @@ func TestDatabaseAway(t *testing.T) {
 		if err := w.Wait(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("who has gone: %v", err)
 		}
-		d.mu.Lock()
-		d.takes = time.Millisecond
-		d.mu.Unlock()
+		d.answer(time.Millisecond, nil)
 		time.Sleep(2 * time.Minute)
 		wait(t, w, 1)
 		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
@@ -455,9 +444,7 @@ func TestDatabaseHangs(t *testing.T) {
 		w, d := start(t, Options{})
 		r := d.set(1, 5)
 		wait(t, w, 1)
-		d.mu.Lock()
-		d.takes = time.Second
-		d.mu.Unlock()
+		d.answer(time.Second, nil)
 		time.Sleep(190 * time.Millisecond)
 		if w.Away() {
 			t.Error("away too early")
@@ -466,9 +453,7 @@ func TestDatabaseHangs(t *testing.T) {
 		if !w.Away() || w.Check(t.Context(), 1, r) != VerdictUnknown {
 			t.Error("a database that hangs is not away")
 		}
-		d.mu.Lock()
-		d.takes = time.Millisecond
-		d.mu.Unlock()
+		d.answer(time.Millisecond, nil)
 		time.Sleep(2 * time.Second)
 		if w.Away() || w.Check(t.Context(), 1, r) != VerdictFresh {
 			t.Error("it is back, the watch does not know")
@@ -484,9 +469,7 @@ func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 		w, d := start(t, Options{})
 		r := d.set(1, 5)
 		wait(t, w, 1)
-		d.mu.Lock()
-		d.takes, d.failure = 0, errors.New("refused")
-		d.mu.Unlock()
+		d.answer(0, errors.New("refused"))
 		before := d.count()
 		for range 2000 {
 			w.Judge(1, r)
@@ -496,9 +479,7 @@ func TestFailuresAreNotRepeatedAtOnce(t *testing.T) {
 			t.Errorf("%d statements in two seconds, want at most one in 50 ms", n)
 		}
 		time.Sleep(time.Minute) // nobody reads
-		d.mu.Lock()
-		d.failure = nil
-		d.mu.Unlock()
+		d.answer(0, nil)
 		judge(t, w, r, VerdictUnknown)
 		time.Sleep(51 * time.Millisecond)
 		judge(t, w, r, VerdictFresh)
