@@ -5,7 +5,7 @@ import "context"
 // Caller is who asked for a change, as records of it show. It travels with the context, since everything between the
 // request and the transaction that records it would only pass it on.
 type Caller struct {
-	Key       string // id of the key; the scope of one from the settings; "" for the service itself
+	Key       string // Key.ID; "" for the service itself
 	RequestID string // of the request; "" when there was none
 }
 

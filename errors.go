@@ -17,6 +17,12 @@ var (
 	// ErrProfileNotFound: nobody has said anything about the member.
 	ErrProfileNotFound = errors.New("profile not found")
 	ErrNotHidden       = errors.New("member is not hidden")
+	// ErrKeyNotFound: there is no API key with this id, or with this secret.
+	ErrKeyNotFound = errors.New("API key not found")
+	// ErrKeyRevoked: the API key was revoked, which is for good.
+	ErrKeyRevoked = errors.New("API key is revoked")
+	// ErrKeyExpired: the time of the API key, or of the secret before its last rotation, is over.
+	ErrKeyExpired = errors.New("API key is expired")
 
 	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods. Which change
 	// and why a *ConflictError says.
@@ -61,6 +67,8 @@ const (
 	// CodeDerivedBoard: nothing can be submitted to a derived board.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
+	// CodeInvalidKey: an API key that is made or changed breaks one of its bounds.
+	CodeInvalidKey = "invalid-key"
 	// CodeModeNotAvailable: finding a rank in this mode would take too long here; the other modes have one.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.

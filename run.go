@@ -52,7 +52,7 @@ type Run struct {
 	Period    string
 	Kind      RunKind
 	Reason    RunReason
-	Actor     string // who asked: the name of a key's scope, a host, "" for the service itself
+	Actor     string // who asked: the id of a key, a host, "" for the service itself
 	State     RunState
 	FromSeq   int64
 	ToSeq     int64

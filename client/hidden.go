@@ -14,7 +14,7 @@ const hideTimeout = time.Minute
 
 // HideOptions say who decided it, and about what.
 type HideOptions struct {
-	Actor  string // "": the scope of the key
+	Actor  string // "": the id of the key
 	Reopen bool   // closed periods too
 }
 

@@ -78,6 +78,10 @@ func CodeOf(sentinel error) string {
 		return "profile-not-found"
 	case leaderboard.ErrNotHidden:
 		return "not-hidden"
+	case leaderboard.ErrKeyNotFound:
+		return "key-not-found"
+	case leaderboard.ErrKeyRevoked:
+		return "key-revoked"
 	case leaderboard.ErrBoardConflict:
 		return "board-conflict"
 	case leaderboard.ErrPeriodClosed:

@@ -1,59 +1,41 @@
 package httpapi
 
 import (
-	"crypto/sha256"
+	"context"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
+
+	"leaderboard"
 )
 
-// Scope says what a key may do; each scope includes the ones before it.
-type Scope string
-
-// The scopes of a key.
-const (
-	ScopeRead  Scope = "read"
-	ScopeWrite Scope = "write"
-	ScopeAdmin Scope = "admin"
-)
-
-// ParseScope reads the name of a scope.
-func ParseScope(s string) (Scope, error) {
-	switch scope := Scope(s); scope {
-	case ScopeRead, ScopeWrite, ScopeAdmin:
-		return scope, nil
-	}
-	return "", fmt.Errorf("want a scope, one of read, write, admin, not %q", s)
-}
-
-// level orders the scopes; 0 is nobody.
-func (s Scope) level() int {
-	switch s {
-	case ScopeRead:
-		return 1
-	case ScopeWrite:
-		return 2
-	case ScopeAdmin:
-		return 3
-	}
-	return 0
-}
-
-// Key is a bearer key and what it may do.
-type Key struct {
-	Scope  Scope
+// SettingsKey is a bearer key of the server's settings, for its first start and for emergencies.
+type SettingsKey struct {
+	Scope  leaderboard.Scope
 	Secret string
 }
 
 // String hides the secret.
-func (k Key) String() string { return string(k.Scope) + ":…" }
+func (k SettingsKey) String() string { return string(k.Scope) + ":…" }
 
-// access is who may use a route. The zero value is the strictest: a route that says nothing is for admins.
+// Keyring finds the keys of the database.
+type Keyring interface {
+	// Find returns the key with an id and the hash of its secret. It is called for every request with a key: for a key that
+	// is known it answers from memory. A change of a key counts within a second of its commit, and while the database is
+	// away keys that are known go on for a while. Nobody writes to the key. Errors: ErrKeyNotFound (also for another
+	// secret), ErrKeyRevoked, ErrKeyExpired, ErrUnavailable, ErrOverloaded.
+	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
+}
+
+// access is who may use a route. A route has to say it: New panics for the zero value, which is the strictest besides.
 type access int
 
 const (
-	accessAdmins  access = iota
+	accessUnsaid  access = iota
+	accessAdmins         // keys with scope admin
 	accessWriters        // keys with write or admin
 	accessHolders        // any key
 	accessReaders        // anyone for a public board, any key for a private one
@@ -61,66 +43,90 @@ const (
 )
 
 // needs returns the least scope for a route, "" when it takes requests without a key.
-func (a access) needs() Scope {
+func (a access) needs() leaderboard.Scope {
 	switch a {
 	case accessAnyone, accessReaders:
 		return ""
 	case accessHolders:
-		return ScopeRead
+		return leaderboard.ScopeRead
 	case accessWriters:
-		return ScopeWrite
+		return leaderboard.ScopeWrite
 	default:
-		return ScopeAdmin
+		return leaderboard.ScopeAdmin
 	}
 }
 
-// keyring knows the keys by their hashes only.
-type keyring []hashedKey
-
-type hashedKey struct {
-	hash  [sha256.Size]byte
-	scope Scope
+// keyring knows the keys of the settings by their hashes only, and asks for the others.
+type keyring struct {
+	settings []leaderboard.HashedKey
+	others   Keyring // nil: there are no others
 }
 
-func newKeyring(keys []Key) keyring {
-	ring := make(keyring, 0, len(keys))
+func newKeyring(keys []SettingsKey, others Keyring) keyring {
+	ring := keyring{others: others}
 	for _, k := range keys {
-		if k.Secret != "" {
-			ring = append(ring, hashedKey{sha256.Sum256([]byte(k.Secret)), k.Scope})
+		if _, err := leaderboard.ParseScope(string(k.Scope)); k.Secret == "" || err != nil {
+			continue
 		}
+		key := leaderboard.Key{ID: leaderboard.SettingsKeyID(k.Scope), Name: "settings", Scope: k.Scope}
+		ring.settings = append(ring.settings, leaderboard.HashedKey{Key: key, Hash: leaderboard.HashKey(k.Secret)})
 	}
 	return ring
 }
 
-// scope returns what the request's key may do, "" without a key. An unknown key is rejected everywhere, so that a
-// mistyped one does not go unnoticed until the first private board.
-func (ring keyring) scope(h http.Header) (Scope, error) {
-	values := h["Authorization"]
+// find returns the request's key, nil without one. An unknown key is rejected everywhere, so that a mistyped one does
+// not go unnoticed until the first private board.
+func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, error) {
+	values := r.Header["Authorization"]
 	if len(values) == 0 {
-		return "", nil
+		return nil, nil // no key is an answer
 	}
 	name, secret, ok := strings.Cut(values[0], " ")
 	if len(values) > 1 || !ok || !strings.EqualFold(name, "Bearer") || secret == "" {
-		return "", reject(codeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
+		return nil, reject(codeUnauthorized, "The Authorization header is not of the form: Bearer <key>.")
 	}
-	// The hashes are compared, all of them and in constant time, so that the time taken says nothing about the keys.
-	hash := sha256.Sum256([]byte(strings.TrimSpace(secret)))
-	var found Scope
-	for i := range ring {
-		if subtle.ConstantTimeCompare(hash[:], ring[i].hash[:]) == 1 && ring[i].scope.level() > found.level() {
-			found = ring[i].scope
+	secret = strings.TrimSpace(secret)
+	hash := leaderboard.HashKey(secret)
+	if found := ring.inSettings(&hash); found != nil {
+		return found, nil
+	}
+	id, ok := leaderboard.KeyIDIn(secret)
+	if !ok || ring.others == nil {
+		return nil, errUnknownKey()
+	}
+	key, err := ring.others.Find(r.Context(), id, hash, now)
+	switch {
+	case err == nil:
+		return key, nil
+	case errors.Is(err, leaderboard.ErrKeyRevoked):
+		return nil, reject(codeUnauthorized, "The key was revoked.")
+	case errors.Is(err, leaderboard.ErrKeyExpired):
+		return nil, reject(codeUnauthorized, "The time of the key is over.")
+	case errors.Is(err, leaderboard.ErrKeyNotFound):
+		return nil, errUnknownKey()
+	}
+	return nil, err
+}
+
+func errUnknownKey() error { return reject(codeUnauthorized, "The key is not known.") }
+
+// inSettings compares all hashes, in constant time, so that the time taken says nothing about the keys. Of two keys with
+// one secret the greater scope counts.
+func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
+	var found *leaderboard.Key
+	for i := range ring.settings {
+		k := &ring.settings[i]
+		if subtle.ConstantTimeCompare(hash[:], k.Hash[:]) == 1 && (found == nil || k.Scope.Includes(found.Scope)) {
+			found = &k.Key
 		}
 	}
-	if found == "" {
-		return "", reject(codeUnauthorized, "The key is not known.")
-	}
-	return found, nil
+	return found
 }
 
 // allow says whether a request with scope has may do what needs scope need.
-func allow(has, need Scope) error {
+func allow(has, need leaderboard.Scope) error {
 	switch {
-	case has.level() >= need.level():
+	case has.Includes(need):
 		return nil
 	case has == "":
 		return reject(codeUnauthorized, fmt.Sprintf("This needs a key with scope %s.", need))

@@ -61,11 +61,20 @@ func TestEveryRouteDenies(t *testing.T) {
 	}
 }
 
-func TestZeroAccessIsTheStrictest(t *testing.T) {
+// TestRouteWithoutPolicy: a server does not start with a route that nobody has decided about, and such a route would be
+// for admins.
+func TestRouteWithoutPolicy(t *testing.T) {
 	var rt route
-	if rt.access.needs() != ScopeAdmin {
+	if rt.access.needs() != leaderboard.ScopeAdmin {
 		t.Errorf("a route that says nothing needs %q", rt.access.needs())
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a server starts with it")
+		}
+	}()
+	rt.pattern = get("/v1/new")
+	rt.checkPolicy()
 }
 
 func TestAuthorizationForms(t *testing.T) {
@@ -94,7 +103,9 @@ func TestAuthorizationForms(t *testing.T) {
 }
 
 func TestKeyWithTwoScopesHasTheGreater(t *testing.T) {
-	e := newEnv(t, func(c *Config) { c.Keys = []Key{{ScopeAdmin, "k"}, {ScopeRead, "k"}, {ScopeAdmin, ""}, {"all", "z"}} })
+	e := newEnv(t, func(c *Config) {
+		c.Keys = []SettingsKey{{leaderboard.ScopeAdmin, "k"}, {leaderboard.ScopeRead, "k"}, {leaderboard.ScopeAdmin, ""}, {"all", "z"}}
+	})
 	e.get("k", "/v1/runs").want(200)
 	e.get("z", "/v1/runs").wantProblem(401, codeUnauthorized)
 	e.do(ask{method: "GET", path: "/v1/runs", header: http.Header{"Authorization": {"Bearer "}}}).want(401)
@@ -108,25 +119,12 @@ func TestWithoutKeysNobodyWrites(t *testing.T) {
 	e.post(adminKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).wantProblem(401, codeUnauthorized)
 }
 
-func TestParseScope(t *testing.T) {
-	for _, s := range []string{"read", "write", "admin"} {
-		if got, err := ParseScope(s); err != nil || string(got) != s {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
-	}
-	for _, s := range []string{"", "Admin", "root", "read "} {
-		if _, err := ParseScope(s); err == nil {
-			t.Errorf("%q is a scope", s)
-		}
-	}
-}
-
 // TestCallerOfAChange: who asked for a change travels in its context.
 func TestCallerOfAChange(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
 	e.do(ask{method: "DELETE", path: "/v1/boards/b", key: adminKey}).want(204)
-	if got := e.fake.caller.Key; got != "admin" {
+	if got := e.fake.caller.Key; got != "env:admin" {
 		t.Errorf("the change was asked for by %q", got)
 	}
 }

@@ -78,7 +78,7 @@ var benchPaths = map[string]string{
 
 func benchAPI() *API {
 	f := newFixed()
-	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []Key{{ScopeWrite, writeKey}}})
+	return New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeWrite, writeKey}}})
 }
 
 // bare returns a handler to compare with: the same bytes with the same headers that a client needs, and nothing else.

@@ -20,7 +20,7 @@ import (
 // route is one row of the table of routes.
 type route struct {
 	pattern
-	access access // the zero value is the strictest
+	access access // has to be said
 	params []string
 	handle func(*call) error
 
@@ -31,6 +31,13 @@ type route struct {
 	admitted   bool // by Config.Admit, before the body is read
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
+}
+
+// checkPolicy panics when nobody has decided who may use a route, so that no server with such a route starts.
+func (rt *route) checkPolicy() {
+	if rt.access == accessUnsaid {
+		panic("httpapi: nobody has said who may use " + rt.method + " " + rt.path)
+	}
 }
 
 // shared is what all calls share.
@@ -84,7 +91,8 @@ type call struct {
 	start  time.Time
 	ctx    context.Context // ends when the client goes or the request's time is up
 	path   segments
-	scope  Scope // of the key, "" without one
+	key    *leaderboard.Key  // nil without one
+	scope  leaderboard.Scope // of the key, "" without one
 	caller leaderboard.Caller
 	id     [1]string // of the request, as a header has it
 	query  query
@@ -126,14 +134,8 @@ func (c *call) serve() {
 // run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts for one
 // that is served, so that slow clients keep nobody out.
 func (c *call) run() (err error) {
-	if c.route.access != accessAnyone {
-		if c.scope, err = c.shared.keys.scope(c.r.Header); err != nil {
-			return err
-		}
-		if err = allow(c.scope, c.route.access.needs()); err != nil {
-			return err
-		}
-		c.caller.Key = string(c.scope)
+	if err = c.authenticate(); err != nil {
+		return err
 	}
 	if !c.route.anyQuery {
 		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err != nil {
@@ -170,6 +172,21 @@ func (c *call) run() (err error) {
 	c.ctx = &c.deadline
 	defer c.deadline.end()
 	return c.route.handle(c)
+}
+
+// authenticate finds the key of the request and holds it against what the route needs.
+func (c *call) authenticate() error {
+	if c.route.access == accessAnyone {
+		return nil
+	}
+	key, err := c.shared.keys.find(c.r, c.start)
+	if err != nil {
+		return err
+	}
+	if key != nil {
+		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
+	}
+	return allow(c.scope, c.route.access.needs())
 }
 
 // letIn reads the body, unless what it asks for would be refused anyway. Who had to wait for that answer is asked again:

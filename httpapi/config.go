@@ -39,8 +39,10 @@ type Config struct {
 	// it is a Reason.
 	Health func(ctx context.Context) Health
 
-	// Keys are the bearer keys. Without any, only public boards can be read.
-	Keys []Key
+	// Keys are the bearer keys of the settings, Keyring has the others; it may be nil. Without any, only public boards can
+	// be read.
+	Keys    []SettingsKey
+	Keyring Keyring
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Metrics serves /metrics; nil when another listener does.

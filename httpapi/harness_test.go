@@ -42,7 +42,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 		HiddenMembers: f, Derived: f,
 		Health:  func(context.Context) Health { return f.health },
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "up 1\n") }),
-		Keys:    []Key{{ScopeRead, readKey}, {ScopeWrite, writeKey}, {ScopeAdmin, adminKey}},
+		Keys:    []SettingsKey{{leaderboard.ScopeRead, readKey}, {leaderboard.ScopeWrite, writeKey}, {leaderboard.ScopeAdmin, adminKey}},
 	}
 	for _, c := range change {
 		c(&cfg)

@@ -31,7 +31,7 @@ func TestHide(t *testing.T) {
 	e.board("demo", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9}, leaderboard.Submission{Member: "n", Score: 5})
 	var h hiddenJSON
 	e.put(adminKey, banM, `{"reason":"aimbot"}`).want(200).decode(&h)
-	if h.Member != "m" || h.Board != "demo" || h.Reason != "aimbot" || h.Actor != "admin" || h.HiddenAt == 0 {
+	if h.Member != "m" || h.Board != "demo" || h.Reason != "aimbot" || h.Actor != "env:admin" || h.HiddenAt == 0 {
 		t.Errorf("hidden: %+v", h)
 	}
 	if got := shown(e.get(noKey, "/v1/boards/demo/top").rows()); got != "all_time all_time n=5" {
@@ -64,7 +64,7 @@ func TestHide(t *testing.T) {
 			path = "/v1/hidden/log?member=m&limit=2&cursor=" + log.Next
 		}
 	}
-	if want := []string{"m demo restore appeal court", "m demo hide wallhack judge", "m demo hide aimbot admin"}; !reflect.DeepEqual(got, want) {
+	if want := []string{"m demo restore appeal court", "m demo hide wallhack judge", "m demo hide aimbot env:admin"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("logged %q, want %q", got, want)
 	}
 }
@@ -88,7 +88,7 @@ func TestHiddenMemberIsNotRanked(t *testing.T) {
 		}
 		e.get(adminKey, fmt.Sprintf(path, "nobody")).wantProblem(404, "not-ranked")
 		p := e.get(adminKey, fmt.Sprintf(path, "m")).wantProblem(404, codeMemberHidden)
-		if want := "Hidden on this board since 2023-11-14T22:13:20.000000Z by admin: aimbot."; p.Detail != want {
+		if want := "Hidden on this board since 2023-11-14T22:13:20.000000Z by env:admin: aimbot."; p.Detail != want {
 			t.Errorf("admins are told %q, want %q", p.Detail, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestHideEverywhere(t *testing.T) {
 		}
 	}
 	var list hiddenList
-	if e.get(adminKey, "/v1/hidden").want(200).decode(&list); list.String() != "/m/é bot by admin, a/n boost by admin" {
+	if e.get(adminKey, "/v1/hidden").want(200).decode(&list); list.String() != "/m/é bot by env:admin, a/n boost by env:admin" {
 		t.Errorf("listed: %s", list)
 	}
 	e.get(adminKey, "/v1/hidden?limit=1").want(200).decode(&list)
@@ -134,11 +134,11 @@ func TestHideEverywhere(t *testing.T) {
 	if list = (hiddenList{}); next == "" {
 		t.Fatal("no second page")
 	}
-	if e.get(adminKey, "/v1/hidden?limit=1&cursor="+next).want(200).decode(&list); list.String() != "a/n boost by admin" || list.Next != "" {
+	if e.get(adminKey, "/v1/hidden?limit=1&cursor="+next).want(200).decode(&list); list.String() != "a/n boost by env:admin" || list.Next != "" {
 		t.Errorf("second page: %+v", list)
 	}
 	for query, want := range map[string]string{
-		"?board=b": "/m/é bot by admin", "?member=n": "a/n boost by admin", "?board=b&member=n": "", "?board=a&member=n": "a/n boost by admin",
+		"?board=b": "/m/é bot by env:admin", "?member=n": "a/n boost by env:admin", "?board=b&member=n": "", "?board=a&member=n": "a/n boost by env:admin",
 	} {
 		var list hiddenList
 		if e.get(adminKey, "/v1/hidden"+query).want(200).decode(&list); list.String() != want {

@@ -97,7 +97,7 @@ func TestCorrectHistory(t *testing.T) {
 		}
 	}
 	e.get(adminKey, "/v1/runs?board=daily").want(200).decode(&runs)
-	if len(runs.Runs) != 1 || runs.Runs[0].Kind != "reopen" || runs.Runs[0].Actor != "admin" || runs.Runs[0].Period != "2026-11-20" || runs.Runs[0].ToSeq != 3 {
+	if len(runs.Runs) != 1 || runs.Runs[0].Kind != "reopen" || runs.Runs[0].Actor != "env:admin" || runs.Runs[0].Period != "2026-11-20" || runs.Runs[0].ToSeq != 3 {
 		t.Errorf("runs %+v", runs)
 	}
 }

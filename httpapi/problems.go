@@ -100,6 +100,12 @@ var kinds = []kind{
 		help:   "GET /v1/hidden lists who is hidden where: on one board and everywhere are restored one by one.",
 	},
 	{
+		code: "key-not-found", status: 404, when: leaderboard.ErrKeyNotFound,
+		title:  "Key not found",
+		detail: "No key has this id.",
+		help:   "GET /v1/keys lists the keys. Those of the server's settings are not among them.",
+	},
+	{
 		code: "run-not-found", status: 404, when: leaderboard.ErrRunNotFound,
 		title:  "Run not found",
 		detail: "No run has this id.",
@@ -134,6 +140,12 @@ var kinds = []kind{
 		title:  "What the board holds stands against the change",
 		detail: "What the board holds stands against the change.",
 		help:   "The member errors points at what has to stay. Create another board, or delete this one first.",
+	},
+	{
+		code: "key-revoked", status: 409, when: leaderboard.ErrKeyRevoked,
+		title:  "The key is revoked",
+		detail: "The key was revoked, which is for good.",
+		help:   "Make another one with POST /v1/keys.",
 	},
 	{
 		code: "period-closed", status: 409, when: leaderboard.ErrPeriodClosed,
@@ -272,6 +284,12 @@ var kinds = []kind{
 		title:  "The reason or the actor is not valid",
 		detail: "The reason or the actor is not valid.",
 		help:   "A reason has 1 to 200 bytes of UTF-8, an actor up to 128.",
+	},
+	{
+		code: leaderboard.CodeInvalidKey, status: 422,
+		title:  "The key is not valid",
+		detail: "What is said of the key is not valid.",
+		help:   "Correct what the member errors points at.",
 	},
 	{
 		code: codeClientGone, status: 499,

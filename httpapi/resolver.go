@@ -62,7 +62,7 @@ func (c *call) mayRead(b *leaderboard.Board) error {
 	if b.Rules.Visibility == leaderboard.VisibilityPublic {
 		return nil
 	}
-	return allow(c.scope, ScopeRead)
+	return allow(c.scope, leaderboard.ScopeRead)
 }
 
 // target is what a reading request looks at: a period and the common parameters.

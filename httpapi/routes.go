@@ -52,7 +52,7 @@ func combined(more ...string) []string {
 	return append([]string{"boards", "labels", "window", "period", "mode", "min_seq", "profiles"}, more...)
 }
 
-// routes returns the table. Routes under /v1 that do not say otherwise are for admins.
+// routes returns the table. Each says who may use it.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
 	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit}

@@ -18,7 +18,7 @@ func TestRebuild(t *testing.T) {
 		r := e.post(adminKey, "/v1/boards/b/rebuild", body).want(202)
 		var run runJSON
 		r.decode(&run)
-		if run.Kind != leaderboard.RunKindFull || run.State != leaderboard.RunStateRunning || run.Reason != leaderboard.RunReasonAdmin || run.Actor != "admin" {
+		if run.Kind != leaderboard.RunKindFull || run.State != leaderboard.RunStateRunning || run.Reason != leaderboard.RunReasonAdmin || run.Actor != "env:admin" {
 			t.Errorf("got %+v", run)
 		}
 		location := r.header.Get("Location")

@@ -131,7 +131,7 @@ func (c *call) submissions(in []submitEntry) ([]leaderboard.Submission, error) {
 		return nil, err
 	}
 	for i := range in {
-		if in[i].CreatedTime != nil && c.scope.level() < ScopeAdmin.level() {
+		if in[i].CreatedTime != nil && !c.scope.Includes(leaderboard.ScopeAdmin) {
 			return nil, reject(codeForbidden, "created_time is for imports and corrections: it needs a key with scope admin.",
 				inputError{Pointer: fmt.Sprintf("/entries/%d/created_time", i), Detail: "needs scope admin"})
 		}

@@ -256,13 +256,14 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys),
+			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring),
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues(),
 		},
 		handlers: h, routes: h.routes(cfg.Metrics != nil), unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
 	}
 	for i := range a.routes {
+		a.routes[i].checkPolicy()
 		a.router.add(&a.routes[i].pattern, i)
 	}
 	return a

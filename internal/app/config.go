@@ -20,7 +20,7 @@ type Config struct {
 	// number. It needs TrustedProxies to be given.
 	MaxConnectionsPerAddress int
 	TrustedProxies           TrustedProxies
-	Keys                     []httpapi.Key
+	Keys                     []httpapi.SettingsKey
 	DrainDelay               time.Duration // how long /readyz says 503 before the listener closes at shutdown
 	ShutdownTimeout          time.Duration // for the requests under way at shutdown
 	Migrate                  bool          // bring the schema up to date at the start, waiting for MySQL if it is away

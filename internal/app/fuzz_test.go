@@ -32,7 +32,7 @@ func startFuzzed(f *testing.F) *fuzzed {
 	f.Helper()
 	cfg := Defaults()
 	cfg.MySQLDSN, cfg.RedisURL, cfg.Listen, cfg.Migrate = testenv.MySQL(f), testenv.Redis(f), "127.0.0.1:0", true
-	cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: apptest.AdminKey}}
+	cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: apptest.AdminKey}}
 	a, err := New(f.Context(), cfg, NewLogger(io.Discard, &cfg))
 	if err == nil {
 		err = a.Start(f.Context())

@@ -83,7 +83,7 @@ func TestOpsListener(t *testing.T) {
 func TestNoSecretInTheLog(t *testing.T) {
 	const secret = "hunter2secret"
 	a := startApp(t, "user:"+secret+"@tcp(127.0.0.1:1)/none", "redis://:"+secret+"@127.0.0.1:1/0", func(c *Config) {
-		c.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: secret}}
+		c.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: secret}}
 	})
 	if status, body := a.Get("/readyz"); status != 503 || strings.Contains(string(body), secret) {
 		t.Errorf("readyz: %d %s", status, body)

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/sync/errgroup"
 
+	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/devserver"
@@ -65,7 +66,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		if madeKey, err = adminKey(cfg.dir); err != nil {
 			return err
 		}
-		cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: madeKey}}
+		cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: madeKey}}
 	}
 	log := app.NewLogger(p.err, &cfg.Config)
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {

@@ -172,7 +172,7 @@ func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		boardFlag(&o.board),
 		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
-		&cli.StringFlag{Name: "actor", Usage: "who decided it, at most 128 bytes; empty: the scope of the key", Destination: &o.actor},
+		&cli.StringFlag{Name: "actor", Usage: "who decided it, at most 128 bytes; empty: the id of the key", Destination: &o.actor},
 		&cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: &o.reopen},
 	}
 }

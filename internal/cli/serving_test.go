@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 	"leaderboard/internal/apptest"
@@ -16,7 +17,7 @@ func serving(t *testing.T) *apptest.Server {
 	t.Helper()
 	cfg := app.Defaults()
 	cfg.MySQLDSN, cfg.Listen, cfg.Migrate = testenv.MySQL(t), "127.0.0.1:0", true
-	cfg.Keys = []httpapi.Key{{Scope: httpapi.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: httpapi.ScopeWrite, Secret: apptest.WriteKey}}
+	cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: leaderboard.ScopeWrite, Secret: apptest.WriteKey}}
 	a, err := app.New(t.Context(), cfg, app.NewLogger(t.Output(), &cfg))
 	if err != nil {
 		t.Fatal(err)

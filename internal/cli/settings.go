@@ -13,6 +13,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/urfave/cli/v3"
 
+	"leaderboard"
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
@@ -184,8 +185,8 @@ func parseRedisURL(v string) (string, error) {
 	return v, client.Close()
 }
 
-func parseKeys(v string) ([]httpapi.Key, error) {
-	var keys []httpapi.Key
+func parseKeys(v string) ([]httpapi.SettingsKey, error) {
+	var keys []httpapi.SettingsKey
 	seen := map[string]bool{}
 	for i, item := range strings.Split(v, ",") {
 		scope, secret, ok := strings.Cut(strings.TrimSpace(item), ":")
@@ -198,7 +199,7 @@ func parseKeys(v string) ([]httpapi.Key, error) {
 			return nil, fmt.Errorf("key %d of the list is there twice", i+1)
 		}
 		seen[secret] = true
-		keys = append(keys, httpapi.Key{Scope: httpapi.Scope(scope), Secret: secret})
+		keys = append(keys, httpapi.SettingsKey{Scope: leaderboard.Scope(scope), Secret: secret})
 	}
 	return keys, nil
 }

@@ -1,0 +1,227 @@
+package leaderboard
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Scope says what a key may do; each scope includes the ones before it.
+type Scope string
+
+// The scopes of a key.
+const (
+	ScopeRead  Scope = "read"
+	ScopeWrite Scope = "write"
+	ScopeAdmin Scope = "admin"
+)
+
+// ParseScope reads the name of a scope.
+func ParseScope(s string) (Scope, error) {
+	scope := Scope(s)
+	if scope.level() == 0 {
+		return "", fmt.Errorf("want a scope, one of %s, not %q", joined(scopes()), s)
+	}
+	return scope, nil
+}
+
+func scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeAdmin} }
+
+// level orders the scopes; 0 is nobody.
+func (s Scope) level() int {
+	switch s {
+	case ScopeRead:
+		return 1
+	case ScopeWrite:
+		return 2
+	case ScopeAdmin:
+		return 3
+	}
+	return 0
+}
+
+// Includes says whether who has scope s may do what needs another one; "" needs nothing.
+func (s Scope) Includes(need Scope) bool { return s.level() >= need.level() }
+
+// Bounds of a key.
+const (
+	MaxKeyName      = 100 // bytes
+	MaxKeyBoards    = 100 // names and patterns
+	MaxKeyRequests  = 1_000_000
+	MaxKeyRows      = 10_000_000
+	MaxKeyOverlap   = 30 * 24 * 60 * 60 * 1_000_000 // of a rotation, in microseconds
+	keyIDBytes      = 7
+	keySecretBytes  = 20 // 160 bits
+	keyPrefix       = "lbk_"
+	keyIDLength     = 1 + (keyIDBytes*8+4)/5
+	keySecretLength = keySecretBytes * 8 / 5
+	keyLength       = len(keyPrefix) + keyIDLength + 1 + keySecretLength
+)
+
+// Key is what is known of an API key: everything but its secret.
+type Key struct {
+	// ID is stable: what a key did is recorded under it, and idempotency keys belong to it. That of a key of the settings
+	// is SettingsKeyID of its scope.
+	ID    string
+	Name  string // 1 to MaxKeyName bytes, for people
+	Scope Scope
+	// Boards are those that the key is for: names, and prefixes such as "game1-*". Without any it is for all boards, those
+	// that are made later included.
+	Boards    []string
+	ExpiresAt Micros // 0: never
+	Quota     Quota
+
+	CreatedTime Micros
+	UpdatedTime Micros // of the last change but for uses
+	LastUsed    Micros // to the minute, 0: never
+	RevokedAt   Micros // 0: it was not
+	// PreviousUntil is until when the secret before the last rotation is taken too; 0: there is none.
+	PreviousUntil Micros
+}
+
+// Quota bounds what a key may ask for in a second. 0 is what the server's settings say.
+type Quota struct {
+	RequestsPerSecond int64 // up to MaxKeyRequests
+	RowsPerSecond     int64 // entries submitted, up to MaxKeyRows
+}
+
+// HashedKey is a key with what its secrets are recognized by.
+type HashedKey struct {
+	Key
+	Hash     KeyHash
+	Previous KeyHash // of the secret before the last rotation, until Key.PreviousUntil
+}
+
+// KeyHash is the SHA-256 of a key's whole text, which has 160 random bits: nobody finds it by guessing.
+type KeyHash [sha256.Size]byte
+
+// SettingsKeyID returns the ID of the keys of the settings that have a scope: all of them are one, whatever their
+// secrets, so that a secret may be replaced.
+func SettingsKeyID(s Scope) string { return "env:" + string(s) }
+
+// Limited says whether the key is for some boards only.
+func (k *Key) Limited() bool { return len(k.Boards) > 0 }
+
+// Covers says whether a board is among those that the key is for.
+func (k *Key) Covers(board string) bool {
+	for _, pattern := range k.Boards {
+		if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(board, prefix) || pattern == board {
+			return true
+		}
+	}
+	return !k.Limited()
+}
+
+// Check says what is wrong with a key, nil when nothing is.
+func (k *Key) Check() error {
+	var bad []FieldError
+	fail := func(pointer, format string, args ...any) {
+		bad = append(bad, FieldError{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	if k.Name == "" || len(k.Name) > MaxKeyName || !utf8.ValidString(k.Name) || strings.ContainsFunc(k.Name, unicode.IsControl) {
+		fail("/name", "want 1 to %d bytes of UTF-8 without control characters", MaxKeyName)
+	}
+	checkOneOf(fail, "/scope", k.Scope, scopes()...)
+	if len(k.Boards) > MaxKeyBoards {
+		fail("/boards", "want at most %d", MaxKeyBoards)
+	}
+	for i, pattern := range k.Boards[:min(len(k.Boards), MaxKeyBoards)] {
+		if !isName(strings.TrimSuffix(pattern, "*")) {
+			fail("/boards/"+strconv.Itoa(i), "want the name of a board, or how names begin followed by *, such as game1-*")
+		}
+	}
+	if k.ExpiresAt < 0 || k.ExpiresAt > MaxTime {
+		fail("/expires_at", "want a time up to %s", MaxTime)
+	}
+	if q := k.Quota.RequestsPerSecond; q < 0 || q > MaxKeyRequests {
+		fail("/quota/requests_per_second", "want 1 to %d, or null for what the server's settings say", MaxKeyRequests)
+	}
+	if q := k.Quota.RowsPerSecond; q < 0 || q > MaxKeyRows {
+		fail("/quota/rows_per_second", "want 1 to %d, or null for what the server's settings say", MaxKeyRows)
+	}
+	if bad == nil {
+		return nil
+	}
+	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: bad}
+}
+
+// KeyChange says what changes of a key; what is nil stays.
+type KeyChange struct {
+	Name      *string
+	Scope     *Scope
+	Boards    *[]string // empty: all boards
+	ExpiresAt *Micros   // 0: never
+
+	RequestsPerSecond *int64 // of the quota, 0: what the server's settings say
+	RowsPerSecond     *int64
+}
+
+// With returns the key with a change, or what is wrong with it then.
+func (k Key) With(c KeyChange) (Key, error) {
+	replace(&k.Name, c.Name)
+	replace(&k.Scope, c.Scope)
+	replace(&k.Boards, c.Boards)
+	replace(&k.ExpiresAt, c.ExpiresAt)
+	replace(&k.Quota.RequestsPerSecond, c.RequestsPerSecond)
+	replace(&k.Quota.RowsPerSecond, c.RowsPerSecond)
+	return k, k.Check()
+}
+
+func replace[T any](at, with *T) {
+	if with != nil {
+		*at = *with
+	}
+}
+
+// keyText is how ids and secrets are written: lower case without padding, 5 bits a letter.
+func keyText(b []byte) string {
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+}
+
+// NewKeyID returns an id that no other key has.
+func NewKeyID() string {
+	var b [keyIDBytes]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return "k" + keyText(b[:])
+}
+
+// NewKeySecret returns the text that a key with an id is used by, lbk_<id>_<secret>, and its hash, which is all that is
+// kept of it.
+func NewKeySecret(id string) (text string, hash KeyHash) {
+	var b [keySecretBytes]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	text = keyPrefix + id + "_" + keyText(b[:])
+	return text, HashKey(text)
+}
+
+// HashKey returns the hash of a key's text.
+func HashKey(text string) KeyHash {
+	var room [128]byte
+	return sha256.Sum256(append(room[:0], text...)) // without an allocation
+}
+
+// KeyIDIn returns the id in the text of a key, ok when it has the form of one.
+func KeyIDIn(text string) (id string, ok bool) {
+	if len(text) != keyLength || !strings.HasPrefix(text, keyPrefix) {
+		return "", false
+	}
+	id, secret := text[len(keyPrefix):len(keyPrefix)+keyIDLength], text[len(keyPrefix)+keyIDLength+1:]
+	return id, IsKeyID(id) && text[len(keyPrefix)+keyIDLength] == '_' && isKeyText(secret)
+}
+
+// IsKeyID says whether a text has the form of NewKeyID.
+func IsKeyID(s string) bool { return len(s) == keyIDLength && s[0] == 'k' && isKeyText(s) }
+
+func isKeyText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}

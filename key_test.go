@@ -1,0 +1,87 @@
+package leaderboard
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseScope(t *testing.T) {
+	for _, s := range []string{"read", "write", "admin"} {
+		if got, err := ParseScope(s); err != nil || string(got) != s {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "Admin", "root", "read "} {
+		if _, err := ParseScope(s); err == nil {
+			t.Errorf("%q is a scope", s)
+		}
+	}
+	if !ScopeRead.Includes("") || ScopeRead.Includes(ScopeWrite) || !ScopeAdmin.Includes(ScopeWrite) || Scope("").Includes(ScopeRead) || Scope("root").Includes(ScopeRead) {
+		t.Error("the order of the scopes is wrong")
+	}
+}
+
+// TestKeyText: the text of a key has its id in it, 160 random bits, and one hash; nothing else passes for one.
+func TestKeyText(t *testing.T) {
+	id := NewKeyID()
+	text, hash := NewKeySecret(id)
+	if got, ok := KeyIDIn(text); !ok || got != id || hash != HashKey(text) {
+		t.Errorf("%s: %s, %t", text, got, ok)
+	}
+	again, other := NewKeySecret(id)
+	if again == text || other == hash || NewKeyID() == id {
+		t.Error("two are the same")
+	}
+	if secret := text[strings.LastIndex(text, "_")+1:]; len(secret)*5 != 160 {
+		t.Errorf("the secret %q has %d bits", secret, len(secret)*5)
+	}
+	for _, bad := range []string{
+		"", "lbk_", text[1:], text + "a", strings.ToUpper(text), strings.Replace(text, "_", "-", 2), "lbk_" + strings.Repeat("_", len(text)-4),
+		strings.Replace(text, "lbk_k", "lbk_x", 1), text[:len(text)-1] + "1",
+	} {
+		if id, ok := KeyIDIn(bad); ok {
+			t.Errorf("%q is a key, of id %q", bad, id)
+		}
+	}
+}
+
+func TestKeyCovers(t *testing.T) {
+	k := Key{Boards: []string{"game1-*", "lobby"}}
+	for board, want := range map[string]bool{"game1-": true, "game1-a": true, "lobby": true, "lobby2": false, "game2-a": false, "game1": false, "": false, "*": false} {
+		if k.Covers(board) != want {
+			t.Errorf("%q covered: %t", board, !want)
+		}
+	}
+	if all := (Key{}); all.Limited() || !all.Covers("game2-a") || !k.Limited() {
+		t.Error("a key without boards is for all of them")
+	}
+}
+
+func TestKeyCheck(t *testing.T) {
+	good := Key{Name: "game1 backend", Scope: ScopeWrite, Boards: []string{"game1-*", "a"}, ExpiresAt: MaxTime, Quota: Quota{1, MaxKeyRows}}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for pointer, change := range map[string]func(*Key){
+		"/name":                      func(k *Key) { k.Name = "a\nb" },
+		"/scope":                     func(k *Key) { k.Scope = "root" },
+		"/boards":                    func(k *Key) { k.Boards = make([]string, MaxKeyBoards+1) },
+		"/boards/1":                  func(k *Key) { k.Boards = []string{"a", "*"} },
+		"/boards/0":                  func(k *Key) { k.Boards = []string{"a*b"} },
+		"/expires_at":                func(k *Key) { k.ExpiresAt = Forever },
+		"/quota/requests_per_second": func(k *Key) { k.Quota.RequestsPerSecond = MaxKeyRequests + 1 },
+		"/quota/rows_per_second":     func(k *Key) { k.Quota.RowsPerSecond = -1 },
+	} {
+		bad := good
+		change(&bad)
+		rule := AsRule(bad.Check())
+		if rule == nil || rule.Fields[0].Pointer != pointer || rule.Code != CodeInvalidKey {
+			t.Errorf("%s: %v", pointer, rule)
+		}
+	}
+	none, never := []string{}, Micros(0)
+	changed, err := good.With(KeyChange{Boards: &none, ExpiresAt: &never})
+	if err != nil || changed.Limited() || changed.ExpiresAt != 0 || changed.Name != good.Name || changed.Quota != good.Quota {
+		t.Errorf("%+v, %v", changed, err)
+	}
+}
