@@ -70,7 +70,7 @@ func TestRequestIDIsPassedOn(t *testing.T) {
 	e.api.handlers.scores.writer = w
 	header := http.Header{headerRequestID: {id}}
 	e.do(ask{method: http.MethodPost, path: "/v1/boards/b/scores", key: writeKey, body: `{"entries":[{"member":"m","score":5}]}`, header: header}).want(http.StatusOK)
-	if want := (leaderboard.Caller{Key: "write", RequestID: id}); w.caller != want {
+	if want := (leaderboard.Caller{Key: "env:write", RequestID: id}); w.caller != want {
 		t.Errorf("the writer is called by %+v, want %+v", w.caller, want)
 	}
 	e.fake.fail["Page"] = errors.New("something inside")
