@@ -12,5 +12,5 @@
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period                        states of a period, periods, finding one by name
 //	query, combined, copy, derivation, run  what is asked and answered
-//	people, hidden, caller                  profiles, friends, erasure, hidden members, who asks for a change
+//	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record
 package leaderboard

@@ -27,6 +27,7 @@ const (
 	redisPkg = "github.com/redis/go-redis/v9/..."
 
 	storeDB      = "leaderboard/store/internal/db"
+	storeAudit   = "leaderboard/store/internal/audit"
 	storeEntries = "leaderboard/store/internal/entries"
 	storeIndex   = "leaderboard/store/internal/index"
 	storeBoards  = "leaderboard/store/internal/boards"
@@ -45,12 +46,13 @@ func importRules() []importRule {
 		},
 		{
 			dir: "store", may: []string{
-				module, rankPkg, "leaderboard/migrations", storeDB, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
+				module, rankPkg, "leaderboard/migrations", storeDB, storeAudit, storeEntries, storeIndex, "leaderboard/store/internal/read", storeBoards, storeCommit,
 				"leaderboard/store/internal/derived", "leaderboard/store/internal/sweep", sqlxPkg,
 			},
 			inTest: []string{plansPkg, "github.com/go-sql-driver/mysql"}, // a proxy between the store and its server
 		},
 		{dir: "store/internal/db", may: []string{module, sqlxPkg, "github.com/go-sql-driver/mysql"}},
+		{dir: "store/internal/audit", may: []string{module, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries}},
 		{

@@ -206,6 +206,24 @@ CREATE TABLE IF NOT EXISTS submissions (
     KEY submissions_member (member, board_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE IF NOT EXISTS audit (
+    id          BIGINT         NOT NULL AUTO_INCREMENT,
+    logged_at   DATETIME(6)    NOT NULL COMMENT 'database clock, in the transaction of the change',
+    actor       VARBINARY(128) NOT NULL COMMENT 'id of the key; empty: the service itself',
+    action      VARBINARY(32)  NOT NULL COMMENT 'board.create, … : leaderboard.AuditActions',
+    board       VARBINARY(64)  NOT NULL COMMENT 'its name at the time; empty: none',
+    member      VARBINARY(64)  NOT NULL COMMENT 'empty: none; of an erased member a random name, see erasures',
+    before_json MEDIUMTEXT     NULL COMMENT 'a JSON object; NULL: nothing',
+    after_json  MEDIUMTEXT     NULL COMMENT 'a JSON object; NULL: nothing',
+    request_id  VARBINARY(128) NOT NULL,
+    PRIMARY KEY (id),
+    KEY audit_time (logged_at, id),
+    KEY audit_board (board, logged_at, id),
+    KEY audit_member (member, logged_at, id),
+    KEY audit_actor (actor, logged_at, id),
+    KEY audit_action (action, logged_at, id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 -- Views for people at an SQL prompt: docs/sql.md. The service uses none of them. They have names as text, compared
 -- exactly, and scores as they were submitted; boards and periods that are being deleted are left out.
 
@@ -263,6 +281,7 @@ WHERE b.state = 'open' AND p.state <> 'deleting';
 DROP VIEW IF EXISTS period_counts;
 DROP VIEW IF EXISTS hidden_scores;
 DROP VIEW IF EXISTS scores;
+DROP TABLE IF EXISTS audit;
 DROP TABLE IF EXISTS submissions;
 DROP TABLE IF EXISTS erasures;
 DROP TABLE IF EXISTS friends;

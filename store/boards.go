@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/derived"
@@ -78,6 +79,9 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if err != nil {
 		return b, false, err
 	}
+	if err := s.auditBoard(ctx, tx, &b, created, name, text); err != nil {
+		return b, false, err
+	}
 	l, err := s.lookup.Begin(ctx, tx, name)
 	if err == nil {
 		err = setLabels(ctx, tx, &l.Board, b.Rules.Labels)
@@ -89,6 +93,16 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 		return b, false, err
 	}
 	return l.Board, created, s.db.Commit(ctx, tx)
+}
+
+// auditBoard records that a board was created, or changed from what old is.
+func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Board, created bool, name string, rules []byte) error {
+	c := audit.Change{Action: leaderboard.AuditActionBoardCreate, Board: name, After: json.RawMessage(rules)}
+	if !created {
+		c.Action, c.Before = leaderboard.AuditActionBoardUpdate, old.Rules
+	}
+	_, err := audit.Write(ctx, s.db, tx, c)
+	return err
 }
 
 // askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is

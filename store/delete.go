@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
@@ -35,7 +37,8 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 		return 0, err
 	}
 	defer tx.Rollback()
-	err = tx.QueryRowContext(ctx, "SELECT id FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id)
+	var rules []byte
+	err = tx.QueryRowContext(ctx, "SELECT id, rules FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id, &rules)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, leaderboard.ErrBoardNotFound
 	}
@@ -54,6 +57,10 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 		if _, err := tx.ExecContext(ctx, query, id); err != nil {
 			return 0, err
 		}
+	}
+	deleted := audit.Change{Action: leaderboard.AuditActionBoardDelete, Board: name, Before: json.RawMessage(rules)}
+	if _, err := audit.Write(ctx, s.db, tx, deleted); err != nil {
+		return 0, err
 	}
 	return id, s.db.Commit(ctx, tx)
 }

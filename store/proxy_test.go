@@ -70,6 +70,18 @@ func (p *proxy) on(text string, f fault, times int) {
 	}
 }
 
+// onBeginning sets what happens to all statements that begin with text. Connections begin with other words.
+func (p *proxy) onBeginning(text string, f fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.judge = func(statement string) fault {
+		if strings.HasPrefix(statement, text) {
+			return f
+		}
+		return faultPass
+	}
+}
+
 // watch tells of statements that contain text when they come by.
 func (p *proxy) watch(text string, seen chan<- struct{}) {
 	p.mu.Lock()

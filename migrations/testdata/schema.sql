@@ -1,5 +1,23 @@
 -- The schema that the migrations lead to, as MySQL tells it. Written by TestSchema.
 
+CREATE TABLE `audit` (
+  `id` bigint NOT NULL AUTO_INCREMENT,
+  `logged_at` datetime(6) NOT NULL COMMENT 'database clock, in the transaction of the change',
+  `actor` varbinary(128) NOT NULL COMMENT 'id of the key; empty: the service itself',
+  `action` varbinary(32) NOT NULL COMMENT 'board.create, … : leaderboard.AuditActions',
+  `board` varbinary(64) NOT NULL COMMENT 'its name at the time; empty: none',
+  `member` varbinary(64) NOT NULL COMMENT 'empty: none; of an erased member a random name, see erasures',
+  `before_json` mediumtext COMMENT 'a JSON object; NULL: nothing',
+  `after_json` mediumtext COMMENT 'a JSON object; NULL: nothing',
+  `request_id` varbinary(128) NOT NULL,
+  PRIMARY KEY (`id`),
+  KEY `audit_time` (`logged_at`,`id`),
+  KEY `audit_board` (`board`,`logged_at`,`id`),
+  KEY `audit_member` (`member`,`logged_at`,`id`),
+  KEY `audit_actor` (`actor`,`logged_at`,`id`),
+  KEY `audit_action` (`action`,`logged_at`,`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `board_labels` (
   `label` varbinary(64) NOT NULL,
   `value` varbinary(64) NOT NULL,

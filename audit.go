@@ -1,0 +1,55 @@
+package leaderboard
+
+// AuditAction says what a change that the audit records did.
+type AuditAction string
+
+// The actions that are recorded. Submissions are not among them: boards may keep those by themselves.
+const (
+	AuditActionBoardCreate   AuditAction = "board.create"
+	AuditActionBoardUpdate   AuditAction = "board.update"
+	AuditActionBoardDelete   AuditAction = "board.delete"
+	AuditActionBoardRebuild  AuditAction = "board.rebuild" // a run that was asked for
+	AuditActionKeyCreate     AuditAction = "key.create"
+	AuditActionKeyUpdate     AuditAction = "key.update"
+	AuditActionKeyRotate     AuditAction = "key.rotate"
+	AuditActionKeyRevoke     AuditAction = "key.revoke"
+	AuditActionMemberHide    AuditAction = "member.hide"
+	AuditActionMemberRestore AuditAction = "member.restore"
+	AuditActionMemberErase   AuditAction = "member.erase"
+	AuditActionEntryRemove   AuditAction = "entry.remove" // in a closed period it is a correction
+)
+
+// AuditActions lists all actions.
+func AuditActions() []AuditAction {
+	return []AuditAction{
+		AuditActionBoardCreate, AuditActionBoardUpdate, AuditActionBoardDelete, AuditActionBoardRebuild,
+		AuditActionKeyCreate, AuditActionKeyUpdate, AuditActionKeyRotate, AuditActionKeyRevoke,
+		AuditActionMemberHide, AuditActionMemberRestore, AuditActionMemberErase, AuditActionEntryRemove,
+	}
+}
+
+// AuditEntry is the record of one change. It is never edited, but that an erased member becomes a random name in it.
+type AuditEntry struct {
+	ID        int64
+	Time      Micros // database clock
+	Actor     string // id of the key; the scope of one from the settings; "" for the service itself
+	Action    AuditAction
+	Board     string // its name at the time, "" for none
+	Member    string // "" for none
+	Before    string // a JSON object of what there was, "" for nothing
+	After     string // of what there is since
+	RequestID string // of the request that made the change, "" for none
+}
+
+// AuditQuery asks for the records of changes, newest first. What is "" or 0 selects nothing out.
+type AuditQuery struct {
+	Board, Member, Actor string
+	Action               AuditAction
+	Since                Micros // at this moment or later
+	Until                Micros // before this moment
+
+	// BeforeTime and BeforeID continue after the record that has them; 0: from the newest on.
+	BeforeTime Micros
+	BeforeID   int64
+	Limit      int // 0 to MaxLimit
+}

@@ -1,0 +1,166 @@
+// Package audit writes and reads the record of what admins and keys have changed, the table audit.
+//
+// A row is written in the transaction that makes the change, by Write or, in a packet of statements, by Append: whoever
+// changes something calls one of them before the commit, and a change that did nothing writes no row.
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// Change is what a row says. Who asked for it is in the context, see leaderboard.CallerOf.
+type Change struct {
+	Action leaderboard.AuditAction
+	Board  string // name, "" for none
+	Member string // "" for none
+	// Before and After are what there was and what there is, each encoded as a JSON object; nil for nothing. They never
+	// have a secret in them, and the id of a member only where erasing the member takes it away, see Erase.
+	Before, After any
+}
+
+// Execer is a transaction.
+type Execer interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// maxActor is the length of the column of actors, in bytes.
+const maxActor = 128
+
+// Write adds the row of a change to the transaction that makes it, and returns the id of the row: no two rows ever have
+// the same.
+func Write(ctx context.Context, d *db.DB, tx Execer, c Change) (id int64, err error) {
+	r, err := rowOf(leaderboard.CallerOf(ctx), c)
+	if err != nil {
+		return 0, err
+	}
+	t := (&db.Text{}).Str(insert)
+	r.appendTo(t.Str("("), func() { t.Str(d.Sysdate()) })
+	result, err := tx.ExecContext(ctx, t.Str(")").String())
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
+// Row is a change with who asked for it, ready to be written.
+type Row struct {
+	caller        leaderboard.Caller
+	change        Change
+	before, after []byte
+}
+
+// RowOf returns the row of a change that somebody asked for.
+func RowOf(caller leaderboard.Caller, c Change) (Row, error) { return rowOf(caller, c) }
+
+func rowOf(caller leaderboard.Caller, c Change) (r Row, err error) {
+	r = Row{caller: caller, change: c}
+	if r.before, err = encode(c.Before); err == nil {
+		r.after, err = encode(c.After)
+	}
+	return r, err
+}
+
+// encode returns v as JSON, nil for nothing.
+func encode(v any) ([]byte, error) {
+	if v == nil {
+		return nil, nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("what the audit is to record: %w", err)
+	}
+	return text, nil
+}
+
+const insert = "INSERT INTO audit (logged_at, actor, action, board, member, before_json, after_json, request_id) VALUES "
+
+// Append adds the statement that writes rows, all of the same moment by the database clock, to a packet of statements of
+// the transaction that makes the changes.
+func Append(t *db.Text, rows []Row, at leaderboard.Micros) {
+	for i := range rows {
+		if i == 0 {
+			t.Str(insert)
+		}
+		rows[i].appendTo(t.Comma(i).Str("("), func() { t.Time(at) })
+		t.Str(")")
+	}
+	if len(rows) > 0 {
+		t.Str(";")
+	}
+}
+
+func (r *Row) appendTo(t *db.Text, at func()) {
+	at()
+	actor := r.caller.Key
+	t.Str(",").Hex(actor[:min(len(actor), maxActor)]).Str(",").Hex(string(r.change.Action)).Str(",").Hex(r.change.Board).Str(",").Hex(r.change.Member)
+	for _, text := range [][]byte{r.before, r.after} {
+		if t.Str(","); text == nil {
+			t.Str("NULL")
+		} else {
+			t.HexText(string(text))
+		}
+	}
+	t.Str(",").Hex(r.caller.RequestID)
+}
+
+// stored is a row as it is read.
+type stored struct {
+	ID        int64          `db:"id"`
+	At        time.Time      `db:"logged_at"`
+	Actor     []byte         `db:"actor"`
+	Action    []byte         `db:"action"`
+	Board     []byte         `db:"board"`
+	Member    []byte         `db:"member"`
+	Before    sql.NullString `db:"before_json"`
+	After     sql.NullString `db:"after_json"`
+	RequestID []byte         `db:"request_id"`
+}
+
+// Find returns the records that a query asks for.
+func Find(ctx context.Context, d *db.DB, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
+	var rows []stored
+	query, args := statement(&q)
+	if err := d.SelectContext(ctx, &rows, d.Limited(query), args...); err != nil {
+		return nil, err
+	}
+	out := make([]leaderboard.AuditEntry, len(rows))
+	for i, r := range rows {
+		out[i] = leaderboard.AuditEntry{
+			ID: r.ID, Time: leaderboard.MicrosOf(r.At), Actor: string(r.Actor), Action: leaderboard.AuditAction(r.Action), Board: string(r.Board),
+			Member: string(r.Member), Before: r.Before.String, After: r.After.String, RequestID: string(r.RequestID),
+		}
+	}
+	return out, nil
+}
+
+// statement returns the query for records: by the index of the filter that leaves the fewest, the others are looked at
+// row by row. All indexes end in the order of the answer.
+func statement(q *leaderboard.AuditQuery) (query string, args []any) {
+	index := "audit_time"
+	var where strings.Builder
+	for _, f := range []struct{ index, column, value string }{
+		{"audit_action", "action", string(q.Action)}, {"audit_actor", "actor", q.Actor}, {"audit_board", "board", q.Board}, {"audit_member", "member", q.Member},
+	} {
+		if f.value != "" {
+			index, args = f.index, append(args, []byte(f.value))
+			where.WriteString(f.column + " = ? AND ")
+		}
+	}
+	before, id := q.BeforeTime, q.BeforeID
+	if id == 0 {
+		if before = q.Until; before == 0 {
+			before = leaderboard.MaxTime
+		}
+	}
+	since, last := q.Since.Time(), before.Time()
+	return "SELECT id, logged_at, actor, action, board, member, before_json, after_json, request_id FROM audit FORCE INDEX (" + index + ") WHERE " + where.String() +
+		"logged_at >= ? AND logged_at <= ? AND (logged_at < ? OR id < ?) ORDER BY logged_at DESC, id DESC LIMIT ?", append(args, since, last, last, id, max(0, q.Limit))
+}
