@@ -122,7 +122,7 @@ func TestRefusedConnectionsEnd(t *testing.T) {
 	srv := limited(t, newEnv(t), ConnLimits{All: 1})
 	first := srv.open("")
 	defer first.Close()
-	for range 2 * maxLingering {
+	for range 2 * MaxLingering {
 		srv.open("")
 	}
 	last := srv.open("")

@@ -60,8 +60,8 @@ const (
 	// lingerFor is how long a client has to take the answer that it is refused with: closed at once, with a request in it
 	// that nobody has read, the connection would take the answer with it.
 	lingerFor = 500 * time.Millisecond
-	// maxLingering is how many such connections are waited for.
-	maxLingering = 128
+	// MaxLingering is how many such connections of a listener are waited for.
+	MaxLingering = 128
 )
 
 // refuse answers a connection without looking at what it asks for. It does not block: the answer fits the connection's
@@ -76,7 +76,7 @@ func (l *listener) refuse(tcp *net.TCPConn) {
 		problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: "The server has as many connections as it takes."},
 		"Retry-After: "+strconv.Itoa(retryAfter(k.wait))+"\r\n",
 	))
-	if l.lingering.Add(1) > maxLingering {
+	if l.lingering.Add(1) > MaxLingering {
 		l.lingering.Add(-1)
 		_ = tcp.Close()
 		return

@@ -58,6 +58,21 @@ func OpenBackground(address string) (redis.UniversalClient, error) {
 	})
 }
 
+// MaxConns returns how many connections a client has at most; of a cluster, to the nodes that its address names.
+func MaxConns(client redis.UniversalClient) int {
+	switch c := client.(type) {
+	case *redis.Client:
+		return conns(c.Options().PoolSize, c.Options().PipelinePoolSize)
+	case *redis.ClusterClient:
+		return len(c.Options().Addrs) * conns(c.Options().PoolSize, c.Options().PipelinePoolSize)
+	}
+	return 0
+}
+
+func conns(pool, pipelines int) int {
+	return pool + max(0, cmp.Or(pipelines, redis.DefaultPipelinePoolSize))
+}
+
 // inBackground returns the same client, connections included, with backgroundTimeout per command unless it has a longer
 // one. A cluster client keeps its own.
 func inBackground(client redis.UniversalClient) redis.UniversalClient {
