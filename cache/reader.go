@@ -106,11 +106,8 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 
 // Members implements leaderboard.Rankings.
 func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, error) {
-	ask := func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) }
-	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, standingsShape(), ask); ok {
-		return reported(r, standingsShape(), s, err)
-	}
-	return answered(r, r.standings, ctx, membersKeyOf(p, q), q.MinSeq, standingsShape(),
+	return answered(ctx, r, &p, q.MinSeq, r.standings, standingsShape(), func() membersKey { return membersKeyOf(p, q) },
+		func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
 			q.MinSeq = minSeq
 			return r.lookedUp(ctx, p, q)
@@ -130,11 +127,8 @@ func (r *Reader) lookedUp(ctx context.Context, p leaderboard.PeriodRef, q leader
 
 // ScoreRank implements leaderboard.Rankings.
 func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.ScoreQuery) (*leaderboard.ScoreRank, error) {
-	ask := func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) }
-	if s, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, scoreShape(), ask); ok {
-		return reported(r, scoreShape(), s, err)
-	}
-	return answered(r, r.scoreRanks, ctx, scoreKeyOf(p, q), q.MinSeq, scoreShape(),
+	return answered(ctx, r, &p, q.MinSeq, r.scoreRanks, scoreShape(), func() scoreKey { return scoreKeyOf(p, q) },
+		func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
 			q.MinSeq = minSeq
 			return fetch(ctx, r, p, scoreShape(),
@@ -146,11 +140,8 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 // Distribution implements leaderboard.Rankings. A copy of the top says nothing about the whole: after the process
 // comes MySQL.
 func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
-	ask := func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) }
-	if d, ok, err := fromMemory(ctx, r, &p, residency.WeightDeep, q.MinSeq, distributionShape(), ask); ok {
-		return reported(r, distributionShape(), d, err)
-	}
-	return answered(r, r.distributions, ctx, distributionKeyOf(p, q), q.MinSeq, distributionShape(),
+	return answered(ctx, r, &p, q.MinSeq, r.distributions, distributionShape(), func() distributionKey { return distributionKeyOf(p, q) },
+		func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
 			q.MinSeq = minSeq
 			return fetch(ctx, r, p, distributionShape(), nil,
@@ -160,13 +151,19 @@ func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q le
 		})
 }
 
-// answered returns an answer that is kept, or what load brings, and counts it.
-func answered[K periodic, V any](r *Reader, kept *answers[K, V], ctx context.Context, key K, minSeq int64, of shape[V], load load[V]) (V, error) {
-	if v, ok := kept.fresh(key, minSeq); ok {
+// answered returns the answer of the period in memory, one that is kept, or what load brings, and counts it.
+func answered[K periodic, V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef, minSeq int64, kept *answers[K, V], of shape[V], key func() K,
+	ask func(*resident.Period) (V, error), load load[V],
+) (V, error) {
+	if v, ok, err := fromMemory(ctx, r, p, residency.WeightDeep, minSeq, of, ask); ok {
+		return reported(r, of, v, err)
+	}
+	k := key()
+	if v, ok := kept.fresh(k, minSeq); ok {
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return v, nil
 	}
-	v, err := confirmed(ctx, kept, key, minSeq, judgeOf(r, key.period(), of), load)
+	v, err := confirmed(ctx, kept, k, minSeq, judgeOf(r, p.ID, of), load)
 	return reported(r, of, v, err)
 }
 
@@ -333,10 +330,8 @@ func confirmed[K comparable, V any](ctx context.Context, kept *answers[K, V], ke
 
 // pause waits for d; false when ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
