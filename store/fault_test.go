@@ -17,13 +17,19 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// TestCommitLost: a write whose COMMIT ended in the dark has an unknown outcome. The same key then returns the one true
-// result, whether the transaction was committed or not, and the score counts once.
-func TestCommitLost(t *testing.T) {
-	t.Parallel()
+// lostCommit is a COMMIT that ends in the dark.
+type lostCommit struct {
+	lossy, direct *store.Store // through a proxy, and not
+	lose          func()       // the next COMMIT of lossy
+	after         int64        // what a member who had 10, and is given 5 by it, has in MySQL then
+	heard         []int64      // the last seqs of the commits that lossy told of
+}
+
+// loseCommits runs a test with each thing that may happen to a COMMIT, on each kind of server.
+func loseCommits(t *testing.T, test func(t *testing.T, l *lostCommit)) {
 	for name, c := range map[string]struct {
 		fault fault
-		after int64 // the score in MySQL then
+		after int64
 	}{
 		"applied":            {faultCutAfter, 15},
 		"applied, no answer": {faultSilence, 15},
@@ -33,46 +39,55 @@ func TestCommitLost(t *testing.T) {
 			t.Parallel()
 			dialects(t, func(t *testing.T, dsn string) {
 				p, through := newProxy(t, dsn)
-				var heard []int64
-				s := open(t, through, func(cfg *store.Config) {
+				l := &lostCommit{after: c.after, lose: func() { p.on("COMMIT", c.fault, 1) }}
+				l.lossy = open(t, through, func(cfg *store.Config) {
 					cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second
-					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { heard = append(heard, c.LastSeq) }
+					cfg.OnCommit = func(_ leaderboard.PeriodRef, c leaderboard.Commit) { l.heard = append(l.heard, c.LastSeq) }
 				})
-				direct := open(t, dsn, nil)
-				ref := makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
-				if _, err := s.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
-					t.Fatal(err)
-				}
-				p.on("COMMIT", c.fault, 1)
-				r, err := s.Submit(t.Context(), one("b", "key", "m", 5))
-				if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
-					t.Fatalf("%+v, %v; want an unknown outcome", r, err)
-				}
-				if got := scoreOf(t, direct, ref, "m"); got != c.after {
-					t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, c.after)
-				}
-				var first leaderboard.Receipt
-				for i := range 3 {
-					r, err := s.Submit(t.Context(), one("b", "key", "m", 5))
-					if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
-						t.Errorf("retry %d: %+v, %v", i, r, err)
-					}
-					if i == 0 {
-						first = r
-					} else if !reflect.DeepEqual(r, first) {
-						t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
-					}
-				}
-				if got := scoreOf(t, direct, ref, "m"); got != 15 {
-					t.Errorf("the score is %d in the end, want 15", got)
-				}
-				storetest.CheckLog(t, direct, ref)
-				if want := map[bool][]int64{true: {1}, false: {1, 2}}[c.after == 15]; !reflect.DeepEqual(heard, want) {
-					t.Errorf("heard of commits %v, want %v: those with a known outcome", heard, want)
-				}
+				l.direct = open(t, dsn, nil)
+				test(t, l)
 			})
 		})
 	}
+}
+
+// TestCommitLost: a write whose COMMIT ended in the dark has an unknown outcome. The same key then returns the one true
+// result, whether the transaction was committed or not, and the score counts once.
+func TestCommitLost(t *testing.T) {
+	t.Parallel()
+	loseCommits(t, func(t *testing.T, l *lostCommit) {
+		ref := makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
+		if _, err := l.lossy.Submit(t.Context(), one("b", "", "m", 10)); err != nil {
+			t.Fatal(err)
+		}
+		l.lose()
+		r, err := l.lossy.Submit(t.Context(), one("b", "key", "m", 5))
+		if !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
+		}
+		if got := scoreOf(t, l.direct, ref, "m"); got != l.after {
+			t.Fatalf("the score in MySQL is %d, want %d: the fault is not the one to test", got, l.after)
+		}
+		var first leaderboard.Receipt
+		for i := range 3 {
+			r, err := l.lossy.Submit(t.Context(), one("b", "key", "m", 5))
+			if err != nil || r.Seq != 2 || *r.Results[0].Score != 15 || *r.Results[0].Previous != 10 {
+				t.Errorf("retry %d: %+v, %v", i, r, err)
+			}
+			if i == 0 {
+				first = r
+			} else if !reflect.DeepEqual(r, first) {
+				t.Errorf("retry %d: %+v, the one before got %+v", i, r, first)
+			}
+		}
+		if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+			t.Errorf("the score is %d in the end, want 15", got)
+		}
+		storetest.CheckLog(t, l.direct, ref)
+		if want := map[bool][]int64{true: {1}, false: {1, 2}}[l.after == 15]; !reflect.DeepEqual(l.heard, want) {
+			t.Errorf("heard of commits %v, want %v: those with a known outcome", l.heard, want)
+		}
+	})
 }
 
 // TestLostBeforeCommit: a connection that breaks ahead of COMMIT changed nothing. One such fault is repaired unseen;

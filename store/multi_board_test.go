@@ -32,53 +32,38 @@ func multiBoard(key, member string, score int64, boards ...string) store.MultiBo
 // the one true result.
 func TestMultiBoardCommitLost(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		fault fault
-		after int64 // the score in MySQL then
-	}{
-		"applied":            {faultCutAfter, 15},
-		"applied, no answer": {faultSilence, 15},
-		"not applied":        {faultCutBefore, 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dialects(t, func(t *testing.T, dsn string) {
-				p, through := newProxy(t, dsn)
-				s := open(t, through, func(cfg *store.Config) { cfg.LockWait, cfg.ReadTimeout = time.Second, 2*time.Second })
-				direct := open(t, dsn, nil)
-				refs := []leaderboard.PeriodRef{
-					makeBoard(t, direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
-					makeBoard(t, direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
-				}
-				if _, err := s.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
-					t.Fatal(err)
-				}
-				p.on("COMMIT", c.fault, 1)
-				req := multiBoard("key", "m", 5, "b", "a")
-				if r, err := s.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
-					t.Fatalf("%+v, %v; want an unknown outcome", r, err)
-				}
-				for _, ref := range refs {
-					if got := scoreOf(t, direct, ref, "m"); got != c.after {
-						t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, c.after)
-					}
-				}
-				first, err := s.SubmitMultiBoard(t.Context(), req)
-				if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
-					t.Errorf("retry: %+v, %v", first, err)
-				}
-				if again, err := direct.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
-					t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
-				}
-				for _, ref := range refs {
-					if got := scoreOf(t, direct, ref, "m"); got != 15 {
-						t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
-					}
-					storetest.CheckLog(t, direct, ref)
-				}
-			})
-		})
-	}
+	loseCommits(t, func(t *testing.T, l *lostCommit) {
+		refs := []leaderboard.PeriodRef{
+			makeBoard(t, l.direct, "b", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+			makeBoard(t, l.direct, "a", leaderboard.Rules{Policy: leaderboard.PolicySum}),
+		}
+		if _, err := l.lossy.SubmitMultiBoard(t.Context(), multiBoard("", "m", 10, "a", "b")); err != nil {
+			t.Fatal(err)
+		}
+		l.lose()
+		req := multiBoard("key", "m", 5, "b", "a")
+		if r, err := l.lossy.SubmitMultiBoard(t.Context(), req); !errors.Is(err, leaderboard.ErrOutcomeUnknown) {
+			t.Fatalf("%+v, %v; want an unknown outcome", r, err)
+		}
+		for _, ref := range refs {
+			if got := scoreOf(t, l.direct, ref, "m"); got != l.after {
+				t.Fatalf("the score on %s is %d, want %d: the fault is not the one to test", ref.Board, got, l.after)
+			}
+		}
+		first, err := l.lossy.SubmitMultiBoard(t.Context(), req)
+		if err != nil || *first.Results[1].Score != 15 || first.Boards["a"].Seq != 2 || first.Boards["b"].Seq != 2 {
+			t.Errorf("retry: %+v, %v", first, err)
+		}
+		if again, err := l.direct.SubmitMultiBoard(t.Context(), req); err != nil || !reflect.DeepEqual(again, first) {
+			t.Errorf("retry on another server: %+v, %v; the one before got %+v", again, err, first)
+		}
+		for _, ref := range refs {
+			if got := scoreOf(t, l.direct, ref, "m"); got != 15 {
+				t.Errorf("the score on %s is %d in the end, want 15", ref.Board, got)
+			}
+			storetest.CheckLog(t, l.direct, ref)
+		}
+	})
 }
 
 // TestMultiBoardAndAlone: multi-board requests in any order of the boards and requests to each of them, through two
