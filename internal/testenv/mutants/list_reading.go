@@ -166,11 +166,11 @@ func ofServing() []mutant {
 	return []mutant{
 		{
 			"G1", "a route that says nothing is for writers", "httpapi/auth.go",
-			"\tdefault:\n\t\treturn ScopeAdmin\n", "\tdefault:\n\t\treturn ScopeWrite\n", "httpapi TestEveryRouteDenies",
+			"\tdefault:\n\t\treturn leaderboard.ScopeAdmin\n", "\tdefault:\n\t\treturn leaderboard.ScopeWrite\n", "httpapi TestEveryRouteDenies",
 		},
 		{
 			"G1", "an unknown key is no key", "httpapi/auth.go",
-			`return "", reject(codeUnauthorized, "The key is not known.")`, `return "", nil`, "httpapi TestEveryRouteDenies",
+			`error { return reject(codeUnauthorized, "The key is not known.") }`, `error { return nil }`, "httpapi TestEveryRouteDenies",
 		},
 		{
 			"G4", "a cursor of another history is one of this period", "httpapi/cursor.go",
