@@ -16,6 +16,9 @@ type Board struct {
 	UpdatedTime Micros
 }
 
+// RulesChange makes the rules that a board is to have of the board as it is, nil when there is none. It writes to neither.
+type RulesChange func(b *Board) (Rules, error)
+
 // Visibility says who may read a board.
 type Visibility string
 

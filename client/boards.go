@@ -15,21 +15,43 @@ type Board struct {
 	leaderboard.Rules
 	CreatedTime time.Time `json:"created_time"`
 	UpdatedTime time.Time `json:"updated_time"`
+	ETag        string    `json:"-"` // of this state of the rules, for PatchBoard; not in lists
 }
 
-// PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults. created says
-// which. Needs scope admin.
+// PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults, whatever they
+// were: PatchBoard changes some. created says which. Needs scope admin.
 func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.Rules) (b Board, created bool, err error) {
-	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
-	if err != nil {
-		return b, false, err
+	return c.board(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
+}
+
+// PatchBoard changes some rules of a board: patch is encoded as a JSON merge patch (RFC 7396), such as
+// map[string]any{"title": "New", "limits": map[string]any{"max_score": nil}}, where nil gives a rule its default. With
+// the ETag of a board it is done only if the rules are still those, otherwise a *Problem with the code
+// precondition-failed comes back; "" changes whatever is there. leaderboard.ErrBoardNotFound. Needs scope admin.
+func (c *Client) PatchBoard(ctx context.Context, board string, patch any, etag string) (Board, error) {
+	r := Request{Method: http.MethodPatch, Path: Path("boards", board), Body: patch}
+	if etag != "" {
+		r.Header = http.Header{"If-Match": {etag}}
 	}
-	return b, answer.Status == http.StatusCreated, answer.Decode(&b)
+	b, _, err := c.board(ctx, r)
+	return b, err
 }
 
 // Board returns a board; leaderboard.ErrBoardNotFound.
 func (c *Client) Board(ctx context.Context, board string) (Board, error) {
-	return get[Board](ctx, c, Path("boards", board), nil)
+	b, _, err := c.board(ctx, Request{Method: http.MethodGet, Path: Path("boards", board)})
+	return b, err
+}
+
+// board sends a request that is answered with a board.
+func (c *Client) board(ctx context.Context, r Request) (b Board, created bool, err error) {
+	answer, err := c.Do(ctx, r)
+	if err != nil {
+		return b, false, err
+	}
+	err = answer.Decode(&b)
+	b.ETag = answer.Header.Get("ETag")
+	return b, answer.Status == http.StatusCreated, err
 }
 
 // Boards lists the boards that have all these labels (nil: all boards), by name. Private boards are listed to holders

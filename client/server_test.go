@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +84,28 @@ func makeBoard(t *testing.T, c *client.Client, board string, rules leaderboard.R
 	return r.Seq
 }
 
+// patchPart has two change a board that both have read: one of them is told that it is another by now.
+func patchPart(t *testing.T, c *client.Client, b *client.Board) {
+	var errs [2]error
+	var both sync.WaitGroup
+	for i := range errs {
+		both.Go(func() {
+			_, errs[i] = c.PatchBoard(t.Context(), b.Name, map[string]any{"top_n": 10 + i, "limits": map[string]any{"max_score": nil}}, b.ETag)
+		})
+	}
+	both.Wait()
+	var problem *client.Problem
+	late := errors.Join(errs[0], errs[1])
+	if (errs[0] == nil) == (errs[1] == nil) || !errors.As(late, &problem) || problem.Code() != "precondition-failed" {
+		t.Errorf("of two changes of one state: %v, %v", errs[0], errs[1])
+	}
+	got, err := c.PatchBoard(t.Context(), b.Name, map[string]any{"top_n": nil}, "")
+	must(t, err)
+	if got.Title != b.Title || got.TopN != leaderboard.DefaultTopN || got.Limits.MaxScore != nil || got.ETag == b.ETag {
+		t.Errorf("patched: %+v", got)
+	}
+}
+
 func boardsPart(t *testing.T, c *client.Client) []string {
 	ctx := t.Context()
 	limit := int64(1 << 62)
@@ -102,6 +125,10 @@ func boardsPart(t *testing.T, c *client.Client) []string {
 	if created || !again.UpdatedTime.Equal(b.UpdatedTime) || got.Title != "Boards" {
 		t.Errorf("put again: %v, %+v; got %+v", created, again, got)
 	}
+	if got.ETag == "" || got.ETag != b.ETag || again.ETag != b.ETag {
+		t.Errorf("the board has the tags %s, %s and %s", b.ETag, again.ETag, got.ETag)
+	}
+	patchPart(t, c, &got)
 	if list := all(t, c.Boards(ctx, rules.Labels)); len(list) != 1 || list[0].Name != "boards-1" {
 		t.Errorf("boards: %+v", list)
 	}
@@ -126,7 +153,7 @@ func boardsPart(t *testing.T, c *client.Client) []string {
 	if _, _, err := c.PutBoard(ctx, "boards-2", leaderboard.Rules{TimeZone: "Mars"}); !errors.As(err, &problem) || len(problem.Errors) != 1 || problem.Errors[0].Pointer != "/time_zone" {
 		t.Errorf("bad rules: %v", err)
 	}
-	return []string{"putBoard", "getBoard", "listBoards", "deleteBoard", "listPeriods", "getSources"}
+	return []string{"putBoard", "patchBoard", "getBoard", "listBoards", "deleteBoard", "listPeriods", "getSources"}
 }
 
 func submitPart(t *testing.T, c *client.Client) []string {

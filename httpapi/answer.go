@@ -415,11 +415,29 @@ func noneMatch(headers []string, etag string) (tag string, ok bool) {
 				break
 			}
 			tag := h[:end+2]
-			if tag == etag || strings.HasSuffix(tag, gzipTagEnd) && tag[:len(tag)-len(gzipTagEnd)] == etag[:len(etag)-1] {
+			if isForm(tag, etag) {
 				return tag, true
 			}
 			h = h[end+2:]
 		}
 	}
 	return "", false
+}
+
+// isForm says whether tag is that of an answer's plain form, etag, or that of its compressed one.
+func isForm(tag, etag string) bool {
+	return tag == etag || strings.HasSuffix(tag, gzipTagEnd) && tag[:len(tag)-len(gzipTagEnd)] == etag[:len(etag)-1]
+}
+
+// strongMatch says whether If-Match names an answer in one of its forms, or is * (strong comparison: a weak tag names
+// nothing, RFC 9110 section 13.1.1).
+func strongMatch(headers []string, etag string) bool {
+	for _, h := range headers {
+		for tag := range strings.SplitSeq(h, ",") {
+			if tag = strings.Trim(tag, " \t"); tag == "*" || isForm(tag, etag) {
+				return true
+			}
+		}
+	}
+	return false
 }

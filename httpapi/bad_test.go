@@ -207,7 +207,7 @@ func badBoards() []bad {
 		put("no body", "", 400, codeMalformed, "", "empty"),
 		put("null", "null", 400, codeMalformed, "", "want an object"),
 		put("unknown", `{"colour":"red"}`, 400, codeMalformed, "/colour", "not known"),
-		put("name", `{"name":"x"}`, 400, codeMalformed, "/name", "not known"),
+		put("name", `{"names":"x"}`, 400, codeMalformed, "/names", "not known"),
 		put("nested unknown", `{"limits":{"min":1}}`, 400, codeMalformed, "/limits/min", "not known"),
 		put("top_n fraction", `{"top_n":1.5}`, 400, codeMalformed, "/top_n", "integer"),
 		put("top_n string", `{"top_n":"1"}`, 400, codeMalformed, "/top_n", "integer"),
@@ -296,12 +296,12 @@ func TestAllow(t *testing.T) {
 	e := newEnv(t)
 	for path, want := range map[string]string{
 		"/v1/boards":             "GET, HEAD",
-		"/v1/boards/b":           "GET, HEAD, PUT, DELETE",
+		"/v1/boards/b":           "GET, HEAD, PUT, PATCH, DELETE",
 		"/v1/boards/b/scores":    "POST",
 		"/v1/boards/b/members/m": "DELETE, GET, HEAD",
 		"/livez":                 "GET, HEAD",
 	} {
-		r := e.do(ask{method: "PATCH", path: path})
+		r := e.do(ask{method: "TRACE", path: path})
 		r.wantProblem(405, codeMethod)
 		if got := r.header.Get("Allow"); got != want {
 			t.Errorf("%s allows %q, want %q", path, got, want)

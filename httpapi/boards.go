@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"leaderboard"
@@ -13,9 +12,10 @@ import (
 
 // Boards keeps the boards. Its methods block until MySQL has answered or ctx ends and may be called concurrently.
 type Boards interface {
-	// PutBoard creates a board or changes its rules, durably; the same rules twice change nothing. Errors:
+	// ChangeBoard creates a board or changes its rules to what change makes of it, durably; the same rules twice change
+	// nothing. Nobody else changes the board meanwhile; change may be called again, and its errors come back. Others:
 	// *leaderboard.RuleError, *leaderboard.ConflictError, ErrUnavailable.
-	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error)
+	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error)
 	// Board finds one board; ErrBoardNotFound.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	// BoardsLabelled lists up to limit boards that have all labels, with names after that one, in the order of their bytes.
@@ -62,7 +62,7 @@ func (h *boardHandlers) get(c *call) error {
 	if err := c.mayRead(&b); err != nil {
 		return err
 	}
-	return c.sendJSON(http.StatusOK, showBoard(&b))
+	return c.sendBoard(http.StatusOK, &b)
 }
 
 // put answers PUT /v1/boards/{board}: 201 when the board is new.
@@ -72,14 +72,16 @@ func (h *boardHandlers) put(c *call) error {
 		return reject(broken.Code, "", inputError{Parameter: "board", Detail: broken.Detail})
 	}
 	// What is left out has its default; what is given as zero is checked like any other value.
-	rules := leaderboard.Rules{}.WithDefaults()
-	if err := c.decode(&rules, false, boardEmptiness(), json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))); err != nil {
+	body := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
+	if err := c.decode(&body, false, boardEmptiness(), strictly()); err != nil {
 		return err
 	}
-	if err := h.checkRules(c, rules); err != nil {
+	if err := h.checkRules(body.Rules); err != nil {
 		return err
 	}
-	b, created, err := h.boards.PutBoard(c.ctx, name, rules)
+	b, created, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+		return body.Rules, c.mayChange(b)
+	})
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func (h *boardHandlers) put(c *call) error {
 		status = http.StatusCreated
 		c.w.Header().Set("Location", "/v1/boards/"+name)
 	}
-	return c.sendJSON(status, showBoard(&b))
+	return c.sendBoard(status, &b)
 }
 
 func boardEmptiness() *emptiness {
@@ -104,7 +106,7 @@ func defaultField(_ *jsontext.Decoder, f *leaderboard.TiebreakField) error {
 	return errors.ErrUnsupported
 }
 
-func (h *boardHandlers) checkRules(c *call, rules leaderboard.Rules) error {
+func (h *boardHandlers) checkRules(rules leaderboard.Rules) error {
 	var fields []leaderboard.FieldError
 	if broken := leaderboard.AsRule(rules.Check()); broken != nil {
 		fields = broken.Fields

@@ -68,11 +68,11 @@ func (f *fake) wrote(err error) error {
 	return err
 }
 
-func (f *fake) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
-	if err := f.enter("PutBoard"); err != nil {
+func (f *fake) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
+	if err := f.enter("ChangeBoard"); err != nil {
 		return leaderboard.Board{}, false, err
 	}
-	b, created, err := f.Model.PutBoard(ctx, name, rules)
+	b, created, err := f.Model.ChangeBoard(ctx, name, change)
 	return b, created, f.wrote(err)
 }
 

@@ -25,6 +25,7 @@ const (
 	codeConflict     = "board-conflict"
 	codeNoPeriod     = "period-not-found"
 	codeRunFailed    = "run-failed"
+	codePrecondition = "precondition-failed"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -158,6 +159,12 @@ var kinds = []kind{
 		title:  "The period has not reached this seq",
 		detail: "min_seq is ahead of the period.",
 		help:   "Ask with the seq that a write answered with, for the same period: each counts its own changes. If you did, the database was restored from a backup.",
+	},
+	{
+		code: codePrecondition, status: 412,
+		title:  "The board is not as the request expects",
+		detail: "The board is not as If-Match or If-None-Match says.",
+		help:   "Read it again with GET /v1/boards/{board}, make the change anew, and send the ETag of that answer. Nothing was changed.",
 	},
 	{
 		code: codeTooLarge, status: 413,

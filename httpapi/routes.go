@@ -61,6 +61,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards"), access: accessReaders, params: []string{"labels", "limit", "cursor"}, handle: h.boards.list},
 		{pattern: get("/v1/boards/{board}"), access: accessReaders, handle: h.boards.get},
 		{pattern: put("/v1/boards/{board}"), access: accessAdmins, body: bodyRule{limit: anyBody}, handle: h.boards.put},
+		{pattern: patch("/v1/boards/{board}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, handle: h.boards.patch},
 		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, handle: h.boards.delete},
 
 		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, handle: h.scores.submit},

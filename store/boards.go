@@ -30,26 +30,25 @@ func (s *Store) Boards(ctx context.Context, after string, limit int) ([]leaderbo
 // again change nothing, the version included. Errors: a *leaderboard.RuleError for a bad name or bad rules,
 // a *leaderboard.ConflictError when what the board holds stands against the change.
 func (s *Store) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
+	return s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
+}
+
+// ChangeBoard is PutBoard with the rules that change makes of the board as it is, nil when there is none. The board is
+// locked meanwhile: of two that change it at once, the second sees what the first made of it. change may be called
+// again, when the transaction is; with an error of it nothing is done, and the error is wrapped as it is.
+func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
-		return b, false, db.Wrap("board", broken)
-	}
-	rules = rules.WithDefaults()
-	if broken := rules.Check(); broken != nil {
 		return b, false, db.Wrap("board", broken)
 	}
 	// Two that create the same board at once: the second finds the first's.
 	err = db.Retry(db.RetryableOrDuplicate, func() (err error) {
-		b, created, err = s.putBoard(ctx, name, rules)
+		b, created, err = s.changeBoard(ctx, name, change)
 		return err
 	})
 	return b, created, db.Translate(ctx, "put board", db.NotDone(ctx, err))
 }
 
-func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rules) (b leaderboard.Board, created bool, err error) {
-	text, err := json.Marshal(rules)
-	if err != nil {
-		return b, false, err
-	}
+func (s *Store) changeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	tx, err := s.db.BeginWrite(ctx)
 	if err != nil {
 		return b, false, err
@@ -57,22 +56,26 @@ func (s *Store) putBoard(ctx context.Context, name string, rules leaderboard.Rul
 	defer tx.Rollback()
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", name)
-	if err == nil || errors.Is(err, leaderboard.ErrBoardNotFound) {
-		if broken := derived.CheckSources(ctx, s.db, tx, s.memory, name, &b.Rules, &rules); broken != nil {
-			return b, false, broken
-		}
+	created = errors.Is(err, leaderboard.ErrBoardNotFound)
+	if err != nil && !created {
+		return b, false, err
 	}
-	switch {
-	case errors.Is(err, leaderboard.ErrBoardNotFound):
-		created = true
+	rules, text, err := changedRules(&b, created, change)
+	if err != nil {
+		return b, false, err
+	}
+	if broken := derived.CheckSources(ctx, s.db, tx, s.memory, name, &b.Rules, &rules); broken != nil {
+		return b, false, broken
+	}
+	if created {
 		_, err = tx.ExecContext(ctx, "INSERT INTO boards (name, rules, created_at, updated_at) VALUES (?, ?, "+s.db.Now()+", "+s.db.Now()+")",
 			[]byte(name), string(text))
 		if err == nil {
 			err = askForHidden(ctx, tx, name)
 		}
-	case err == nil:
+	} else {
 		var same bool
-		if same, err = s.changeBoard(ctx, tx, b, rules, text); same {
+		if same, err = s.changeRules(ctx, tx, b, rules, text); same {
 			return b, false, nil
 		}
 	}
@@ -105,6 +108,22 @@ func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Bo
 	return err
 }
 
+// changedRules returns what change makes of a board, with defaults and checked, and as it is stored.
+func changedRules(b *leaderboard.Board, created bool, change leaderboard.RulesChange) (rules leaderboard.Rules, text []byte, err error) {
+	if created {
+		b = nil
+	}
+	if rules, err = change(b); err != nil {
+		return rules, nil, err
+	}
+	rules = rules.WithDefaults()
+	if broken := rules.Check(); broken != nil {
+		return rules, nil, broken
+	}
+	text, err = json.Marshal(rules)
+	return rules, text, err
+}
+
 // askForHidden has the writers of a new board ask who is hidden, if anybody is everywhere. The row of the board is
 // there already: either this sees the row of a global hide that comes at the same time, or that one waits for this row,
 // see drain.
@@ -117,8 +136,8 @@ func askForHidden(ctx context.Context, tx *sqlx.Tx, name string) error {
 	return err
 }
 
-// changeBoard gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
-func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
+// changeRules gives an existing board, whose row is locked, other rules; same means that they are the ones it has.
+func (s *Store) changeRules(ctx context.Context, tx *sqlx.Tx, b leaderboard.Board, rules leaderboard.Rules, text []byte) (same bool, err error) {
 	old, err := json.Marshal(b.Rules)
 	if err != nil || string(old) == string(text) {
 		return err == nil, err

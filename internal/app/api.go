@@ -142,9 +142,9 @@ type boards struct {
 	log      *slog.Logger
 }
 
-func (b boards) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
+func (b boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer b.catalog.Forget(name)
-	board, created, err := b.Store.PutBoard(ctx, name, rules)
+	board, created, err := b.Store.ChangeBoard(ctx, name, change)
 	if err == nil && b.listings != nil {
 		b.outdated(ctx, name, func(ctx context.Context) error { return b.listings.Changed(ctx, &board) })
 	}

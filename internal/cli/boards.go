@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +25,7 @@ func (p *program) boardCommand() *cli.Command {
 	return group(
 		"board", "create, show, list and delete boards",
 		p.boardPutCommand(),
+		p.boardUpdateCommand(),
 		get.command("board get", "show a board and its rules", "BOARD", get.showBoard),
 		p.boardListCommand(),
 		p.boardPeriodsCommand(),
@@ -30,7 +33,7 @@ func (p *program) boardCommand() *cli.Command {
 	)
 }
 
-// rulesBody is the body of PUT /v1/boards/{board} as far as flags gave it; the server checks it.
+// rulesBody is the body of PUT and PATCH /v1/boards/{board} as far as flags gave it; the server checks it.
 type rulesBody struct {
 	Title      string             `json:"title,omitempty"`
 	Order      string             `json:"order,omitempty"`
@@ -124,21 +127,37 @@ func parseTiebreakFields(v string) ([]tiebreakField, error) {
 	return fields, nil
 }
 
-// boardPut are the options of board put.
+// boardPut are the options of board put and board update.
 type boardPut struct {
 	remote
-	file string
-	body rulesBody
+	file  string
+	body  rulesBody
+	unset []string
+	match string
 }
 
 func (p *program) boardPutCommand() *cli.Command {
 	o := &boardPut{remote: p.remote()}
-	file := &cli.StringFlag{Name: "rules", Usage: "file with the rules in JSON, - for standard input; not together with the options below", Destination: &o.file}
-	return o.command("board put", "create a board, or set all its rules; what is left out gets its default", "BOARD", o.run,
-		append([]cli.Flag{file}, p.ruleFlags(&o.body)...)...)
+	return o.command("board put", "create a board, or change what the options name; with --rules, set all its rules", "BOARD", o.put,
+		append([]cli.Flag{o.fileFlag()}, p.ruleFlags(&o.body)...)...)
 }
 
-func (o *boardPut) run(ctx context.Context, args []string) error {
+func (p *program) boardUpdateCommand() *cli.Command {
+	o := &boardPut{remote: p.remote()}
+	return o.command("board update", "change some rules of a board that is there", "BOARD", o.update, append([]cli.Flag{
+		o.fileFlag(),
+		custom(p.option("unset", "rules that get their defaults, separated by commas: title,limits.max_score,labels.region"),
+			&o.unset, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
+		&cli.StringFlag{Name: "if-match", Usage: "change the board only if this is its ETag: the rules are as they were read", Destination: &o.match},
+	}, p.ruleFlags(&o.body)...)...)
+}
+
+func (o *boardPut) fileFlag() cli.Flag {
+	return &cli.StringFlag{Name: "rules", Usage: "file with the rules in JSON, of board update a merge patch, - for standard input; not together with options for rules", Destination: &o.file}
+}
+
+// put sets all rules when they come from a file. Options change what they name, and create a board that is not there.
+func (o *boardPut) put(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return usagef("want one board, as in: leaderboard board put demo --policy best")
 	}
@@ -146,7 +165,67 @@ func (o *boardPut) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := o.do(ctx, client.Request{Method: http.MethodPut, Path: client.Path("boards", args[0]), Body: body})
+	if o.file != "" {
+		return o.change(ctx, http.MethodPut, args[0], body, nil)
+	}
+	for {
+		if err = o.change(ctx, http.MethodPatch, args[0], body, nil); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+			return err
+		}
+		err = o.change(ctx, http.MethodPut, args[0], body, http.Header{"If-None-Match": {"*"}})
+		if made, ok := errors.AsType[*client.Problem](err); !ok || made.Status != http.StatusPreconditionFailed {
+			return err
+		} // somebody has created it in between
+	}
+}
+
+// update changes what the options name, or what a merge patch says.
+func (o *boardPut) update(ctx context.Context, args []string) error {
+	if len(args) != 1 {
+		return usagef("want one board, as in: leaderboard board update demo --title Demo")
+	}
+	body, err := o.rules()
+	if err == nil && o.unset != nil {
+		body, err = withoutRules(body, o.unset)
+	}
+	if err != nil {
+		return err
+	}
+	header := http.Header{}
+	if o.match != "" {
+		header.Set("If-Match", o.match)
+	}
+	return o.change(ctx, http.MethodPatch, args[0], body, header)
+}
+
+// withoutRules adds to a merge patch that rules get their defaults; a dot leads into an object.
+func withoutRules(patch json.RawMessage, names []string) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(patch, &members); err != nil {
+		return nil, fmt.Errorf("the rules are not an object of JSON: %w", err)
+	}
+	for _, name := range names {
+		first, rest, inner := strings.Cut(name, ".")
+		switch {
+		case !inner && members[first] == nil:
+			members[first] = json.RawMessage("null")
+		case !inner:
+			return nil, usagef("%s is both given and unset", name)
+		default:
+			object := cmp.Or(string(members[first]), "{}")
+			without, err := withoutRules(json.RawMessage(object), []string{rest})
+			if err != nil {
+				return nil, err
+			}
+			members[first] = without
+		}
+	}
+	return json.Marshal(members)
+}
+
+// change sends rules and tells what became of the board.
+func (o *boardPut) change(ctx context.Context, method, board string, body json.RawMessage, header http.Header) error {
+	answer, err := o.do(ctx, client.Request{Method: method, Path: client.Path("boards", board), Header: header, Body: body})
 	if err != nil {
 		return err
 	}
@@ -157,7 +236,7 @@ func (o *boardPut) run(ctx context.Context, args []string) error {
 	if answer.Status == http.StatusCreated {
 		done = "is created"
 	}
-	_, err = fmt.Fprintf(o.out, "board %s %s\n", args[0], done)
+	_, err = fmt.Fprintf(o.out, "board %s %s\n", board, done)
 	return err
 }
 

@@ -63,8 +63,8 @@ func sections() []section {
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
 		{"Moving data (export, import)", []string{"format", "output", "batch", "refused", "progress", "restart", "retry-for"}},
-		{"Rules of a board (board put)", []string{
-			"rules", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
+		{"Rules of a board (board put, board update)", []string{
+			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
 			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}

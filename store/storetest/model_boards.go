@@ -23,6 +23,11 @@ func (m *Model) Sweep(ctx context.Context) error {
 
 // PutBoard does what store.Store.PutBoard does.
 func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error) {
+	return m.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return rules, nil })
+}
+
+// ChangeBoard does what store.Store.ChangeBoard does.
+func (m *Model) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.Board{}, false, err
@@ -30,11 +35,11 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return leaderboard.Board{}, false, broken
 	}
-	rules = rules.WithDefaults()
-	if broken := rules.Check(); broken != nil {
-		return leaderboard.Board{}, false, broken
-	}
 	b := m.boards[name]
+	rules, err := changedRules(b, change)
+	if err != nil {
+		return leaderboard.Board{}, false, err
+	}
 	if b == nil || !reflect.DeepEqual(b.Rules.Derive, rules.Derive) {
 		if broken := rules.CheckSources(name, m.findSource); broken != nil {
 			return leaderboard.Board{}, false, broken
@@ -52,6 +57,21 @@ func (m *Model) PutBoard(ctx context.Context, name string, rules leaderboard.Rul
 	b.Rules, b.Version, b.UpdatedTime = rules, b.Version+1, m.clock()
 	m.current(b)
 	return b.Board, false, nil
+}
+
+// changedRules returns what change makes of a board, with defaults and checked.
+func changedRules(b *modelBoard, change leaderboard.RulesChange) (rules leaderboard.Rules, err error) {
+	if b == nil {
+		rules, err = change(nil)
+	} else {
+		was := b.Board
+		rules, err = change(&was)
+	}
+	if err != nil {
+		return rules, err
+	}
+	rules = rules.WithDefaults()
+	return rules, rules.Check()
 }
 
 func (m *Model) create(name string, rules leaderboard.Rules) leaderboard.Board {

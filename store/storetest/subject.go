@@ -21,6 +21,7 @@ type Database interface {
 	Sweep(ctx context.Context) error
 
 	PutBoard(ctx context.Context, name string, rules leaderboard.Rules) (leaderboard.Board, bool, error)
+	ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error)
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	Boards(ctx context.Context, after string, limit int) ([]leaderboard.Board, error)
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)

@@ -7,7 +7,7 @@ import (
 // Run runs the whole conformance suite on an implementation of everything.
 func Run(t *testing.T, database Database) {
 	for name, test := range map[string]func(*testing.T, Database){
-		"boards": testBoards, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
+		"boards": testBoards, "boards changed at once": testChangeBoard, "board conflict": testBoardConflict, "board names and rules": testBoardRules,
 		"delete board": testDeleteBoard, "labels": testLabels, "fields": testFields, "periods": testPeriods,
 		"combined": func(t *testing.T, database Database) {
 			RunCombined(t, Subject{Database: database, Rankings: database}, database)

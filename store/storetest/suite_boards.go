@@ -4,6 +4,8 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"leaderboard"
@@ -45,6 +47,56 @@ func testBoards(t *testing.T, s Database) {
 		t.Errorf("read %+v, %v; want %+v", got, err, changed)
 	}
 	testList(t, s)
+}
+
+// testChangeBoard has several change a board at once, each by one: none sees a board that another is changing, so that
+// nothing is lost, the first of them makes it, and what is refused is not done.
+func testChangeBoard(t *testing.T, s Database) {
+	ctx, name := t.Context(), boardName(t)
+	const changes = 20
+	change := func(b *leaderboard.Board) (leaderboard.Rules, error) {
+		if b == nil {
+			return leaderboard.Rules{TopN: 1, Title: "made"}, nil
+		}
+		rules := b.Rules
+		rules.TopN++
+		return rules, nil
+	}
+	var made atomic.Int64
+	var all sync.WaitGroup
+	for range changes {
+		all.Go(func() {
+			b, created, err := s.ChangeBoard(ctx, name, change)
+			if err != nil || int64(b.Rules.TopN) != b.Version {
+				t.Errorf("changed to %+v, %v", b, err)
+			}
+			if created {
+				made.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	b, err := s.Board(ctx, name)
+	if err != nil || b.Rules.TopN != changes || b.Version != changes || b.Rules.Title != "made" || made.Load() != 1 {
+		t.Errorf("%d changes at once made %+v, %v; %d of them made the board", changes, b, err, made.Load())
+	}
+	refused := errors.New("not like this")
+	_, _, err = s.ChangeBoard(ctx, name, func(*leaderboard.Board) (leaderboard.Rules, error) { return leaderboard.Rules{}, refused })
+	if !errors.Is(err, refused) {
+		t.Errorf("a change that was refused: %v", err)
+	}
+	_, _, err = s.ChangeBoard(ctx, name+"-none", func(b *leaderboard.Board) (leaderboard.Rules, error) {
+		if b == nil {
+			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
+		}
+		return b.Rules, nil
+	})
+	if !errors.Is(err, leaderboard.ErrBoardNotFound) {
+		t.Errorf("a change of no board: %v", err)
+	}
+	if after, err := s.Board(ctx, name); err != nil || !reflect.DeepEqual(after, b) {
+		t.Errorf("after a change that was refused: %+v, %v; want %+v", after, err, b)
+	}
 }
 
 // testList makes boards with names that sort next to each other and pages through them.

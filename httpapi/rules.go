@@ -1,0 +1,145 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// rulesBody is the body of PUT /v1/boards/{board}: rules, and what else GET shows of a board, which is ignored, so that
+// an answer of GET can be sent back.
+type rulesBody struct {
+	leaderboard.Rules                // inlined
+	Name              jsontext.Value `json:"name"`
+	CreatedTime       jsontext.Value `json:"created_time"`
+	UpdatedTime       jsontext.Value `json:"updated_time"`
+}
+
+// strictly are the options that rules are decoded with besides those of every body.
+func strictly() json.Options {
+	return json.WithUnmarshalers(json.UnmarshalFromFunc(defaultField))
+}
+
+// patch answers PATCH /v1/boards/{board}, a merge patch (RFC 7396) of its rules.
+func (h *boardHandlers) patch(c *call) error {
+	name, err := c.boardName()
+	if err != nil {
+		return err
+	}
+	var patch jsontext.Value
+	if err := c.decode(&patch, false, nil); err != nil {
+		return err
+	}
+	var known rulesBody // a name that no rule has is refused, with null too
+	if err := json.Unmarshal(patch, &known, json.RejectUnknownMembers(true)); err != nil {
+		return malformed(describe(err))
+	}
+	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
+		if b == nil {
+			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
+		}
+		if err := c.mayChange(b); err != nil {
+			return leaderboard.Rules{}, err
+		}
+		rules, err := patched(&b.Rules, patch)
+		if err != nil {
+			return leaderboard.Rules{}, err
+		}
+		return rules, h.checkRules(rules)
+	})
+	if err != nil {
+		return err
+	}
+	return c.sendBoard(http.StatusOK, &b)
+}
+
+// patched returns rules with a merge patch applied to their form in JSON: what is null there has its default.
+func patched(rules *leaderboard.Rules, patch jsontext.Value) (leaderboard.Rules, error) {
+	was, err := json.Marshal(rules)
+	if err != nil {
+		return leaderboard.Rules{}, err
+	}
+	merged, err := mergePatch(was, patch)
+	if err != nil {
+		return leaderboard.Rules{}, err
+	}
+	out := rulesBody{Rules: leaderboard.Rules{}.WithDefaults()}
+	if err := json.Unmarshal(merged, &out, json.RejectUnknownMembers(true), strictly()); err != nil {
+		return leaderboard.Rules{}, malformed(describe(err))
+	}
+	return out.Rules, boardEmptiness().check(merged)
+}
+
+// mergePatch applies a merge patch as RFC 7396 says: objects are merged by name, null takes a member away, everything
+// else is put in the place of what is there.
+func mergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
+	if patch.Kind() != '{' {
+		return patch, nil
+	}
+	members, changes := map[string]jsontext.Value{}, map[string]jsontext.Value{}
+	if target.Kind() == '{' {
+		if err := json.Unmarshal(target, &members); err != nil {
+			return nil, err
+		}
+	}
+	if err := json.Unmarshal(patch, &changes); err != nil {
+		return nil, err
+	}
+	for name, change := range changes {
+		if change.Kind() == 'n' {
+			delete(members, name)
+			continue
+		}
+		merged, err := mergePatch(members[name], change)
+		if err != nil {
+			return nil, err
+		}
+		members[name] = merged
+	}
+	return json.Marshal(members, json.Deterministic(true))
+}
+
+// boardTag returns the strong ETag of a board's rules: of one that was deleted and made again it is another.
+func boardTag(b *leaderboard.Board) string {
+	return emptyETag.int(answerFormat).text("board").int(b.ID).int(b.Version).int(int64(b.UpdatedTime)).etag(b.Version)
+}
+
+// mayChange holds a change of a board (nil: there is none) against If-Match and If-None-Match. It is asked with the board
+// locked: of two who name the same state, one is refused.
+func (c *call) mayChange(b *leaderboard.Board) error {
+	match, none := c.r.Header["If-Match"], c.r.Header["If-None-Match"]
+	if b == nil {
+		if match != nil {
+			return reject(codePrecondition, "No board has this name, and If-Match wants one.")
+		}
+		return nil
+	}
+	etag := boardTag(b)
+	if match != nil && !strongMatch(match, etag) {
+		return reject(codePrecondition, "The board is not as If-Match says: its ETag is "+etag+" now.")
+	}
+	if _, is := noneMatch(none, etag); is {
+		return reject(codePrecondition, "The board is there, with the ETag "+etag+".")
+	}
+	return nil
+}
+
+// sendBoard answers with a board, or with 304 to whoever asks for it and has it.
+func (c *call) sendBoard(status int, b *leaderboard.Board) error {
+	etag := boardTag(b)
+	h := c.w.Header()
+	h["Etag"] = []string{etag}
+	if c.route.method == http.MethodGet {
+		if tag, is := noneMatch(c.r.Header["If-None-Match"], etag); is {
+			h["Etag"] = []string{tag}
+			h["Vary"] = c.shared.values.vary
+			h["Cache-Control"] = c.shared.values.private
+			c.sendNothing(http.StatusNotModified)
+			return nil
+		}
+	}
+	return c.sendJSON(status, showBoard(b))
+}
