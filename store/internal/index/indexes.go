@@ -53,7 +53,9 @@ type Indexes struct {
 	saveBuilds time.Duration // buildSaveEvery, but in tests
 	buildSlice int           // buildSlice, but in tests
 
-	advanced int64 // Sweep, of which one is under way at a time, has brought forward what is saved of periods up to this id
+	// How far Sweep is, of which one is under way at a time.
+	advanced  int64      // what is saved of periods up to this id is brought forward
+	following []*Tracker // those in memory that are still to follow; nil while saved ones are brought forward
 
 	mu     sync.Mutex // guards the fields below
 	slots  map[int64]*slot
@@ -265,12 +267,20 @@ func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 // Sweep folds the log into all indexes, so that it may be pruned, and saves those that were not for long, until over
 // says that its time is over; then it says that there may be more.
 func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err error) {
-	more, err = x.advance(ctx, over)
-	errs := []error{err}
-	for _, t := range x.all() {
-		if over() {
+	var errs []error
+	if x.following == nil {
+		more, err = x.advance(ctx, over)
+		if more {
+			return true, err
+		}
+		errs, x.following = append(errs, err), x.all()
+	}
+	for len(x.following) > 0 {
+		if over() || ctx.Err() != nil {
 			return true, errors.Join(errs...)
 		}
+		t := x.following[0]
+		x.following = x.following[1:]
 		state, err := entries.StateOf(ctx, x.db, x.db, t.ref.ID)
 		if err == nil {
 			err = x.Reach(ctx, t, x.db, RankState(state))
@@ -287,7 +297,8 @@ func (x *Indexes) Sweep(ctx context.Context, over func() bool) (more bool, err e
 			errs = append(errs, fmt.Errorf("rank index of period %d: %w", t.ref.ID, err))
 		}
 	}
-	return more, errors.Join(errs...)
+	x.following = nil
+	return false, errors.Join(errs...)
 }
 
 // advancedAtOnce is how many saved indexes are looked at together.
@@ -311,7 +322,6 @@ func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, fai
 		" WHERE r.period_id > ? AND r.chunk = 0 AND (p.id IS NULL OR r.seq < p.last_seq) AND r.saved_at < %s - INTERVAL ? MICROSECOND" +
 		" ORDER BY r.period_id LIMIT ?"
 	age := x.cfg.ChangeTTL / 2
-	more = x.advanced > 0 // it begins in the middle
 	for {
 		var rows []lagging
 		err := x.db.SelectContext(ctx, &rows, x.db.Limited(fmt.Sprintf(query, x.db.Now())), x.advanced, age.Microseconds(), advancedAtOnce)
@@ -332,7 +342,7 @@ func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, fai
 		}
 		if len(rows) < advancedAtOnce {
 			x.advanced = 0
-			return more, failed
+			return false, failed
 		}
 	}
 }

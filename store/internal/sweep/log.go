@@ -45,33 +45,19 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	more = s.logAfter > 0 // it begins in the middle
-	for {
-		var page []oldest
-		if err := s.db.SelectContext(ctx, &page, oldestQuery, s.logAfter, pagePeriods); err != nil {
-			return false, err
-		}
-		slices.SortFunc(page, func(a, b oldest) int { return cmp.Compare(a.PeriodID, b.PeriodID) })
-		for _, o := range page {
-			if slice.Over() {
-				return true, nil
-			}
-			s.logAfter = o.PeriodID // also when it fails
-			unfinished, err := s.prune(ctx, o, followed)
-			if err != nil {
-				return false, err
-			}
-			more = more || unfinished
-		}
-		if len(page) < pagePeriods {
-			s.logAfter = 0
-			return more, nil
-		}
-	}
+	return s.logs.Turn(ctx, slice, List[int64, oldest]{
+		Next: func(ctx context.Context, after int64) (page []oldest, last bool, err error) {
+			err = s.db.SelectContext(ctx, &page, oldestQuery, after, pagePeriods)
+			slices.SortFunc(page, func(a, b oldest) int { return cmp.Compare(a.PeriodID, b.PeriodID) })
+			return page, len(page) < pagePeriods, err
+		},
+		Key:  func(o *oldest) int64 { return o.PeriodID },
+		Work: func(ctx context.Context, o *oldest) (bool, error) { return s.prune(ctx, o, followed) },
+	})
 }
 
-// prune deletes what is old of a period's log, and says whether there is more of it.
-func (s *Sweeper) prune(ctx context.Context, o oldest, followed map[int64]int64) (more bool, err error) {
+// prune deletes what is old of a period's log, and says whether that was all of it.
+func (s *Sweeper) prune(ctx context.Context, o *oldest, followed map[int64]int64) (finished bool, err error) {
 	upTo, ok := followed[o.PeriodID]
 	if !ok {
 		upTo = math.MaxInt64
@@ -80,24 +66,23 @@ func (s *Sweeper) prune(ctx context.Context, o oldest, followed map[int64]int64)
 		return s.pruneAhead(ctx, o, upTo)
 	}
 	if limit := s.before(s.cfg.ChangeTTL); o.Seq <= upTo && o.At.Before(limit) {
-		if more, err = s.pruneLog(ctx, o, upTo, limit); more || err != nil {
-			return more, err
+		if finished, err = s.pruneLog(ctx, o, upTo, limit); !finished {
+			return false, err
 		}
 	}
 	if limit := s.before(followTTL); ok && s.cfg.ChangeTTL < followTTL && o.At.Before(limit) {
 		return s.pruneLog(ctx, o, math.MaxInt64, limit)
 	}
-	return false, nil
+	return true, nil
 }
 
 // pruneLog deletes commits of a period from the oldest one on, up to a seq and made before a time, logSteps times Rows
 // at most. A DELETE by time alone would read all the younger rows, for want of an index on the time.
-func (s *Sweeper) pruneLog(ctx context.Context, o oldest, upTo int64, limit time.Time) (more bool, err error) {
+func (s *Sweeper) pruneLog(ctx context.Context, o *oldest, upTo int64, limit time.Time) (finished bool, err error) {
 	const remove = "DELETE FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
-	from := o.Seq // not from 0: what is deleted already may still have to be stepped over
 	for range logSteps {
 		var rows []oldest
-		if err := s.db.SelectContext(ctx, &rows, logNext, o.PeriodID, from, upTo, Rows); err != nil {
+		if err := s.db.SelectContext(ctx, &rows, logNext, o.PeriodID, o.Seq, upTo, Rows); err != nil {
 			return false, err
 		}
 		old := 0
@@ -105,18 +90,18 @@ func (s *Sweeper) pruneLog(ctx context.Context, o oldest, upTo int64, limit time
 			old++
 		}
 		if old == 0 {
-			return false, nil
+			return true, nil
 		}
 		last := rows[old-1].Seq
-		if _, err := s.Delete(ctx, remove, o.PeriodID, from, last, Rows); err != nil {
+		if _, err := s.Delete(ctx, remove, o.PeriodID, o.Seq, last, Rows); err != nil {
 			return false, err
 		}
 		if old < Rows {
-			return false, nil
+			return true, nil
 		}
-		from = last + 1
+		o.Seq = last + 1 // what is deleted already may still have to be stepped over
 	}
-	return true, nil
+	return false, nil
 }
 
 // ahead is how far the log of a period reached when its commits were first seen to be from the future.
@@ -128,7 +113,7 @@ type ahead struct {
 // pruneAhead prunes a log whose oldest commit is from the future: the clock went back, and the times of commits do not
 // (see leaderboard.CommitTime), so they tell no age for as long as it went back by. Their age is counted from when they
 // were first seen.
-func (s *Sweeper) pruneAhead(ctx context.Context, o oldest, upTo int64) (more bool, err error) {
+func (s *Sweeper) pruneAhead(ctx context.Context, o *oldest, upTo int64) (finished bool, err error) {
 	mark, ok := s.ahead[o.PeriodID]
 	if !ok {
 		if len(s.ahead) >= aheadMost {
@@ -139,18 +124,18 @@ func (s *Sweeper) pruneAhead(ctx context.Context, o oldest, upTo int64) (more bo
 			return false, err
 		}
 		s.ahead[o.PeriodID] = mark
-		return false, nil
+		return true, nil
 	}
 	if time.Since(mark.since) < s.cfg.ChangeTTL {
-		return false, nil
+		return true, nil
 	}
 	if time.Since(mark.since) >= followTTL {
 		upTo = mark.seq
 	}
-	if more, err = s.pruneLog(ctx, o, min(upTo, mark.seq), leaderboard.MaxTime.Time()); err == nil && !more && mark.seq <= upTo {
+	if finished, err = s.pruneLog(ctx, o, min(upTo, mark.seq), leaderboard.MaxTime.Time()); finished && mark.seq <= upTo {
 		delete(s.ahead, o.PeriodID)
 	}
-	return more, err
+	return finished, err
 }
 
 // followedSeqs is by source how far all derived boards have followed it.

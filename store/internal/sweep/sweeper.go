@@ -31,7 +31,7 @@ type Sweeper struct {
 	now      time.Time // of the database, when the round began
 	doubted  bool      // ages by it are not believed
 	boards   Turns[int64]
-	logAfter int64 // periods up to this id had their turn
+	logs     Pass[int64, oldest]
 	ahead    map[int64]ahead
 	runsUpTo int64 // up to this id there are only runs that are kept
 }

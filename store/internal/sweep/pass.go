@@ -1,0 +1,64 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+)
+
+// mostLeft bounds what a Pass comes back to; the next one finds the rest.
+const mostLeft = 10_000
+
+// Pass is how far a job is that looks through a long list from its beginning to its end, in as many turns and rounds as
+// that takes. At the end it comes back to what was not finished, and to that only. The zero value is at the beginning.
+type Pass[K, V any] struct {
+	after K    // up to here all had their turn
+	ended bool // there is nothing behind it
+	left  []V  // had a turn, and is not finished
+}
+
+// List is what a Pass looks through.
+type List[K, V any] struct {
+	// Next returns what comes after a key, the zero value for all; last when there is no more behind that.
+	Next func(ctx context.Context, after K) (page []V, last bool, err error)
+	Key  func(*V) K
+	// Work gives one its turn, and says whether it is finished. One that fails is left to the next pass.
+	Work func(ctx context.Context, v *V) (finished bool, err error)
+}
+
+// Turn goes on until the pass is over or the slice is, and says whether there is more.
+func (p *Pass[K, V]) Turn(ctx context.Context, slice Slice, l List[K, V]) (more bool, failed error) {
+	for !p.ended {
+		page, last, err := l.Next(ctx, p.after)
+		if err != nil {
+			return false, errors.Join(failed, err)
+		}
+		for i := range page {
+			if slice.Over() || ctx.Err() != nil {
+				return true, failed
+			}
+			p.after = l.Key(&page[i]) // also when it fails
+			p.work(ctx, page[i], l, &failed)
+		}
+		p.ended = last
+	}
+	for len(p.left) > 0 {
+		if slice.Over() || ctx.Err() != nil {
+			return true, failed
+		}
+		v := p.left[0]
+		p.left = p.left[1:]
+		p.work(ctx, v, l, &failed)
+	}
+	*p = Pass[K, V]{}
+	return false, failed
+}
+
+func (p *Pass[K, V]) work(ctx context.Context, v V, l List[K, V], failed *error) {
+	finished, err := l.Work(ctx, &v)
+	switch {
+	case err != nil && *failed == nil:
+		*failed = err // of many, the first tells enough
+	case err == nil && !finished && len(p.left) < mostLeft:
+		p.left = append(p.left, v)
+	}
+}
