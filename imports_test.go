@@ -54,13 +54,13 @@ func importRules() []importRule {
 		{dir: "store/internal/db", may: []string{module, sqlxPkg, "github.com/go-sql-driver/mysql"}},
 		{dir: "store/internal/audit", may: []string{module, storeDB}, inTest: []string{plansPkg}},
 		{dir: "store/internal/entries", may: []string{module, rankPkg, storeDB}, inTest: []string{plansPkg}},
-		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries}},
+		{dir: "store/internal/index", may: []string{module, rankPkg, storeDB, storeEntries, sqlxPkg}},
 		{
 			dir: "store/internal/read", may: []string{module, rankPkg, storeDB, storeEntries, storeIndex},
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
 		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg}},
-		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards}, inTest: []string{plansPkg}},
+		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, sqlxPkg},
 			inTest: []string{plansPkg},

@@ -40,20 +40,15 @@ func (s *Store) ChangeBoard(ctx context.Context, name string, change leaderboard
 	if broken := leaderboard.CheckBoardName(name); broken != nil {
 		return b, false, db.Wrap("board", broken)
 	}
-	// Two that create the same board at once: the second finds the first's.
-	err = db.Retry(db.RetryableOrDuplicate, func() (err error) {
-		b, created, err = s.changeBoard(ctx, name, change)
+	// Of two servers that create the same board at once the second finds the first's, when it is called again.
+	err = s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
+		b, created, err = s.changeBoard(ctx, tx, name, change)
 		return err
 	})
-	return b, created, db.Translate(ctx, "put board", db.NotDone(ctx, err))
+	return b, created, db.Translate(ctx, "put board", err)
 }
 
-func (s *Store) changeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
-	tx, err := s.db.BeginWrite(ctx)
-	if err != nil {
-		return b, false, err
-	}
-	defer tx.Rollback()
+func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, change leaderboard.RulesChange) (b leaderboard.Board, created bool, err error) {
 	const find = "SELECT " + boards.Columns + " FROM boards WHERE name = ? AND state = 'open'"
 	b, err = boards.Get(ctx, tx, find+" FOR UPDATE", name)
 	created = errors.Is(err, leaderboard.ErrBoardNotFound)
@@ -95,7 +90,7 @@ func (s *Store) changeBoard(ctx context.Context, name string, change leaderboard
 	if err != nil {
 		return b, false, err
 	}
-	return l.Board, created, s.db.Commit(ctx, tx)
+	return l.Board, created, nil
 }
 
 // auditBoard records that a board was created, or changed from what old is.

@@ -14,7 +14,7 @@ type Config struct {
 	// DSN names the server and the database in the form of go-sql-driver/mysql. Settings that the store depends on
 	// (time zone, isolation, sql_mode, timeouts below) override what it says.
 	DSN string
-	// MaxConns bounds the connections, a quarter of them for writes. Default 32; with less than 16 there are a few more.
+	// MaxConns bounds the connections, five sixteenths of them for writes. Default 32; with less than 16 there are a few more.
 	MaxConns int
 	// StatementTimeout is how long the server may work on one reading statement. Default 5s.
 	StatementTimeout time.Duration

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
 	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
@@ -19,9 +21,13 @@ const deleteSteps = 20
 // reader finds the board by it. The rows of a large board, and of many periods the newest thousand and the open ones
 // excepted, are removed by Sweep, in steps; until then who knows the id of an old period can still read it.
 func (s *Store) DeleteBoard(ctx context.Context, name string) error {
-	id, err := s.retire(ctx, name)
+	var id int64
+	err := s.writer.Alone(ctx, name, func(tx *sqlx.Tx) (err error) {
+		id, err = s.retire(ctx, tx, name)
+		return err
+	})
 	if err != nil {
-		return db.Translate(ctx, "delete board", db.NotDone(ctx, err))
+		return db.Translate(ctx, "delete board", err)
 	}
 	s.memory.Forget(name)
 	if _, err := s.sweeper.PurgeBoard(ctx, id, &sweep.Steps{Left: deleteSteps}); err != nil {
@@ -31,12 +37,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 }
 
 // retire takes a board and its periods out of everybody's sight.
-func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
-	tx, err := s.db.BeginWrite(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer tx.Rollback()
+func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64, err error) {
 	var rules []byte
 	err = tx.QueryRowContext(ctx, "SELECT id, rules FROM boards WHERE name = ? AND state = 'open' FOR UPDATE", []byte(name)).Scan(&id, &rules)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -62,5 +63,5 @@ func (s *Store) retire(ctx context.Context, name string) (id int64, err error) {
 	if _, err := audit.Write(ctx, s.db, tx, deleted); err != nil {
 		return 0, err
 	}
-	return id, s.db.Commit(ctx, tx)
+	return id, nil
 }

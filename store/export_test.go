@@ -27,7 +27,10 @@ func (s *Store) WaitingForSeveral() (requests int, writing bool) {
 }
 
 // Batches returns the pool of the writers.
-func (s *Store) Batches() *sql.DB { return s.db.Batches }
+func (s *Store) Batches() *sql.DB { return s.db.Writers.DB }
+
+// Others returns the pool of the writers that lock no board.
+func (s *Store) Others() *sql.DB { return s.db.Others.DB }
 
 // Patient returns the pool of the writers that may wait for locks.
 func (s *Store) Patient() *sql.DB { return s.db.Patient.DB }

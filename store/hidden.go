@@ -60,7 +60,7 @@ func (s *Store) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	}
 	row, err := s.changeHidden(ctx, r, (*hiddenRow).hide)
 	if err != nil {
-		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", db.NotDone(ctx, err))
+		return leaderboard.HiddenMember{}, db.Translate(ctx, "hide", err)
 	}
 	h := row.hiddenMember()
 	h.Board = r.Board
@@ -77,7 +77,7 @@ func (s *Store) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 	}
 	row, err := s.changeHidden(ctx, r, (*hiddenRow).restore)
 	if err != nil {
-		return db.Translate(ctx, "restore", db.NotDone(ctx, err))
+		return db.Translate(ctx, "restore", err)
 	}
 	return s.moveNow(ctx, "restore", row)
 }
@@ -126,21 +126,21 @@ type hiddenChange func(row *hiddenRow, req *leaderboard.HideRequest, now time.Ti
 
 // changeHidden changes the row of a member, and records that; both are committed when it returns. The row comes back as
 // it is now.
-func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
-	var row *hiddenRow
-	err := db.Retry(db.RetryableOrDuplicate, func() (err error) {
-		row, err = s.changeHiddenOnce(ctx, &req, change)
+func (s *Store) changeHidden(ctx context.Context, req leaderboard.HideRequest, change hiddenChange) (row *hiddenRow, err error) {
+	once := func(tx *sqlx.Tx) (err error) {
+		row, err = s.changeHiddenIn(ctx, tx, &req, change)
 		return err
-	})
+	}
+	if req.Board == "" {
+		err = s.db.InTx(ctx, once)
+	} else {
+		err = s.writer.Alone(ctx, req.Board, once)
+	}
 	return row, err
 }
 
-func (s *Store) changeHiddenOnce(ctx context.Context, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
-	tx, err := s.db.BeginWrite(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Rollback()
+func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, change hiddenChange) (*hiddenRow, error) {
+	var err error
 	row := &hiddenRow{Member: []byte(req.Member)}
 	if req.Board != "" {
 		if row.BoardID, err = askForHiddenOn(ctx, tx, req.Board); err != nil {
@@ -173,7 +173,7 @@ func (s *Store) changeHiddenOnce(ctx context.Context, req *leaderboard.HideReque
 			return nil, err
 		}
 	}
-	return row, s.db.Commit(ctx, tx)
+	return row, nil
 }
 
 // record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the

@@ -120,24 +120,23 @@ func (s *Store) noteBoards(ctx context.Context, row *hiddenRow) error {
 // the last one. One board is locked at a time, so nobody waits for a board that a long transaction holds but those who
 // write to it.
 func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
-	again := func(err error) bool { return db.Retryable(err) && !db.IsLockWait(err) }
-	err = db.Retry(again, func() (err error) {
+	err = db.Retry(db.Retryable, func() (err error) {
 		id, err = s.drainOnce(ctx, after)
 		return err
 	})
 	return id, err
 }
 
-// drainOnce needs no transaction. Of a board that asks already the first statement waits for the batch under way. A
+// drainOnce needs no transaction, but waits for a lock no longer than writers do, in their pool. Of a board that asks already the first statement waits for the batch under way. A
 // batch that comes between the two finds that it need not ask, and the second waits for it.
 func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error) {
 	var hasHidden bool
-	err = s.db.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
+	err = s.db.Writers.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, nil
 	case err == nil && !hasHidden:
-		_, err = s.db.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
+		_, err = s.db.Writers.ExecContext(ctx, "UPDATE boards SET has_hidden = 1 WHERE id = ?", id)
 	}
 	return id, err
 }

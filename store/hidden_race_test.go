@@ -280,13 +280,13 @@ func waiting(t testing.TB, db *sql.DB, words ...string) (n int) {
 	return n
 }
 
-// TestHideDuringBatch: a batch that found nobody hidden is still to commit when the member is hidden. What it writes
-// is hidden too when Hide returns.
+// TestHideDuringBatch: a batch that found nobody hidden is still to commit when another server hides the member. What it
+// writes is hidden too when Hide returns.
 func TestHideDuringBatch(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		for _, board := range []string{"b", ""} {
-			s, db := open(t, dsn, nil), connect(t, dsn)
+			s, other, db := open(t, dsn, nil), open(t, dsn, nil), connect(t, dsn)
 			ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicyLatest})
 			member := "m" + board
 			if _, err := s.Submit(t.Context(), one("b", "", "z", 1)); err != nil {
@@ -302,7 +302,7 @@ func TestHideDuringBatch(t *testing.T) {
 			}()
 			eventually(t, "the batch writes", func() bool { return waiting(t, db, "INSERT INTO entries") > 0 })
 			go func() {
-				_, err := s.Hide(context.Background(), ban(board, member))
+				_, err := other.Hide(context.Background(), ban(board, member))
 				hidden <- err
 			}()
 			eventually(t, "Hide waits for the batch, or has not waited", func() bool {

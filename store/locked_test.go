@@ -15,18 +15,24 @@ import (
 )
 
 // TestLockedBoardsStarveNobody: while somebody holds the rows of more boards than there are connections for writes,
-// other boards are written to, few connections wait, and requests for several boards keep off the locked ones.
+// other boards are written to, few connections wait, and requests for several boards keep off the locked ones. Profiles,
+// new boards, new periods and hides of other boards go on; who wants those of a locked board is told so at once.
 func TestLockedBoardsStarveNobody(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		s := open(t, dsn, func(c *store.Config) { c.WriteWait = maxWait })
+		s := open(t, dsn, func(c *store.Config) { c.WriteWait, c.LockWait = maxWait, 9*time.Second })
 		makeBoard(t, s, "free", leaderboard.Rules{})
 		makeBoard(t, s, "also-free", leaderboard.Rules{})
+		daily := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}
+		toBegin := makeBoard(t, s, "free-daily", leaderboard.Rules{Windows: daily})
 		const locked = 10
 		var releases []func()
+		watch := connect(t, dsn)
+		mustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", toBegin.BoardID)
 		for i := range locked {
-			ref := makeBoard(t, s, fmt.Sprint("locked", i), leaderboard.Rules{Policy: leaderboard.PolicySum})
-			releases = append(releases, holdPeriod(t, dsn, ref))
+			ref := makeBoard(t, s, fmt.Sprint("locked", i), leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: daily})
+			mustExec(t, watch, "DELETE FROM periods WHERE board_id = ? AND window_name = 'day'", ref.BoardID) // to be begun
+			releases = append(releases, hold(t, dsn, "SELECT id FROM boards WHERE id = ? FOR UPDATE", ref.BoardID))
 		}
 		errs := make(chan error, locked)
 		for i := range locked {
@@ -36,7 +42,6 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 			}()
 			eventually(t, "a writer has taken the request", func() bool { return s.Writing(fmt.Sprint("locked", i)) })
 		}
-		watch := connect(t, dsn)
 		eventually(t, "few connections wait for locks", func() bool {
 			waits, tries := waiting(t, watch, "FOR UPDATE"), 0
 			for i := range locked {
@@ -51,6 +56,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 				t.Errorf("another board: %v", err)
 			}
 		}
+		othersGoOn(t, s)
 		several := func(boards ...string) error {
 			var r store.MultiBoardRequest
 			for _, b := range boards {
@@ -152,5 +158,44 @@ func TestTriesAreFew(t *testing.T) {
 	release()
 	if r, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil || *r.Results[0].Score != 1 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// othersGoOn does what writes and is no submission, besides boards locked0 to locked9, which are barred. It must not wait
+// for any of them: with the two connections for that it would take longer than the requests have time.
+func othersGoOn(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait/3)
+	var asking, inVain sync.WaitGroup
+	defer func() { asking.Wait(); cancel(); inVain.Wait() }()
+	for i := range 10 {
+		name := fmt.Sprint("locked", i)
+		asking.Go(func() {
+			for range 3 {
+				if _, err := s.Current(ctx, name); !errors.Is(err, leaderboard.ErrUnavailable) {
+					t.Errorf("the new period of a locked board: %v", err)
+				}
+			}
+		})
+		inVain.Go(func() { // and in nobody's way
+			_, _ = s.Hide(ctx, leaderboard.HideRequest{Board: name, Member: "x", Reason: "bot"})
+		})
+	}
+	for i := range 20 {
+		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: "m", DisplayName: fmt.Sprint("name", i)}); err != nil {
+			t.Errorf("a profile: %v", err)
+		}
+		if _, err := s.AddFriends(ctx, "m", []string{fmt.Sprint("f", i)}); err != nil {
+			t.Errorf("a friend: %v", err)
+		}
+		if _, _, err := s.PutBoard(ctx, fmt.Sprint("new", i), leaderboard.Rules{}); err != nil {
+			t.Errorf("a new board: %v", err)
+		}
+	}
+	if l, err := s.Current(ctx, "free-daily"); err != nil || len(l.Periods) != 2 || l.Periods[1].ID == 0 {
+		t.Errorf("a new period of another board: %+v, %v", l, err)
+	}
+	if _, err := s.Hide(ctx, leaderboard.HideRequest{Board: "free", Member: "m", Reason: "bot"}); err != nil {
+		t.Errorf("a hide on another board: %v", err)
 	}
 }

@@ -366,3 +366,47 @@ func TestMultiBoardTurn(t *testing.T) {
 		t.Errorf("periods %+v, %v", periods, err)
 	}
 }
+
+// TestLockedBoardIsLeftOut: when a board turns out to be locked while a batch for several boards is under way, those of its
+// requests fail that name the board, and the others are done.
+func TestLockedBoardIsLeftOut(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s := open(t, dsn, nil)
+		refs := map[string]leaderboard.PeriodRef{}
+		for _, name := range []string{"first", "a", "b", "locked"} {
+			refs[name] = makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
+		}
+		several := func(boards ...string) chan error {
+			var r store.MultiBoardRequest
+			for _, b := range boards {
+				r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: "m", Score: 1}})
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := s.SubmitMultiBoard(context.Background(), r)
+				done <- err
+			}()
+			return done
+		}
+		holdPeriod(t, dsn, refs["locked"])
+		release := holdPeriod(t, dsn, refs["first"])
+		first := several("first", "a") // the others wait for it, and so for each other
+		eventually(t, "the first batch is under way", func() bool { _, writing := s.WaitingForSeveral(); return writing })
+		with, without, alone := several("a", "locked"), several("a", "b"), several("b")
+		eventually(t, "the others wait", func() bool { n, _ := s.WaitingForSeveral(); return n == 3 || len(first) > 0 })
+		release()
+		_ = await(t, "the first", first)
+		if err := await(t, "the one that names it", with); !errors.Is(err, leaderboard.ErrUnavailable) || !strings.Contains(err.Error(), `"locked"`) {
+			t.Errorf("a request that names the locked board: %v", err)
+		}
+		for _, done := range []chan error{without, alone} {
+			if err := await(t, "the others", done); err != nil {
+				t.Errorf("a request that does not: %v", err)
+			}
+		}
+		if n := scoreOf(t, s, refs["b"], "m"); n != 2 {
+			t.Errorf("%d requests came through, want 2", n)
+		}
+	})
+}

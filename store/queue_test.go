@@ -277,15 +277,15 @@ func TestBoardChangesMeanwhile(t *testing.T) {
 	})
 }
 
-// TestDeletedWhileWaiting: a batch that waits for the lock of a board that is then deleted finds no board.
+// TestDeletedWhileWaiting: a batch that waits for the lock of a board that another server then deletes finds no board.
 func TestDeletedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	dsn := testenv.MySQL(t)
-	s := open(t, dsn, nil)
+	s, other := open(t, dsn, nil), open(t, dsn, nil)
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
 	deleted := make(chan error, 1)
-	go func() { deleted <- s.DeleteBoard(context.Background(), "b") }()
+	go func() { deleted <- other.DeleteBoard(context.Background(), "b") }()
 	watch := connect(t, dsn)
 	eventually(t, "the deletion holds the board", func() bool {
 		_, err := watch.ExecContext(t.Context(), "SELECT id FROM boards WHERE name = 'b' FOR UPDATE NOWAIT")

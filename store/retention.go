@@ -6,7 +6,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
+	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
 )
 
@@ -15,16 +18,23 @@ const (
 	closeGrace = 10 * time.Second
 	// closedAtOnce is how many periods that have ended are looked at together.
 	closedAtOnce = 1000
-	// retainSteps bounds how many periods of one window are given up in one turn.
-	retainSteps = 100
+	// retainSteps bounds how many periods of one window are given up in one transaction.
+	retainSteps = db.MaxRows
 	// retainBoards is how many boards are looked at together.
 	retainBoards = 1000
 )
 
+// boardVersion is a board at a version.
+type boardVersion struct {
+	ID      int64  `db:"board_id"`
+	Name    []byte `db:"name"`
+	Version int64  `db:"version"`
+}
+
 // endedPeriod is a period that has ended and is open.
 type endedPeriod struct {
-	ID      int64 `db:"id"`
-	BoardID int64 `db:"board_id"`
+	PeriodID int64 `db:"id"`
+	boardVersion
 }
 
 // closePeriods closes periods that have ended and that nobody has followed up. One whose board is locked is left for
@@ -33,17 +43,18 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	return func(ctx context.Context, slice sweep.Slice) (more bool, failed error) {
 		for failed == nil {
 			var ended []endedPeriod
-			const find = "SELECT id, board_id FROM periods WHERE state = 'open' AND ends_at <= ? ORDER BY ends_at LIMIT ?"
+			const find = "SELECT p.id, p.board_id, b.name FROM periods p FORCE INDEX (periods_end) STRAIGHT_JOIN boards b ON b.id = p.board_id" +
+				" WHERE p.state = 'open' AND p.ends_at <= ? ORDER BY p.ends_at LIMIT ?"
 			if err := s.db.SelectContext(ctx, &ended, find, now.Add(-closeGrace), closedAtOnce); err != nil {
 				return false, err
 			}
-			sweep.Order(&s.sweeps.closing, ended, func(p endedPeriod) int64 { return p.ID })
+			sweep.Order(&s.sweeps.closing, ended, func(p endedPeriod) int64 { return p.PeriodID })
 			for _, p := range ended {
 				if slice.Over() {
 					return true, failed
 				}
-				s.sweeps.closing.Begin(p.ID)
-				failed = errors.Join(failed, s.changeState(ctx, p.BoardID, p.ID, "open", "closed"))
+				s.sweeps.closing.Begin(p.PeriodID)
+				failed = errors.Join(failed, s.changeStates(ctx, p.boardVersion, []int64{p.PeriodID}, "open", "closed"))
 				if ctx.Err() != nil {
 					return true, failed
 				}
@@ -56,54 +67,40 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	}
 }
 
-// changeState moves a period on. The row of the board is locked first, as by every writer: so it waits for a batch that
-// has begun, and cannot deadlock with it.
-func (s *Store) changeState(ctx context.Context, boardID, id int64, from, to string) error {
-	tx, err := s.db.BeginWrite(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := tx.QueryRowContext(ctx, "SELECT id FROM boards WHERE id = ? FOR UPDATE", boardID).Scan(&boardID); err != nil {
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil // it is deleted, and the period with it
+// changeStates moves periods of a board on, as long as the board has this version, or any if that is 0. Its row is locked
+// first, as by every writer: so it waits for a batch that has begun, and cannot deadlock with it.
+func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) error {
+	return s.writer.AloneUnlessBarred(ctx, string(b.Name), func(tx *sqlx.Tx) error {
+		found := b
+		err := tx.GetContext(ctx, &found, "SELECT version FROM boards WHERE id = ? FOR UPDATE", b.ID)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && b.Version != 0 && found.Version != b.Version {
+			return nil // it is deleted, and the periods with it; or it has other rules
 		}
+		if err != nil {
+			return err
+		}
+		move := (&db.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
+		move.Str(" WHERE id IN (").Ints(ids).Str(") AND state = ").Hex(from)
+		_, err = tx.ExecContext(ctx, move.String())
 		return err
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE periods SET state = ? WHERE id = ? AND state = ?", to, id, from); err != nil {
-		return err
-	}
-	return s.db.Commit(ctx, tx)
+	})
 }
 
 // giveUpPeriods gives up the closed periods that their boards do not keep, board by board.
 func (s *Store) giveUpPeriods(ctx context.Context, slice sweep.Slice) (more bool, err error) {
-	more = s.sweeps.retained != "" // it begins in the middle
-	for {
-		boards, err := s.Boards(ctx, s.sweeps.retained, retainBoards)
-		if err != nil {
-			return false, err
-		}
-		for i := range boards {
-			if slice.Over() {
-				return true, nil
-			}
-			s.sweeps.retained = boards[i].Name // also when it fails
-			unfinished, err := s.retain(ctx, &boards[i])
-			if err != nil {
-				return false, err
-			}
-			more = more || unfinished
-		}
-		if len(boards) < retainBoards {
-			s.sweeps.retained = ""
-			return more, nil
-		}
-	}
+	return s.sweeps.retained.Turn(ctx, slice, sweep.List[string, leaderboard.Board]{
+		Next: func(ctx context.Context, after string) (page []leaderboard.Board, last bool, err error) {
+			page, err = s.Boards(ctx, after, retainBoards)
+			return page, len(page) < retainBoards, err
+		},
+		Key:  func(b *leaderboard.Board) string { return b.Name },
+		Work: s.retain,
+	})
 }
 
-// retain gives up what a board does not keep, and says whether there may be more of it.
-func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (more bool, err error) {
+// retain gives up what a board does not keep, and says whether that was all of it.
+func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool, err error) {
+	finished = true
 	for w, kept := range b.Rules.Keep {
 		var ids []int64
 		// From the oldest on, so that what is left has no gap: see leaderboard.FindPast.
@@ -112,12 +109,13 @@ func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (more bool, er
 		if err := s.db.SelectContext(ctx, &ids, beyond, b.ID, []byte(w), b.ID, []byte(w), kept, retainSteps); err != nil {
 			return false, err
 		}
-		more = more || len(ids) == retainSteps
-		for _, id := range ids {
-			if err := s.changeState(ctx, b.ID, id, "closed", "deleting"); err != nil {
-				return false, err
-			}
+		finished = finished && len(ids) < retainSteps
+		if len(ids) == 0 {
+			continue
+		}
+		if err := s.changeStates(ctx, boardVersion{b.ID, []byte(b.Name), b.Version}, ids, "closed", "deleting"); err != nil {
+			return false, err
 		}
 	}
-	return more, nil
+	return finished, nil
 }

@@ -53,7 +53,7 @@ type sweeps struct {
 	closing  sweep.Turns[int64]  // by period
 	hides    sweep.Turns[string] // by board and member
 	erasures sweep.Turns[string] // by member
-	retained string              // boards up to this name had their turn
+	retained sweep.Pass[string, leaderboard.Board]
 }
 
 // Open makes a Store. It fails for a bad DSN only: MySQL may be away and come back. It does not migrate.
@@ -65,7 +65,6 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory()}
 	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL})
-	s.lookup = boards.Lookup{DB: database, Memory: s.memory}
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
 	}, database, s)
@@ -77,6 +76,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 			cfg.OnCommit(e.Ref, *e.Commit)
 		},
 	})
+	s.lookup = boards.Lookup{DB: database, Memory: s.memory, Lock: s.writer.AloneUnlessBarred}
 	s.follower = derived.New(database, s.memory, s.writer, cfg.DeriveRows)
 	return s, nil
 }

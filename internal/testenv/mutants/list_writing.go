@@ -78,7 +78,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
-			`if !m.isBarred(board) {`, `if true {`, test + "TestBarredBoards",
+			`if m.isBarred(board) {`, `if false {`, test + "TestBarredBoards",
 		},
 		{
 			"E2", "those who are refused are answered as often as they ask", "httpapi/rejections.go",
@@ -95,7 +95,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "boards that somebody keeps locked take all connections", commit + "batch.go",
-			"b.mutexes.bar(b.locking, b.db.Config.LockWait+time.Second)", "", "store TestLockedBoardsStarveNobody",
+			"c.mutexes.bar(board, c.db.Config.LockWait+time.Second)", "_ = board", "store TestLockedBoardsStarveNobody",
 		},
 		{
 			"A1", "what was read ahead counts though others wrote", commit + "ahead.go",

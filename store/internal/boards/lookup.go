@@ -17,14 +17,16 @@ import (
 type Lookup struct {
 	DB     *db.DB
 	Memory *Memory
+	// Lock runs a transaction that locks a board, unless somebody is known to keep it locked, and commits it.
+	Lock func(ctx context.Context, board string, fn func(*sqlx.Tx) error) error
 }
 
 // Current returns a board with the current period of each of its windows, and the database clock that says so. The
-// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound.
+// first to ask after a rollover begins the new periods. Errors: ErrBoardNotFound, ErrUnavailable.
 func (l *Lookup) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	listing, r, err := l.listing(ctx, l.DB, l.DB.Limited(l.query()), name)
 	if err == nil && r.lacks() {
-		err = l.DB.InTx(ctx, func(tx *sqlx.Tx) error {
+		err = l.Lock(ctx, name, func(tx *sqlx.Tx) (err error) {
 			listing, err = l.Begin(ctx, tx, name)
 			return err
 		})

@@ -56,7 +56,7 @@ type batch struct {
 	read     *ahead            // what was read for it; nil: nothing, or it is used up
 
 	// The outcome of the last try.
-	locking string  // the board whose lock was asked for last
+	locking string  // the board whose lock was asked for last; of several "" when it has all
 	answers []error // one per request
 	commits []Event
 }
@@ -77,17 +77,26 @@ func (w *worker) commit(id queueID, take func() []request) error {
 		b := w.newBatch(reqs)
 		unlock, barred := w.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
 		if barred == "" {
-			defer unlock()
-			return w.run(b)
+			err := w.run(b)
+			if unlock(); !b.mayDoWithout(err) {
+				return err
+			}
+			reqs, barred = b.requests, b.locking
 		}
 		reqs = keepOff(reqs, barred)
 	}
 	return nil
 }
 
+// mayDoWithout says whether a batch for several boards failed because of one of them, the last that it asked for, and
+// has told nobody.
+func (b *batch) mayDoWithout(err error) bool {
+	return b.queue.several && b.locking != "" && db.IsLockWait(err)
+}
+
 // keepOff answers those requests that name a board whose lock somebody else holds, and returns the others.
 func keepOff(reqs []request, barred string) []request {
-	err := db.Wrap("batch", fmt.Errorf("%w: board %q has been locked by another server for too long", leaderboard.ErrUnavailable, barred))
+	err := db.Wrap("batch", errBarred(barred))
 	return slices.DeleteFunc(reqs, func(r request) bool {
 		named := slices.Contains(r.head().boards, barred)
 		if named {
@@ -111,6 +120,9 @@ func (w *worker) run(b *batch) error {
 	}
 	for _, r := range b.requests {
 		rows += r.head().load.rows
+	}
+	if b.mayDoWithout(err) {
+		return err
 	}
 	if err != nil {
 		w.tell.Batch(len(b.requests), rows, time.Since(start), err)
@@ -201,11 +213,14 @@ func derivedQuery(names []string) string {
 
 // Somebody who holds a lock for long, such as a server that is frozen in a transaction, must not take all connections
 // from the boards that it does not hold. So a batch waits for a second at first; when that is not enough its board is
-// barred, and waits on in one of the few connections for that. A batch for several boards fails instead: it would hold
-// the boards that it has already.
+// barred, and waits on in one of the few connections for that. A batch for several boards would hold those that it has
+// already: it is given up, and begun again without the requests that name the board.
 
 // waitedBefore says whether the board of the batch is barred.
 func (b *batch) waitedBefore() bool { return !b.queue.several && b.mutexes.isBarred(b.queue.board) }
+
+// bar says that somebody else keeps a board locked, for as long as the wait for it may take now.
+func (c *committer) bar(board string) { c.mutexes.bar(board, c.db.Config.LockWait+time.Second) }
 
 func (b *batch) gotLocks() {
 	for name := range b.needs {
@@ -227,8 +242,8 @@ func (b *batch) tryAll(ctx context.Context) error {
 			return err
 		}
 		lockWait := db.IsLockWait(err)
-		if lockWait {
-			b.mutexes.bar(b.locking, b.db.Config.LockWait+time.Second)
+		if lockWait && b.locking != "" {
+			b.bar(b.locking)
 			patient = true
 		}
 		for _, r := range b.requests {
@@ -307,6 +322,9 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 			}
 			b.readNext(f.known)
 		}
+	}
+	if b.queue.several {
+		b.locking = "" // has them all
 	}
 	if len(b.keys) > 0 {
 		if w.known, w.clock, err = b.readKeys(ctx, t); err != nil {

@@ -1,9 +1,13 @@
 package commit
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"leaderboard"
 )
 
 // boardMutexes let one writer of this process at a time work on a board, from before it locks the board's row until it
@@ -12,7 +16,8 @@ import (
 // in the database, each with a connection in its hands.
 //
 // They also know which boards are barred: those whose lock in the database somebody else, perhaps a server that is
-// frozen, did not give up in time. Who writes to several boards keeps off them, so as not to hold the others meanwhile.
+// frozen, did not give up in time. Who need not wait for them keeps off them; so who writes to several boards does not
+// hold the others meanwhile.
 type boardMutexes struct {
 	mu     sync.Mutex
 	held   map[string]*boardMutex // by name of the board; those that are locked or waited for
@@ -29,9 +34,40 @@ type boardMutex struct {
 // lock again. These mutexes come first: nobody may lock one with a row of the database locked, because its holder may
 // wait for that row, and neither the database nor the mutexes would see the circle.
 func (m *boardMutexes) lock(board string) (unlock func()) {
-	one := m.use(board)
-	one.locked <- struct{}{}
+	_ = m.enter(context.Background(), board, true)
 	return func() { m.unlock(board) }
+}
+
+// enter is lock until ctx ends. It fails then, and, unless the caller is patient, with an ErrUnavailable when the board
+// is barred, or becomes so while it is waited for.
+func (m *boardMutexes) enter(ctx context.Context, board string, patient bool) error {
+	one := m.use(board)
+	var wake chan struct{}
+	if !patient {
+		m.mu.Lock()
+		wake = one.barred
+		m.mu.Unlock()
+		if m.isBarred(board) {
+			m.leave(board)
+			return errBarred(board)
+		}
+	}
+	var err error
+	select {
+	case one.locked <- struct{}{}:
+		return nil
+	case <-wake:
+		err = errBarred(board)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	m.leave(board)
+	return err
+}
+
+// errBarred is what those are told who do not wait for a board that is barred.
+func errBarred(board string) error {
+	return fmt.Errorf("%w: board %q has been locked by another server for too long", leaderboard.ErrUnavailable, board)
 }
 
 // lockAll is lock for several boards, in the order of their names, so nobody waits in a circle. When one of them is
@@ -39,28 +75,12 @@ func (m *boardMutexes) lock(board string) (unlock func()) {
 func (m *boardMutexes) lockAll(boards []string) (unlock func(), barred string) {
 	boards = slices.Compact(slices.Sorted(slices.Values(boards)))
 	for i, b := range boards {
-		if !m.lockUnlessBarred(b) {
+		if m.enter(context.Background(), b, false) != nil {
 			m.unlock(boards[:i]...)
 			return nil, b
 		}
 	}
 	return func() { m.unlock(boards...) }, ""
-}
-
-func (m *boardMutexes) lockUnlessBarred(board string) bool {
-	one := m.use(board)
-	m.mu.Lock()
-	wake := one.barred
-	m.mu.Unlock()
-	if !m.isBarred(board) {
-		select {
-		case one.locked <- struct{}{}:
-			return true
-		case <-wake:
-		}
-	}
-	m.leave(board)
-	return false
 }
 
 // use finds or makes the mutex of a board, which is kept until it is left.

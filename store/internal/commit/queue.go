@@ -37,7 +37,7 @@ type Writer struct {
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 	w := &Writer{committer: committer{db: d, memory: m, tell: events, aheads: newAheads(d)}, queues: newQueues(limits)}
-	w.line, w.queues.line.conns = &w.queues.line, d.Batches.Stats().MaxOpenConnections
+	w.line, w.queues.line.conns = &w.queues.line, d.Writers.Stats().MaxOpenConnections
 	w.life, w.end = context.WithCancel(context.Background())
 	w.queues.work = func(next func() []request) func(queueID, func() []request) error {
 		return (&worker{committer: &w.committer, text: &db.Text{}, next: next}).commit

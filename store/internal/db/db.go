@@ -40,12 +40,13 @@ type Config struct {
 	Logger                    *slog.Logger
 }
 
-// DB is the database: a pool for most, two of connections that take several statements at once, and single connections
-// for what never waits behind anything else. All methods may be called concurrently.
+// DB is the database: a pool for most, some for what others shall not wait for, and single connections for what never
+// waits behind anything else. All methods may be called concurrently.
 type DB struct {
 	*sqlx.DB          // of readers, and statements that write and commit by themselves
-	Batches  *sql.DB  // of writers, see Begin
-	Patient  *sqlx.DB // of writers that may wait for locks, few, see Begin and BeginWrite
+	Writers  *sqlx.DB // of writers that lock boards, see Begin and Locking
+	Patient  *sqlx.DB // of those that wait for a board that somebody keeps locked
+	Others   *sqlx.DB // of writers that lock no board, see InTx
 	Looks    *sql.DB  // of readers, see Look
 	Ahead    *sql.DB  // of writers, for what they read before they lock
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
@@ -63,14 +64,15 @@ type DB struct {
 func Open(cfg Config) (*DB, error) {
 	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
 	p := split(cfg.MaxConns)
-	var reads, waiters, locks *sql.DB
+	var reads, writers, patient, others, locks *sql.DB
 	for _, want := range []struct {
 		to *(*sql.DB)
 		pool
 	}{
 		{&reads, p.readers},
-		{&d.Batches, p.writers},
-		{&waiters, p.patient},
+		{&writers, p.writers},
+		{&patient, p.patient},
+		{&others, p.others},
 		{&d.Looks, p.lookers},
 		{&d.Ahead, p.ahead},
 		{&d.Long, p.long},
@@ -83,14 +85,17 @@ func Open(cfg Config) (*DB, error) {
 			return nil, err
 		}
 	}
-	d.DB, d.Patient, d.Locks = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(waiters, "mysql"), newLocks(locks, d.era)
+	d.DB, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
+	d.Writers, d.Patient = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(patient, "mysql")
+	d.Locks = newLocks(locks, d.era)
 	return d, nil
 }
 
 // Close closes all connections.
 func (d *DB) Close() error {
 	d.commits.Wait()
-	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(), d.Patient.Close(), d.Batches.Close(), d.DB.Close())
+	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(),
+		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
 }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
@@ -141,10 +146,11 @@ type pool struct {
 const MinConns = 16
 
 // pools are the pools of a store, those of one connection aside.
-type pools struct{ readers, lookers, writers, patient, ahead, long pool }
+type pools struct{ readers, lookers, writers, patient, others, ahead, long pool }
 
-// split shares MaxConns out, so that nobody starves: a quarter is for writers, each of which commits for a whole board,
-// a sixteenth for those of them that wait for the locks of others, which so cannot take all, and one to read ahead. Of
+// split shares MaxConns out, so that nobody starves: three sixteenths are for writers that lock boards, each of which
+// commits for a whole board, a sixteenth for those of them that wait for a board that somebody keeps locked, a sixteenth
+// for writers that lock no board, and so wait for neither, and one to read ahead. Of
 // readers, three sixteenths are for questions, each of which goes with many others, and an eighth for what takes minutes.
 // The watch, health and locks have one each; readers of all else have the rest. Below MinConns there is one more than
 // asked for where there would be none, and two readers, because migrations need two at once.
@@ -152,13 +158,14 @@ func split(maxConns int) pools {
 	const singles = 3
 	part := func(sixteenths int) int { return max(1, maxConns*sixteenths/16) }
 	p := pools{
-		writers: pool{conns: part(4), several: true, session: sessionWriter},
+		writers: pool{conns: part(3), several: true, session: sessionWriter},
 		patient: pool{conns: part(1), several: true, session: sessionPatient},
+		others:  pool{conns: part(1), session: sessionWriter},
 		ahead:   pool{conns: part(1), several: true},
 		lookers: pool{conns: part(3), several: true},
 		long:    pool{conns: part(2)},
 	}
-	taken := p.writers.conns + p.patient.conns + p.ahead.conns + p.lookers.conns + p.long.conns + singles
+	taken := p.writers.conns + p.patient.conns + p.others.conns + p.ahead.conns + p.lookers.conns + p.long.conns + singles
 	p.readers.conns = max(2, maxConns-taken)
 	return p
 }

@@ -12,11 +12,11 @@ type session int
 const (
 	sessionReader  session = iota
 	sessionWriter          // locks rows, and waits for others' locks for a moment only
-	sessionPatient         // locks rows, and waits for others' locks
+	sessionPatient         // locks rows, and waits for others' locks for longer
 	sessionLocks           // holds named locks, see Locks
 )
 
-// hastyLockWait is how long a batch waits for a lock at first.
+// hastyLockWait is how long writers wait for a lock at first.
 const hastyLockWait = time.Second
 
 // locksRows says whether the session is one of writers.

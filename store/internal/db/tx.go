@@ -25,14 +25,18 @@ func Retry(again func(error) bool, fn func() error) error {
 	}
 }
 
-// InTx runs fn in a transaction and commits it, again when the server rolled it back because others were in its way.
+// InTx runs fn in a transaction that locks no board, and commits it, again when others were in its way.
 func (d *DB) InTx(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	return NotDone(ctx, Retry(Retryable, func() error { return d.once(ctx, fn) }))
+	return NotDone(ctx, Retry(RetryableOrDuplicate, func() error { return d.once(ctx, d.Others, fn) }))
 }
 
-// once runs fn in a transaction and commits it.
-func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
-	tx, err := d.BeginWrite(ctx)
+// Locking runs fn in a transaction that may lock a board, and commits it. See Begin for patient.
+func (d *DB) Locking(ctx context.Context, patient bool, fn func(*sqlx.Tx) error) error {
+	return d.once(ctx, d.writers(patient), fn)
+}
+
+func (d *DB) once(ctx context.Context, pool *sqlx.DB, fn func(*sqlx.Tx) error) error {
+	tx, err := pool.BeginTxx(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -42,9 +46,6 @@ func (d *DB) once(ctx context.Context, fn func(*sqlx.Tx) error) error {
 	}
 	return d.Commit(ctx, tx)
 }
-
-// BeginWrite begins a transaction that locks rows. The server ends it when it hears nothing of it for some seconds.
-func (d *DB) BeginWrite(ctx context.Context) (*sqlx.Tx, error) { return d.Patient.BeginTxx(ctx, nil) }
 
 // Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
 // were sent.
@@ -57,15 +58,18 @@ type Tx struct {
 // Begin takes a connection for a transaction, which begins with its first packet: see Opening. One that is patient waits
 // for a lock for Config.LockWait, others for a second at most; few can be patient at once.
 func (d *DB) Begin(ctx context.Context, patient bool) (*Tx, error) {
-	pool := d.Batches
-	if patient {
-		pool = d.Patient.DB
-	}
-	conn, err := pool.Conn(ctx)
+	conn, err := d.writers(patient).Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &Tx{Conn: conn}, nil
+}
+
+func (d *DB) writers(patient bool) *sqlx.DB {
+	if patient {
+		return d.Patient
+	}
+	return d.Writers
 }
 
 // Opening returns what the first packet of the transaction begins with, and nothing for those that follow.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
@@ -65,13 +67,16 @@ func (s savedIndexes) read(ctx context.Context, ref leaderboard.PeriodRef) (*sav
 // write replaces the rows of an index. Unless it must, it leaves alone what another process saved later in the
 // same history. For a period that is gone, or has been restored as another one, nothing is saved.
 func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
-	tx, err := s.db.BeginWrite(ctx)
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error { return s.writeIn(ctx, tx, ref, seq, payload, must) })
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
+	return s.forgetIfGone(ctx, ref.ID)
+}
+
+func (s savedIndexes) writeIn(ctx context.Context, tx *sqlx.Tx, ref leaderboard.PeriodRef, seq int64, payload []byte, must bool) error {
 	var stored sql.NullInt64
-	err = tx.QueryRowContext(ctx, "SELECT r.seq FROM periods p LEFT JOIN rank_indexes r ON r.period_id = p.id AND r.chunk = 0"+
+	err := tx.QueryRowContext(ctx, "SELECT r.seq FROM periods p LEFT JOIN rank_indexes r ON r.period_id = p.id AND r.chunk = 0"+
 		" AND r.history = p.history AND r.seq <= p.last_seq WHERE p.id = ? AND p.history = ?", ref.ID, ref.History).Scan(&stored)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !must && stored.Valid && stored.Int64 >= seq {
 		return nil
@@ -94,10 +99,7 @@ func (s savedIndexes) write(ctx context.Context, ref leaderboard.PeriodRef, seq 
 			return err
 		}
 	}
-	if err := s.db.Commit(ctx, tx); err != nil {
-		return err
-	}
-	return s.forgetIfGone(ctx, ref.ID)
+	return nil
 }
 
 // forgetIfGone removes what was saved for a period that was deleted meanwhile. The deletion marks the period first and
