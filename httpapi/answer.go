@@ -46,6 +46,7 @@ func (c *call) respond(on *target, st *leaderboard.State, hash etagHash, body fu
 // notModified answers a client that has an answer already, in one form or the other, unless it is stale: that has to be
 // seen. For the others it sets what the answer says of itself as a whole, its plain form.
 func (c *call) notModified(on *target, st *leaderboard.State, etag []string) bool {
+	c.resolved.period, c.resolved.revision, c.resolved.stale = on.ref.Name, st.Revision, st.Stale
 	h := c.w.Header()
 	h["Etag"] = etag
 	h["Cache-Control"] = c.cacheControl(on, st)

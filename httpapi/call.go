@@ -29,6 +29,7 @@ type route struct {
 	body       bodyRule
 	mergePatch bool // the body may be application/merge-patch+json too
 	admitted   bool // by Config.Admit, before the body is read
+	stream     bool // the answer has no end, so it is not one of those that are served at the same time
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
 }
@@ -112,6 +113,11 @@ type call struct {
 type resolved struct {
 	periodID int64 // 0 when none was found
 	minSeq   int64 // as asked for
+
+	// What was answered with.
+	period   string
+	revision leaderboard.Revision
+	stale    bool
 }
 
 // identify gives the request its id, and the answer too, whatever becomes of it.
@@ -134,7 +140,7 @@ func (c *call) serve() {
 // run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts for one
 // that is served, so that slow clients keep nobody out.
 func (c *call) run() (err error) {
-	if err = c.authenticate(); err != nil {
+	if err = c.authenticate(c.start); err != nil {
 		return err
 	}
 	if !c.route.anyQuery {
@@ -154,7 +160,7 @@ func (c *call) run() (err error) {
 		}
 		served = time.Now()
 	}
-	if !c.route.ops {
+	if !c.route.ops && !c.route.stream {
 		if c.shared.inflight.Add(1) > c.shared.maxConcurrent {
 			c.shared.inflight.Add(-1)
 			return errBusy()
@@ -175,11 +181,11 @@ func (c *call) run() (err error) {
 }
 
 // authenticate finds the key of the request and holds it against what the route needs.
-func (c *call) authenticate() error {
+func (c *call) authenticate(now time.Time) error {
 	if c.route.access == accessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, c.start)
+	key, err := c.shared.keys.find(c.r, now)
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,11 @@ type Config struct {
 	Rankings leaderboard.Rankings
 	Combined leaderboard.CombinedRankings
 	// Fresh says whether an answer about a period may still go out, after something slow came between. nil: always.
-	Fresh  func(period int64, r leaderboard.Revision) bool
-	Writer Writer
+	Fresh func(period int64, r leaderboard.Revision) bool
+	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error. nil:
+	// streams look once a second.
+	Changed func(ctx context.Context, period int64, than leaderboard.Revision) error
+	Writer  Writer
 	// Admit says whether the writer would refuse a submission of about so many bytes for a board now ("": for several
 	// boards), so that its body need not be read: nil, or what Writer.Submit would return, an ErrOverloaded or
 	// ErrUnavailable. It reserves nothing, never blocks and costs next to nothing. nil admits everything.
@@ -55,6 +58,7 @@ type Config struct {
 	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB
 	BodyTimeout    time.Duration // for a body to come, longer only while it comes at a least rate; default 5s
 	MaxConcurrent  int           // requests of /v1 served at the same time, default 4096; beyond: 503 overloaded
+	MaxStreams     int           // streams that are open at once, default 4096; beyond: 503 overloaded
 	MaxExports     int           // exports made at the same time, each with a connection to MySQL; default 2, beyond: 503
 	ExportStall    time.Duration // in which the client of an export must take a part of it, default 30s
 	RequestTimeout time.Duration // for one request, rebuilds with ?wait= aside; default 10s
@@ -69,6 +73,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Fresh == nil {
 		c.Fresh = func(int64, leaderboard.Revision) bool { return true }
+	}
+	if c.Changed == nil {
+		c.Changed = func(ctx context.Context, _ int64, _ leaderboard.Revision) error { <-ctx.Done(); return ctx.Err() }
+	}
+	if c.MaxStreams <= 0 {
+		c.MaxStreams = 4096
 	}
 	if c.CheckRules == nil {
 		c.CheckRules = func(leaderboard.Rules) []leaderboard.FieldError { return nil }

@@ -56,7 +56,7 @@ var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	if err != nil {
 		panic(err)
 	}
-	for _, plain := range []string{"text/html", "text/csv", "application/jsonl"} {
+	for _, plain := range []string{"text/html", "text/csv", "application/jsonl", "text/event-stream"} {
 		openapi3filter.RegisterBodyDecoder(plain, openapi3filter.PlainBodyDecoder)
 	}
 	router, err := gorillamux.NewRouter(doc)
@@ -131,7 +131,9 @@ func (a ask) request() *http.Request {
 func (e *env) do(a ask) reply {
 	e.t.Helper()
 	w := httptest.NewRecorder()
-	e.api.ServeHTTP(w, a.request())
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
+	e.api.ServeHTTP(leaver{w, leave}, a.request().WithContext(ctx))
 	out := reply{t: e.t, status: w.Code, header: w.Result().Header, body: w.Body.Bytes()}
 	if out.header.Get("Content-Encoding") == "gzip" && a.method != http.MethodHead {
 		out.zipped, out.body = out.body, unzip(e.t, out.body)
@@ -143,6 +145,20 @@ func (e *env) do(a ask) reply {
 		checkAgainstDocument(e.t, a, out)
 	}
 	return out
+}
+
+// leaver is a client that leaves a stream when it has been sent something.
+type leaver struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+// Flush implements http.Flusher.
+func (l leaver) Flush() {
+	l.ResponseRecorder.Flush()
+	if l.Header().Get("Content-Type") == "text/event-stream" {
+		l.leave()
+	}
 }
 
 // checkAgainstDocument fails the test when an answer is not as openapi.yaml says, or when the server accepted what

@@ -136,18 +136,7 @@ type problem struct {
 
 // writeProblem answers with an error, as nothing else does. It returns the row that it answered with.
 func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
-	k, detail, errs := classify(err)
-	if detail == "" {
-		detail = k.detail
-	}
-	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs, RequestID: requestID}
-	if own, ok := errors.AsType[*rejection](err); ok {
-		out.Run = own.run
-	}
-	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
-	if merr != nil { // every string in it is legible by construction
-		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":"","request_id":"` + newRequestID() + `"}`)
-	}
+	k, body := encodeProblem(err, requestID)
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
@@ -162,6 +151,23 @@ func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
 	w.WriteHeader(k.status)
 	_, _ = w.Write(body) // a client that is gone misses nothing
 	return k
+}
+
+// encodeProblem returns the row of an error, and the problem that it is to clients.
+func encodeProblem(err error, requestID string) (*kind, []byte) {
+	k, detail, errs := classify(err)
+	if detail == "" {
+		detail = k.detail
+	}
+	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs, RequestID: requestID}
+	if own, ok := errors.AsType[*rejection](err); ok {
+		out.Run = own.run
+	}
+	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
+	if merr != nil { // every string in it is legible by construction
+		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":"","request_id":"` + newRequestID() + `"}`)
+	}
+	return k, body
 }
 
 // waitOf returns how long to stay away: as long as what was refused would have waited, if that is known.

@@ -50,6 +50,17 @@ func (p *pattern) value(s *segments, name string) string {
 	return ""
 }
 
+// fill returns a path of this form, with values in the places of those that stand for any.
+func (p *pattern) fill(values ...string) (s segments) {
+	s.n = copy(s.part[:], p.segments)
+	for i := range s.n {
+		if s.part[i][0] == '{' {
+			s.part[i], values = values[0], values[1:]
+		}
+	}
+	return s
+}
+
 // segments are the parts of a path, percent-decoded.
 type segments struct {
 	n    int

@@ -17,6 +17,7 @@ type handlers struct {
 	exports  exportHandlers
 	members  memberHandlers
 	friends  friendHandlers
+	streams  streamHandlers
 	health   healthHandlers
 }
 
@@ -34,6 +35,7 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
+	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, int64(cfg.MaxStreams), cfg.Changed
 	return h
 }
 
@@ -76,6 +78,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/hidden/log"), access: accessAdmins, params: []string{"member", "limit", "cursor"}, handle: h.hidden.listLog},
 
 		{pattern: get("/v1/boards/{board}/top"), access: accessReaders, params: common("limit", "offset", "cursor", "profiles"), handle: fresh(h.reader.top)},
+		{pattern: get("/v1/boards/{board}/stream"), access: accessReaders, params: []string{"window", "mode", "limit", "member", "before", "after"}, stream: true, handle: fresh(h.streams.serve)},
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: accessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: accessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},

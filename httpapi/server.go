@@ -266,11 +266,15 @@ func New(cfg Config) *API {
 		a.routes[i].checkPolicy()
 		a.router.add(&a.routes[i].pattern, i)
 	}
+	h.streams.start(&a.shared, a.routes)
 	return a
 }
 
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }
+
+// EndStreams ends all streams, and lets no others begin. Their clients are told to come back in a while.
+func (a *API) EndStreams() { a.handlers.streams.end() }
 
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {

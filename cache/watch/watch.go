@@ -97,6 +97,8 @@ type period struct {
 	denied leaderboard.Revision
 	floor  leaderboard.Revision // the highest of the answers that were fresh
 	raised time.Time            // when it became that
+
+	changed chan struct{} // closed when a statement shows something else; nil when nobody waits for that
 }
 
 // seen is the revision of an answer.
@@ -220,6 +222,46 @@ func (w *Watch) Wait(ctx context.Context, id int64) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Changed blocks until a statement has shown something newer of a period than a revision, another history, or that the
+// period is gone. It counts as reading the period. The error is that of ctx.
+func (w *Watch) Changed(ctx context.Context, id int64, than leaderboard.Revision) error {
+	read := time.NewTicker(w.opts.Idle / 2)
+	defer read.Stop()
+	for {
+		p := w.period(id, time.Now())
+		changed, known := p.shows(than)
+		if changed == nil {
+			return nil
+		}
+		if !known {
+			w.join(id)
+		}
+		select {
+		case <-changed:
+		case <-read.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// shows returns nil when the latest statement showed something else than a revision or what came before it; otherwise what
+// is closed when one shows something else than the latest. known: there was a statement.
+func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.samples) > 0 {
+		known = true
+		if latest := &p.samples[len(p.samples)-1]; !latest.exists || !covers(than, latest.Revision) {
+			return nil, known
+		}
+	}
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	return p.changed, known
 }
 
 // Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
@@ -407,6 +449,10 @@ func (p *period) note(s sample, maxAge time.Duration) {
 		old++
 	}
 	p.samples = append(slices.Delete(p.samples, 0, old), s)
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
 }
 
 // check finds out which of the answers that were seen before a statement was sent it denies.

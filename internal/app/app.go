@@ -148,6 +148,7 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Info("stopping")
 		pause(ctx, a.cfg.DrainDelay)
 	}
+	a.api.EndStreams()
 	var errs []error
 	requests, cancel := context.WithTimeout(ctx, a.cfg.ShutdownTimeout)
 	for _, server := range a.servers {

@@ -16,6 +16,7 @@ type Config struct {
 	Listen         string // host:port; port 0 takes a free one
 	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": /metrics is on Listen
 	MaxConnections int    // of clients at once, beyond: 503
+	MaxStreams     int    // of clients that are open at once, beyond: 503
 	// MaxConnectionsPerAddress bounds those of one address, unless it is one of TrustedProxies or of this machine; 0: any
 	// number. It needs TrustedProxies to be given.
 	MaxConnectionsPerAddress int
@@ -58,7 +59,7 @@ func (Config) String() string { return "the configuration" }
 // Defaults returns what holds when nothing is said.
 func Defaults() Config {
 	return Config{
-		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 12 * time.Second,
+		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
 		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",

@@ -54,6 +54,7 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		p.listenFlag(cfg),
 		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen"), &cfg.OpsListen),
 		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
+		whole(p.setting("max-streams", "streams of clients that are open at once at most; beyond it: 503"), &cfg.MaxStreams, 1, 1_000_000),
 		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+
 			"--trusted-proxies, which has to be given; 0: any number"), &cfg.MaxConnectionsPerAddress, 0, 1_000_000),
 		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+

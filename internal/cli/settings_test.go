@@ -50,7 +50,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-connections-per-address", "trusted-proxies", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
@@ -214,7 +214,7 @@ func TestPrecedence(t *testing.T) {
 		want app.Config
 	}{
 		"defaults": {nil, nil, app.Config{
-			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
+			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
 			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			LogFormat: "text", LogLevel: "info",
 		}},

@@ -1,0 +1,183 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"leaderboard"
+)
+
+// feeds make the events of streams, once for all clients that ask for the same. A feed asks the route whose answers it
+// gives, as a client would: at once, and whenever the watch shows a change. The zero value works once ask is set. All methods
+// may be called concurrently.
+type feeds struct {
+	ask     func(ctx context.Context, key feedKey, known *event, least int64) (*event, error)
+	changed func(ctx context.Context, period int64, than leaderboard.Revision) error
+
+	mu    sync.Mutex
+	byKey map[feedKey]*feed
+	ended bool
+}
+
+// feedKey is what the clients of a feed have in common: the path of a route and its parameters in one form.
+type feedKey struct {
+	board, window string
+	mode          leaderboard.Mode
+	member        string // "": the top, limit entries of it; otherwise who is around, before and after
+	limit         int
+	before, after int
+}
+
+// interval is the least time between two events of a feed.
+func (k *feedKey) interval() time.Duration {
+	if k.member != "" {
+		return time.Second
+	}
+	return 200 * time.Millisecond
+}
+
+// event is what a feed says at one time. Nobody writes to it once others have it, but for next.
+type event struct {
+	text []byte // as it is sent; nil before the first
+	err  error  // why there was none yet, or why there are no more
+	last bool
+
+	tag      string // of the answer
+	stale    bool
+	period   int64
+	revision leaderboard.Revision
+
+	next chan struct{} // closed when there is another
+}
+
+// feed is shared by the clients that ask for the same.
+type feed struct {
+	key     feedKey
+	clients int // guarded by feeds.mu
+	stop    context.CancelFunc
+
+	mu  sync.Mutex
+	now *event
+}
+
+// latest returns the event of now.
+func (f *feed) latest() *event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+func (f *feed) publish(e *event) {
+	e.next = make(chan struct{})
+	f.mu.Lock()
+	before := f.now
+	f.now = e
+	f.mu.Unlock()
+	close(before.next)
+}
+
+// join returns the feed of a key, which goes on until the last of those who joined leaves. nil: feeds have ended.
+func (s *feeds) join(key feedKey) (f *feed, leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, nil
+	}
+	f = s.byKey[key]
+	if f == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f = &feed{key: key, stop: stop, now: &event{next: make(chan struct{})}}
+		if s.byKey == nil {
+			s.byKey = map[feedKey]*feed{}
+		}
+		s.byKey[key] = f
+		go s.run(ctx, f)
+	}
+	f.clients++
+	return f, sync.OnceFunc(func() { s.leave(f) })
+}
+
+func (s *feeds) leave(f *feed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.clients--; f.clients == 0 {
+		f.stop()
+		s.forget(f)
+	}
+}
+
+// forget makes the next who asks for the same begin a feed anew. It is called with mu held.
+func (s *feeds) forget(f *feed) {
+	if s.byKey[f.key] == f {
+		delete(s.byKey, f.key)
+	}
+}
+
+// end ends all feeds, for good.
+func (s *feeds) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	for _, f := range s.byKey {
+		f.stop()
+	}
+}
+
+const (
+	// feedIdle is how long a feed waits for a change before it asks all the same: a new period or another rule is no
+	// change of the period that it knows.
+	feedIdle = time.Second
+	// feedTimeout is what one answer may take.
+	feedTimeout = 5 * time.Second
+)
+
+// run asks until ctx ends or there is nothing to ask about any more.
+func (s *feeds) run(ctx context.Context, f *feed) {
+	pace := time.NewTicker(f.key.interval())
+	defer pace.Stop()
+	for least := int64(0); ctx.Err() == nil; {
+		known := f.latest()
+		e, err := s.next(ctx, f.key, known, least)
+		switch {
+		case err == nil && e != nil:
+			f.publish(e)
+			known = e
+		case err != nil && (known.text == nil || isGone(err)):
+			s.mu.Lock()
+			s.forget(f)
+			s.mu.Unlock()
+			f.publish(&event{err: err, last: true})
+			return
+		}
+		select {
+		case <-pace.C:
+		case <-ctx.Done():
+		}
+		least = 0
+		idle, cancel := context.WithTimeout(ctx, feedIdle)
+		if s.changed(idle, known.period, known.revision) == nil {
+			least = known.revision.Seq + 1
+		}
+		cancel()
+	}
+}
+
+// next returns what is to be said after known, nil when that is nothing. least is the seq that the period has come to, if
+// it is still the same.
+func (s *feeds) next(ctx context.Context, key feedKey, known *event, least int64) (*event, error) {
+	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
+	defer cancel()
+	e, err := s.ask(ctx, key, known, least)
+	if least > 0 && errors.Is(err, leaderboard.ErrSeqAhead) {
+		return s.ask(ctx, key, known, 0) // another period has begun
+	}
+	return e, err
+}
+
+// isGone says whether an error ends a stream: there is nothing to show any more, for whoever asks.
+func isGone(err error) bool {
+	k, _, _ := classify(err)
+	return k.status >= 400 && k.status < 500
+}

@@ -1,0 +1,269 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// MaxStreamLimit is how many entries the events of a stream have at most.
+const MaxStreamLimit = 100
+
+const (
+	// streamStall is how long a client has to take an event; who does not is left.
+	streamStall = 10 * time.Second
+	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
+	streamSilence = 15 * time.Second
+	// streamCheck is how often it is looked whether the client may still read the board.
+	streamCheck = time.Second
+	// mostRetry bounds how long the clients of a server that ends are told to stay away: each another time.
+	leastRetry, mostRetry = time.Second, 5 * time.Second
+)
+
+// streamHandlers serve streams: server-sent events, each a whole answer.
+type streamHandlers struct {
+	reader *reader
+	feeds  feeds
+	most   int64
+	open   atomic.Int64
+	ended  chan struct{} // closed when no stream may go on
+	end    func()        // closes it; may be called again
+	shared *shared       // of the API; for answers to nobody's request
+	top    *route        // whose answers are sent
+	around *route
+}
+
+// serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change.
+func (h *streamHandlers) serve(c *call) error {
+	key, err := h.key(c)
+	if err != nil {
+		return err
+	}
+	if h.open.Add(1) > h.most {
+		h.open.Add(-1)
+		return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many streams are open as may be at once"}
+	}
+	defer h.open.Add(-1)
+	f, leave := h.feeds.join(key)
+	if f == nil {
+		return leaderboard.ErrUnavailable // the server is about to end
+	}
+	defer leave()
+	e := f.latest()
+	for e.text == nil && e.err == nil {
+		select {
+		case <-e.next:
+			e = f.latest()
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+	}
+	if e.err != nil {
+		return e.err
+	}
+	c.ctx = c.r.Context() // for as long as the client stays
+	h.send(c, f, e)
+	return nil
+}
+
+// key reads what a stream is asked for.
+func (h *streamHandlers) key(c *call) (feedKey, error) {
+	key := feedKey{
+		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
+		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)),
+	}
+	before, after := c.aroundParams()
+	if key.member != "" {
+		key.limit, key.before, key.after = 0, int(before), int(after)
+		if before+1+after > MaxStreamLimit {
+			c.badParam("after", "want before and after to be less than "+strconv.Itoa(MaxStreamLimit)+" together")
+		}
+		if c.query.has("limit") {
+			c.badParam("limit", "limit and member exclude each other")
+		}
+	} else if c.query.has("before") || c.query.has("after") {
+		c.badParam("before", "before and after need member")
+	}
+	if err := c.badInput(); err != nil {
+		return key, err
+	}
+	_, _, err := h.reader.resolve(c, key.window, "")
+	return key, err
+}
+
+// send writes events until the client goes, the board is gone or not the client's to read any more, or the server ends.
+func (h *streamHandlers) send(c *call, f *feed, e *event) {
+	out := stream{c: c, ctl: http.NewResponseController(c.w)}
+	if !out.begin() {
+		return
+	}
+	check := time.NewTicker(streamCheck)
+	defer check.Stop()
+	for ok := out.write(e.text); ok; {
+		select {
+		case <-e.next:
+			e = f.latest()
+			if e.err != nil {
+				out.gone(e.err)
+				return
+			}
+			ok = out.write(e.text)
+		case <-check.C:
+			if err := h.mayStay(c, &f.key); err != nil {
+				out.gone(err)
+				return
+			}
+			if time.Since(out.last) >= streamSilence {
+				ok = out.write([]byte(":\n\n"))
+			}
+		case <-h.ended:
+			retry := leastRetry + rand.N(mostRetry-leastRetry)
+			out.write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))
+			return
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+// mayStay says why a client may not read the board any more. That nobody can tell now is no reason.
+func (h *streamHandlers) mayStay(c *call, key *feedKey) error {
+	err := c.authenticate(time.Now())
+	if err == nil {
+		_, _, err = h.reader.resolve(c, key.window, "")
+	}
+	if err != nil && isGone(err) {
+		return err
+	}
+	return nil
+}
+
+// stream is the answer to one client.
+type stream struct {
+	c    *call
+	ctl  *http.ResponseController
+	last time.Time // when something was written
+}
+
+// begin sends the header. The deadlines of the server are for answers that have an end.
+func (s *stream) begin() bool {
+	h := s.c.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	s.c.status = http.StatusOK
+	_ = s.ctl.SetReadDeadline(time.Time{})
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(streamStall))
+	s.c.w.WriteHeader(http.StatusOK)
+	return s.c.r.Method != http.MethodHead
+}
+
+// write sends some text; false: the client is gone, or takes nothing.
+func (s *stream) write(text []byte) bool {
+	s.last = time.Now()
+	_ = s.ctl.SetWriteDeadline(s.last.Add(streamStall))
+	if _, err := s.c.w.Write(text); err != nil {
+		return false
+	}
+	return s.ctl.Flush() == nil
+}
+
+// gone tells why the stream ends for good.
+func (s *stream) gone(err error) {
+	_, body := encodeProblem(err, s.c.caller.RequestID)
+	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
+}
+
+// ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
+func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, least int64) (*event, error) {
+	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
+	if known.tag != "" {
+		r.Header["If-None-Match"] = []string{known.tag}
+	}
+	out := recorded{header: http.Header{}}
+	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, scope: leaderboard.ScopeAdmin}
+	if key.member != "" {
+		c.route = h.around
+	}
+	c.path = c.route.fill(key.board, key.member)
+	c.query.items = key.params(least)
+	if err := c.route.handle(&c); err != nil {
+		return nil, err
+	}
+	tag, stale := out.tag(), c.resolved.stale
+	if out.status == http.StatusNotModified || tag == known.tag && stale == known.stale {
+		return nil, nil
+	}
+	e := &event{tag: tag, stale: stale, period: c.resolved.periodID, revision: c.resolved.revision}
+	b := append(e.text, "id: "...)
+	b = strconv.AppendInt(append(append(b, c.resolved.period...), '.'), e.revision.Seq, 10)
+	b = append(append(b, "\nevent: page\ndata: "...), bytes.TrimSpace(out.body)...)
+	e.text = append(b, "\n\n"...)
+	return e, nil
+}
+
+// params are the parameters of the route that a feed asks.
+func (k *feedKey) params(least int64) []param {
+	params := []param{{"window", k.window}, {"mode", string(k.mode)}}
+	params = slices.DeleteFunc(params, func(p param) bool { return p.value == "" })
+	if k.member == "" {
+		params = append(params, param{"limit", strconv.Itoa(k.limit)})
+	} else {
+		params = append(params, param{"before", strconv.Itoa(k.before)}, param{"after", strconv.Itoa(k.after)})
+	}
+	if least > 0 {
+		params = append(params, param{"min_seq", strconv.FormatInt(least, 10)})
+	}
+	return params
+}
+
+// recorded is an answer that goes to nobody.
+type recorded struct {
+	header http.Header
+	status int
+	body   []byte
+}
+
+// Header implements http.ResponseWriter.
+func (r *recorded) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorded) WriteHeader(status int) { r.status = status }
+
+// Write implements http.ResponseWriter.
+func (r *recorded) Write(b []byte) (int, error) {
+	r.body = append(r.body, b...)
+	return len(b), nil
+}
+
+func (r *recorded) tag() string {
+	if tag := r.header["Etag"]; len(tag) == 1 {
+		return tag[0]
+	}
+	return ""
+}
+
+// start makes streams ready for clients. table is that of the routes.
+func (h *streamHandlers) start(s *shared, table []route) {
+	h.shared, h.ended, h.feeds.ask = s, make(chan struct{}), h.ask
+	h.end = sync.OnceFunc(func() {
+		close(h.ended)
+		h.feeds.end()
+	})
+	for i := range table {
+		switch table[i].path {
+		case "/v1/boards/{board}/top":
+			h.top = &table[i]
+		case "/v1/boards/{board}/members/{member}/around":
+			h.around = &table[i]
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// streamEnv is an API that is served, with a watch that the test moves.
+type streamEnv struct {
+	*env
+	url string
+
+	mu      sync.Mutex
+	changed chan struct{}
+}
+
+func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
+	e := &streamEnv{changed: make(chan struct{})}
+	watch := func(c *Config) {
+		c.Changed = func(ctx context.Context, _ int64, _ leaderboard.Revision) error {
+			e.mu.Lock()
+			changed := e.changed
+			e.mu.Unlock()
+			select {
+			case <-changed:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+	e.env = newEnv(t, append([]func(*Config){watch}, change...)...)
+	server := httptest.NewServer(e.api)
+	t.Cleanup(server.Close)
+	t.Cleanup(e.api.EndStreams)
+	e.url = server.URL
+	return e
+}
+
+// submit changes a board, and the watch shows it.
+func (e *streamEnv) submit(board, member string, score int64) {
+	e.t.Helper()
+	if _, err := e.fake.Submit(e.t.Context(), board, "", []leaderboard.Submission{{Member: member, Score: score}}); err != nil {
+		e.t.Fatal(err)
+	}
+	e.show()
+}
+
+func (e *streamEnv) show() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// sent is an event as a client reads it.
+type sent struct{ id, event, data, retry, comment string }
+
+// rows reads the answer in an event.
+func (s sent) rows(t *testing.T) rows {
+	t.Helper()
+	var out rows
+	if err := json.Unmarshal([]byte(s.data), &out); err != nil {
+		t.Fatalf("%+v: %v", s, err)
+	}
+	return out
+}
+
+// open opens a stream and returns a function that waits for its next event; it is false at the end.
+func (e *streamEnv) open(key, path string) func() (sent, bool) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(e.t.Context(), 30*time.Second)
+	e.t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url+path, nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = res.Body.Close() })
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Cache-Control") != "no-store" {
+		body, _ := io.ReadAll(res.Body)
+		e.t.Fatalf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
+	}
+	in := bufio.NewScanner(res.Body)
+	in.Buffer(nil, 1<<20)
+	return func() (s sent, ok bool) {
+		for in.Scan() {
+			name, value, _ := strings.Cut(in.Text(), ":")
+			value = strings.TrimPrefix(value, " ")
+			switch {
+			case in.Text() == "":
+				return s, true
+			case name == "id":
+				s.id = value
+			case name == "event":
+				s.event = value
+			case name == "data":
+				s.data = value
+			case name == "retry":
+				s.retry = value
+			case name == "":
+				s.comment = in.Text()
+			}
+		}
+		return s, false
+	}
+}
+
+// page waits for a page with so many entries.
+func page(t *testing.T, next func() (sent, bool), entries int) sent {
+	t.Helper()
+	for {
+		s, ok := next()
+		if !ok {
+			t.Fatal("the stream has ended")
+		}
+		if s.event == "page" && len(s.rows(t).Entries) == entries {
+			return s
+		}
+	}
+}
+
+// TestStream: the answer of top comes at once and after each change, with the id of its state.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	for _, path := range []string{"/v1/boards/b/stream", "/v1/boards/b/stream?mode=all&limit=2", "/v1/boards/b/stream?window=all_time"} {
+		next := e.open(noKey, path)
+		first := page(t, next, 1)
+		if first.id != "all_time.1" {
+			t.Errorf("%s: id %s", path, first.id)
+		}
+		want := e.get(noKey, strings.Replace(path, "stream", "top", 1)).want(200)
+		if first.data != strings.TrimSpace(string(want.body)) {
+			t.Errorf("%s says\n%s\nand the route\n%s", path, first.data, want.body)
+		}
+	}
+	next := e.open(noKey, "/v1/boards/b/stream")
+	page(t, next, 1)
+	e.submit("b", "m2", 2)
+	s := page(t, next, 2)
+	if got := s.rows(t); s.id != "all_time.2" || got.Entries[0].Member != "m2" || got.Seq != 2 {
+		t.Errorf("%s: %+v", s.id, got)
+	}
+}
+
+// TestStreamAround: with a member the answer is that of around, and its end is that of the member.
+func TestStreamAround(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, classic()...)
+	next := e.open(noKey, "/v1/boards/b/stream?member=3&before=1&after=1")
+	first := page(t, next, 3)
+	want := e.get(noKey, "/v1/boards/b/members/3/around?before=1&after=1").want(200)
+	if first.data != strings.TrimSpace(string(want.body)) {
+		t.Errorf("the stream says\n%s\nand the route\n%s", first.data, want.body)
+	}
+	if err := e.fake.DeleteBoard(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	e.show()
+	s, ok := next()
+	if !ok || s.event != "gone" || !strings.Contains(s.data, "board-not-found") {
+		t.Errorf("after the deletion: %+v, %t", s, ok)
+	}
+	if s, ok := next(); ok {
+		t.Errorf("after the end: %+v", s)
+	}
+}
+
+// TestStreamsShare: clients that ask for the same get the same bytes, made once; who leaves takes the feed along.
+func TestStreamsShare(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	a, b := e.open(noKey, "/v1/boards/b/stream?limit=5"), e.open(readKey, "/v1/boards/b/stream?limit=5")
+	page(t, a, 1)
+	page(t, b, 1)
+	feeds := &e.api.handlers.streams.feeds
+	count := func() (feedCount, clients int) {
+		feeds.mu.Lock()
+		defer feeds.mu.Unlock()
+		for _, f := range feeds.byKey {
+			clients += f.clients
+		}
+		return len(feeds.byKey), clients
+	}
+	if n, clients := count(); n != 1 || clients != 2 {
+		t.Errorf("%d feeds of %d clients, want 1 of 2", n, clients)
+	}
+	e.api.EndStreams()
+	for _, next := range []func() (sent, bool){a, b} {
+		s, ok := next()
+		if !ok || s.retry == "" {
+			t.Errorf("at the end of the server: %+v, %t", s, ok)
+		}
+	}
+	res, err := http.Get(e.url + "/v1/boards/b/stream")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a stream of a server that ends: %d", res.StatusCode)
+	}
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if n, clients := count(); n == 0 && clients == 0 {
+			return
+		} else if time.Now().After(deadline) {
+			t.Fatalf("%d feeds of %d clients are left", n, clients)
+		}
+	}
+}
+
+// TestStreamRefusals: what is wrong is told before a stream begins.
+func TestStreamRefusals(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t, func(c *Config) { c.MaxStreams = 1 })
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	e.board("secret-board", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	for path, want := range map[string]int{
+		"/v1/boards/b/stream?limit=101": 400, "/v1/boards/b/stream?limit=5&member=m1": 400, "/v1/boards/b/stream?before=1": 400,
+		"/v1/boards/b/stream?member=m1&before=90&after=90": 400, "/v1/boards/b/stream?member=nobody": 404, "/v1/boards/none/stream": 404,
+		"/v1/boards/b/stream?window=day": 404, "/v1/boards/b/stream?cursor=x": 400,
+	} {
+		if r := e.do(ask{method: "GET", path: path, off: true}); r.status != want {
+			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, want)
+		}
+	}
+	if r := e.get(noKey, "/v1/boards/secret-board/stream"); r.status < 400 {
+		t.Errorf("a private board without a key: %d", r.status)
+	}
+	page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
+	e.get(noKey, "/v1/boards/b/stream").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/v1/boards/b/top").want(200)
+}
+
+// TestStreamEndsWithAccess: who may not read the board any more is told so within a second.
+func TestStreamEndsWithAccess(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	anyone, holder := e.open(noKey, "/v1/boards/b/stream"), e.open(readKey, "/v1/boards/b/stream")
+	page(t, anyone, 1)
+	page(t, holder, 1)
+	e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	if s, ok := anyone(); !ok || s.event != "gone" {
+		t.Errorf("without a key: %+v, %t", s, ok)
+	}
+	e.submit("b", "m2", 2)
+	page(t, holder, 2)
+}
+
+// TestSlowStream: a client that takes its time misses pages, but not the newest, and keeps nobody else waiting.
+func TestSlowStream(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{})
+	slow, fast := e.open(noKey, "/v1/boards/b/stream?limit=100"), e.open(noKey, "/v1/boards/b/stream?limit=100")
+	page(t, slow, 0)
+	page(t, fast, 0)
+	const changes = 5
+	for i := 1; i <= changes; i++ {
+		e.submit("b", fmt.Sprint("m", i), int64(i))
+		page(t, fast, i)
+	}
+	page(t, slow, changes)
+}
