@@ -1,0 +1,175 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"leaderboard"
+)
+
+// WatchQuery asks for the top of a board, or for who is around a member, as it changes.
+type WatchQuery struct {
+	Window leaderboard.Window // "": the board's first
+	Mode   leaderboard.Mode   // "": the board's
+	Limit  int                // of the top, 1 to 100; 0: 10
+
+	Member        string // instead of the top
+	Before, After int    // around it, up to 99 together
+}
+
+func (q *WatchQuery) params() url.Values {
+	p := newParams().text("window", string(q.Window)).text("mode", string(q.Mode))
+	if q.Member == "" {
+		return p.int("limit", int64(q.Limit)).Values
+	}
+	return aroundParams(p.text("member", q.Member), q.Before, q.After)
+}
+
+const (
+	// watchSilence is added to the client's timeout: a server with nothing to tell says so every 15 seconds.
+	watchSilence = 20 * time.Second
+	// watchPause is how long to wait before a stream that has ended is opened again, if the server does not say.
+	watchPause = time.Second
+)
+
+// Watch yields the page of now, and again after each change, until ctx ends or the caller breaks off. The top comes at most
+// five times a second, who is around a member at most once. Who takes long misses pages, never the newest. A connection that
+// is lost is opened again as Do repeats requests; an error is the last thing that is yielded: *Problem when the board is gone
+// (leaderboard.ErrBoardNotFound), the member is not ranked any more or the key may not read it.
+func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
+	return func(yield func(Page, error) bool) {
+		for {
+			pause, err := c.watchOnce(ctx, board, &q, func(p Page) bool { return yield(p, nil) })
+			if errors.Is(err, errBroken) {
+				return
+			}
+			if err != nil {
+				yield(Page{}, err)
+				return
+			}
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+				yield(Page{}, ctx.Err())
+				return
+			}
+		}
+	}
+}
+
+// errBroken is that the caller wants no more.
+var errBroken = errors.New("broken off")
+
+// watchOnce opens a stream and yields what it says. Without an error the stream has ended, and is to be opened again after
+// pause.
+func (c *Client) watchOnce(ctx context.Context, board string, q *WatchQuery, yield func(Page) bool) (pause time.Duration, err error) {
+	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "stream"), Query: q.params(), Timeout: watchSilence})
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	in := eventReader{in: bufio.NewReader(resp.Body)}
+	pause = watchPause
+	for {
+		e, err := in.next()
+		if e.retry > 0 {
+			pause = e.retry
+		}
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case err != nil: // another connection may do better
+			return pause/2 + rand.N(pause), nil
+		case e.name == "gone":
+			return 0, goneProblem(e.data)
+		case e.name == "page":
+			var p Page
+			if err := json.Unmarshal(e.data, &p); err != nil {
+				return 0, fmt.Errorf("read an event: %w", err)
+			}
+			if !yield(p) {
+				return 0, errBroken
+			}
+		}
+	}
+}
+
+// goneProblem reads why a stream has ended for good.
+func goneProblem(data []byte) error {
+	p := &Problem{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return fmt.Errorf("read an event: %w", err)
+	}
+	return p
+}
+
+// event is one of a stream of server-sent events (the HTML standard, section 9.2).
+type event struct {
+	name  string
+	data  []byte
+	retry time.Duration
+}
+
+// eventReader reads events.
+type eventReader struct{ in *bufio.Reader }
+
+// maxLine bounds a line of a stream.
+const maxLine = 1 << 20
+
+// next returns the next event that has a name, data or a retry. With an error it has what came before that.
+func (r *eventReader) next() (e event, err error) {
+	for {
+		line, err := r.line()
+		if err != nil {
+			return e, err
+		}
+		if len(line) == 0 {
+			if e.name != "" || e.data != nil || e.retry > 0 {
+				return e, nil
+			}
+			continue
+		}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(name) {
+		case "event":
+			e.name = string(value)
+		case "data":
+			if e.data != nil {
+				e.data = append(e.data, '\n')
+			}
+			e.data = append(e.data, value...)
+		case "retry":
+			if ms, err := strconv.Atoi(string(value)); err == nil && ms >= 0 {
+				e.retry = time.Duration(ms) * time.Millisecond
+			}
+		}
+	}
+}
+
+func (r *eventReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, more, err := r.in.ReadLine()
+		if err != nil {
+			return nil, err
+		}
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, errors.New("a line of the stream is too long")
+		}
+		if !more {
+			return line, nil
+		}
+	}
+}

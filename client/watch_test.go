@@ -1,0 +1,107 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// watchPart sees a submitted score come by itself, on the whole board and around a member, and the end of the board.
+func watchPart(t *testing.T, c *client.Client) []string {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	makeBoard(t, c, "watched", leaderboard.Rules{})
+	submit := func(member string, score int64) {
+		_, err := c.Submit(ctx, "watched", []leaderboard.Submission{{Member: member, Score: score}})
+		must(t, err)
+	}
+	events := 0
+	for page, err := range c.Watch(ctx, "watched", client.WatchQuery{Limit: 2}) {
+		must(t, err)
+		switch events++; {
+		case page.Entries[0].Member == "dot":
+			cancelled := 0
+			for around, err := range c.Watch(ctx, "watched", client.WatchQuery{Member: "cid", Before: 1, Mode: leaderboard.ModeAll}) {
+				if err != nil {
+					if !errors.Is(err, leaderboard.ErrBoardNotFound) || cancelled == 0 {
+						t.Errorf("the end: %v after %d", err, cancelled)
+					}
+					return []string{"streamPage"}
+				}
+				if cancelled++; around.Entries[0].Member != "bob" || around.Entries[1].TiedRank != 4 {
+					t.Errorf("around: %+v", around)
+				}
+				must(t, c.DeleteBoard(ctx, "watched"))
+			}
+		case events == 1:
+			submit("dot", 1000)
+		}
+	}
+	t.Error("the stream has ended")
+	return nil
+}
+
+// TestWatchComesBack: a stream that ends is opened again when the server says, or after a while; one that ends for good is not.
+func TestWatchComesBack(t *testing.T) {
+	t.Parallel()
+	const page = "id: all_time.1\nevent: page\ndata: {\"board\":\"b\",\ndata: \"seq\":1,\"entries\":[]}\n\n"
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		c := scripted(t, &script{answers: []func(*http.Request) (*http.Response, error){
+			answer(200, page+":\n\n"+page+"retry: 7000\n\n", 0),
+			answer(200, page, 0),
+			lost,
+			answer(200, page+"event: gone\ndata: "+notRanked+"\n\n", 0),
+		}}, &waited)
+		began, pages, at := time.Now(), 0, []time.Duration{}
+		for p, err := range c.Watch(t.Context(), "b", client.WatchQuery{}) {
+			if err != nil {
+				if !errors.Is(err, leaderboard.ErrNotRanked) {
+					t.Errorf("the end: %v", err)
+				}
+				break
+			}
+			if pages++; p.Seq != 1 || p.Board != "b" {
+				t.Errorf("%+v", p)
+			}
+			at = append(at, time.Since(began))
+		}
+		if pages != 4 || at[1] != 0 || at[2] < 3500*time.Millisecond || at[2] > 11*time.Second || at[3] < at[2]+500*time.Millisecond || len(waited) != 1 {
+			t.Errorf("%d pages at %v, %d attempts failed", pages, at, len(waited))
+		}
+	})
+}
+
+// TestWatchBreaksOff: who breaks off, or whose context ends, is told nothing more.
+func TestWatchBreaksOff(t *testing.T) {
+	t.Parallel()
+	const page = "event: page\ndata: {\"seq\":1}\n\n"
+	synctest.Test(t, func(t *testing.T) {
+		var waited []time.Duration
+		c := scripted(t, &script{answers: []func(*http.Request) (*http.Response, error){answer(200, page, 0)}}, &waited)
+		for range c.Watch(t.Context(), "b", client.WatchQuery{}) {
+			break
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		pages := 0
+		for _, err := range c.Watch(ctx, "b", client.WatchQuery{}) {
+			if err != nil {
+				if !errors.Is(err, context.Canceled) || pages != 3 {
+					t.Errorf("%v after %d pages", err, pages)
+				}
+				return
+			}
+			if pages++; pages == 3 {
+				cancel()
+			}
+		}
+		t.Error("the end was not told")
+	})
+}
