@@ -85,7 +85,8 @@ func TestWatchBreaksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waited []time.Duration
 		c := scripted(t, &script{answers: []func(*http.Request) (*http.Response, error){answer(200, page, 0)}}, &waited)
-		for range c.Watch(t.Context(), "b", client.WatchQuery{}) {
+		for _, err := range c.Watch(t.Context(), "b", client.WatchQuery{}) {
+			must(t, err)
 			break
 		}
 		ctx, cancel := context.WithCancel(t.Context())

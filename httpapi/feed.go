@@ -108,7 +108,7 @@ func (s *feeds) leave(f *feed) {
 	}
 }
 
-// forget makes the next who asks for the same begin a feed anew. It is called with mu held.
+// forget makes the next who asks for the same begin another feed. It is called with mu held.
 func (s *feeds) forget(f *feed) {
 	if s.byKey[f.key] == f {
 		delete(s.byKey, f.key)

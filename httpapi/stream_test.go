@@ -230,8 +230,8 @@ func TestStreamsShare(t *testing.T) {
 	}
 }
 
-// TestStreamRefusals: what is wrong is told before a stream begins.
-func TestStreamRefusals(t *testing.T) {
+// TestStreamRejections: what is wrong is told before a stream begins.
+func TestStreamRejections(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t, func(c *Config) { c.MaxStreams = 1 })
 	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
