@@ -104,7 +104,7 @@ func (a *App) Start(ctx context.Context) error {
 		}
 		a.listener = l
 	}
-	a.serveOn(a.listener, httpapi.Server("", a.api), a.connLimits(maxFiles()))
+	a.serveOn(a.listener, httpapi.Server("", a.api), connLimits(&a.cfg, maxFiles(), otherFiles(&a.cfg, a.redis, a.behind), a.log, a.metrics.refusedConns.Inc))
 	if a.cfg.OpsListen != "" {
 		l, err := Listen(a.cfg.OpsListen)
 		if err != nil {

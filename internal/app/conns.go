@@ -1,8 +1,11 @@
 package app
 
 import (
+	"log/slog"
 	"math"
 	"syscall"
+
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
@@ -18,28 +21,30 @@ const (
 	ownConns = 16
 )
 
-// connLimits returns how many connections are served at once, when the process may have so many files open; 0: nobody
-// knows.
-func (a *App) connLimits(files int) httpapi.ConnLimits {
+// connLimits returns how many connections are served at once, when the process may have so many files open, 0: nobody
+// knows, of which others take some.
+func connLimits(cfg *Config, files, others int, log *slog.Logger, refused func()) httpapi.ConnLimits {
 	limits := httpapi.ConnLimits{
-		All: a.cfg.MaxConnections, Own: ownConns, PerAddress: a.cfg.MaxConnectionsPerAddress, Proxies: a.cfg.TrustedProxies.Networks,
-		OnRefused: a.metrics.refusedConns.Inc,
+		All: cfg.MaxConnections, Own: ownConns, PerAddress: cfg.MaxConnectionsPerAddress, Proxies: cfg.TrustedProxies.Networks, OnRefused: refused,
 	}
-	if most := files - a.otherFiles(); files > 0 && limits.All > most {
+	if most := files - others; files > 0 && limits.All > most {
 		limits.All = max(1, most)
-		a.log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
+		log.Warn("fewer connections are served than --max-connections says: the process may have so many files open", "connections", limits.All, "files", files)
 	}
 	return limits
 }
 
-// otherFiles returns how many files may be open besides the connections that are served.
-func (a *App) otherFiles() int {
-	n := ownFiles + ownConns + httpapi.MaxLingering + a.cfg.MySQLMaxConns
-	if a.cfg.OpsListen != "" {
+// otherFiles returns how many files may be open besides the connections that are served. clients are those of Redis, each
+// of which may be nil.
+func otherFiles(cfg *Config, clients ...redis.UniversalClient) int {
+	n := ownFiles + ownConns + httpapi.MaxLingering + cfg.MySQLMaxConns
+	if cfg.OpsListen != "" {
 		n += opsConns + httpapi.MaxLingering
 	}
-	if a.redis != nil {
-		n += topn.MaxConns(a.redis) + topn.MaxConns(a.behind)
+	for _, c := range clients {
+		if c != nil {
+			n += topn.MaxConns(c)
+		}
 	}
 	return n
 }

@@ -25,7 +25,8 @@ func TestFilesAreKeptForOthers(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		return a.connLimits(files).All, a.otherFiles()
+		others = otherFiles(&a.cfg, a.redis, a.behind)
+		return connLimits(&a.cfg, files, others, a.log, nil).All, others
 	}
 	const node = "redis://127.0.0.1:1/0?pool_size="
 	_, plain := limits(0, "", nil)
