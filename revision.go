@@ -14,6 +14,10 @@ type Revision struct {
 	AsOf    Micros
 }
 
+// KeysPeriod is the id under which the table of API keys is watched among the periods: its revision has the number of
+// changes in Seq and the time of the last in AsOf, and is the zero Revision before the first. No period has this id.
+const KeysPeriod int64 = 0
+
 // NewHistory returns the name of a history that begins.
 func NewHistory() int64 {
 	for {

@@ -224,6 +224,31 @@ CREATE TABLE IF NOT EXISTS audit (
     KEY audit_action (action, logged_at, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
+CREATE TABLE IF NOT EXISTS api_keys (
+    id                  VARBINARY(16)  NOT NULL COMMENT 'in the text of the key, lbk_<id>_<secret>',
+    name                VARBINARY(100) NOT NULL COMMENT 'UTF-8',
+    scope               VARBINARY(16)  NOT NULL COMMENT 'read, write, admin',
+    boards              JSON           NOT NULL COMMENT 'names, and prefixes such as game1-*; none: all boards',
+    requests_per_second BIGINT         NOT NULL DEFAULT 0 COMMENT '0: what the settings of the server say',
+    rows_per_second     BIGINT         NOT NULL DEFAULT 0 COMMENT '0: what the settings of the server say',
+    secret_hash         BINARY(32)     NOT NULL COMMENT 'SHA-256 of the whole text of the key, which is kept nowhere',
+    previous_hash       BINARY(32)     NULL COMMENT 'of the text before the last rotation',
+    previous_ends_at    DATETIME(6)    NULL COMMENT 'until when that is taken too',
+    expires_at          DATETIME(6)    NULL COMMENT 'NULL: never',
+    revoked_at          DATETIME(6)    NULL COMMENT 'NULL: it was not',
+    last_used_at        DATETIME(6)    NULL COMMENT 'to the minute',
+    created_at          DATETIME(6)    NOT NULL,
+    updated_at          DATETIME(6)    NOT NULL COMMENT 'of the last change but for uses',
+    PRIMARY KEY (id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE IF NOT EXISTS table_versions (
+    name       VARBINARY(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys',
+    version    BIGINT        NOT NULL COMMENT 'grows by one with each change',
+    changed_at DATETIME(6)   NOT NULL COMMENT 'database clock at that change',
+    PRIMARY KEY (name)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 -- Views for people at an SQL prompt: docs/sql.md. The service uses none of them. They have names as text, compared
 -- exactly, and scores as they were submitted; boards and periods that are being deleted are left out.
 
@@ -281,6 +306,8 @@ WHERE b.state = 'open' AND p.state <> 'deleting';
 DROP VIEW IF EXISTS period_counts;
 DROP VIEW IF EXISTS hidden_scores;
 DROP VIEW IF EXISTS scores;
+DROP TABLE IF EXISTS table_versions;
+DROP TABLE IF EXISTS api_keys;
 DROP TABLE IF EXISTS audit;
 DROP TABLE IF EXISTS submissions;
 DROP TABLE IF EXISTS erasures;

@@ -23,6 +23,7 @@ func plannedStatements() map[string]plantest.Planned {
 	out["boards"] = planned(labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"})
 	peoplePlans(out)
 	planHidden(out)
+	planKeys(out)
 	return out
 }
 
@@ -52,4 +53,11 @@ func planHidden(out map[string]plantest.Planned) {
 		query, args := hiddenQuery(q, 7)
 		out["hidden, "+name] = planned(plantest.Literal(query, args...), map[string]string{"h": key, "b": "PRIMARY"})
 	}
+}
+
+// planKeys adds the statements about API keys.
+func planKeys(out map[string]plantest.Planned) {
+	keys := map[string]string{"api_keys": "PRIMARY"}
+	out["keys"] = planned(plantest.Literal(selectKeys, "'k7'", 10), keys)
+	out["hashed keys"] = planned(hashedKeys([]string{"k1", "k2", "k3"}), keys)
 }

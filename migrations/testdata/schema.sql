@@ -1,5 +1,23 @@
 -- The schema that the migrations lead to, as MySQL tells it. Written by TestSchema.
 
+CREATE TABLE `api_keys` (
+  `id` varbinary(16) NOT NULL COMMENT 'in the text of the key, lbk_<id>_<secret>',
+  `name` varbinary(100) NOT NULL COMMENT 'UTF-8',
+  `scope` varbinary(16) NOT NULL COMMENT 'read, write, admin',
+  `boards` json NOT NULL COMMENT 'names, and prefixes such as game1-*; none: all boards',
+  `requests_per_second` bigint NOT NULL DEFAULT '0' COMMENT '0: what the settings of the server say',
+  `rows_per_second` bigint NOT NULL DEFAULT '0' COMMENT '0: what the settings of the server say',
+  `secret_hash` binary(32) NOT NULL COMMENT 'SHA-256 of the whole text of the key, which is kept nowhere',
+  `previous_hash` binary(32) DEFAULT NULL COMMENT 'of the text before the last rotation',
+  `previous_ends_at` datetime(6) DEFAULT NULL COMMENT 'until when that is taken too',
+  `expires_at` datetime(6) DEFAULT NULL COMMENT 'NULL: never',
+  `revoked_at` datetime(6) DEFAULT NULL COMMENT 'NULL: it was not',
+  `last_used_at` datetime(6) DEFAULT NULL COMMENT 'to the minute',
+  `created_at` datetime(6) NOT NULL,
+  `updated_at` datetime(6) NOT NULL COMMENT 'of the last change but for uses',
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
 CREATE TABLE `audit` (
   `id` bigint NOT NULL AUTO_INCREMENT,
   `logged_at` datetime(6) NOT NULL COMMENT 'database clock, in the transaction of the change',
@@ -227,5 +245,12 @@ CREATE TABLE `submissions` (
   `request_id` varbinary(128) NOT NULL DEFAULT '',
   PRIMARY KEY (`board_id`,`recorded_at`,`id`),
   KEY `submissions_member` (`member`,`board_id`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+
+CREATE TABLE `table_versions` (
+  `name` varbinary(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys',
+  `version` bigint NOT NULL COMMENT 'grows by one with each change',
+  `changed_at` datetime(6) NOT NULL COMMENT 'database clock at that change',
+  PRIMARY KEY (`name`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 

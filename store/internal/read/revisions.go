@@ -3,15 +3,19 @@ package read
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"leaderboard"
 	"leaderboard/store/internal/db"
 )
 
 // Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements watch.Source. A server that is read-only is no source: ErrUnavailable.
+// implements watch.Source. The one of leaderboard.KeysPeriod is that of the table of API keys. A server that is read-only is no source: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
+	if slices.Contains(periods, leaderboard.KeysPeriod) {
+		found[leaderboard.KeysPeriod] = leaderboard.Revision{} // nobody has ever made one
+	}
 	if len(periods) == 0 {
 		return found, nil
 	}
@@ -51,5 +55,9 @@ func revisionsText(periods []int64) string {
 	for i, id := range periods {
 		t.Comma(i).Int(id)
 	}
-	return t.Str(")").String()
+	t.Str(")")
+	if slices.Contains(periods, leaderboard.KeysPeriod) {
+		t.Str(" UNION ALL SELECT ").Int(leaderboard.KeysPeriod).Str(", 0, version, changed_at, '' FROM table_versions WHERE name = ").Hex("api_keys")
+	}
+	return t.String()
 }

@@ -1,0 +1,249 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// keyRow is a row of api_keys.
+type keyRow struct {
+	ID            []byte       `db:"id"`
+	Name          []byte       `db:"name"`
+	Scope         []byte       `db:"scope"`
+	Boards        []byte       `db:"boards"`
+	Requests      int64        `db:"requests_per_second"`
+	Rows          int64        `db:"rows_per_second"`
+	Hash          []byte       `db:"secret_hash"`
+	Previous      []byte       `db:"previous_hash"`
+	PreviousUntil sql.NullTime `db:"previous_ends_at"`
+	Expires       sql.NullTime `db:"expires_at"`
+	Revoked       sql.NullTime `db:"revoked_at"`
+	Used          sql.NullTime `db:"last_used_at"`
+	Created       time.Time    `db:"created_at"`
+	Updated       time.Time    `db:"updated_at"`
+}
+
+const keyColumns = "id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, previous_hash, previous_ends_at," +
+	" expires_at, revoked_at, last_used_at, created_at, updated_at"
+
+func (r *keyRow) key() (leaderboard.HashedKey, error) {
+	k := leaderboard.HashedKey{Key: leaderboard.Key{
+		ID: string(r.ID), Name: string(r.Name), Scope: leaderboard.Scope(r.Scope),
+		Quota:       leaderboard.Quota{RequestsPerSecond: r.Requests, RowsPerSecond: r.Rows},
+		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
+		ExpiresAt: microsOrNone(r.Expires), RevokedAt: microsOrNone(r.Revoked), LastUsed: microsOrNone(r.Used), PreviousUntil: microsOrNone(r.PreviousUntil),
+	}}
+	copy(k.Hash[:], r.Hash)
+	copy(k.Previous[:], r.Previous)
+	if err := json.Unmarshal(r.Boards, &k.Boards); err != nil {
+		return k, fmt.Errorf("boards of key %s: %w", k.ID, err)
+	}
+	return k, nil
+}
+
+func microsOrNone(t sql.NullTime) leaderboard.Micros {
+	if !t.Valid {
+		return 0
+	}
+	return leaderboard.MicrosOf(t.Time)
+}
+
+func timeOrNull(m leaderboard.Micros) sql.NullTime {
+	return sql.NullTime{Time: m.Time(), Valid: m != 0}
+}
+
+// CreateKey adds an API key under its ID, whose secret has a hash, and returns what is stored. Errors: a
+// *leaderboard.RuleError, ErrUnavailable.
+func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error) {
+	if broken := k.Check(); broken != nil {
+		return k, db.Wrap("create key", broken)
+	}
+	return s.writeKey(ctx, "create key", k.ID, func(tx *sqlx.Tx) error {
+		boards, err := boardsOfKey(&k)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "INSERT INTO api_keys (id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, expires_at, created_at, updated_at)"+
+			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+s.db.Now()+", "+s.db.Now()+")",
+			[]byte(k.ID), []byte(k.Name), []byte(k.Scope), boards, k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond, hash[:], timeOrNull(k.ExpiresAt))
+		return err
+	})
+}
+
+func boardsOfKey(k *leaderboard.Key) (string, error) {
+	boards, err := json.Marshal(slices.Concat([]string{}, k.Boards)) // not null
+	return string(boards), err
+}
+
+// ChangeKey changes an API key and returns what it is then. Errors: ErrKeyNotFound, ErrKeyRevoked, a
+// *leaderboard.RuleError, ErrUnavailable.
+func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
+	return s.writeKey(ctx, "change key", id, func(tx *sqlx.Tx) error {
+		old, err := lockKey(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		k, err := old.With(change)
+		if err != nil {
+			return err
+		}
+		boards, err := boardsOfKey(&k)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE api_keys SET name = ?, scope = ?, boards = ?, requests_per_second = ?, rows_per_second = ?, expires_at = ?, updated_at = "+
+			s.db.Now()+" WHERE id = ?", []byte(k.Name), []byte(k.Scope), boards, k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond, timeOrNull(k.ExpiresAt), []byte(id))
+		return err
+	})
+}
+
+// RotateKey gives an API key another secret, which has a hash. The one before is taken too for the time of the overlap;
+// one before that is not any more. Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable.
+func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
+	return s.writeKey(ctx, "rotate key", id, func(tx *sqlx.Tx) error {
+		if _, err := lockKey(ctx, tx, id); err != nil {
+			return err
+		}
+		// Assignments are carried out from left to right.
+		_, err := tx.ExecContext(ctx, "UPDATE api_keys SET previous_hash = IF(? > 0, secret_hash, NULL), previous_ends_at = IF(? > 0, "+s.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
+			" secret_hash = ?, updated_at = "+s.db.Now()+" WHERE id = ?", overlap.Microseconds(), overlap.Microseconds(), overlap.Microseconds(), hash[:], []byte(id))
+		return err
+	})
+}
+
+// RevokeKey ends an API key for good; once more changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
+func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
+	return s.writeKey(ctx, "revoke key", id, func(tx *sqlx.Tx) error {
+		_, err := lockKey(ctx, tx, id)
+		if errors.Is(err, leaderboard.ErrKeyRevoked) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE api_keys SET revoked_at = "+s.db.Now()+", updated_at = "+s.db.Now()+" WHERE id = ?", []byte(id))
+		return err
+	})
+}
+
+// lockKey locks a key that is to be changed. Errors: ErrKeyNotFound, ErrKeyRevoked.
+func lockKey(ctx context.Context, tx *sqlx.Tx, id string) (leaderboard.Key, error) {
+	k, err := keyIn(ctx, tx, id, " FOR UPDATE")
+	if err == nil && k.RevokedAt != 0 {
+		err = leaderboard.ErrKeyRevoked
+	}
+	return k, err
+}
+
+func keyIn(ctx context.Context, q sqlx.QueryerContext, id, how string) (leaderboard.Key, error) {
+	var row keyRow
+	err := sqlx.GetContext(ctx, q, &row, "SELECT "+keyColumns+" FROM api_keys WHERE id = ?"+how, []byte(id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = leaderboard.ErrKeyNotFound
+	}
+	if err != nil {
+		return leaderboard.Key{}, err
+	}
+	k, err := row.key()
+	return k.Key, err
+}
+
+// keysVersion is the row of table_versions that all servers watch.
+const keysVersion = "api_keys"
+
+// writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
+// takes the next version first, whose row is locked until the commit.
+func (s *Store) writeKey(ctx context.Context, doing, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
+	var k leaderboard.Key
+	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+s.db.Now()+")"+
+			" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(keysVersion))
+		if err == nil {
+			err = change(tx)
+		}
+		if err == nil {
+			k, err = keyIn(ctx, tx, id, "")
+		}
+		return err
+	})
+	return k, db.Translate(ctx, doing, err)
+}
+
+// Key returns an API key, one that was revoked or is over too. Errors: ErrKeyNotFound, ErrUnavailable.
+func (s *Store) Key(ctx context.Context, id string) (leaderboard.Key, error) {
+	k, err := keyIn(ctx, s.db, id, "")
+	return k, db.Translate(ctx, "key", err)
+}
+
+// Keys lists up to limit API keys with an id after the given one, in the order of their ids.
+func (s *Store) Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error) {
+	var rows []keyRow
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(selectKeys), []byte(after), max(0, limit)); err != nil {
+		return nil, db.Translate(ctx, "keys", err)
+	}
+	keys := make([]leaderboard.Key, len(rows))
+	for i := range rows {
+		k, err := rows[i].key()
+		if err != nil {
+			return nil, db.Wrap("keys", err)
+		}
+		keys[i] = k.Key
+	}
+	return keys, nil
+}
+
+const selectKeys = "SELECT " + keyColumns + " FROM api_keys WHERE id > ? ORDER BY id LIMIT ?"
+
+// HashedKeys returns those of at most 500 API keys that exist, in no particular order: one statement. It implements
+// keyring.Source.
+func (s *Store) HashedKeys(ctx context.Context, ids []string) ([]leaderboard.HashedKey, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var rows []keyRow
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(hashedKeys(ids))); err != nil {
+		return nil, db.Translate(ctx, "hashed keys", err)
+	}
+	keys := make([]leaderboard.HashedKey, len(rows))
+	for i := range rows {
+		var err error
+		if keys[i], err = rows[i].key(); err != nil {
+			return nil, db.Wrap("hashed keys", err)
+		}
+	}
+	return keys, nil
+}
+
+func hashedKeys(ids []string) string {
+	t := (&db.Text{}).Str("SELECT "+keyColumns+" FROM api_keys WHERE ").Among("id", ids)
+	return t.Str(" LIMIT ").Int(int64(len(ids))).String()
+}
+
+// KeysUsed notes when API keys were last used, unless a later time is noted: at most 500, one statement. It implements
+// keyring.Source.
+func (s *Store) KeysUsed(ctx context.Context, at leaderboard.Micros, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	ids = slices.Sorted(slices.Values(ids)) // rows are locked in one order
+	err := db.Retry(db.Retryable, func() error {
+		_, err := s.db.ExecContext(ctx, keysUsed(at, ids))
+		return err
+	})
+	return db.Translate(ctx, "keys used", err)
+}
+
+func keysUsed(at leaderboard.Micros, ids []string) string {
+	t := (&db.Text{}).Str("UPDATE api_keys SET last_used_at = ").Time(at).Str(" WHERE ").Among("id", ids)
+	return t.Str(" AND (last_used_at IS NULL OR last_used_at < ").Time(at).Str(")").String()
+}

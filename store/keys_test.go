@@ -1,0 +1,132 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// makeKey makes an API key that may write, and returns it with its text.
+func makeKey(t *testing.T, s *store.Store, change func(*leaderboard.Key)) (leaderboard.Key, string) {
+	t.Helper()
+	k := leaderboard.Key{ID: leaderboard.NewKeyID(), Name: "game1 backend", Scope: leaderboard.ScopeWrite}
+	if change != nil {
+		change(&k)
+	}
+	text, hash := leaderboard.NewKeySecret(k.ID)
+	made, err := s.CreateKey(t.Context(), k, hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, text
+}
+
+// hashedKey returns what servers know of a key.
+func hashedKey(t *testing.T, s *store.Store, id string) leaderboard.HashedKey {
+	t.Helper()
+	keys, err := s.HashedKeys(t.Context(), []string{"none", id})
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	return keys[0]
+}
+
+// keysVersion returns the version of the table of keys as the watch sees it.
+func keysVersion(t *testing.T, s *store.Store) leaderboard.Revision {
+	t.Helper()
+	r, err := s.Revisions(t.Context(), []int64{leaderboard.KeysPeriod})
+	if err != nil || len(r) != 1 {
+		t.Fatalf("%v, %v", r, err)
+	}
+	return r[leaderboard.KeysPeriod]
+}
+
+// TestKeys makes, changes, rotates and revokes an API key: each step shows in the version of the table, and what is
+// stored is the hash.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, ctx := open(t, dsn, nil), t.Context()
+		if r := keysVersion(t, s); r != (leaderboard.Revision{}) {
+			t.Fatalf("without a key the version is %+v", r)
+		}
+		expiry := leaderboard.MicrosOf(time.Now().Add(time.Hour))
+		made, text := makeKey(t, s, func(k *leaderboard.Key) {
+			k.Boards, k.ExpiresAt, k.Quota = []string{"game1-*", "lobby"}, expiry, leaderboard.Quota{RequestsPerSecond: 5, RowsPerSecond: 50}
+		})
+		known := hashedKey(t, s, made.ID)
+		if known.Hash != leaderboard.HashKey(text) || known.Previous != (leaderboard.KeyHash{}) || !known.Covers("game1-a") || known.Covers("b") ||
+			made.ExpiresAt != expiry || made.Quota.RowsPerSecond != 50 || made.CreatedTime == 0 || made.LastUsed != 0 || made.RevokedAt != 0 {
+			t.Errorf("made %+v", known)
+		}
+		seq := keysVersion(t, s).Seq
+		moved := func(what string, err error) {
+			t.Helper()
+			if now := keysVersion(t, s).Seq; err != nil || now != seq+1 {
+				t.Fatalf("%s: version %d after %d, %v", what, now, seq, err)
+			}
+			seq++
+		}
+
+		name, all := "renamed", []string{}
+		changed, err := s.ChangeKey(ctx, made.ID, leaderboard.KeyChange{Name: &name, Boards: &all})
+		if moved("change", err); changed.Name != name || changed.Limited() || changed.ExpiresAt != expiry || changed.Scope != leaderboard.ScopeWrite {
+			t.Errorf("changed to %+v", changed)
+		}
+		bad := leaderboard.Scope("root")
+		if _, err := s.ChangeKey(ctx, made.ID, leaderboard.KeyChange{Scope: &bad}); leaderboard.AsRule(err) == nil {
+			t.Errorf("scope root: %v", err)
+		}
+
+		second, hash2 := leaderboard.NewKeySecret(made.ID)
+		rotated, err := s.RotateKey(ctx, made.ID, hash2, time.Hour)
+		moved("rotate", err)
+		known = hashedKey(t, s, made.ID)
+		if left := rotated.PreviousUntil.Time().Sub(time.Now()); known.Hash != leaderboard.HashKey(second) || known.Previous != leaderboard.HashKey(text) || left < 59*time.Minute || left > 61*time.Minute {
+			t.Errorf("rotated: %+v", known)
+		}
+		_, hash3 := leaderboard.NewKeySecret(made.ID)
+		_, err = s.RotateKey(ctx, made.ID, hash3, 0)
+		moved("rotate without an overlap", err)
+		if known = hashedKey(t, s, made.ID); known.Hash != hash3 || known.Previous != (leaderboard.KeyHash{}) || known.PreviousUntil != 0 {
+			t.Errorf("rotated without an overlap: %+v", known)
+		}
+
+		minute := leaderboard.MicrosOf(time.Date(2026, 11, 22, 14, 5, 0, 0, time.UTC))
+		for _, at := range []leaderboard.Micros{minute, minute - 60_000_000} {
+			if err := s.KeysUsed(ctx, at, []string{made.ID, "none"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if k, err := s.Key(ctx, made.ID); err != nil || k.LastUsed != minute || keysVersion(t, s).Seq != seq {
+			t.Errorf("used: %+v, %v", k, err)
+		}
+
+		for range 2 {
+			if k, err := s.RevokeKey(ctx, made.ID); err != nil || k.RevokedAt == 0 {
+				t.Errorf("revoked: %+v, %v", k, err)
+			}
+		}
+		_, err1 := s.ChangeKey(ctx, made.ID, leaderboard.KeyChange{Name: &name})
+		_, err2 := s.RotateKey(ctx, made.ID, hash2, 0)
+		if !errors.Is(err1, leaderboard.ErrKeyRevoked) || !errors.Is(err2, leaderboard.ErrKeyRevoked) {
+			t.Errorf("of a revoked key: %v, %v", err1, err2)
+		}
+		_, err1 = s.Key(ctx, "knone")
+		_, err2 = s.RevokeKey(ctx, "knone")
+		if !errors.Is(err1, leaderboard.ErrKeyNotFound) || !errors.Is(err2, leaderboard.ErrKeyNotFound) {
+			t.Errorf("of no key: %v, %v", err1, err2)
+		}
+		other, _ := makeKey(t, s, nil)
+		first, last := min(made.ID, other.ID), max(made.ID, other.ID)
+		if list, err := s.Keys(ctx, "", 10); err != nil || len(list) != 2 || list[0].ID != first || list[1].ID != last {
+			t.Errorf("listed %+v, %v", list, err)
+		}
+		if list, err := s.Keys(ctx, first, 1); err != nil || len(list) != 1 || list[0].ID != last {
+			t.Errorf("after the first: %+v, %v", list, err)
+		}
+	})
+}
