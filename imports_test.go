@@ -78,6 +78,7 @@ func importRules() []importRule {
 			inTest: []string{"leaderboard/cache/cachetest"},
 		},
 		{dir: "cache/batch", may: []string{module}},
+		{dir: "cache/keyring", may: []string{module}},
 		{dir: "cache/watch", may: []string{module}, inTest: []string{"leaderboard/cache/cachetest"}},
 		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,8 +66,10 @@ type Ring struct {
 	opts   Options
 
 	known     atomic.Pointer[known]
-	confirmed atomic.Int64 // when the watch last sent what showed the revision of known, ns since 1970; 0: never
-	used      atomic.Int64 // when a key was last asked for, ns since 1970
+	began     time.Time    // when the Ring was made
+	confirmed atomic.Int64 // when the watch last sent what showed the revision of known, ns since began; at first never
+	used      atomic.Int64 // when a key was last asked for, ns since began; at first never
+	failing   bool         // what changed could not be read; belongs to Run
 
 	mu    sync.Mutex
 	next  *lookUp // what Run does next, nil when nobody waits for anything
@@ -106,6 +109,9 @@ type lookUp struct {
 	err  error         // then
 }
 
+// never is long before any Ring was made.
+const never = math.MinInt64 / 2
+
 // New returns a Ring without keys.
 func New(source Source, watch Watch, opts Options) *Ring {
 	opts.Fresh = cmp.Or(opts.Fresh, 500*time.Millisecond)
@@ -113,14 +119,16 @@ func New(source Source, watch Watch, opts Options) *Ring {
 	opts.Idle = cmp.Or(opts.Idle, 10*time.Second)
 	opts.Note = cmp.Or(opts.Note, 30*time.Second)
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
-	r := &Ring{source: source, watch: watch, opts: opts, wake: make(chan struct{}, 1)}
+	r := &Ring{source: source, watch: watch, opts: opts, wake: make(chan struct{}, 1), began: time.Now()}
+	r.confirmed.Store(never)
+	r.used.Store(never)
 	r.known.Store(&known{keys: map[string]*entry{}, absent: map[string]struct{}{}})
 	return r
 }
 
 // InUse says whether requests with keys come, so that the table is to be watched.
 func (r *Ring) InUse(now time.Time) bool {
-	return now.UnixNano()-r.used.Load() <= int64(r.opts.Idle)
+	return r.since(now)-r.used.Load() <= int64(r.opts.Idle)
 }
 
 // Shown hears what the watch showed of the table. It does not block.
@@ -131,8 +139,8 @@ func (r *Ring) Shown(revision leaderboard.Revision, sent time.Time) {
 		return
 	}
 	r.shown.revision, r.shown.sent = revision, sent
-	if revision == r.known.Load().revision && !r.shown.reread && r.confirmed.Load() != 0 {
-		r.confirmed.Store(sent.UnixNano())
+	if revision == r.known.Load().revision && !r.shown.reread && r.confirmed.Load() != never {
+		r.confirmed.Store(r.since(sent))
 		return
 	}
 	r.tell()
@@ -169,11 +177,16 @@ func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, no
 }
 
 // age returns how long ago the database was last asked whether what is known still holds.
-func (r *Ring) age(now time.Time) time.Duration { return time.Duration(now.UnixNano() - r.confirmed.Load()) }
+func (r *Ring) age(now time.Time) time.Duration {
+	return time.Duration(r.since(now) - r.confirmed.Load())
+}
+
+// since returns a moment in nanoseconds since the Ring was made, whatever the machine's clock says.
+func (r *Ring) since(now time.Time) int64 { return int64(now.Sub(r.began)) }
 
 // touch notes that keys are used. Those who ask do not fight over the cache line.
 func (r *Ring) touch(now time.Time) {
-	if at := now.UnixNano(); at-r.used.Load() > int64(100*time.Millisecond) {
+	if at := r.since(now); at-r.used.Load() > int64(100*time.Millisecond) {
 		r.used.Store(at)
 	}
 }
@@ -301,7 +314,9 @@ func (r *Ring) read(ctx context.Context) {
 	err := error(nil)
 	if outdated {
 		if k, err = r.readAgain(ctx, k, want.revision); err != nil {
-			r.opts.Log.Warn("changes of API keys are not known yet", "error", err)
+			r.failed(err)
+		} else {
+			r.failing = false
 		}
 	}
 	if err == nil && one != nil && len(one.ids) > 0 {
@@ -310,8 +325,8 @@ func (r *Ring) read(ctx context.Context) {
 	r.mu.Lock()
 	if err == nil {
 		r.known.Store(k)
-		if !want.sent.IsZero() && r.confirmed.Load() < want.sent.UnixNano() {
-			r.confirmed.Store(want.sent.UnixNano())
+		if !want.sent.IsZero() {
+			r.confirmed.Store(max(r.confirmed.Load(), r.since(want.sent)))
 		}
 	} else if outdated {
 		r.shown.reread = true // when the watch shows anything next
@@ -320,6 +335,14 @@ func (r *Ring) read(ctx context.Context) {
 	if one != nil {
 		one.err = err
 		close(one.done)
+	}
+}
+
+// failed says once that changes are not known.
+func (r *Ring) failed(err error) {
+	if !r.failing {
+		r.failing = true
+		r.opts.Log.Warn("changes of API keys are not known yet", "error", err)
 	}
 }
 

@@ -34,7 +34,10 @@ type Options struct {
 	// OnRound is told how long all statements of a round took, and their errors. It must not block; may be nil.
 	OnRound func(periods int, took time.Duration, err error)
 	// OnShown is told what a statement showed, before those who waited for it go on. It must not block; may be nil.
-	OnShown func(map[int64]leaderboard.Revision)
+	OnShown func(shown map[int64]leaderboard.Revision, sent time.Time)
+	// KeysInUse says whether the table of API keys is watched now, as leaderboard.KeysPeriod, whether anybody reads or not.
+	// It must not block; nil: never.
+	KeysInUse func(now time.Time) bool
 }
 
 func (o Options) withDefaults() Options {
@@ -48,7 +51,10 @@ func (o Options) withDefaults() Options {
 		o.OnRound = func(int, time.Duration, error) {}
 	}
 	if o.OnShown == nil {
-		o.OnShown = func(map[int64]leaderboard.Revision) {}
+		o.OnShown = func(map[int64]leaderboard.Revision, time.Time) {}
+	}
+	if o.KeysInUse == nil {
+		o.KeysInUse = func(time.Time) bool { return false }
 	}
 	return o
 }
@@ -359,6 +365,9 @@ func (w *Watch) fail(err error) {
 
 // active returns the periods that were read of late, and forgets the others.
 func (w *Watch) active(now time.Time) []int64 {
+	if w.opts.KeysInUse(now) {
+		w.period(leaderboard.KeysPeriod, now)
+	}
 	var ids []int64
 	w.periods.Range(func(id, p any) bool {
 		if now.Sub(w.began)-time.Duration(p.(*period).read.Load()) <= w.opts.Idle {
@@ -408,7 +417,7 @@ func (w *Watch) ask(ctx context.Context, ids []int64) error {
 				p.(*period).note(sample{r, exists, sent}, w.opts.MaxAge)
 			}
 		}
-		w.opts.OnShown(revisions)
+		w.opts.OnShown(revisions, sent)
 	}
 	err := errors.Join(failures...)
 	if err == nil {

@@ -580,3 +580,47 @@ func TestMemory(t *testing.T) {
 		}
 	})
 }
+
+// TestKeysAreWatched: the table of keys is asked about with the periods that are read, and by itself as often while keys
+// are in use and nobody reads; afterwards nothing is asked.
+func TestKeysAreWatched(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var inUse atomic.Bool
+		var shown atomic.Int64
+		w, d := start(t, Options{
+			KeysInUse: func(time.Time) bool { return inUse.Load() },
+			OnShown: func(all map[int64]leaderboard.Revision, _ time.Time) {
+				if r, ok := all[leaderboard.KeysPeriod]; ok {
+					shown.Store(r.Seq)
+				}
+			},
+		})
+		d.set(leaderboard.KeysPeriod, 7)
+		r := d.set(1, 5)
+		wait(t, w, leaderboard.KeysPeriod)
+		inUse.Store(true)
+		asked := d.count()
+		time.Sleep(10 * time.Second)
+		if n := d.count() - asked; n < 150 || n > 210 || shown.Load() != 7 {
+			t.Errorf("asked %d times in 10 s, and shown %d", n, shown.Load())
+		}
+		asked = d.count()
+		for range 1000 {
+			judge(t, w, r, w.Check(t.Context(), 1, r))
+			time.Sleep(10 * time.Millisecond)
+		}
+		d.set(leaderboard.KeysPeriod, 8)
+		time.Sleep(100 * time.Millisecond)
+		if n := d.count() - asked; n > 210 || shown.Load() != 8 {
+			t.Errorf("asked %d times in 10 s, a period and the keys, and shown %d", n, shown.Load())
+		}
+		inUse.Store(false)
+		time.Sleep(5 * time.Second)
+		asked = d.count()
+		time.Sleep(10 * time.Second)
+		if n := d.count() - asked; n > 0 {
+			t.Errorf("asked %d times, and nobody wants to know", n)
+		}
+	})
+}

@@ -77,7 +77,7 @@ func (a *App) wireAPI() {
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
-	cfg.Keys = a.cfg.Keys
+	cfg.Keys, cfg.Keyring = a.cfg.Keys, a.keys
 	if a.cfg.OpsListen == "" {
 		cfg.Metrics = a.metrics.handler()
 	}

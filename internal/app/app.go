@@ -14,6 +14,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache"
+	"leaderboard/cache/keyring"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
@@ -44,6 +45,7 @@ type App struct {
 	reader    *cache.Reader
 	combined  *cache.Combiner
 	people    people
+	keys      *keyring.Ring
 	schema    schemaState
 	health    *readiness
 	api       *httpapi.API
@@ -67,7 +69,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 		return nil, err
 	}
 	a.wireResident()
-	a.watch = watch.New(a.store, watch.Options{MaxAge: cfg.MaxAge, OnRound: a.metrics.watchRound, OnShown: a.resident.Shown})
+	a.wireWatch()
 	a.metrics.watchAge(a.watch.Age)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {

@@ -82,6 +82,7 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 // startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() { a.watch.Run(ctx) })
+	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { a.reader.Run(ctx) })
 	a.background.Go(func() {

@@ -1,0 +1,422 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// database is a Source and a Watch over it: it shows the revision of its table every 50 ms while the ring is in use.
+type database struct {
+	ring *Ring
+
+	mu       sync.Mutex
+	keys     map[string]leaderboard.HashedKey
+	revision leaderboard.Revision
+	away     bool
+	failing  bool // statements about keys fail, those of the watch do not
+	asked    [][]string
+	rounds   int
+	used     map[string]leaderboard.Micros
+	takes    time.Duration // a statement about keys
+}
+
+var errAway = fmt.Errorf("%w: the test says so", leaderboard.ErrUnavailable)
+
+func (d *database) HashedKeys(_ context.Context, ids []string) ([]leaderboard.HashedKey, error) {
+	d.mu.Lock()
+	d.asked = append(d.asked, ids)
+	var found []leaderboard.HashedKey
+	for _, id := range ids {
+		if k, ok := d.keys[id]; ok {
+			found = append(found, k)
+		}
+	}
+	away, takes := d.away || d.failing, d.takes
+	d.mu.Unlock()
+	time.Sleep(takes)
+	if away {
+		return nil, errAway
+	}
+	return found, nil
+}
+
+func (d *database) KeysUsed(_ context.Context, at leaderboard.Micros, ids []string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.away {
+		return errAway
+	}
+	for _, id := range ids {
+		d.used[id] = at
+	}
+	return nil
+}
+
+func (d *database) Wait(context.Context, int64) error {
+	time.Sleep(time.Millisecond)
+	return d.show()
+}
+
+func (d *database) Away() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.away
+}
+
+func (d *database) show() error {
+	sent := time.Now()
+	d.mu.Lock()
+	d.rounds++
+	r, away := d.revision, d.away
+	d.mu.Unlock()
+	if away {
+		return errAway
+	}
+	d.ring.Shown(r, sent)
+	return nil
+}
+
+// set changes the table.
+func (d *database) set(change func(map[string]leaderboard.HashedKey)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(d.keys)
+	d.revision.Seq++
+	d.revision.AsOf = leaderboard.MicrosOf(time.Now())
+}
+
+func (d *database) setAway(away bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.away = away
+}
+
+// statements returns how many there were about keys.
+func (d *database) statements() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.asked)
+}
+
+// start runs a ring on a database in a bubble, where time passes when all wait.
+func start(t *testing.T) (*Ring, *database) {
+	t.Helper()
+	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}, takes: time.Millisecond}
+	d.ring = New(d, d, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { d.ring.Run(ctx) })
+	running.Go(func() {
+		for tick := time.NewTicker(50 * time.Millisecond); ; {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-tick.C:
+				if d.ring.InUse(now) {
+					_ = d.show()
+				}
+			}
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return d.ring, d
+}
+
+// add puts a key into the table and returns its hash.
+func (d *database) add(id string, change func(*leaderboard.HashedKey)) leaderboard.KeyHash {
+	k := leaderboard.HashedKey{Key: leaderboard.Key{ID: id, Scope: leaderboard.ScopeWrite}, Hash: leaderboard.HashKey("secret of " + id)}
+	if change != nil {
+		change(&k)
+	}
+	d.set(func(keys map[string]leaderboard.HashedKey) { keys[id] = k })
+	return k.Hash
+}
+
+func (r *Ring) ask(t *testing.T, id string, hash leaderboard.KeyHash, want error) *leaderboard.Key {
+	t.Helper()
+	k, err := r.Find(t.Context(), id, hash, time.Now())
+	if !errors.Is(err, want) || err == nil && k.ID != id {
+		t.Fatalf("after %v, key %s: %+v, %v, want %v", time.Since(r.began), id, k, err, want)
+	}
+	return k
+}
+
+// TestKnownKey: a key is looked up once; from then on a request with it asks nobody, and what its secret is decides.
+func TestKnownKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		d.add("over", func(k *leaderboard.HashedKey) { k.ExpiresAt = leaderboard.MicrosOf(time.Now().Add(time.Second)) })
+		r.ask(t, "k1", hash, nil)
+		r.ask(t, "over", leaderboard.HashKey("secret of over"), nil)
+		r.ask(t, "k1", leaderboard.HashKey("another"), leaderboard.ErrKeyNotFound)
+		asked := d.statements()
+		for range 100 {
+			began := time.Now()
+			r.ask(t, "k1", hash, nil)
+			if took := time.Since(began); took > 0 {
+				t.Fatalf("a known key took %v", took)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if n := d.statements(); n != asked {
+			t.Errorf("%d statements for a known key", n-asked)
+		}
+		r.ask(t, "over", leaderboard.HashKey("secret of over"), leaderboard.ErrKeyExpired)
+	})
+}
+
+// TestChangeCounts: a revoked key stops within a second, whether it was used all the while or after a pause; a new secret
+// counts, and the one before it until its overlap is over.
+func TestChangeCounts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.ask(t, "k1", hash, nil)
+		second := leaderboard.HashKey("second")
+		d.set(func(keys map[string]leaderboard.HashedKey) {
+			k := keys["k1"]
+			k.Hash, k.Previous, k.PreviousUntil = second, k.Hash, leaderboard.MicrosOf(time.Now().Add(time.Minute))
+			keys["k1"] = k
+		})
+		time.Sleep(time.Second)
+		r.ask(t, "k1", second, nil)
+		r.ask(t, "k1", hash, nil)
+		time.Sleep(time.Minute)
+		r.ask(t, "k1", second, nil)
+		r.ask(t, "k1", hash, leaderboard.ErrKeyExpired)
+
+		revoke := func(id string) {
+			d.set(func(keys map[string]leaderboard.HashedKey) {
+				k := keys[id]
+				k.RevokedAt = 1
+				keys[id] = k
+			})
+		}
+		revoke("k1")
+		revoked := time.Now()
+		for {
+			if _, err := r.Find(t.Context(), "k1", second, time.Now()); errors.Is(err, leaderboard.ErrKeyRevoked) {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(revoked); took > 100*time.Millisecond {
+			t.Errorf("a revoked key went on for %v", took)
+		}
+
+		other := d.add("k2", nil)
+		time.Sleep(time.Second)
+		r.ask(t, "k2", other, nil)
+		time.Sleep(time.Hour) // nobody asks, so nothing is watched
+		revoke("k2")
+		r.ask(t, "k2", other, leaderboard.ErrKeyRevoked)
+	})
+}
+
+// TestLookUpBesideAChange: what was read before a change is not kept after it, in whatever order the two come to be known.
+func TestLookUpBesideAChange(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		d.takes = 200 * time.Millisecond
+		go func() {
+			time.Sleep(100 * time.Millisecond) // the look-up has read, and has not answered
+			d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
+		}()
+		_, _ = r.Find(t.Context(), "k1", hash, time.Now())
+		time.Sleep(time.Second)
+		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestUnknownKeys: however many requests come with keys that there are not, statements are few, and an id is asked about
+// once; one that is made later is found.
+func TestUnknownKeys(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		var all sync.WaitGroup
+		for i := range 900 {
+			all.Go(func() { r.ask(t, fmt.Sprint("none", i%300), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound) })
+		}
+		all.Wait()
+		if n := d.statements(); n > 3 {
+			t.Errorf("%d statements for 300 ids", n)
+		}
+		asked := d.statements()
+		for i := range 300 {
+			r.ask(t, fmt.Sprint("none", i), leaderboard.KeyHash{}, leaderboard.ErrKeyNotFound)
+		}
+		if n := d.statements(); n != asked {
+			t.Errorf("%d statements for ids that are known to be of no key", n-asked)
+		}
+		hash := d.add("none7", nil)
+		time.Sleep(time.Second)
+		r.ask(t, "none7", hash, nil)
+
+		d.takes = 100 * time.Millisecond
+		var overloaded, missing int
+		var mu sync.Mutex
+		for i := range 3000 {
+			all.Go(func() {
+				_, err := r.Find(t.Context(), fmt.Sprint("other", i), leaderboard.KeyHash{}, time.Now())
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.Is(err, leaderboard.ErrOverloaded) {
+					overloaded++
+				} else if errors.Is(err, leaderboard.ErrKeyNotFound) {
+					missing++
+				}
+			})
+		}
+		all.Wait()
+		if overloaded == 0 || missing == 0 || overloaded+missing != 3000 {
+			t.Errorf("of 3000 at once %d were refused, %d looked up", overloaded, missing)
+		}
+	})
+}
+
+// TestDatabaseAway: keys that are known go on for ten minutes and no longer, others are not said to be unknown; when the
+// database is back, both are as it says.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash, other := d.add("k1", nil), d.add("k2", nil)
+		r.ask(t, "k1", hash, nil)
+		d.setAway(true)
+		for range 590 {
+			time.Sleep(time.Second)
+			r.ask(t, "k1", hash, nil)
+			r.ask(t, "k2", other, leaderboard.ErrUnavailable)
+		}
+		time.Sleep(15 * time.Second)
+		r.ask(t, "k1", hash, leaderboard.ErrUnavailable)
+		d.setAway(false)
+		r.ask(t, "k1", hash, nil)
+		r.ask(t, "k2", other, nil)
+		r.ask(t, "k3", other, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestChangeThatCannotBeRead: when the watch shows a change that cannot be read, it is read as soon as it can be.
+func TestChangeThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.ask(t, "k1", hash, nil)
+		d.mu.Lock()
+		d.failing = true
+		d.mu.Unlock()
+		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
+		time.Sleep(2 * time.Second)
+		r.ask(t, "k1", hash, nil) // nobody knows better
+		d.mu.Lock()
+		d.failing = false
+		d.mu.Unlock()
+		time.Sleep(time.Second)
+		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestRestoredTable: a table that was restored from a backup has a revision that was there before, or an older one; what is
+// known is what it says now.
+func TestRestoredTable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		d.add("k2", nil)
+		r.ask(t, "k1", hash, nil)
+		time.Sleep(time.Second)
+		d.mu.Lock()
+		d.keys = map[string]leaderboard.HashedKey{}
+		d.revision.Seq--
+		d.mu.Unlock()
+		time.Sleep(time.Second)
+		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestLastUse: the minute of the last use is written down in batches, also at the end, and not for each request.
+func TestLastUse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hashes := map[string]leaderboard.KeyHash{"k1": d.add("k1", nil), "k2": d.add("k2", nil), "k3": d.add("k3", nil)}
+		for _, id := range []string{"k1", "k2"} {
+			r.ask(t, id, hashes[id], nil)
+		}
+		minute := leaderboard.MicrosOf(time.Now().Truncate(time.Minute))
+		time.Sleep(31 * time.Second)
+		d.mu.Lock()
+		used := maps.Clone(d.used)
+		d.mu.Unlock()
+		if ids := slices.Sorted(maps.Keys(used)); !slices.Equal(ids, []string{"k1", "k2"}) || used["k1"] != minute {
+			t.Errorf("used: %v, want k1 and k2 at %s", used, minute)
+		}
+	})
+}
+
+// TestRenew: who has changed a key here finds it changed at once.
+func TestRenew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.ask(t, "k1", hash, nil)
+		d.set(func(keys map[string]leaderboard.HashedKey) { delete(keys, "k1") })
+		if err := r.Renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.ask(t, "k1", hash, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestFindAllocatesNothing holds the way of every request with a key.
+func TestFindAllocatesNothing(t *testing.T) {
+	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
+	d.ring = New(d, d, Options{Fresh: time.Hour})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { d.ring.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	hash := d.add("k1", nil)
+	d.ring.ask(t, "k1", hash, nil)
+	now := time.Now()
+	if n := testing.AllocsPerRun(1000, func() { _, _ = d.ring.Find(ctx, "k1", hash, now) }); n != 0 {
+		t.Errorf("%v allocations for a known key", n)
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
+	d.ring = New(d, d, Options{Fresh: time.Hour})
+	ctx, cancel := context.WithCancel(b.Context())
+	var running sync.WaitGroup
+	running.Go(func() { d.ring.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	hash, now := d.add("k1", nil), time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := d.ring.Find(ctx, "k1", hash, now); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
