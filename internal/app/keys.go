@@ -6,28 +6,8 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/keyring"
-	"leaderboard/cache/watch"
 	"leaderboard/store"
 )
-
-// maxWatchInterval is between two looks at the database at most, however old answers may be: a key that was revoked is to
-// stop within a second.
-const maxWatchInterval = 250 * time.Millisecond
-
-// wireWatch makes what asks the database how old answers are, and whether keys have changed, in one statement.
-func (a *App) wireWatch() {
-	a.watch = watch.New(a.store, watch.Options{
-		MaxAge: a.cfg.MaxAge, Interval: min(a.cfg.MaxAge/4, maxWatchInterval), OnRound: a.metrics.watchRound,
-		KeysInUse: func(now time.Time) bool { return a.keys.InUse(now) },
-		OnShown: func(shown map[int64]leaderboard.Revision, sent time.Time) {
-			if r, ok := shown[leaderboard.KeysPeriod]; ok {
-				a.keys.Shown(r, sent)
-			}
-			a.resident.Shown(shown)
-		},
-	})
-	a.keys = keyring.New(a.store, a.watch, keyring.Options{Log: a.log})
-}
 
 // apiKeys is the store, and has this process know at once what it has changed.
 type apiKeys struct {
