@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/testenv"
 	"leaderboard/store"
 )
 
@@ -164,4 +166,43 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 			t.Errorf("the one that can be loaded did not follow: %+v, %v", st, err)
 		}
 	})
+}
+
+// TestIndexesFollowInTurns: when there is time for two indexes only in each turn, the next turn goes on with the others:
+// each is looked at once.
+func TestIndexesFollowInTurns(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	p, through := newProxy(t, dsn)
+	s, other := open(t, through, everywhere), open(t, dsn, nil)
+	const boards = 7
+	var refs []leaderboard.PeriodRef
+	for i := range boards {
+		ref := makeBoard(t, other, fmt.Sprint("b", i), leaderboard.Rules{})
+		if _, err := s.BuildIndex(t.Context(), ref, store.IndexBuild{Reason: leaderboard.RunReasonCommand}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Submit(t.Context(), one(ref.Board, "", "m", 5)); err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, ref)
+	}
+	looks := make(chan struct{}, 1000)
+	p.watch("p.history, p.last_seq, p.committed_at", looks)
+	turns, asked := 1, 0
+	over := func() bool { asked++; return asked%3 == 0 }
+	for more := true; more && turns < 100; turns++ {
+		var err error
+		if more, err = s.SweepIndexes(t.Context(), over); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(looks) != boards || turns > 10 {
+		t.Errorf("%d indexes were looked at in %d turns, there are %d", len(looks), turns, boards)
+	}
+	for _, ref := range refs {
+		if at, _, ok := s.IndexMark(ref); !ok || at.Seq != 1 {
+			t.Errorf("the index of %s is at %d, %v", ref.Board, at.Seq, ok)
+		}
+	}
 }

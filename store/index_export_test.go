@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/read"
@@ -19,3 +21,8 @@ func (s *Store) SaveBuilds() { s.indexes.SaveOften() }
 
 // TakeScans takes all turns to scan until release is called.
 func (s *Store) TakeScans() (release func()) { return read.TakeScans(s.reader) }
+
+// SweepIndexes has the rank indexes follow the log, until over says that the time for that is over.
+func (s *Store) SweepIndexes(ctx context.Context, over func() bool) (more bool, err error) {
+	return s.indexes.Sweep(ctx, over)
+}
