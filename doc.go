@@ -4,7 +4,7 @@
 // Its files read in layers, each of which uses only those before it:
 //
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
-//	key                                     API keys: scopes, boards that they are for, their text
+//	key, quota                              API keys: scopes, boards that they are for, their text; how much may be asked for
 //	entry, labels, calendar                 what rules and entries are made of
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules

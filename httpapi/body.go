@@ -178,6 +178,16 @@ type bodyRule struct {
 	list  string // the member that is an array, "" if there is none
 	most  int    // elements of it
 	code  string // of the problem that more are, "" for codeMalformed
+
+	charge func(elements int) leaderboard.Charge // what that many count for; nil: nothing
+}
+
+// counts returns what a body counts for against quotas, before it is decoded.
+func (rule *bodyRule) counts(body []byte) leaderboard.Charge {
+	if rule.charge == nil {
+		return leaderboard.Charge{}
+	}
+	return rule.charge(elements(body))
 }
 
 // The limits of bodies in bytes.

@@ -30,6 +30,8 @@ type route struct {
 	mergePatch bool // the body may be application/merge-patch+json too
 	admitted   bool // by Config.Admit, before the body is read
 	stream     bool // the answer has no end, so it is not one of those that are served at the same time
+	writes     bool // a row at least, which counts against a quota
+	heavy      int  // units of heavy work that a request counts for
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
 }
@@ -41,12 +43,25 @@ func (rt *route) checkPolicy() {
 	}
 }
 
+// counts returns what a request counts for before anything of its body has come.
+func (rt *route) counts() (out leaderboard.Charge) {
+	if rt.ops {
+		return out
+	}
+	out[leaderboard.QuotaKindRequests], out[leaderboard.QuotaKindHeavy] = 1, rt.heavy
+	if rt.writes {
+		out[leaderboard.QuotaKindRows] = 1
+	}
+	return out
+}
+
 // shared is what all calls share.
 type shared struct {
 	logger    *slog.Logger
 	onRequest func(Answered)
 
 	keys           keyring
+	gate           quotaGate
 	intake         *intake
 	admit          func(board string, bytes int64) error
 	rejections     rejections
@@ -143,6 +158,9 @@ func (c *call) run() (err error) {
 	if err = c.authenticate(c.start); err != nil {
 		return err
 	}
+	if err = c.charge(c.route.counts()); err != nil {
+		return err
+	}
 	if !c.route.anyQuery {
 		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err != nil {
 			return err
@@ -187,12 +205,17 @@ func (c *call) authenticate(now time.Time) error {
 	}
 	key, err := c.shared.keys.find(c.r, now)
 	if err != nil {
-		return err
+		return c.shared.gate.attempt(c.r, err)
 	}
 	if key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
 	return allow(c.scope, c.route.access.needs())
+}
+
+// charge charges the caller against quotas.
+func (c *call) charge(what leaderboard.Charge) error {
+	return c.shared.gate.charge(c.w, c.r, c.key, what)
 }
 
 // letIn reads the body, unless what it asks for would be refused anyway. Who had to wait for that answer is asked again:
@@ -202,10 +225,13 @@ func (c *call) letIn() error {
 	if c.holdBack(err) {
 		err = c.admit()
 	}
+	if err == nil {
+		err = c.takeBody()
+	}
 	if err != nil {
 		return err
 	}
-	return c.takeBody()
+	return c.charge(c.route.body.counts(c.body))
 }
 
 // admit says why the request would be refused, whatever its body is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"leaderboard"
@@ -46,6 +47,10 @@ type Config struct {
 	// be read.
 	Keys    []SettingsKey
 	Keyring Keyring
+	// Quotas bound what callers do; nil: nobody does.
+	Quotas Quotas
+	// Proxies are the addresses of proxies that say where a request comes from.
+	Proxies []netip.Prefix
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Metrics serves /metrics; nil when another listener does.

@@ -28,7 +28,9 @@ type rejection struct {
 	code   string
 	detail string // "" for that of the kind
 	errors []inputError
-	run    any // of codeRunFailed: that run
+	run    any           // of codeRunFailed: that run
+	wait   time.Duration // how long to stay away; 0: what the kind says
+	quotas []string      // of codeQuota: those that are used up
 }
 
 func (r *rejection) Error() string { return r.code + ": " + r.detail }
@@ -47,6 +49,12 @@ func (r Reason) Error() string { return string(r) }
 func isRejection(err error) bool {
 	var own *rejection
 	return errors.As(err, &own)
+}
+
+// isTooMany says whether an error is that somebody has asked for too much.
+func isTooMany(err error) bool {
+	var own *rejection
+	return errors.As(err, &own) && kindOf(own.code).status == http.StatusTooManyRequests
 }
 
 // malformed makes the error of a request that is not of the documented form.
@@ -131,6 +139,7 @@ type problem struct {
 	Detail    string       `json:"detail"`
 	Errors    []inputError `json:"errors,omitempty"`
 	Run       any          `json:"run,omitempty"`
+	Quotas    []string     `json:"violated-policies,omitempty"` // as draft-ietf-httpapi-ratelimit-headers calls it
 	RequestID string       `json:"request_id"`
 }
 
@@ -161,7 +170,7 @@ func encodeProblem(err error, requestID string) (*kind, []byte) {
 	}
 	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs, RequestID: requestID}
 	if own, ok := errors.AsType[*rejection](err); ok {
-		out.Run = own.run
+		out.Run, out.Quotas = own.run, own.quotas
 	}
 	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // every string in it is legible by construction
@@ -174,6 +183,9 @@ func encodeProblem(err error, requestID string) (*kind, []byte) {
 func waitOf(err error, k *kind) time.Duration {
 	if busy, ok := errors.AsType[*leaderboard.OverloadError](err); ok && busy.Wait > 0 {
 		return busy.Wait
+	}
+	if own, ok := errors.AsType[*rejection](err); ok && own.wait > 0 {
+		return own.wait
 	}
 	return k.wait
 }

@@ -75,8 +75,8 @@ func TestTableIsComplete(t *testing.T) {
 			t.Errorf("the row of %s is incomplete or there twice", k.code)
 		}
 		seen[k.code] = true
-		if (k.status == 503) != (k.wait > 0) {
-			t.Errorf("%s: 503 and only 503 has Retry-After", k.code)
+		if (k.status == 503 || k.status == 429) != (k.wait > 0) {
+			t.Errorf("%s: 503 and 429 and nothing else has Retry-After", k.code)
 		}
 		page := string(e.get(noKey, k.typ()).want(200).body)
 		if !strings.Contains(page, "<h1>") || !strings.Contains(page, strconv.Itoa(k.status)) {

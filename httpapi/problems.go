@@ -26,6 +26,8 @@ const (
 	codeNoPeriod     = "period-not-found"
 	codeRunFailed    = "run-failed"
 	codePrecondition = "precondition-failed"
+	codeQuota        = "quota-exceeded"
+	codeAttempts     = "too-many-attempts"
 )
 
 // kind is one row of the table: a sort of problem and the errors that mean it.
@@ -297,6 +299,18 @@ var kinds = []kind{
 		title:  "The key is not valid",
 		detail: "What is said of the key is not valid.",
 		help:   "Correct what the member errors points at.",
+	},
+	{
+		code: codeQuota, status: 429, wait: time.Second,
+		title:  "A quota is used up",
+		detail: "Whoever asks has used up a quota.",
+		help:   "Try again after the time in Retry-After; RateLimit-Policy shows how much may be done in how many seconds. An admin gives a key another quota.",
+	},
+	{
+		code: codeAttempts, status: 429, wait: 10 * time.Second,
+		title:  "Too many requests with a key that is not good",
+		detail: "Too many requests from this address had a key that is not known, has expired or was revoked.",
+		help:   "Correct the key. Requests with a good key go on being served.",
 	},
 	{
 		code: codeClientGone, status: 499,

@@ -48,7 +48,7 @@ func (r *rejections) take(bytes int64) time.Duration {
 // holdBack makes a request that is refused because there is too much to do wait for the answer, once, if there are many
 // of them. It says whether it did, and the client is still there.
 func (c *call) holdBack(err error) bool {
-	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) {
+	if c.heldBack || !errors.Is(err, leaderboard.ErrOverloaded) && !isTooMany(err) {
 		return false
 	}
 	c.heldBack = true

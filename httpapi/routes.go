@@ -57,23 +57,23 @@ func combined(more ...string) []string {
 // routes returns the table. Each says who may use it.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
-	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit}
-	friends := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxFriends, code: leaderboard.CodeTooManyFriends}
+	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit, charge: rowsOf}
+	friends := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxFriends, code: leaderboard.CodeTooManyFriends, charge: rowsOf}
 	table := []route{
-		{pattern: get("/v1/boards"), access: accessReaders, params: []string{"labels", "limit", "cursor"}, handle: h.boards.list},
+		{pattern: get("/v1/boards"), access: accessReaders, params: []string{"labels", "limit", "cursor"}, heavy: 1, handle: h.boards.list},
 		{pattern: get("/v1/boards/{board}"), access: accessReaders, handle: h.boards.get},
-		{pattern: put("/v1/boards/{board}"), access: accessAdmins, body: bodyRule{limit: anyBody}, handle: h.boards.put},
-		{pattern: patch("/v1/boards/{board}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, handle: h.boards.patch},
-		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, handle: h.boards.delete},
+		{pattern: put("/v1/boards/{board}"), access: accessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.put},
+		{pattern: patch("/v1/boards/{board}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
+		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: accessWriters, body: entries, admitted: true, handle: h.scores.submitToBoards},
-		{pattern: remove("/v1/boards/{board}/members/{member}"), access: accessAdmins, params: []string{"window", "period", "reopen"}, handle: h.scores.remove},
+		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, writes: true, handle: h.scores.submit},
+		{pattern: post("/v1/scores"), access: accessWriters, body: entries, admitted: true, writes: true, handle: h.scores.submitToBoards},
+		{pattern: remove("/v1/boards/{board}/members/{member}"), access: accessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
 
-		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, handle: h.hidden.hide},
-		{pattern: remove("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, handle: h.hidden.restore},
-		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, handle: h.hidden.hide},
-		{pattern: remove("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, handle: h.hidden.restore},
+		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
+		{pattern: remove("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
+		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
+		{pattern: remove("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
 		{pattern: get("/v1/hidden"), access: accessAdmins, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
 		{pattern: get("/v1/hidden/log"), access: accessAdmins, params: []string{"member", "limit", "cursor"}, handle: h.hidden.listLog},
 
@@ -82,30 +82,30 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: accessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: accessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
-		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit}, handle: h.reader.ranks},
+		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit, charge: lookUpsOf}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: accessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
-		{pattern: get("/v1/boards/{board}/distribution"), access: accessReaders, params: common("buckets"), handle: fresh(h.reader.distribution)},
+		{pattern: get("/v1/boards/{board}/distribution"), access: accessReaders, params: common("buckets"), heavy: 1, handle: fresh(h.reader.distribution)},
 		{pattern: get("/v1/boards/{board}/periods"), access: accessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
 
-		{pattern: get("/v1/boards/{board}/sources"), access: accessReaders, handle: h.runs.sources},
-		{pattern: get("/v1/rankings/top"), access: accessReaders, params: combined("limit", "offset", "cursor"), handle: h.combined.top},
-		{pattern: get("/v1/rankings/members/{member}"), access: accessReaders, params: combined(), handle: h.combined.member},
-		{pattern: get("/v1/rankings/members/{member}/around"), access: accessReaders, params: combined("before", "after"), handle: h.combined.around},
+		{pattern: get("/v1/boards/{board}/sources"), access: accessReaders, heavy: 1, handle: h.runs.sources},
+		{pattern: get("/v1/rankings/top"), access: accessReaders, params: combined("limit", "offset", "cursor"), heavy: 2, handle: h.combined.top},
+		{pattern: get("/v1/rankings/members/{member}"), access: accessReaders, params: combined(), heavy: 2, handle: h.combined.member},
+		{pattern: get("/v1/rankings/members/{member}/around"), access: accessReaders, params: combined("before", "after"), heavy: 2, handle: h.combined.around},
 
-		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, handle: h.runs.rebuild},
-		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, handle: h.runs.verify},
-		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, handle: fresh(h.exports.export)},
+		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
+		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
+		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
 		{pattern: get("/v1/runs"), access: accessAdmins, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, handle: h.runs.get},
 
 		{pattern: get("/v1/members/{member}"), access: accessHolders, handle: h.members.get},
-		{pattern: put("/v1/members/{member}"), access: accessWriters, body: bodyRule{limit: anyBody}, handle: h.members.put},
-		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, handle: h.members.patch},
-		{pattern: remove("/v1/members/{member}"), access: accessAdmins, handle: h.members.erase},
+		{pattern: put("/v1/members/{member}"), access: accessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
+		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
+		{pattern: remove("/v1/members/{member}"), access: accessAdmins, writes: true, heavy: 10, handle: h.members.erase},
 		{pattern: get("/v1/members/{member}/friends"), access: accessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
-		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: friends, handle: h.friends.put},
-		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: friends, handle: h.friends.add},
-		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: accessWriters, handle: h.friends.remove},
+		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.put},
+		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.add},
+		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: accessWriters, writes: true, handle: h.friends.remove},
 
 		{pattern: get("/livez"), access: accessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},

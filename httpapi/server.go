@@ -143,9 +143,6 @@ func (d *doors) bounded(from netip.Addr) bool {
 	return true
 }
 
-// sharedBits of an IPv6 address are those of a network, which usually is one client.
-const sharedBits = 64
-
 // addressOf returns what PerAddress counts a connection for.
 func addressOf(tcp *net.TCPConn) netip.Addr {
 	remote, ok := tcp.RemoteAddr().(*net.TCPAddr)
@@ -153,17 +150,6 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 		return netip.Addr{}
 	}
 	return clientOf(remote.AddrPort().Addr())
-}
-
-func clientOf(a netip.Addr) netip.Addr {
-	if a = a.Unmap().WithZone(""); a.Is4() || a.IsLoopback() {
-		return a
-	}
-	network, err := a.Prefix(sharedBits)
-	if err != nil { // it is no address
-		return a
-	}
-	return network.Addr()
 }
 
 // conn is a connection that was let in.
@@ -256,7 +242,7 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring),
+			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues(),
 		},

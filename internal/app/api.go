@@ -15,6 +15,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
+	"leaderboard/quota"
 	"leaderboard/rank"
 	"leaderboard/store"
 )
@@ -65,6 +66,18 @@ func (a *App) onBreaker(open bool) {
 	}
 }
 
+// wireQuotas makes what bounds what callers do.
+func (a *App) wireQuotas() {
+	a.quotas = &quotas{
+		Quotas:  quota.New(quota.Options{Redis: a.behind, Servers: a.cfg.Servers, OnLease: a.metrics.lease}),
+		keys:    a.cfg.KeyQuota,
+		refused: a.metrics.quotaRefused,
+	}
+	if a.cfg.TrustedProxies.Given { // otherwise all clients of a proxy have its address
+		a.quotas.addresses = a.cfg.AddressQuota
+	}
+}
+
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
@@ -77,7 +90,7 @@ func (a *App) wireAPI() {
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
-	cfg.Keys, cfg.Keyring = a.cfg.Keys, a.keys
+	cfg.Keys, cfg.Keyring, cfg.Quotas, cfg.Proxies = a.cfg.Keys, a.keys, a.quotas, a.cfg.TrustedProxies.Networks
 	if a.cfg.OpsListen == "" {
 		cfg.Metrics = a.metrics.handler()
 	}

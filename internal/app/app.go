@@ -46,6 +46,7 @@ type App struct {
 	combined  *cache.Combiner
 	people    people
 	keys      *keyring.Ring
+	quotas    *quotas
 	schema    schemaState
 	health    *readiness
 	api       *httpapi.API
@@ -83,6 +84,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.wireReader()
 	a.combined = cache.NewCombiner(a.reader, a.store)
 	a.wireHealth()
+	a.wireQuotas()
 	a.wireAPI()
 	return a, nil
 }

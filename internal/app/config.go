@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"leaderboard"
 	"leaderboard/httpapi"
 )
 
@@ -22,10 +23,14 @@ type Config struct {
 	MaxConnectionsPerAddress int
 	TrustedProxies           TrustedProxies
 	Keys                     []httpapi.SettingsKey
-	DrainDelay               time.Duration // how long /readyz says 503 before the listener closes at shutdown
-	ShutdownTimeout          time.Duration // for the requests under way at shutdown
-	Migrate                  bool          // bring the schema up to date at the start, waiting for MySQL if it is away
-	Fault                    Fault
+	KeyQuota                 leaderboard.Rates // of a key that has none of its own
+	// AddressQuota is that of who comes without a key, by address. It needs TrustedProxies to be given.
+	AddressQuota    leaderboard.Rates
+	Servers         int           // that share the quotas when Redis does not answer
+	DrainDelay      time.Duration // how long /readyz says 503 before the listener closes at shutdown
+	ShutdownTimeout time.Duration // for the requests under way at shutdown
+	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away
+	Fault           Fault
 
 	BatchRows int           // entries that one transaction commits at most
 	WriteWait time.Duration // how long a write may wait until it is sent
@@ -60,6 +65,7 @@ func (Config) String() string { return "the configuration" }
 func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
+		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",

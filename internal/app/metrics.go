@@ -48,6 +48,8 @@ type metrics struct {
 
 	derivedSteps *prometheus.HistogramVec
 	derivedRows  prometheus.Counter
+
+	quotas quotaMetrics
 }
 
 func newMetrics() *metrics {
@@ -60,6 +62,7 @@ func newMetrics() *metrics {
 	m.newResident()
 	m.newRefreshes()
 	m.newDerived()
+	m.newQuotas()
 	return m
 }
 

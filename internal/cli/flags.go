@@ -181,6 +181,17 @@ func optional[T any](f *checked[T], at **T) *checked[T] {
 	return f
 }
 
+// rate makes a flag that takes so much a second.
+func rate(s setting, at *float64) *checked[float64] {
+	return newChecked(s, at, func(v string) (float64, error) {
+		f, err := strconv.ParseFloat(v, 64)
+		if err != nil || !(f == 0 || f >= 0.001 && f <= 1e9) {
+			return 0, fmt.Errorf("want 0 or a number from 0.001 to 1000000000, not %q", v)
+		}
+		return f, nil
+	})
+}
+
 // duration makes a flag that takes a duration.
 func duration(s setting, at *time.Duration, least time.Duration) *checked[time.Duration] {
 	return newChecked(s, at, func(v string) (time.Duration, error) {

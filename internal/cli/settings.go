@@ -25,7 +25,7 @@ import (
 // serverFlags returns the settings of a process that serves.
 func (p *program) serverFlags(cfg *app.Config) []cli.Flag {
 	return slices.Concat(
-		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.loggingFlags(cfg),
+		p.mysqlFlags(cfg), []cli.Flag{p.redisFlag(cfg)}, p.servingFlags(cfg), p.quotaFlags(cfg), p.writingFlags(cfg), p.readingFlags(cfg), p.loggingFlags(cfg),
 	)
 }
 
@@ -62,6 +62,18 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		p.keysFlag(cfg),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
 		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
+	}
+}
+
+func (p *program) quotaFlags(cfg *app.Config) []cli.Flag {
+	return []cli.Flag{
+		rate(p.setting("key-requests", "requests a second that a key may make which has no quota of its own, on all servers together; 0: any number"), &cfg.KeyQuota.Requests),
+		rate(p.setting("key-rows", "entries, friends and profiles a second that it may write; 0: any number"), &cfg.KeyQuota.Rows),
+		rate(p.setting("key-heavy", "units of heavy work a second that it may ask for; 0: any number"), &cfg.KeyQuota.Heavy),
+		rate(p.setting("address-requests", "requests a second without a key from one IPv4 address or one /64 of IPv6, other than this machine's, "+
+			"once --trusted-proxies is given; 0: any number"), &cfg.AddressQuota.Requests),
+		rate(p.setting("address-heavy", "units of heavy work a second that they may ask for; 0: any number"), &cfg.AddressQuota.Heavy),
+		whole(p.setting("servers", "servers that share the quotas: without Redis each lets through its part"), &cfg.Servers, 1, 10_000),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"leaderboard"
 	"leaderboard/internal/app"
 )
 
@@ -51,6 +52,7 @@ func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
@@ -216,6 +218,7 @@ func TestPrecedence(t *testing.T) {
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
 			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 			LogFormat: "text", LogLevel: "info",
 		}},
 		"variables": {map[string]string{"LEADERBOARD_LISTEN": ":1", "LEADERBOARD_MAX_AGE": "1s", "LEADERBOARD_MIGRATE": "true"}, nil, changed(func(c *app.Config) {
@@ -254,6 +257,8 @@ func TestBadValues(t *testing.T) {
 		"max-age":         {"0", "-1s", "soon", "5", "19ms"},
 		"resident-memory": {"-1", "much", "1.5GiB", "1TiB", "9999999999GiB", "12 MiB"},
 		"mysql-max-conns": {"0", "15", "many", "1.5", "99999999999999999999"},
+		"key-rows":        {"-1", "many", "0.0001", "2e9", "NaN"},
+		"servers":         {"0", "1.5"},
 		"log":             {"xml", "TEXT"},
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},

@@ -1,0 +1,47 @@
+package httpapi
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// sharedBits of an IPv6 address are those of a network, which usually is one client.
+const sharedBits = 64
+
+// clientOf returns what an address counts for: itself, or its network.
+func clientOf(a netip.Addr) netip.Addr {
+	if a = a.Unmap().WithZone(""); a.Is4() || a.IsLoopback() {
+		return a
+	}
+	network, err := a.Prefix(sharedBits)
+	if err != nil { // it is no address
+		return a
+	}
+	return network.Addr()
+}
+
+// trusted says whether an address is one of the proxies.
+func trusted(proxies []netip.Prefix, a netip.Addr) bool {
+	for _, network := range proxies {
+		if network.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// forwarded returns the last address in the fields that is not one of the proxies: each has appended who asked it, and
+// what stands before that may be anything.
+func forwarded(fields []string, proxies []netip.Prefix) netip.Addr {
+	for i := len(fields) - 1; i >= 0; i-- {
+		for rest := fields[i]; rest != ""; {
+			cut := strings.LastIndexByte(rest, ',')
+			a, err := netip.ParseAddr(strings.TrimSpace(rest[cut+1:]))
+			if a = a.Unmap().WithZone(""); err != nil || !trusted(proxies, a) {
+				return a
+			}
+			rest = rest[:max(0, cut)]
+		}
+	}
+	return netip.Addr{}
+}

@@ -1,0 +1,143 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"leaderboard"
+)
+
+// Quotas bound how much each caller does. Its methods never block, cost next to nothing, and may be called concurrently.
+type Quotas interface {
+	// Charge takes what a request counts for from what a caller may do: the holder of a key, or who came without one (nil)
+	// from an address. All of it is taken, or none.
+	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
+	// Attempt charges an address for a request with a key that is not good.
+	Attempt(from netip.Addr) leaderboard.Allowance
+}
+
+// heavyMembers is how many members of one question are a unit of heavy work.
+const heavyMembers = 100
+
+// rowsOf is what a list of rows that are written counts for; the first was charged before it came.
+func rowsOf(n int) leaderboard.Charge {
+	return leaderboard.Charge{leaderboard.QuotaKindRows: max(0, n-1)}
+}
+
+// lookUpsOf is what a list of members that are looked up counts for.
+func lookUpsOf(n int) leaderboard.Charge {
+	return leaderboard.Charge{leaderboard.QuotaKindHeavy: n / heavyMembers}
+}
+
+// quotaGate charges requests.
+type quotaGate struct {
+	quotas  Quotas // nil: nobody is charged
+	proxies []netip.Prefix
+}
+
+// charge charges the holder of a key, or who came without one (nil); the header of w says what is left.
+func (g *quotaGate) charge(w http.ResponseWriter, r *http.Request, key *leaderboard.Key, c leaderboard.Charge) error {
+	if g.quotas == nil || c == (leaderboard.Charge{}) {
+		return nil
+	}
+	var from netip.Addr
+	if key == nil {
+		if from = g.client(r); !from.IsValid() {
+			return nil
+		}
+	}
+	a := g.quotas.Charge(key, from, c)
+	if a.Refused || key != nil {
+		tellQuota(w.Header(), &a)
+	}
+	if !a.Refused {
+		return nil
+	}
+	detail := "The quota of this key for " + a.Kind.String() + " is used up."
+	if key == nil {
+		detail = "The quota of this address for " + a.Kind.String() + " is used up; with a key there is more."
+	}
+	return &rejection{code: codeQuota, detail: detail, wait: a.Wait, quotas: []string{a.Kind.String()}}
+}
+
+// attempt makes of a key that is not good what it is answered with: err, or that there were too many of them.
+func (g *quotaGate) attempt(r *http.Request, err error) error {
+	if g.quotas == nil || !isRejection(err) {
+		return err
+	}
+	from := g.client(r)
+	if !from.IsValid() {
+		return err
+	}
+	if a := g.quotas.Attempt(from); a.Refused {
+		return &rejection{code: codeAttempts, wait: a.Wait}
+	}
+	return err
+}
+
+// client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of
+// the trusted proxies says where it came from. It is not valid for this machine, and where a proxy says nothing.
+func (g *quotaGate) client(r *http.Request) netip.Addr {
+	remote, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	from := remote.Addr().Unmap()
+	if trusted(g.proxies, from) {
+		from = forwarded(r.Header["X-Forwarded-For"], g.proxies)
+	}
+	if !from.IsValid() || from.IsLoopback() {
+		return netip.Addr{}
+	}
+	return clientOf(from)
+}
+
+// tellQuota sets the fields of draft-ietf-httpapi-ratelimit-headers: each quota as what can be done at once and in how
+// many seconds it comes back, and what is left of it.
+func tellQuota(h http.Header, a *leaderboard.Allowance) {
+	var room [256]byte
+	b := room[:0]
+	for kind, limit := range a.Limits {
+		if limit.Most == 0 {
+			continue
+		}
+		b = appendQuota(b, leaderboard.QuotaKind(kind), ";q=", limit.Most)
+		b = strconv.AppendInt(append(b, ";w="...), int64(leaderboard.QuotaWindow/time.Second), 10)
+		if leaderboard.QuotaKind(kind) != leaderboard.QuotaKindRequests {
+			b = append(append(append(b, `;qu="`...), leaderboard.QuotaKind(kind).String()...), '"')
+		}
+	}
+	policy := len(b)
+	if policy == 0 {
+		return
+	}
+	for kind, limit := range a.Limits {
+		if limit.Most == 0 {
+			continue
+		}
+		rest := b[policy:]
+		rest = appendQuota(rest, leaderboard.QuotaKind(kind), ";r=", limit.Left)
+		if a.Refused && a.Kind == leaderboard.QuotaKind(kind) {
+			rest = strconv.AppendInt(append(rest, ";t="...), wholeSeconds(a.Wait), 10)
+		}
+		b = append(b[:policy], rest...)
+	}
+	text := string(b)
+	values := [...]string{text[:policy], text[policy:]}
+	h["Ratelimit-Policy"] = values[0:1:1]
+	h["Ratelimit"] = values[1:2:2]
+}
+
+// appendQuota appends an item of a list: a quota and its first parameter.
+func appendQuota(b []byte, kind leaderboard.QuotaKind, parameter string, value int64) []byte {
+	if len(b) > 0 {
+		b = append(b, ", "...)
+	}
+	b = append(append(append(b, '"'), kind.String()...), '"')
+	return strconv.AppendInt(append(b, parameter...), value, 10)
+}
+
+// wholeSeconds rounds up.
+func wholeSeconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }

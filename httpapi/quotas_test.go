@@ -1,0 +1,301 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+)
+
+// charges are Quotas that write down who is charged for what. Who has more than the quotas is refused.
+type charges struct {
+	most     leaderboard.Charge
+	who      []string
+	charged  leaderboard.Charge
+	attempts int
+}
+
+// Charge implements Quotas.
+func (q *charges) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
+	who := from.String()
+	if key != nil {
+		who = key.ID
+	}
+	q.who = append(q.who, who)
+	for kind, n := range c {
+		if q.most[kind] == 0 {
+			continue
+		}
+		if q.charged[kind]+n > q.most[kind] {
+			out.Refused, out.Kind, out.Wait = true, leaderboard.QuotaKind(kind), 7*time.Second
+		}
+		out.Limits[kind] = leaderboard.QuotaLimit{Most: int64(q.most[kind]), Left: int64(max(0, q.most[kind]-q.charged[kind]-n))}
+	}
+	if !out.Refused {
+		for kind, n := range c {
+			q.charged[kind] += n
+		}
+	}
+	return out
+}
+
+// Attempt implements Quotas.
+func (q *charges) Attempt(netip.Addr) leaderboard.Allowance {
+	q.attempts++
+	return leaderboard.Allowance{Refused: q.attempts > 3, Wait: 20 * time.Second}
+}
+
+func withCharges(q *charges, proxies ...string) func(*Config) {
+	return func(cfg *Config) {
+		cfg.Quotas = q
+		for _, p := range proxies {
+			cfg.Proxies = append(cfg.Proxies, netip.MustParsePrefix(p))
+		}
+	}
+}
+
+// TestQuotaExceeded: a 429 is a problem that says which quota, and when to come back; nothing was done.
+func TestQuotaExceeded(t *testing.T) {
+	t.Parallel()
+	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100, leaderboard.QuotaKindRows: 5}}
+	e := newEnv(t, withCharges(q))
+	e.board("b", leaderboard.Rules{})
+	body := func(n int) string {
+		return `{"entries":[` + strings.TrimSuffix(strings.Repeat(`{"member":"m","score":1,"fields":{"a":1,"b":[2,3]}},`, n), ",") + `]}`
+	}
+	if got := e.post(writeKey, "/v1/boards/b/scores", body(3)); got.header.Get("RateLimit-Policy") != `"requests";q=100;w=5, "rows";q=5;w=5;qu="rows"` || got.header.Get("RateLimit") != `"requests";r=99, "rows";r=2` {
+		t.Errorf("%s / %s", got.header.Get("RateLimit-Policy"), got.header.Get("RateLimit"))
+	}
+	before := e.fake.writes
+	got := e.post(writeKey, "/v1/boards/b/scores", body(4))
+	if p := got.wantProblem(http.StatusTooManyRequests, codeQuota); !slices.Equal(p.Quotas, []string{"rows"}) {
+		t.Errorf("%v", p.Quotas)
+	}
+	if got.header.Get("RateLimit") != `"requests";r=98, "rows";r=0;t=7` {
+		t.Errorf("RateLimit: %s", got.header.Get("RateLimit"))
+	}
+	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 7 || after > 11 {
+		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
+	}
+	if e.fake.writes != before {
+		t.Error("it was submitted")
+	}
+}
+
+// TestChargedFor: what each route counts for.
+func TestChargedFor(t *testing.T) {
+	t.Parallel()
+	members := func(n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf(`"m%d"`, i)
+		}
+		return strings.Join(list, ",")
+	}
+	for _, c := range []struct {
+		method, path, body    string
+		requests, rows, heavy int
+	}{
+		{"GET", "/v1/boards/b/top", "", 1, 0, 0},
+		{"GET", "/v1/boards/b/distribution", "", 1, 0, 1},
+		{"POST", "/v1/boards/b/ranks", `{"members":[` + members(99) + `]}`, 1, 0, 0},
+		{"POST", "/v1/boards/b/ranks", `{"members":[` + members(1000) + `]}`, 1, 0, 10},
+		{"GET", "/v1/rankings/top?boards=b", "", 1, 0, 2},
+		{"GET", "/v1/boards/b/export", "", 1, 0, 10},
+		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`, 1, 1, 0},
+		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1},{"member":"b","score":1},{"member":"c","score":1}]}`, 1, 3, 0},
+		{"POST", "/v1/scores", `{"entries":[{"board":"b","member":"a","score":1},{"board":"b","member":"b","score":1}]}`, 1, 2, 0},
+		{"PUT", "/v1/members/m/friends", `{"members":["a","b","c"]}`, 1, 3, 0},
+		{"PUT", "/v1/members/m", `{"display_name":"M"}`, 1, 1, 0},
+		{"GET", "/livez", "", 0, 0, 0},
+		{"GET", "/nowhere", "", 0, 0, 0},
+	} {
+		q := &charges{}
+		e := newEnv(t, withCharges(q))
+		e.board("b", leaderboard.Rules{})
+		e.do(ask{method: c.method, path: c.path, body: c.body, key: adminKey})
+		want := leaderboard.Charge{c.requests, c.rows, c.heavy}
+		if q.charged != want {
+			t.Errorf("%s %s %s: charged %v, want %v", c.method, c.path, clip(c.body), q.charged, want)
+		}
+	}
+}
+
+// TestChargedWhom: who has a key is charged for it, everybody else by the address, which is that of the connection or
+// what trusted proxies say. This machine is not charged, nor a proxy for itself.
+func TestChargedWhom(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key, remote string
+		forwarded   []string
+		want        string // "": nobody
+	}{
+		"a key":                          {readKey, "192.0.2.1:5", nil, "env:read"},
+		"a key on this machine":          {readKey, "127.0.0.1:5", nil, "env:read"},
+		"IPv4":                           {noKey, "192.0.2.1:5", nil, "192.0.2.1"},
+		"IPv4 in IPv6":                   {noKey, "[::ffff:192.0.2.1]:5", nil, "192.0.2.1"},
+		"IPv6":                           {noKey, "[2001:db8:1:2:3:4:5:6]:5", nil, "2001:db8:1:2::"},
+		"this machine":                   {noKey, "127.0.0.1:5", nil, ""},
+		"this machine by IPv6":           {noKey, "[::1]:5", nil, ""},
+		"no address":                     {noKey, "@", nil, ""},
+		"whoever says so":                {noKey, "192.0.2.1:5", []string{"198.51.100.7"}, "192.0.2.1"},
+		"through a proxy":                {noKey, "10.0.0.1:5", []string{"198.51.100.7"}, "198.51.100.7"},
+		"through two":                    {noKey, "10.0.0.1:5", []string{"198.51.100.7, 10.0.0.2"}, "198.51.100.7"},
+		"through two that add fields":    {noKey, "10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
+		"through a proxy, and lies":      {noKey, "10.0.0.1:5", []string{"203.0.113.1, 127.0.0.1, 2001:db8:1:2:3::1"}, "2001:db8:1:2::"},
+		"a proxy for itself":             {noKey, "10.0.0.1:5", nil, ""},
+		"a proxy that does not say who":  {noKey, "10.0.0.1:5", []string{"203.0.113.1, unknown"}, ""},
+		"this machine through a proxy":   {noKey, "10.0.0.1:5", []string{"127.0.0.1"}, ""},
+		"a proxy that says it is itself": {noKey, "10.0.0.1:5", []string{"10.0.0.1"}, ""},
+	} {
+		q := &charges{}
+		e := newEnv(t, withCharges(q, "10.0.0.0/8"))
+		e.board("b", leaderboard.Rules{})
+		r := ask{method: http.MethodGet, path: "/v1/boards/b/top", key: c.key}.request()
+		r.RemoteAddr, r.Header["X-Forwarded-For"] = c.remote, c.forwarded
+		e.api.ServeHTTP(httptest.NewRecorder(), r)
+		if got := strings.Join(q.who, " "); got != c.want {
+			t.Errorf("%s: %q was charged, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestQuotaOfAnAddress: answers without a key say nothing of quotas until there is no more.
+func TestQuotaOfAnAddress(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, withCharges(&charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 1}}))
+	e.board("b", leaderboard.Rules{})
+	if got := e.get(noKey, "/v1/boards/b/top").want(http.StatusOK); got.header.Get("RateLimit") != "" || got.header.Get("RateLimit-Policy") != "" {
+		t.Errorf("%v", got.header)
+	}
+	got := e.get(noKey, "/v1/boards/b/top")
+	got.wantProblem(http.StatusTooManyRequests, codeQuota)
+	if got.header.Get("RateLimit") != `"requests";r=0;t=7` {
+		t.Errorf("%v", got.header)
+	}
+}
+
+// TestFailedAttempts: after so many keys that are not good an address is told to wait, and a good key is served.
+func TestFailedAttempts(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, withCharges(&charges{}))
+	e.board("b", leaderboard.Rules{})
+	for range 3 {
+		e.get("guess", "/v1/boards/b/top").wantProblem(http.StatusUnauthorized, codeUnauthorized)
+	}
+	for range 10 {
+		e.get(noKey, "/v1/members/m").wantProblem(http.StatusUnauthorized, codeUnauthorized) // no key is no attempt
+		e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
+	}
+	got := e.get("guess", "/v1/boards/b/top")
+	got.wantProblem(http.StatusTooManyRequests, codeAttempts)
+	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 20 {
+		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
+	}
+	e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
+}
+
+// TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
+// nobody else waits.
+func TestQuotaAnswersTakeAShare(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := &charges{}
+		e := newEnv(t, withCharges(q))
+		e.board("b", leaderboard.Rules{})
+		took := func() time.Duration {
+			start := time.Now()
+			e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`)
+			return time.Since(start)
+		}
+		e.api.shared.rejections.next = time.Now().Add(300 * time.Millisecond)
+		if d := took(); d != 0 {
+			t.Errorf("an answer took %s", d)
+		}
+		q.most[leaderboard.QuotaKindRequests] = 1
+		if d := took(); d != 300*time.Millisecond {
+			t.Errorf("a refused one took %s", d)
+		}
+	})
+}
+
+// TestElements: the elements of a list are counted as decoding would.
+func TestElements(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{
+		`{}`: 0, `{"entries":[]}`: 0, `{"entries": [ ] }`: 0, `{"entries":[1]}`: 1, `{"entries":[{}]}`: 1, `{"entries":["a","b"]}`: 2,
+		`{"entries":[{"member":"a,b]}\"","fields":{"x":1,"y":2}},{"member":"\\","score":[1,2,3]}]}`: 2,
+		`{"a":[{},{}],"b":["x"]}`:            3,
+		`{"entries":[{"member":"}","x":1`:    0,
+		`{"entries":[{"member":"a"},"\`:      1,
+		`]]]]`:                               0,
+		"{\"entries\":[\n{},\n\t{},\n{}\n]}": 3,
+	} {
+		if got := elements([]byte(body)); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
+	}
+}
+
+// FuzzElements: of what the API would decode, the count is that of the list.
+func FuzzElements(f *testing.F) {
+	f.Add(`{"entries":[{"member":"a","score":1},{"member":"b"}]}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		got := elements([]byte(body))
+		var of struct{ Entries []map[string]any }
+		var names map[string]json.RawMessage
+		if json.Unmarshal([]byte(body), &of) != nil || json.Unmarshal([]byte(body), &names) != nil || len(names) != 1 || of.Entries == nil || strings.Count(body, `"`) < 2 {
+			return
+		}
+		if strings.Count(strings.ToLower(body), "entries") == 1 && got != len(of.Entries) {
+			t.Errorf("%d, want %d", got, len(of.Entries))
+		}
+	})
+}
+
+// TestDocumentHasTheQuotas: every route that is charged says that it may answer 429.
+func TestDocumentHasTheQuotas(t *testing.T) {
+	doc, _ := document()
+	for _, rt := range (&handlers{}).routes(true) {
+		if op := doc.Paths.Value(rt.path).GetOperation(rt.method); !rt.ops && op.Responses.Value("429") == nil {
+			t.Errorf("%s %s: openapi.yaml has no answer 429", rt.method, rt.path)
+		}
+	}
+}
+
+// TestQuotaFieldsAllocate: the fields cost two allocations, and none without a key.
+func TestQuotaFieldsAllocate(t *testing.T) {
+	q := &charges{most: leaderboard.Charge{1 << 40, 1 << 40, 1 << 40}}
+	allocs := func(change func(*Config), key string) float64 {
+		f := newFixed()
+		cfg := Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeRead, readKey}}}
+		change(&cfg)
+		api, r := New(cfg), ask{method: http.MethodGet, path: "/v1/boards/demo/top", key: key}.request()
+		r.Body = http.NoBody
+		return testing.AllocsPerRun(200, func() {
+			q.who = q.who[:0]
+			api.ServeHTTP(discard{http.Header{}}, r)
+		})
+	}
+	without := allocs(func(*Config) {}, readKey)
+	if with := allocs(withCharges(q), readKey); with-without > 3 { // the header fields make their map grow
+		t.Errorf("%v allocations with a quota, %v without", with, without)
+	}
+	r := ask{method: http.MethodGet, path: "/v1/boards/demo/top"}.request()
+	without = allocs(func(*Config) {}, noKey)
+	if with := allocs(func(cfg *Config) {
+		withCharges(q)(cfg)
+		cfg.Proxies = []netip.Prefix{netip.MustParsePrefix(strings.Split(r.RemoteAddr, ":")[0] + "/32")}
+	}, noKey); with != without {
+		t.Errorf("%v allocations with quotas, %v without", with, without)
+	}
+}

@@ -1,0 +1,31 @@
+package app
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"leaderboard"
+)
+
+// quotaMetrics count what quotas refuse, and how they are leased.
+type quotaMetrics struct {
+	refused [leaderboard.QuotaKinds]prometheus.Counter
+	leases  map[bool]prometheus.Counter // by whether it was answered
+}
+
+func (m *metrics) newQuotas() {
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_quota_refused_total", Help: "Requests refused because a quota was used up.",
+	}, []string{"quota"})
+	for kind := range leaderboard.QuotaKinds {
+		m.quotas.refused[kind] = refused.WithLabelValues(kind.String())
+	}
+	leases := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "leaderboard_quota_leases_total", Help: "Leases of quotas that Redis was asked for, by how that ended.",
+	}, []string{"result"})
+	m.quotas.leases = map[bool]prometheus.Counter{true: leases.WithLabelValues("ok"), false: leases.WithLabelValues("error")}
+	m.registry.MustRegister(refused, leases)
+}
+
+func (m *metrics) quotaRefused(kind leaderboard.QuotaKind) { m.quotas.refused[kind].Inc() }
+
+func (m *metrics) lease(err error) { m.quotas.leases[err == nil].Inc() }

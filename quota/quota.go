@@ -1,0 +1,146 @@
+package quota
+
+import (
+	"cmp"
+	"crypto/rand"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+)
+
+// Options adjust Quotas.
+type Options struct {
+	Redis   redis.UniversalClient // nil: there is none
+	Prefix  string                // of every key, "lb:" when empty
+	Servers int                   // that share the quotas when Redis does not answer, 1 when 0
+	Process string                // by which Redis knows this process, random when empty
+	Callers int                   // that are remembered at least, of each sort, 10,000 when 0
+	OnLease func(error)           // is told how a lease ended. It must not block; may be nil
+	Now     func() time.Time      // time.Now when nil
+}
+
+const (
+	// attemptRate and attemptBurst are how many requests with a bad key one address may make.
+	attemptRate  = 1
+	attemptBurst = 30
+)
+
+// Quotas know what callers have left. All methods may be called concurrently, and none waits for anything but a moment's
+// lock.
+type Quotas struct {
+	opts   Options
+	leaser *leaser
+
+	keys      *recent[string, *account]
+	addresses *recent[netip.Addr, *account]
+	attempts  *recent[netip.Addr, *account]
+}
+
+// account is what is known of one caller.
+type account struct {
+	name string // in Redis
+
+	mu      sync.Mutex
+	buckets [leaderboard.QuotaKinds]bucket
+}
+
+// New does no I/O.
+func New(o Options) *Quotas {
+	o.Prefix, o.Servers, o.Callers = cmp.Or(o.Prefix, "lb:"), max(1, o.Servers), cmp.Or(o.Callers, 10_000)
+	o.Process = cmp.Or(o.Process, rand.Text())
+	if o.OnLease == nil {
+		o.OnLease = func(error) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Quotas{
+		opts: o, leaser: newLeaser(&o),
+		keys: newRecent[string, *account](o.Callers), addresses: newRecent[netip.Addr, *account](o.Callers), attempts: newRecent[netip.Addr, *account](o.Callers),
+	}
+}
+
+// Key charges the holder of a key, by its id: all of the charge, or none of it.
+func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (leaderboard.Rates{}) {
+		return leaderboard.Allowance{}
+	}
+	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+}
+
+// Address charges who came without a key, by the address: all of the charge, or none of it.
+func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
+	if rates == (leaderboard.Rates{}) {
+		return leaderboard.Allowance{}
+	}
+	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+}
+
+// Attempt charges an address for a request with a key that is not good.
+func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
+	rates := leaderboard.Rates{Requests: attemptRate}
+	return q.charge(q.attempts.get(from, attemptsAccount), rates, attemptBurst/attemptRate, &leaderboard.Charge{leaderboard.QuotaKindRequests: 1})
+}
+
+func keyAccount(id string) *account         { return &account{name: "key:" + id} }
+func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
+func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
+
+// charge takes a charge out of the buckets of an account, unless one has too little. saved is for how many seconds what
+// was not used is kept.
+func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge) (out leaderboard.Allowance) {
+	now, epoch := q.opts.Now(), q.leaser.epoch.Load()
+	alone := q.leaser.isAway()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for kind, rate := range rates.ByKind() {
+		b := &a.buckets[kind]
+		b.set(rate, max(1, rate*saved), q.opts.Servers, now)
+		if b.alone = alone; b.epoch != epoch {
+			b.forget(epoch)
+		}
+		if wait := b.lacks(float64(c[kind]), now); wait > out.Wait {
+			out.Refused, out.Kind, out.Wait = true, leaderboard.QuotaKind(kind), wait
+		}
+	}
+	for kind := range a.buckets {
+		b := &a.buckets[kind]
+		if b.rate == 0 {
+			continue
+		}
+		if n := c[kind]; n > 0 {
+			if !out.Refused {
+				b.take(float64(n))
+			}
+			q.renew(a, b, leaderboard.QuotaKind(kind), now)
+		}
+		b.refill(now)
+		left, _ := b.available(now)
+		out.Limits[kind] = leaderboard.QuotaLimit{Most: int64(b.burst), Left: int64(min(max(0, left), b.burst))}
+	}
+	return out
+}
+
+// renew begins a lease if one is due. The account is locked.
+func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time) {
+	if !b.due(now) || !q.leaser.enter(now) {
+		return
+	}
+	b.leasing = true
+	used, ahead := b.wants()
+	name, rate, burst, epoch := a.name+":"+kind.String(), b.rate, b.burst, b.epoch
+	go func() {
+		defer q.leaser.leave()
+		granted, left, err := q.leaser.lease(name, rate, burst, used, ahead)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		b.leasing = false
+		if err == nil && b.epoch == epoch {
+			b.leased(used, ahead, granted, left, q.opts.Now())
+		}
+	}()
+}

@@ -1,0 +1,341 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+func newClient(t testing.TB, change ...func(*redis.Options)) redis.UniversalClient {
+	o, err := redis.ParseURL(testenv.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ContextTimeoutEnabled, o.MaxRetries = true, 1
+	for _, c := range change {
+		c(o)
+	}
+	client := redis.NewClient(o)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// server is one of several processes that share quotas.
+type server struct {
+	*Quotas
+	leases chan error
+}
+
+func newServer(t testing.TB, client redis.UniversalClient, change ...func(*Options)) *server {
+	s := &server{leases: make(chan error, 10_000)}
+	o := Options{Redis: client, Prefix: t.Name() + ":", OnLease: func(err error) {
+		select {
+		case s.leases <- err:
+		default:
+		}
+	}}
+	for _, c := range change {
+		c(&o)
+	}
+	s.Quotas = New(o)
+	return s
+}
+
+// leased waits for the end of a lease that was asked for.
+func (s *server) leased(t testing.TB) error {
+	t.Helper()
+	select {
+	case err := <-s.leases:
+		return err
+	case <-time.After(30 * time.Second):
+		t.Fatal("no lease")
+		return nil
+	}
+}
+
+// idle waits until no lease of an account is under way.
+func idle(t testing.TB, a *account) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; {
+		a.mu.Lock()
+		busy := false
+		for i := range a.buckets {
+			busy = busy || a.buckets[i].leasing
+		}
+		a.mu.Unlock()
+		if !busy {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("a lease does not end")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestTwoServersOneQuota: two servers that are asked for many times a quota let through together what it allows: no more
+// than a twentieth above it, and not much less.
+func TestTwoServersOneQuota(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	for _, rate := range []float64{20, 400, 20_000} {
+		t.Run(fmt.Sprint(rate), func(t *testing.T) {
+			t.Parallel()
+			servers := []*server{newServer(t, client), newServer(t, client)}
+			rates := leaderboard.Rates{Requests: rate}
+			var n atomic.Int64
+			var all sync.WaitGroup
+			begin := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+			defer cancel()
+			for _, s := range servers {
+				for range 2 {
+					all.Go(func() {
+						for ctx.Err() == nil {
+							if !s.Key("k", rates, requests(1)).Refused {
+								n.Add(1)
+							} else {
+								time.Sleep(100 * time.Microsecond) // others are to get some of the processor
+							}
+						}
+					})
+				}
+			}
+			all.Wait()
+			took := time.Since(begin)
+			allowed := rate * (leaderboard.QuotaWindow + took).Seconds()
+			if got := float64(n.Load()); got > 1.05*allowed+lendLeast || got < 0.9*allowed-2 {
+				t.Errorf("%v were let through in %s, want %.0f", got, took, allowed)
+			}
+		})
+	}
+}
+
+// TestOneServerGetsAll: a caller who comes to one server of several has the whole quota there.
+func TestOneServerGetsAll(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	s := newServer(t, client, func(o *Options) { o.Servers = 5 })
+	rates := leaderboard.Rates{Requests: 10}
+	s.Key("k", rates, requests(1))
+	if err := s.leased(t); err != nil {
+		t.Fatal(err)
+	}
+	idle(t, s.keys.get("k", nil))
+	a := s.Key("k", rates, requests(20))
+	if idle(t, s.keys.get("k", nil)); a.Refused {
+		t.Errorf("%+v", a)
+	}
+	if a = s.Key("k", rates, requests(10)); a.Refused {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestDebtIsShared: what one server has let through before Redis knew of it is missing at the others.
+func TestDebtIsShared(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	one, other := newServer(t, client), newServer(t, client)
+	rates := leaderboard.Rates{Requests: 0.01} // which does not come back during the test
+	if a := one.Key("k", rates, requests(30)); a.Refused {
+		t.Fatalf("of a full bucket: %+v", a)
+	}
+	if err := one.leased(t); err != nil {
+		t.Fatal(err)
+	}
+	other.Key("k", rates, requests(1))
+	if err := other.leased(t); err != nil {
+		t.Fatal(err)
+	}
+	idle(t, other.keys.get("k", nil))
+	if a := other.Key("k", rates, requests(1)); !a.Refused || a.Wait < 2900*time.Second {
+		t.Errorf("at the other: %+v", a)
+	}
+}
+
+// TestLeaseIsAbsolute: the same lease twice, as the client sends it when a reply was lost, is one.
+func TestLeaseIsAbsolute(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	run := func(process string, number int) [2]string {
+		got, err := redis.NewScript(leaseLua).Run(t.Context(), client, []string{"{b}", "{b}:" + process}, "0.000001", "100", "30", "5", number, 10_000).StringSlice()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]string{got[0], got[1][:4]}
+	}
+	for _, c := range []struct {
+		process string
+		number  int
+		want    [2]string
+	}{
+		{"a", 1, [2]string{"5.000000", "65.0"}},
+		{"a", 1, [2]string{"5.000000", "65.0"}}, // a repetition
+		{"b", 1, [2]string{"5.000000", "30.0"}},
+		{"a", 1, [2]string{"5.000000", "30.0"}}, // one that was late
+		{"a", 2, [2]string{"0.000000", "0.00"}}, // what was used is charged in any case
+		{"a", 3, [2]string{"0.000000", "-30."}},
+	} {
+		got := run(c.process, c.number)
+		if c.number == 2 {
+			c.want[1] = got[1] // nought, give or take what came in meanwhile
+		}
+		if got != c.want {
+			t.Errorf("lease %d of %s: %v, want %v", c.number, c.process, got, c.want)
+		}
+	}
+	for _, key := range []string{"{b}", "{b}:a"} {
+		if ttl := client.PTTL(t.Context(), key).Val(); ttl <= 0 {
+			t.Errorf("%s lives for %s", key, ttl)
+		}
+	}
+}
+
+// TestIdleCallersAreForgotten: a bucket leaves Redis when it would be full.
+func TestIdleCallersAreForgotten(t *testing.T) {
+	t.Parallel()
+	client := newClient(t)
+	s := newServer(t, client)
+	s.Address(netip.MustParseAddr("192.0.2.1"), leaderboard.Rates{Requests: 10}, requests(30))
+	if err := s.leased(t); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := client.Keys(t.Context(), t.Name()+":*").Result()
+	if err != nil || len(keys) != 2 {
+		t.Fatalf("%v %v", keys, err)
+	}
+	for _, key := range keys {
+		if ttl := client.PTTL(t.Context(), key).Val(); ttl <= 0 || ttl > answerKept {
+			t.Errorf("%s lives for %s", key, ttl)
+		}
+	}
+}
+
+// TestQuietCallersAskNothing: who does little causes no lease.
+func TestQuietCallersAskNothing(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, newClient(t))
+	for i := range 1000 {
+		if a := s.Address(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), leaderboard.Rates{Requests: 1000}, requests(20)); a.Refused {
+			t.Fatalf("%+v", a)
+		}
+	}
+	if n := s.leaser.number.Load(); n != 0 {
+		t.Errorf("%d leases", n)
+	}
+}
+
+// fault is a Redis that can be made to refuse or to hang.
+type fault struct {
+	refuse, hang atomic.Bool
+}
+
+func (f *fault) options(o *redis.Options) {
+	dial := net.Dialer{}
+	o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if f.refuse.Load() {
+			return nil, errors.New("refused")
+		}
+		c, err := dial.DialContext(ctx, network, addr)
+		return &faultyConn{c, f}, err
+	}
+	o.DialerRetries, o.ReadTimeout, o.DialTimeout, o.PoolTimeout = 1, 250*time.Millisecond, 250*time.Millisecond, 100*time.Millisecond
+}
+
+type faultyConn struct {
+	net.Conn
+	fault *fault
+}
+
+// Write fails or keeps what it is given to itself while there is a fault.
+func (c *faultyConn) Write(b []byte) (int, error) {
+	switch {
+	case c.fault.refuse.Load():
+		return 0, net.ErrClosed
+	case c.fault.hang.Load():
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// TestRedisIsLost: while Redis refuses or hangs, each of the servers lets through its part, no request waits, and
+// what was leased before counts no more; afterwards the quota is shared again.
+func TestRedisIsLost(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]func(*fault) *atomic.Bool{
+		"refuses": func(f *fault) *atomic.Bool { return &f.refuse },
+		"hangs":   func(f *fault) *atomic.Bool { return &f.hang },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, c := &fault{}, newClock()
+			client := newClient(t, f.options)
+			two := func(o *Options) { o.Servers, o.Now = 2, c.now }
+			servers := []*server{newServer(t, client, two), newServer(t, client, two)}
+			rates := leaderboard.Rates{Requests: 100}
+			ask := func(s *server) leaderboard.Allowance { return s.Key("k", rates, requests(1)) }
+			for _, s := range servers { // both know the bucket
+				for range 3 {
+					ask(s)
+				}
+				if err := s.leased(t); err != nil {
+					t.Fatal(err)
+				}
+				idle(t, s.keys.get("k", nil))
+			}
+			of(f).Store(true)
+			lost := 0
+			for _, s := range servers { // nothing is left in Redis
+				for s.leaser.epoch.Load() == 0 {
+					if lost++; lost > 10_000 {
+						t.Fatal("nobody notices")
+					}
+					c.pass(time.Millisecond)
+					ask(s)
+					idle(t, s.keys.get("k", nil))
+				}
+			}
+			const seconds = 10
+			total := 0
+			for _, s := range servers {
+				total += admitted(func() leaderboard.Allowance { return ask(s) })
+				idle(t, s.keys.get("k", nil))
+			}
+			for range seconds * 20 {
+				c.pass(50 * time.Millisecond)
+				for _, s := range servers {
+					total += admitted(func() leaderboard.Allowance { return ask(s) })
+					idle(t, s.keys.get("k", nil))
+				}
+			}
+			if most := int(100 * (seconds + leaderboard.QuotaWindow.Seconds())); total > most || total < 100*seconds {
+				t.Errorf("%d were let through without Redis, want %d to %d", total, 100*seconds, most)
+			}
+			of(f).Store(false)
+			for _, s := range servers {
+				for s.account(t, "k").buckets[0].seen.IsZero() {
+					c.pass(awayFor)
+					ask(s)
+					idle(t, s.keys.get("k", nil))
+				}
+			}
+		})
+	}
+}
+
+// account returns what is known of a key.
+func (s *server) account(t testing.TB, id string) *account {
+	t.Helper()
+	return s.keys.get(id, nil)
+}
