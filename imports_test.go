@@ -60,7 +60,7 @@ func importRules() []importRule {
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
 		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg}},
-		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, sqlxPkg}, inTest: []string{plansPkg}},
 		{
 			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, sqlxPkg},
 			inTest: []string{plansPkg},

@@ -131,7 +131,7 @@ CREATE TABLE IF NOT EXISTS hidden_members (
     board_id    BIGINT        NOT NULL COMMENT '0: a global hide',
     member      VARBINARY(64) NOT NULL,
     state       VARBINARY(16) NOT NULL COMMENT 'hidden; hiding, restoring: entries are still to be moved',
-    version     BIGINT        NOT NULL DEFAULT 1 COMMENT 'hidden_log.id of the hide or restoration',
+    version     BIGINT        NOT NULL DEFAULT 1 COMMENT 'audit.id of the hide or restoration',
     reopen      TINYINT       NOT NULL DEFAULT 0 COMMENT '1: closed periods are corrected too',
     after_board BIGINT        NOT NULL DEFAULT 0 COMMENT 'of a global hide that is under way: boards up to this id are done',
     reason      VARCHAR(200)  NOT NULL,
@@ -140,19 +140,6 @@ CREATE TABLE IF NOT EXISTS hidden_members (
     PRIMARY KEY (board_id, member),
     KEY hidden_members_member (member, board_id),
     KEY hidden_members_state (state, board_id, member)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
-
-CREATE TABLE IF NOT EXISTS hidden_log (
-    id        BIGINT        NOT NULL AUTO_INCREMENT,
-    board_id  BIGINT        NOT NULL COMMENT '0: a global hide',
-    member    VARBINARY(64) NOT NULL,
-    action    VARBINARY(16) NOT NULL COMMENT 'hide, restore',
-    reason    VARCHAR(200)  NOT NULL DEFAULT '',
-    actor     VARCHAR(128)  NOT NULL DEFAULT '',
-    logged_at DATETIME(6)   NOT NULL,
-    PRIMARY KEY (id),
-    KEY hidden_log_board (board_id, id),
-    KEY hidden_log_member (member, id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS profiles (
@@ -179,6 +166,7 @@ CREATE TABLE IF NOT EXISTS friends (
 
 CREATE TABLE IF NOT EXISTS erasures (
     member        VARBINARY(64) NOT NULL,
+    alias         VARBINARY(64) NOT NULL DEFAULT '' COMMENT 'a random name: what the member is called from now on in audit and submissions',
     after_period  BIGINT        NOT NULL DEFAULT 0 COMMENT 'periods up to this id are done',
     removed_count BIGINT        NOT NULL DEFAULT 0 COMMENT 'entries removed so far',
     actor         VARCHAR(128)  NOT NULL DEFAULT '',
@@ -314,7 +302,6 @@ DROP TABLE IF EXISTS erasures;
 DROP TABLE IF EXISTS friends;
 DROP TABLE IF EXISTS friend_lists;
 DROP TABLE IF EXISTS profiles;
-DROP TABLE IF EXISTS hidden_log;
 DROP TABLE IF EXISTS hidden_members;
 DROP TABLE IF EXISTS derived_sources;
 DROP TABLE IF EXISTS derived_boards;

@@ -25,6 +25,8 @@ type Request struct {
 	Kind   leaderboard.RunKind
 	Reason leaderboard.RunReason
 	Actor  string
+	// RequestID is the id of the request that asked for it, "" for none.
+	RequestID string
 	// AskedAt is when the need arose, by the clock of this machine; the zero value is now. A full build that started
 	// later, in any process, fulfils it.
 	AskedAt time.Time
@@ -284,7 +286,8 @@ func (r *runner) announce(ctx context.Context, j *job) {
 		j.first = j.begun()
 		ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 		defer cancel()
-		started, err := r.history.StartRun(ctx, j.first)
+		caller := leaderboard.Caller{Key: j.req.Actor, RequestID: j.req.RequestID}
+		started, err := r.history.StartRun(leaderboard.WithCaller(ctx, caller), j.first)
 		if err != nil {
 			r.log.Warn("run is missing in the history", "board", j.first.Board, "error", err)
 			j.startErr = fmt.Errorf("refresher: history: %w", err)

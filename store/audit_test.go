@@ -25,7 +25,8 @@ type audited struct {
 	done          string
 	board, member string
 	before, after string
-	again         bool // the same again is a change again, or refused
+	again         bool // the same again is refused
+	repeated      bool // the same again is another change
 }
 
 // auditedChanges are all changes of boards and members that are recorded.
@@ -56,7 +57,101 @@ func auditedChanges() map[string]audited {
 			do:    func(ctx context.Context, s *store.Store) error { return s.DeleteBoard(ctx, "b") },
 			board: "b", before: `{"title": "old"}`, again: true,
 		},
+		"rebuild a board": {
+			action: leaderboard.AuditActionBoardRebuild, done: "runs", board: "b", after: `{"kind": "full", "reason": "admin"}`, repeated: true,
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.StartRun(ctx, leaderboard.Run{
+					BoardID: 1, Board: "b", PeriodID: 1, Kind: leaderboard.RunKindFull, Reason: leaderboard.RunReasonAdmin, Actor: "k7f3", State: leaderboard.RunStateRunning,
+				})
+				return err
+			},
+		},
+		"hide a member": {
+			action: leaderboard.AuditActionMemberHide, prepare: played, do: hide("cheat"), done: "hidden_members WHERE reason = 'cheat'",
+			board: "b", member: "m", after: `{"hidden": true, "reason": "cheat", "actor": "boss"}`,
+		},
+		"hide a member again": {
+			action: leaderboard.AuditActionMemberHide, prepare: hidden, do: hide("cheat"), done: "hidden_members WHERE reason = 'cheat'",
+			board: "b", member: "m", before: `{"hidden": true, "reason": "bot"}`, after: `{"hidden": true, "reason": "cheat"}`,
+		},
+		"restore a member": {
+			action: leaderboard.AuditActionMemberRestore, prepare: hidden, again: true,
+			do: func(ctx context.Context, s *store.Store) error {
+				return s.Restore(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: "sorry", Actor: "court"})
+			},
+			done:  "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM hidden_members WHERE state = 'hidden')",
+			board: "b", member: "m", before: `{"hidden": true, "reason": "bot", "actor": "boss"}`, after: `{"hidden": false, "reason": "sorry", "actor": "court"}`,
+		},
+		"hide a member everywhere": {
+			action: leaderboard.AuditActionMemberHide, prepare: played, done: "hidden_members WHERE board_id = 0",
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.Hide(ctx, leaderboard.HideRequest{Member: "m", Reason: "bot", Actor: "boss"})
+				return err
+			},
+			member: "m", after: `{"hidden": true}`,
+		},
+		"remove an entry": {
+			action: leaderboard.AuditActionEntryRemove, prepare: played, again: true,
+			do:     func(ctx context.Context, s *store.Store) error { _, err := s.Remove(ctx, "b", 0, "m"); return err },
+			done:   "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM entries WHERE member = 'm')",
+			board:  "b",
+			member: "m", before: `{"entries": [{"window": "all_time", "period": "all_time", "score": 5, "tiebreak": 7}]}`,
+		},
+		"correct a closed period": {
+			action: leaderboard.AuditActionEntryRemove, prepare: playedBefore, again: true,
+			do: func(ctx context.Context, s *store.Store) error {
+				var id int64
+				if err := s.DB().QueryRowContext(ctx, "SELECT id FROM periods WHERE state = 'closed'").Scan(&id); err != nil {
+					return err
+				}
+				_, err := s.Reopen(ctx, "b", id, "m", "k7f3")
+				return err
+			},
+			done:  "runs WHERE kind = 'reopen'",
+			board: "b", member: "m", before: `{"entries": [{"window": "day", "period": "2026-01-02", "score": 5, "closed": true}]}`,
+		},
 	}
+}
+
+// played lets a member have an entry.
+func played(t *testing.T, s *store.Store) {
+	t.Helper()
+	if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
+		t.Fatal(err)
+	}
+	tiebreak := int64(7)
+	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5, Tiebreak: &tiebreak}}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hide hides that member for a reason.
+func hide(reason string) func(ctx context.Context, s *store.Store) error {
+	return func(ctx context.Context, s *store.Store) error {
+		_, err := s.Hide(ctx, leaderboard.HideRequest{Board: "b", Member: "m", Reason: reason, Actor: "boss"})
+		return err
+	}
+}
+
+// hidden lets a member be hidden.
+func hidden(t *testing.T, s *store.Store) {
+	t.Helper()
+	played(t, s)
+	if err := hide("bot")(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playedBefore lets a member have an entry in a period that is over.
+func playedBefore(t *testing.T, s *store.Store) {
+	t.Helper()
+	if _, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Submit(t.Context(), one("b", "", "m", 5)); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, s.DB(), "UPDATE periods SET state = 'closed', name = '2026-01-02', starts_at = '2026-01-02', ends_at = '2026-01-03'")
 }
 
 // TestAudit: each change is one record that says who, what, and what there was before and is after it. The same again
@@ -79,7 +174,7 @@ func TestAudit(t *testing.T) {
 			if err := c.do(ctx, s); err != nil != c.again {
 				t.Errorf("%s, once more: %v", name, err)
 			}
-			if n := count(t, db, "audit"); n != 1 {
+			if n := count(t, db, "audit"); n != 1 && !c.repeated {
 				t.Errorf("%s, once more: %d records", name, n)
 			}
 		}
@@ -146,7 +241,9 @@ func TestAuditIsCommittedWithTheChange(t *testing.T) {
 					c.prepare(t, direct)
 				}
 				mustExec(t, db, "DELETE FROM audit")
-				p.onBeginning(f.at, f.fault)
+				if p.on(f.at, f.fault, 0); f.at == "COMMIT" {
+					p.onBeginning(f.at, f.fault)
+				}
 				err := c.do(ctx, s)
 				p.heal()
 				if err == nil {

@@ -2,12 +2,18 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"sync"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
+	"leaderboard/store/internal/audit"
+	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/sweep"
@@ -19,7 +25,8 @@ import (
 // besides entries goes next, then the entries, period by period in the order of their ids, each through the writer of
 // its board: the ranks below close up, and the copies, the rank indexes and the derived boards follow as after any
 // other change. That the member is hidden is erased last: a hidden entry of somebody who is not hidden would be shown.
-// Every step may be repeated, and run by several processes at once.
+// What is recorded of the member, in audit and submissions, stays under another name: it is drawn with the row of
+// erasures, and goes with that. Every step may be repeated, and run by several processes at once.
 
 const (
 	// erasePeriods is how many periods are looked through at once for entries of a member.
@@ -33,6 +40,7 @@ const (
 // erasure is a row of erasures.
 type erasure struct {
 	Member  []byte    `db:"member"`
+	Alias   []byte    `db:"alias"`
 	After   int64     `db:"after_period"`
 	Entries int64     `db:"removed_count"`
 	Actor   string    `db:"actor"`
@@ -44,8 +52,9 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 }
 
 // Forget removes a member everywhere: the entries in all periods of all boards, closed ones and hidden entries too, the
-// profile, the lists of friends in both directions, and the record of who was hidden. Corrections of closed periods are
-// recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
+// profile, the lists of friends in both directions, and that the member is hidden. In the audit and among the recorded
+// submissions a random name takes the member's place, the same in all of them, without the reasons that were given.
+// Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
 // it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay:
 // end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
 // ErrUnavailable; the work is not lost by one.
@@ -53,8 +62,7 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	if broken := leaderboard.CheckMember(member); broken != nil {
 		return leaderboard.Erasure{}, db.Wrap("forget", broken)
 	}
-	begin := "INSERT INTO erasures (member, actor, started_at) VALUES (?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
-	if _, err := s.db.ExecContext(ctx, begin, []byte(member), db.CutText(actor, db.MaxActor)); err != nil {
+	if err := s.beginErasure(ctx, member, actor); err != nil {
 		return leaderboard.Erasure{}, db.Translate(ctx, "forget", err)
 	}
 	e := &erasure{Member: []byte(member)}
@@ -65,9 +73,31 @@ func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	return e.state(done), db.Translate(ctx, "forget", err)
 }
 
+// aliasBytes is how many random bytes are in the name that takes the place of a member.
+const aliasBytes = 12
+
+// beginErasure commits the row of an erasure, unless there is one, and its record, which has the new name.
+func (s *Store) beginErasure(ctx context.Context, member, actor string) error {
+	var random [aliasBytes]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	alias := "erased-" + hex.EncodeToString(random[:])
+	begin := "INSERT INTO erasures (member, alias, actor, started_at) VALUES (?, ?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE member = VALUES(member)"
+	return s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+		result, err := tx.ExecContext(ctx, begin, []byte(member), []byte(alias), db.CutText(actor, db.MaxActor))
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return err // it is under way
+		}
+		_, err = audit.Write(ctx, s.db, tx, audit.Change{Action: leaderboard.AuditActionMemberErase, Member: alias})
+		return err
+	})
+}
+
 // erase goes on with an erasure until its slice is over, and says whether it is done.
 func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done bool, err error) {
-	err = s.db.GetContext(ctx, e, "SELECT member, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
+	err = s.db.GetContext(ctx, e, "SELECT member, alias, after_period, removed_count, actor, started_at FROM erasures WHERE member = ?", e.Member)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil // another process has finished it
 	}
@@ -80,15 +110,28 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 		}
 		last, err = s.eraseEntries(ctx, e)
 	}
-	for _, query := range []string{
-		"DELETE FROM hidden_members WHERE member = ? LIMIT ?", "DELETE FROM hidden_log WHERE member = ? LIMIT ?",
-		"DELETE FROM erasures WHERE member = ? LIMIT ?",
-	} {
+	if err == nil {
+		err = s.inSteps(ctx, "DELETE FROM hidden_members WHERE member = ? LIMIT ?", e.Member)
+	}
+	for _, query := range renames() {
 		if err == nil {
-			err = s.deleteAll(ctx, query, e.Member)
+			err = s.inSteps(ctx, query, e.Alias, e.Member)
 		}
 	}
+	if err == nil {
+		err = s.inSteps(ctx, "DELETE FROM erasures WHERE member = ? LIMIT ?", e.Member)
+	}
 	return err == nil, err
+}
+
+// renames are the statements that give a member another name in what is kept of the past. They take the new name, the
+// old one, and how many rows they change. What people have written about the member goes.
+func renames() []string {
+	return []string{
+		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, '$.reason'), after_json = JSON_REMOVE(after_json, '$.reason')" +
+			" WHERE member = ? LIMIT ?",
+		"UPDATE submissions FORCE INDEX (submissions_member) SET member = ? WHERE member = ? LIMIT ?",
+	}
 }
 
 // erasePerson deletes what is kept of a member besides entries. A celebrity is on many lists: they go in steps.
@@ -98,7 +141,7 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 		"DELETE FROM friends WHERE member = ? ORDER BY friend LIMIT ?",
 		"DELETE FROM friend_lists WHERE member = ? LIMIT ?",
 	} {
-		if err := s.deleteAll(ctx, query, member); err != nil {
+		if err := s.inSteps(ctx, query, member); err != nil {
 			return err
 		}
 	}
@@ -111,12 +154,14 @@ func (s *Store) erasePerson(ctx context.Context, member []byte) error {
 	return nil
 }
 
-// deleteAll deletes the rows of a member in statements of sweep.Rows rows.
-func (s *Store) deleteAll(ctx context.Context, query string, member []byte) error {
+// inSteps repeats a statement, whose last argument is how many rows it changes, until no more are left: sweep.Rows rows
+// at a time.
+func (s *Store) inSteps(ctx context.Context, query string, args ...any) error {
+	args = append(args[:len(args):len(args)], sweep.Rows)
 	for {
 		var n int64
-		err := db.Retry(db.Retryable, func() (err error) { // somebody may change one of the lists just now
-			n, err = s.sweeper.Delete(ctx, query, member, sweep.Rows)
+		err := db.Retry(db.Retryable, func() (err error) { // somebody may change one of the rows just now
+			n, err = s.sweeper.Delete(ctx, query, args...)
 			return err
 		})
 		if err != nil || n < sweep.Rows {
@@ -194,7 +239,7 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 		}
 		working.Go(func() {
 			defer func() { <-permits }()
-			_, failed := s.Reopen(ctx, board, id, string(e.Member), e.Actor)
+			_, failed := s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: id, Member: string(e.Member), Reopen: true, Actor: e.Actor})
 			gone := errors.Is(failed, leaderboard.ErrNotRanked) || errors.Is(failed, leaderboard.ErrPeriodNotFound) ||
 				errors.Is(failed, leaderboard.ErrBoardNotFound) // another process was here, or the period went
 			mu.Lock()

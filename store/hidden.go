@@ -1,15 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/sweep"
@@ -156,39 +160,48 @@ func (s *Store) changeHiddenIn(ctx context.Context, tx *sqlx.Tx, req *leaderboar
 	if err := tx.GetContext(ctx, &now, "SELECT "+s.db.Sysdate()); err != nil {
 		return nil, err
 	}
-	first := row.Version == 0
+	before := *row
 	changed, err := change(row, req, now)
 	if err != nil {
 		return nil, err
 	}
 	if changed {
-		id, err := row.record(ctx, tx, req, now)
+		id, err := s.auditHidden(ctx, tx, req, &before, row)
 		if err != nil {
 			return nil, err
 		}
 		if row.fresh {
 			row.Version, row.After = id, 0
 		}
-		if err := row.save(ctx, tx, first); err != nil {
+		if err := row.save(ctx, tx, before.Version == 0); err != nil {
 			return nil, err
 		}
 	}
 	return row, nil
 }
 
-// record adds to the log what was done. Its id is the version of the row if there is to be a new one: no two have the
-// same, also when the row was gone in between, and so nobody who is late takes a later hide for the own one.
-func (r *hiddenRow) record(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, now time.Time) (id int64, err error) {
-	action := leaderboard.HideActionHide
-	if r.State == commit.StateRestoring {
-		action = leaderboard.HideActionRestore
+// hiddenState is what the audit says of a hidden member, or of one who is shown again.
+type hiddenState struct {
+	Hidden bool   `json:"hidden"`
+	Reason string `json:"reason"` // of a restoration, its own; gone when the member is erased
+	Actor  string `json:"actor"`
+	Reopen bool   `json:"reopen,omitempty"`
+}
+
+// auditHidden records what was done. The id is the version of the row if there is to be a new one: no two have the same,
+// also when the row was gone in between, and so nobody who is late takes a later hide for the own one.
+func (s *Store) auditHidden(ctx context.Context, tx *sqlx.Tx, req *leaderboard.HideRequest, before, after *hiddenRow) (id int64, err error) {
+	hidden := after.State != commit.StateRestoring
+	c := audit.Change{
+		Action: leaderboard.AuditActionMemberHide, Board: req.Board, Member: req.Member, After: hiddenState{hidden, req.Reason, req.Actor, req.Reopen},
 	}
-	const insert = "INSERT INTO hidden_log (board_id, member, action, reason, actor, logged_at) VALUES (?, ?, ?, ?, ?, ?)"
-	result, err := tx.ExecContext(ctx, insert, r.BoardID, r.Member, string(action), req.Reason, req.Actor, now)
-	if err != nil {
-		return 0, err
+	if !hidden {
+		c.Action = leaderboard.AuditActionMemberRestore
 	}
-	return result.LastInsertId()
+	if before.Version > 0 {
+		c.Before = hiddenState{before.State != commit.StateRestoring, before.Reason, before.Actor, before.Reopen}
+	}
+	return audit.Write(ctx, s.db, tx, c)
 }
 
 // askForHiddenOn locks a board, so that the row of hidden_members and what batches know of it change as one, and has
@@ -257,36 +270,51 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
 }
 
-// HiddenLog lists what was done to hide and to restore members, newest first: records with an id below before (0: from
-// the newest on), about one member ("": all), at most limit. Those of deleted boards are gone.
+// HiddenLog lists what was done to hide and to restore members, newest first: records behind the one with the id before
+// (0: from the newest on), about one member ("": all), at most limit. It is a part of the audit.
 func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
-	query := "SELECT l.id, COALESCE(b.name, '') AS board, l.member, l.action, l.reason, l.actor, l.logged_at FROM hidden_log l" +
-		" LEFT JOIN boards b ON b.id = l.board_id WHERE (l.board_id = 0 OR b.state = 'open')"
-	var args []any
-	if member != "" {
-		query, args = query+" AND l.member = ?", append(args, []byte(member))
-	}
+	q := leaderboard.AuditQuery{Member: member, BeforeID: before, Limit: limit}
 	if before > 0 {
-		query, args = query+" AND l.id < ?", append(args, before)
-	}
-	var rows []struct {
-		ID     int64     `db:"id"`
-		Board  []byte    `db:"board"`
-		Member []byte    `db:"member"`
-		Action string    `db:"action"`
-		Reason string    `db:"reason"`
-		Actor  string    `db:"actor"`
-		At     time.Time `db:"logged_at"`
-	}
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY l.id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
-		return nil, db.Translate(ctx, "hidden log", err)
-	}
-	records := make([]leaderboard.HideRecord, len(rows))
-	for i, r := range rows {
-		records[i] = leaderboard.HideRecord{
-			ID: r.ID, Board: string(r.Board), Member: string(r.Member), Action: leaderboard.HideAction(r.Action),
-			Reason: r.Reason, Actor: r.Actor, At: leaderboard.MicrosOf(r.At),
+		var at time.Time
+		err := s.db.GetContext(ctx, &at, s.db.Limited("SELECT logged_at FROM audit WHERE id = ?"), before)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, nil // it was too old to be kept, and so are those behind it
 		}
+		if err != nil {
+			return nil, db.Translate(ctx, "hidden log", err)
+		}
+		q.BeforeTime = leaderboard.MicrosOf(at)
+	}
+	var found []leaderboard.AuditEntry
+	for _, q.Action = range []leaderboard.AuditAction{leaderboard.AuditActionMemberHide, leaderboard.AuditActionMemberRestore} {
+		some, err := s.Audit(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	slices.SortFunc(found, func(a, b leaderboard.AuditEntry) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.ID, a.ID)) })
+	records := []leaderboard.HideRecord{}
+	for _, e := range found[:min(len(found), max(0, limit))] {
+		r, err := hideRecord(&e)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, r)
 	}
 	return records, nil
+}
+
+// hideRecord reads what auditHidden has written.
+func hideRecord(e *leaderboard.AuditEntry) (leaderboard.HideRecord, error) {
+	r := leaderboard.HideRecord{ID: e.ID, Board: e.Board, Member: e.Member, Action: leaderboard.HideActionHide, At: e.Time}
+	if e.Action == leaderboard.AuditActionMemberRestore {
+		r.Action = leaderboard.HideActionRestore
+	}
+	var state hiddenState
+	if err := json.Unmarshal([]byte(e.After), &state); err != nil {
+		return r, db.Wrap("hidden log", err)
+	}
+	r.Reason, r.Actor = state.Reason, state.Actor
+	return r, nil
 }

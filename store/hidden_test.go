@@ -133,7 +133,7 @@ func TestHiddenRowsGo(t *testing.T) {
 		if err := s.DeleteBoard(t.Context(), "gone"); err != nil {
 			t.Fatal(err)
 		}
-		for table, want := range map[string]int{"entries": 2, "hidden_members": 1, "hidden_log": 1} {
+		for table, want := range map[string]int{"entries": 2, "hidden_members": 1} {
 			if n := count(t, db, table); n != want {
 				t.Errorf("with a board deleted %d rows of %s are left, want %d", n, table, want)
 			}

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 )
 
@@ -48,16 +51,21 @@ func (r *runRow) run() leaderboard.Run {
 }
 
 // StartRun records that a run of a period began. It returns the run with its ID and, from the database clock,
-// StartedAt. An Actor longer than 128 characters is cut.
-func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
-	result, err := s.db.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
-		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+")",
-		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State))
+// StartedAt. An Actor longer than 128 characters is cut. One that somebody asked for is in the audit too.
+func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.Run, err error) {
+	asked := r.Reason == leaderboard.RunReasonAdmin || r.Reason == leaderboard.RunReasonCommand
+	if !asked {
+		err = s.insertRun(ctx, s.db, &r)
+	} else {
+		err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
+			if err := s.insertRun(ctx, tx, &r); err != nil {
+				return err
+			}
+			return s.auditRun(ctx, tx, &r)
+		})
+	}
 	if err != nil {
 		return r, db.Translate(ctx, "start run", err)
-	}
-	if r.ID, err = result.LastInsertId(); err != nil {
-		return r, db.Wrap("start run", err)
 	}
 	var started time.Time
 	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
@@ -65,6 +73,33 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 	}
 	r.StartedAt = leaderboard.MicrosOf(started)
 	return r, nil
+}
+
+// insertRun adds the row of a run, and gives it its id.
+func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
+	result, err := tx.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
+		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+")",
+		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State))
+	if err != nil {
+		return err
+	}
+	r.ID, err = result.LastInsertId()
+	return err
+}
+
+// auditRun records that somebody asked for a run: its actor, who is no other than the caller if there is one.
+func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
+	caller := leaderboard.Caller{Key: r.Actor, RequestID: leaderboard.CallerOf(ctx).RequestID}
+	_, err := audit.Write(leaderboard.WithCaller(ctx, caller), s.db, tx, audit.Change{
+		Action: leaderboard.AuditActionBoardRebuild, Board: r.Board, After: struct {
+			Run    int64                 `json:"run"`
+			Kind   leaderboard.RunKind   `json:"kind"`
+			Reason leaderboard.RunReason `json:"reason"`
+			Window leaderboard.Window    `json:"window"`
+			Period string                `json:"period"`
+		}{r.ID, r.Kind, r.Reason, r.Window, r.Period},
+	})
+	return err
 }
 
 // FinishRun records how a run ended: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to 1000

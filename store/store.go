@@ -153,13 +153,15 @@ func (s *Store) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (lead
 // through the same queue as the submissions. Errors: those of Submit, ErrNotRanked when there is no such entry,
 // ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
 func (s *Store) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member})
+	caller := leaderboard.CallerOf(ctx)
+	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Caller: &caller})
 }
 
 // Reopen is Remove for a period that may be closed. That it was done to a closed one, and by whom, is recorded as a run
 // of kind RunKindReopen, in the same transaction.
 func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
-	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Reopen: true, Actor: actor})
+	caller := leaderboard.CallerOf(ctx)
+	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Reopen: true, Actor: actor, Caller: &caller})
 }
 
 // Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several

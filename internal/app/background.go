@@ -170,5 +170,7 @@ type rebuilds struct {
 func (r rebuilds) Start(
 	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
-	return r.refresher.Start(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: reason, Actor: actor})
+	return r.refresher.Start(ctx, refresher.Request{
+		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID,
+	})
 }

@@ -98,6 +98,7 @@ CREATE TABLE `entries` (
 
 CREATE TABLE `erasures` (
   `member` varbinary(64) NOT NULL,
+  `alias` varbinary(64) NOT NULL DEFAULT '' COMMENT 'a random name: what the member is called from now on in audit and submissions',
   `after_period` bigint NOT NULL DEFAULT '0' COMMENT 'periods up to this id are done',
   `removed_count` bigint NOT NULL DEFAULT '0' COMMENT 'entries removed so far',
   `actor` varchar(128) NOT NULL DEFAULT '',
@@ -119,24 +120,11 @@ CREATE TABLE `friends` (
   KEY `friends_of` (`friend`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE TABLE `hidden_log` (
-  `id` bigint NOT NULL AUTO_INCREMENT,
-  `board_id` bigint NOT NULL COMMENT '0: a global hide',
-  `member` varbinary(64) NOT NULL,
-  `action` varbinary(16) NOT NULL COMMENT 'hide, restore',
-  `reason` varchar(200) NOT NULL DEFAULT '',
-  `actor` varchar(128) NOT NULL DEFAULT '',
-  `logged_at` datetime(6) NOT NULL,
-  PRIMARY KEY (`id`),
-  KEY `hidden_log_board` (`board_id`,`id`),
-  KEY `hidden_log_member` (`member`,`id`)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
-
 CREATE TABLE `hidden_members` (
   `board_id` bigint NOT NULL COMMENT '0: a global hide',
   `member` varbinary(64) NOT NULL,
   `state` varbinary(16) NOT NULL COMMENT 'hidden; hiding, restoring: entries are still to be moved',
-  `version` bigint NOT NULL DEFAULT '1' COMMENT 'hidden_log.id of the hide or restoration',
+  `version` bigint NOT NULL DEFAULT '1' COMMENT 'audit.id of the hide or restoration',
   `reopen` tinyint NOT NULL DEFAULT '0' COMMENT '1: closed periods are corrected too',
   `after_board` bigint NOT NULL DEFAULT '0' COMMENT 'of a global hide that is under way: boards up to this id are done',
   `reason` varchar(200) NOT NULL,

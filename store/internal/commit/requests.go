@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 )
 
 // request is one piece of work in a queue. A batch is repeated after a deadlock, so apply starts from nothing each
@@ -30,6 +31,7 @@ type keyedRequest interface {
 type locked struct {
 	boards  map[string]*lockedBoard // by name; those that do not exist are not here
 	derived map[string]bool         // boards that are not locked, because they are derived and take no submissions
+	audit   []audit.Row             // what requests have done that the audit records
 }
 
 // header is what queues know of a request.
@@ -237,12 +239,53 @@ type Removal struct {
 	Member   string
 	Reopen   bool   // also when the period is closed, which is recorded with the actor
 	Actor    string // of a removal with Reopen
+	// Caller is who asked for it, as the audit says; nil for a part of something larger, which is recorded as a whole.
+	Caller *leaderboard.Caller
 }
 
 type removal struct {
 	header
 	Removal
 	receipt leaderboard.Receipt // after apply
+	removed []removedEntry      // after apply
+}
+
+// removedEntry is an entry that was removed, as the audit has it.
+type removedEntry struct {
+	Window   leaderboard.Window `json:"window"`
+	Period   string             `json:"period"`
+	Closed   bool               `json:"closed,omitempty"` // it was a correction
+	Hidden   bool               `json:"hidden,omitempty"`
+	Score    int64              `json:"score"`
+	Tiebreak int64              `json:"tiebreak"`
+	Created  leaderboard.Micros `json:"created_time"`
+}
+
+// remove takes the member's entry out of a period.
+func (r *removal) remove(p *period) (res leaderboard.Result, ok bool) {
+	hidden, visible := p.hidden.entries[r.Member], p.entries[r.Member]
+	for _, e := range []*leaderboard.Entry{hidden, visible} {
+		if e != nil {
+			r.removed = append(r.removed, removedEntry{p.ref.Window, p.ref.Name, p.closed, e == hidden, e.Score, e.Tiebreak, e.CreatedTime})
+		}
+	}
+	return p.remove(r.Member)
+}
+
+// record adds what was removed to the rows of the audit that the batch writes.
+func (r *removal) record(l *locked) error {
+	if r.Caller == nil {
+		return nil
+	}
+	row, err := audit.RowOf(*r.Caller, audit.Change{
+		Action: leaderboard.AuditActionEntryRemove, Board: r.Board, Member: r.Member, Before: struct {
+			Entries []removedEntry `json:"entries"`
+		}{r.removed},
+	})
+	if err == nil {
+		l.audit = append(l.audit, row)
+	}
+	return err
 }
 
 func newRemoval(r Removal) *removal {
@@ -262,9 +305,12 @@ func (r *removal) apply(l *locked) error {
 	if b == nil {
 		return leaderboard.ErrBoardNotFound
 	}
-	r.receipt = leaderboard.Receipt{}
+	r.receipt, r.removed = leaderboard.Receipt{}, nil
 	if i := slices.IndexFunc(b.past, func(p *period) bool { return p.ref.ID == r.PeriodID }); i >= 0 {
-		return r.applyToPast(b.past[i])
+		if err := r.applyToPast(b.past[i]); err != nil {
+			return err
+		}
+		return r.record(l)
 	}
 	known := r.PeriodID == 0
 	for _, p := range b.periods {
@@ -272,7 +318,7 @@ func (r *removal) apply(l *locked) error {
 			continue
 		}
 		known = true
-		if res, ok := p.remove(r.Member); ok && len(r.receipt.Results) == 0 {
+		if res, ok := r.remove(p); ok && len(r.receipt.Results) == 0 {
 			r.receipt.Results = append(r.receipt.Results, res)
 		}
 	}
@@ -283,7 +329,7 @@ func (r *removal) apply(l *locked) error {
 		return leaderboard.ErrNotRanked
 	}
 	r.receipt.Seq, r.receipt.Seqs = seqsOf(b.periods)
-	return nil
+	return r.record(l)
 }
 
 // applyToPast removes the entry from a period that is not current.
@@ -292,7 +338,7 @@ func (r *removal) applyToPast(p *period) error {
 		return leaderboard.ErrPeriodClosed
 	}
 	before := p.lastSeq
-	res, ok := p.remove(r.Member)
+	res, ok := r.remove(p)
 	if !ok {
 		return leaderboard.ErrNotRanked
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 )
@@ -28,6 +29,8 @@ type outcome struct {
 	clock leaderboard.Micros // that keys are stored with
 	known map[string]keyRow  // keys that were there
 	keys  []keyRow           // keys to add
+
+	audit []audit.Row // of requests that are recorded
 
 	periods    []*period
 	changed    []*period // those of periods that have changes
@@ -54,6 +57,7 @@ func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
 	for _, p := range o.periods {
 		appendCorrections(t.text, p)
 	}
+	audit.Append(t.text, o.audit, o.clock)
 	appendLog(t.text, events)
 	if len(events) > 0 {
 		appendAdvance(t.text, o.changed, events)

@@ -111,13 +111,12 @@ func fill(t *testing.T, server *sql.DB) {
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",
 		"INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) SELECT 7 * (n MOD 3), CONCAT('m', n), 'hidden', 'r', NOW(6) FROM " + numbers,
-		"INSERT INTO hidden_log (board_id, member, action, logged_at) SELECT 0, CONCAT('m', n), 'hide', NOW(6) FROM " + numbers,
 		"INSERT INTO audit (logged_at, actor, action, board, member, request_id) SELECT NOW(6) - INTERVAL n MINUTE, CONCAT('k', n MOD 10)," +
 			" ELT(1 + n MOD 3, 'member.hide', 'member.restore', 'board.update'), CONCAT('b', n MOD 50), CONCAT('m', n MOD 100), '' FROM " + numbers,
 		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_at) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
 		"INSERT INTO friend_lists (member, updated_at) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
-		"ANALYZE TABLE audit, hidden_members, hidden_log, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
+		"ANALYZE TABLE audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := server.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
