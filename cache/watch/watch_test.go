@@ -624,3 +624,42 @@ func TestKeysAreWatched(t *testing.T) {
 		}
 	})
 }
+
+// TestChanged: who waits for a change goes on when a statement shows one, and not before; what is not there is one.
+func TestChanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		now := d.set(1, 5)
+		changed := func(id int64, than leaderboard.Revision, within time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			defer cancel()
+			return w.Changed(ctx, id, than)
+		}
+		for _, than := range []leaderboard.Revision{now, {History: history, Seq: 6, AsOf: 60}} {
+			if err := changed(1, than, 10*time.Second); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("nothing newer than %+v: %v", than, err)
+			}
+		}
+		done := make(chan time.Time, 1)
+		go func() {
+			if w.Changed(t.Context(), 1, now) == nil {
+				done <- time.Now()
+			}
+		}()
+		time.Sleep(5 * time.Second)
+		set := time.Now()
+		d.set(1, 6)
+		if took := (<-done).Sub(set); took <= 0 || took > 100*time.Millisecond {
+			t.Errorf("told after %v", took)
+		}
+		for name, than := range map[string]leaderboard.Revision{"older": now, "another history": {History: history + 1, Seq: 100, AsOf: 1000}} {
+			if err := changed(1, than, time.Second); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := changed(2, now, time.Second); err != nil {
+			t.Errorf("no such period: %v", err)
+		}
+	})
+}

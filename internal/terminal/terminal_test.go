@@ -11,3 +11,9 @@ func TestPrintable(t *testing.T) {
 		}
 	}
 }
+
+func TestOverwriting(t *testing.T) {
+	if got, want := string(overwriting([]byte("a\nb\n"))), "\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,27 @@
+package terminal
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Replace prints lines: over those before on a terminal, which they do not make flicker as a cleared one would; elsewhere below
+// them, after an empty line.
+func Replace(w io.Writer, lines []byte) error {
+	shown := append(lines, '\n')
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		shown = overwriting(lines)
+	}
+	_, err := w.Write(shown)
+	return err
+}
+
+// overwriting returns lines that take the place of what stands on a terminal.
+func overwriting(lines []byte) []byte {
+	const home, clearLine, clearBelow = "\x1b[H", "\x1b[K", "\x1b[J"
+	out := append([]byte(home), bytes.ReplaceAll(lines, []byte("\n"), []byte(clearLine+"\n"))...)
+	return append(out, clearBelow...)
+}
