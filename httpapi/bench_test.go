@@ -54,6 +54,8 @@ func (f *fixed) Resolve(context.Context, string, string, string) (leaderboard.Pe
 	return f.ref, f.board, nil
 }
 
+func (f *fixed) Board(context.Context, string) (leaderboard.Board, error) { return f.board, nil }
+
 func (f *fixed) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error) {
 	return f.pages[q.Limit], nil
 }

@@ -62,7 +62,7 @@ func (h *boardHandlers) get(c *call) error {
 	if err := c.mayRead(&b); err != nil {
 		return err
 	}
-	return c.sendBoard(http.StatusOK, &b)
+	return h.sendBoard(c, http.StatusOK, &b)
 }
 
 // put answers PUT /v1/boards/{board}: 201 when the board is new.
@@ -90,7 +90,7 @@ func (h *boardHandlers) put(c *call) error {
 		status = http.StatusCreated
 		c.w.Header().Set("Location", "/v1/boards/"+name)
 	}
-	return c.sendBoard(status, &b)
+	return h.sendBoard(c, status, &b)
 }
 
 func boardEmptiness() *emptiness {
@@ -172,7 +172,8 @@ func (h *boardHandlers) list(c *call) error {
 				out.Next = of.cursor(after)
 				return c.sendJSON(http.StatusOK, out)
 			}
-			out.Boards = append(out.Boards, showBoard(&boards[i]))
+			shown, _ := h.shown(c, &boards[i])
+			out.Boards = append(out.Boards, shown)
 			after = boards[i].Name
 		}
 		if len(boards) <= limit {

@@ -190,7 +190,7 @@ func TestNoSuchPeriod(t *testing.T) {
 		}
 	}
 	e.board("secret", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
-	e.get(noKey, "/v1/boards/secret/top?period=foo").wantProblem(401, codeUnauthorized)
+	e.get(noKey, "/v1/boards/secret/top?period=foo").wantProblem(404, "board-not-found")
 }
 
 func pathOf(query string) string {

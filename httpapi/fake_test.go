@@ -76,6 +76,17 @@ func (f *fake) ChangeBoard(ctx context.Context, name string, change leaderboard.
 	return b, created, f.wrote(err)
 }
 
+// Board knows a board as Resolve does.
+func (f *fake) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	if err := f.enter("Board"); err != nil {
+		return leaderboard.Board{}, err
+	}
+	if ref, ok := f.outdated[name]; ok {
+		return leaderboard.Board{ID: ref.BoardID, Name: name, Rules: *ref.Rules}, nil
+	}
+	return f.Model.Board(ctx, name)
+}
+
 func (f *fake) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error) {
 	if err := f.enter("Boards"); err != nil {
 		return nil, err

@@ -289,7 +289,7 @@ func TestPrivateBoards(t *testing.T) {
 	e.board("mine", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, classic()...)
 	e.board("ours", leaderboard.Rules{}, classic()...)
 	for _, path := range []string{"", "/top", "/top?period=2020", "/members/5", "/members/5/around", "/scores/1/rank", "/distribution", "/periods"} {
-		e.get(noKey, "/v1/boards/mine"+path).wantProblem(401, codeUnauthorized)
+		e.get(noKey, "/v1/boards/mine"+path).wantProblem(404, "board-not-found")
 		e.get("other", "/v1/boards/ours"+path).wantProblem(401, codeUnauthorized)
 		if path != "/top?period=2020" {
 			r := e.get(readKey, "/v1/boards/mine"+path).want(200)
@@ -298,7 +298,7 @@ func TestPrivateBoards(t *testing.T) {
 			}
 		}
 	}
-	e.post(noKey, "/v1/boards/mine/ranks", `{"members":["5"]}`).wantProblem(401, codeUnauthorized)
+	e.post(noKey, "/v1/boards/mine/ranks", `{"members":["5"]}`).wantProblem(404, "board-not-found")
 	e.post(readKey, "/v1/boards/mine/ranks", `{"members":["5"]}`).want(200)
 	names := func(key string) string {
 		var out struct{ Boards []struct{ Name string } }

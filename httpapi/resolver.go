@@ -15,6 +15,8 @@ type Catalog interface {
 	Resolve(ctx context.Context, board, window, period string) (leaderboard.PeriodRef, leaderboard.Board, error)
 	// Renew makes Resolve answer with what the board is at the call or later. Errors: ErrBoardNotFound, ErrUnavailable.
 	Renew(ctx context.Context, board string) error
+	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound, ErrUnavailable.
+	Board(ctx context.Context, name string) (leaderboard.Board, error)
 	// Labelled are the names of the boards that have all labels, private ones included, in the order of their bytes.
 	// Errors: ErrUnavailable, a *leaderboard.RuleError when they are too many.
 	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)
@@ -34,18 +36,23 @@ func (r resolver) resolveOn(c *call, name, window, period string) (leaderboard.P
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, leaderboard.ErrBoardNotFound
 	}
 	ref, board, err := r.catalog.Resolve(c.ctx, name, window, period)
-	if errors.Is(err, leaderboard.ErrPeriodNotFound) && window+period != "" {
-		// Who may not see the board is told so, not which periods it lacks.
-		if _, b, err := r.catalog.Resolve(c.ctx, name, "", ""); err == nil {
-			if err := c.mayRead(&b); err != nil {
-				return leaderboard.PeriodRef{}, leaderboard.Board{}, err
-			}
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		// Who may not see the board is not told which periods it lacks.
+		if b, failed := r.catalog.Board(c.ctx, name); failed != nil {
+			err = failed
+		} else if denied := c.mayRead(&b); denied != nil {
+			err = denied
 		}
 	}
 	if err == nil {
-		err = c.mayRead(&board)
+		if err = c.mayRead(&board); err != nil && ref.Stale {
+			err = leaderboard.ErrUnavailable // as of a board that nobody has heard of, while the database is away
+		}
 	}
-	return ref, board, err
+	if err != nil {
+		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
+	}
+	return ref, board, nil
 }
 
 // resolvePlayed is resolve for what works on entries: somebody has played in the period.
@@ -57,12 +64,28 @@ func (r resolver) resolvePlayed(c *call, window, period string) (leaderboard.Per
 	return ref, err
 }
 
-// mayRead lets anyone read a public board and holders of a key all others.
+// mayRead lets anyone read a public board, and a private one whoever has a key that covers it. To others a private board
+// is not there: they get what they get of a name that no board has. It alone decides that.
 func (c *call) mayRead(b *leaderboard.Board) error {
-	if b.Rules.Visibility == leaderboard.VisibilityPublic {
+	if b.Rules.Visibility == leaderboard.VisibilityPublic || c.key != nil && c.key.Covers(b.Name) {
 		return nil
 	}
-	return allow(c.scope, leaderboard.ScopeRead)
+	return leaderboard.ErrBoardNotFound
+}
+
+// mayReadNamed is mayRead for a board that another one names, as its source: whether there is one of this name is seen
+// only by those who could read it.
+func (r resolver) mayReadNamed(c *call, name string) bool {
+	if c.key != nil && c.key.Covers(name) {
+		return true
+	}
+	b, err := r.catalog.Board(c.ctx, name)
+	return err == nil && c.mayRead(&b) == nil
+}
+
+// seesSources says whether the caller is shown all sources of a board, whoever may read them: who may change its rules.
+func (c *call) seesSources(board string) bool {
+	return c.scope.Includes(leaderboard.ScopeAdmin) && c.key.Covers(board)
 }
 
 // target is what a reading request looks at: a period and the common parameters.

@@ -53,7 +53,7 @@ func (h *boardHandlers) patch(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.sendBoard(http.StatusOK, &b)
+	return h.sendBoard(c, http.StatusOK, &b)
 }
 
 // patched returns rules with a merge patch applied to their form in JSON: what is null there has its default.
@@ -103,8 +103,30 @@ func mergePatch(target, patch jsontext.Value) (jsontext.Value, error) {
 }
 
 // boardTag returns the strong ETag of a board's rules: of one that was deleted and made again it is another.
-func boardTag(b *leaderboard.Board) string {
-	return emptyETag.int(answerFormat).text("board").int(b.ID).int(b.Version).int(int64(b.UpdatedTime)).etag(b.Version)
+func boardTag(b *leaderboard.Board) string { return boardHash(b).etag(b.Version) }
+
+func boardHash(b *leaderboard.Board) etagHash {
+	return emptyETag.int(answerFormat).text("board").int(b.ID).int(b.Version).int(int64(b.UpdatedTime))
+}
+
+// shown returns a board as the caller may see it, and its ETag: without the sources that are private to others.
+func (h *boardHandlers) shown(c *call, b *leaderboard.Board) (shown boardJSON, etag string) {
+	shown, etag = showBoard(b), boardTag(b)
+	if b.Rules.Derive == nil || c.seesSources(b.Name) {
+		return shown, etag
+	}
+	hash, rule := boardHash(b).text("in part"), *b.Rules.Derive
+	rule.From = []leaderboard.DeriveFrom{}
+	for _, source := range b.Rules.Derive.From {
+		if h.mayReadNamed(c, source.Board) {
+			rule.From = append(rule.From, source)
+			hash = hash.text(source.Board)
+		}
+	}
+	if len(rule.From) < len(b.Rules.Derive.From) {
+		shown.Derive, etag = &rule, hash.etag(b.Version)
+	}
+	return shown, etag
 }
 
 // mayChange holds a change of a board (nil: there is none) against If-Match and If-None-Match. It is asked with the board
@@ -128,18 +150,18 @@ func (c *call) mayChange(b *leaderboard.Board) error {
 }
 
 // sendBoard answers with a board, or with 304 to whoever asks for it and has it.
-func (c *call) sendBoard(status int, b *leaderboard.Board) error {
-	etag := boardTag(b)
-	h := c.w.Header()
-	h["Etag"] = []string{etag}
+func (h *boardHandlers) sendBoard(c *call, status int, b *leaderboard.Board) error {
+	shown, etag := h.shown(c, b)
+	header := c.w.Header()
+	header["Etag"] = []string{etag}
 	if c.route.method == http.MethodGet {
 		if tag, is := noneMatch(c.r.Header["If-None-Match"], etag); is {
-			h["Etag"] = []string{tag}
-			h["Vary"] = c.shared.values.vary
-			h["Cache-Control"] = c.shared.values.private
+			header["Etag"] = []string{tag}
+			header["Vary"] = c.shared.values.vary
+			header["Cache-Control"] = c.shared.values.private
 			c.sendNothing(http.StatusNotModified)
 			return nil
 		}
 	}
-	return c.sendJSON(status, showBoard(b))
+	return c.sendJSON(status, shown)
 }

@@ -273,7 +273,7 @@ type sourceJSON struct {
 	Condition leaderboard.SourceCondition `json:"state"`
 }
 
-// sources answers GET …/sources: which states of its sources a derived board reflects.
+// sources answers GET …/sources: which states of its sources a derived board reflects, those that the caller may read.
 func (h *runHandlers) sources(c *call) error {
 	ref, _, err := h.resolve(c, "", "")
 	if err != nil {
@@ -291,8 +291,13 @@ func (h *runHandlers) sources(c *call) error {
 		Lag     int64                       `json:"lag"`
 		Sources []sourceJSON                `json:"sources"`
 	}{d.Board, d.Seq, d.AsOf, d.State, d.Lag, []sourceJSON{}}
+	all := c.seesSources(ref.Board)
 	for _, s := range d.Sources {
-		out.Sources = append(out.Sources, sourceJSON(s))
+		if all || h.mayReadNamed(c, s.Board) {
+			out.Sources = append(out.Sources, sourceJSON(s))
+		} else if d.State == leaderboard.DerivationStateFollowing {
+			out.Lag = max(0, out.Lag-max(0, s.LastSeq-s.Seq))
+		}
 	}
 	return c.sendJSON(http.StatusOK, out)
 }

@@ -15,7 +15,7 @@ func TestDerivedBoard(t *testing.T) {
 	e.board("runs", leaderboard.Rules{}, leaderboard.Submission{Member: "m", Score: 9})
 	e.put(adminKey, "/v1/boards/sum", sumRule).want(201)
 	e.put(adminKey, "/v1/boards/sum", sumRule).want(200)
-	shown := string(e.get(noKey, "/v1/boards/sum").want(200).body)
+	shown := string(e.get(readKey, "/v1/boards/sum").want(200).body)
 	if want := `"derive":{"from":[{"board":"runs","period":"current","weight":1},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}],"op":"union","aggregate":"sum"}`; !strings.Contains(shown, want) {
 		t.Errorf("shown as %s\nwant %s", shown, want)
 	}
@@ -27,7 +27,7 @@ func TestDerivedBoard(t *testing.T) {
 	}
 	check := func(state string, seq int64) {
 		t.Helper()
-		e.get(noKey, "/v1/boards/sum/sources").want(200).decode(&out)
+		e.get(readKey, "/v1/boards/sum/sources").want(200).decode(&out)
 		want := []sourceJSON{
 			{Board: "runs", Window: "all_time", Period: "all_time", Weight: 1, Seq: seq, LastSeq: 1, Condition: leaderboard.SourceConditionPresent},
 			{Board: "rides", Window: "day", Weight: -2, Condition: leaderboard.SourceConditionNoBoard},

@@ -189,7 +189,8 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 		r.Header["If-None-Match"] = []string{known.tag}
 	}
 	out := recorded{header: http.Header{}}
-	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, scope: leaderboard.ScopeAdmin}
+	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the feed may read its board; none is an admin here
+	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, key: &all, scope: all.Scope}
 	if key.member != "" {
 		c.route = h.around
 	}

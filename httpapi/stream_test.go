@@ -269,6 +269,19 @@ func TestStreamEndsWithAccess(t *testing.T) {
 	page(t, holder, 2)
 }
 
+// TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere.
+func TestStreamOfAHiddenMember(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next := e.open(noKey, "/v1/boards/b/stream?member=m1")
+	page(t, next, 1)
+	e.put(adminKey, "/v1/boards/b/members/m1/hidden", `{"reason":"aimbot"}`).want(200)
+	if s, ok := next(); !ok || s.event != "gone" || !strings.Contains(s.data, "not-ranked") || strings.Contains(s.data, "aimbot") {
+		t.Errorf("got %+v, %t", s, ok)
+	}
+}
+
 // TestSlowStream: a client that takes its time misses pages, but not the newest, and keeps nobody else waiting.
 func TestSlowStream(t *testing.T) {
 	t.Parallel()
