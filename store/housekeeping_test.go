@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,5 +205,34 @@ func TestIndexesFollowInTurns(t *testing.T) {
 		if at, _, ok := s.IndexMark(ref); !ok || at.Seq != 1 {
 			t.Errorf("the index of %s is at %d, %v", ref.Board, at.Seq, ok)
 		}
+	}
+}
+
+// TestKeepOfNewRules: a board that is told to keep all while its old periods are looked for keeps all of them.
+func TestKeepOfNewRules(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	p, through := newProxy(t, dsn)
+	s, db := open(t, through, nil), connect(t, dsn)
+	days := []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}
+	ref := makeBoard(t, s, "b", leaderboard.Rules{Windows: days, Keep: map[leaderboard.Window]int{leaderboard.WindowDay: 2}})
+	addPeriods(t, db, ref.BoardID, "1")
+	changed := make(chan error, 1)
+	p.mu.Lock()
+	p.judge = func(statement string) fault {
+		if strings.Contains(statement, "ORDER BY starts_at DESC LIMIT") && len(changed) == 0 {
+			_, err := db.ExecContext(context.Background(), `UPDATE boards SET rules = '{"windows": ["all_time", "day"]}', version = version + 1`)
+			changed <- err
+		}
+		return faultPass
+	}
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
+	defer cancel()
+	if err := errors.Join(s.Sweep(ctx), await(t, "the change", changed)); err != nil {
+		t.Error(err)
+	}
+	if n := count(t, db, "periods WHERE state = 'closed'"); n != 1000 {
+		t.Errorf("%d periods are left, want all 1000", n)
 	}
 }

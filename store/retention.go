@@ -54,8 +54,8 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 					return true, failed
 				}
 				s.sweeps.closing.Begin(p.PeriodID)
-				failed = errors.Join(failed, s.changeStates(ctx, p.boardVersion, []int64{p.PeriodID}, "open", "closed"))
-				if ctx.Err() != nil {
+				_, err := s.changeStates(ctx, p.boardVersion, []int64{p.PeriodID}, "open", "closed")
+				if failed = errors.Join(failed, err); ctx.Err() != nil {
 					return true, failed
 				}
 			}
@@ -67,16 +67,17 @@ func (s *Store) closePeriods(now time.Time) func(context.Context, sweep.Slice) (
 	}
 }
 
-// changeStates moves periods of a board on, as long as the board has this version, or any if that is 0. Its row is locked
-// first, as by every writer: so it waits for a batch that has begun, and cannot deadlock with it.
-func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) error {
-	return s.writer.AloneUnlessBarred(ctx, string(b.Name), func(tx *sqlx.Tx) error {
+// changeStates moves periods of a board on, and says whether the board still has this version, any if that is 0: with
+// other rules it does nothing. The row of the board is locked first, as by every writer: so it waits for a batch that has
+// begun, and cannot deadlock with it.
+func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, from, to string) (same bool, err error) {
+	err = s.writer.AloneUnlessBarred(ctx, string(b.Name), func(tx *sqlx.Tx) error {
 		found := b
 		err := tx.GetContext(ctx, &found, "SELECT version FROM boards WHERE id = ? FOR UPDATE", b.ID)
-		if errors.Is(err, sql.ErrNoRows) || err == nil && b.Version != 0 && found.Version != b.Version {
-			return nil // it is deleted, and the periods with it; or it has other rules
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // it is deleted, and the periods with it
 		}
-		if err != nil {
+		if same = err == nil && (b.Version == 0 || found.Version == b.Version); !same {
 			return err
 		}
 		move := (&db.Text{}).Str("UPDATE periods FORCE INDEX (PRIMARY) SET state = ").Hex(to)
@@ -84,6 +85,7 @@ func (s *Store) changeStates(ctx context.Context, b boardVersion, ids []int64, f
 		_, err = tx.ExecContext(ctx, move.String())
 		return err
 	})
+	return same, err
 }
 
 // giveUpPeriods gives up the closed periods that their boards do not keep, board by board.
@@ -113,8 +115,9 @@ func (s *Store) retain(ctx context.Context, b *leaderboard.Board) (finished bool
 		if len(ids) == 0 {
 			continue
 		}
-		if err := s.changeStates(ctx, boardVersion{b.ID, []byte(b.Name), b.Version}, ids, "closed", "deleting"); err != nil {
-			return false, err
+		same, err := s.changeStates(ctx, boardVersion{b.ID, []byte(b.Name), b.Version}, ids, "closed", "deleting")
+		if !same || err != nil {
+			return err == nil, err // the next pass finds its new rules
 		}
 	}
 	return finished, nil
