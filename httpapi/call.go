@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/rs/cors"
 
 	"leaderboard"
 )
@@ -75,6 +76,7 @@ type shared struct {
 	buffers  sync.Pool // *[]byte, for bodies out
 	zippers  sync.Pool // *zipper
 	values   headerValues
+	cors     *cors.Cors // nil: pages of other origins may not use the API
 }
 
 // Answered is a request that was answered.
@@ -88,13 +90,14 @@ type Answered struct {
 
 // headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
 type headerValues struct {
-	json, gzip, vary, noStore, private, public []string
+	json, gzip, vary, noStore, private, public, nosniff []string
 }
 
-func newHeaderValues() headerValues {
+// newHeaderValues returns them; vary is what answers differ by.
+func newHeaderValues(vary string) headerValues {
 	return headerValues{
-		json: []string{typeJSON}, gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"}, noStore: []string{"no-store"},
-		private: []string{"private, no-cache"}, public: []string{"public, no-cache"},
+		json: []string{typeJSON}, gzip: []string{"gzip"}, vary: []string{vary}, noStore: []string{"no-store"},
+		private: []string{"private, no-cache"}, public: []string{"public, no-cache"}, nosniff: []string{"nosniff"},
 	}
 }
 

@@ -51,6 +51,9 @@ type Config struct {
 	Quotas Quotas
 	// Proxies are the addresses of proxies that say where a request comes from.
 	Proxies []netip.Prefix
+	// CORSOrigins are the origins whose pages may use the routes of /v1, as browsers send them ("https://game.example"), or
+	// "*" alone for those of all; nil: none.
+	CORSOrigins []string
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Metrics serves /metrics; nil when another listener does.

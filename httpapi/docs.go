@@ -76,6 +76,6 @@ func (c *call) sendPage(html []byte) {
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
 	c.send(http.StatusOK, "text/html; charset=utf-8", html)
 }

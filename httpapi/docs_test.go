@@ -84,6 +84,9 @@ func TestDocs(t *testing.T) {
 	if csp := r.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
 		t.Errorf("Content-Security-Policy is %q", csp)
 	}
+	if policy := r.header.Get("Referrer-Policy"); policy != "no-referrer" {
+		t.Errorf("Referrer-Policy is %q", policy)
+	}
 	for _, want := range []string{"$SERVER/v1/boards/demo/top", "1 to 1000, default 10", "desc | asc", "integer or null"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)

@@ -127,8 +127,7 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 	h.Set("Content-Type", exportType(w.format))
 	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Vary", "Accept-Encoding")
+	h["Vary"] = w.call.shared.values.vary
 	if takesGzip(w.call.r.Header) {
 		h.Set("Content-Encoding", "gzip")
 		w.zip, _ = gzip.NewWriterLevel(w.call.w, gzip.BestSpeed) // as fast as it is read; the level is known

@@ -165,6 +165,9 @@ func (l leaver) Flush() {
 // openapi.yaml does not allow.
 func checkAgainstDocument(t testing.TB, a ask, got reply) {
 	t.Helper()
+	if got.header.Get("X-Content-Type-Options") != "nosniff" {
+		t.Fatalf("%s %s: browsers may guess what the answer is", a.method, a.path)
+	}
 	_, router := document()
 	r := a.request()
 	if r.Method == http.MethodHead {

@@ -150,7 +150,6 @@ func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
 	if k.wait > 0 {
 		h.Set("Retry-After", strconv.Itoa(retryAfter(waitOf(err, k))))
 	}

@@ -234,6 +234,7 @@ type API struct {
 	router   router
 
 	unknown, wrongMethod route // where requests go that no route takes
+	preflight            route
 }
 
 // New makes the API.
@@ -244,9 +245,13 @@ func New(cfg Config) *API {
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
-			values: newHeaderValues(),
+			values: newHeaderValues("Accept-Encoding"),
 		},
 		handlers: h, routes: h.routes(cfg.Metrics != nil), unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
+		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
+	}
+	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {
+		a.shared.values = newHeaderValues("Accept-Encoding, Origin")
 	}
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
@@ -265,6 +270,7 @@ func (a *API) EndStreams() { a.handlers.streams.end() }
 // ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := call{shared: &a.shared, w: w, r: r, route: &a.unknown}
+	w.Header()["X-Content-Type-Options"] = a.shared.values.nosniff
 	c.identify()
 	if c.path.split(r.URL.EscapedPath()) {
 		row, allow := a.router.find(r.Method, &c.path)
@@ -276,6 +282,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.route = &a.wrongMethod
 		}
 	}
+	c.crossOrigin(&a.preflight)
 	c.serve()
 }
 

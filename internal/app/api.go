@@ -91,6 +91,7 @@ func (a *App) wireAPI() {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
 	cfg.Keys, cfg.Keyring, cfg.Quotas, cfg.Proxies = a.cfg.Keys, a.keys, a.quotas, a.cfg.TrustedProxies.Networks
+	cfg.CORSOrigins = a.cfg.CORSOrigins
 	if a.cfg.OpsListen == "" {
 		cfg.Metrics = a.metrics.handler()
 	}

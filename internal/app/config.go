@@ -27,6 +27,7 @@ type Config struct {
 	// AddressQuota is that of who comes without a key, by address. It needs TrustedProxies to be given.
 	AddressQuota    leaderboard.Rates
 	Servers         int           // that share the quotas when Redis does not answer
+	CORSOrigins     []string      // whose pages may use the API, "*" alone: all; nil: none
 	DrainDelay      time.Duration // how long /readyz says 503 before the listener closes at shutdown
 	ShutdownTimeout time.Duration // for the requests under way at shutdown
 	Migrate         bool          // bring the schema up to date at the start, waiting for MySQL if it is away

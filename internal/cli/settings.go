@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,8 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		custom(p.setting("trusted-proxies", "addresses and networks of proxies in front of the server, as in 10.0.0.0/8,192.0.2.7, or none: their "+
 			"connections are those of many clients"), &cfg.TrustedProxies, parseProxies),
 		p.keysFlag(cfg),
+		custom(p.setting("cors-origins", "origins whose pages may use the API from a browser, as in https://game.example,http://localhost:3000, or * for all; "+
+			"empty: none"), &cfg.CORSOrigins, parseOrigins),
 		duration(p.setting("shutdown-timeout", "how long requests under way may take to end at shutdown"), &cfg.ShutdownTimeout, 0),
 		duration(p.setting("drain-delay", "how long /readyz says 503 before the listener closes at shutdown, for load balancers to notice"), &cfg.DrainDelay, 0),
 	}
@@ -97,6 +100,21 @@ func parseProxies(v string) (app.TrustedProxies, error) {
 		proxies.Networks = append(proxies.Networks, network)
 	}
 	return proxies, nil
+}
+
+// parseOrigins reads a list of origins as browsers send them.
+func parseOrigins(v string) ([]string, error) {
+	if v == "*" {
+		return []string{"*"}, nil
+	}
+	origins := strings.Split(v, ",")
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Hostname() == "" || origin != u.Scheme+"://"+u.Host || strings.ContainsAny(origin, "* ") {
+			return nil, fmt.Errorf("want * alone, or origins such as https://game.example separated by commas, without a path, not %q", origin)
+		}
+	}
+	return origins, nil
 }
 
 // needProxies says what a bound per address needs.

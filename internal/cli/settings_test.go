@@ -51,7 +51,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
@@ -263,6 +263,7 @@ func TestBadValues(t *testing.T) {
 		"log-level":       {"loud"},
 		"migrate":         {"maybe"},
 		"keys":            {"secret", "root:x", "admin:", "admin:a b", "admin:a,admin:a", "read:x,", "read:é"},
+		"cors-origins":    {"game.example", "https://game.example/", "https://a,*", "https://*.a", "null", "https://a, https://b", "https://u@a"},
 		"mysql-dsn":       {"localhost", "root@tcp(127.0.0.1:3306)/", "mysql://root@h/db"},
 		"redis-url":       {"localhost:6379", "http://h:1", "redis://h:x"},
 		"url":             {"127.0.0.1:8080", "ftp://h", "http://user:pw@h"},

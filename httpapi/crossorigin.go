@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/cors"
+)
+
+// preflightAge is for how long a browser may keep what a preflight was told. Chromium keeps it for two hours at most.
+const preflightAge = 2 * time.Hour
+
+// crossOrigin makes what tells browsers that pages of other origins may use the routes of /v1; nil when there are no such
+// origins. Browsers send no cookies and no keys of their own with it: a page that has a key sends it in a header.
+func crossOrigin(origins []string, routes []route) *cors.Cors {
+	if len(origins) == 0 {
+		return nil
+	}
+	methods := []string{http.MethodHead}
+	for i := range routes {
+		if r := &routes[i]; !r.ops && !slices.Contains(methods, r.method) {
+			methods = append(methods, r.method)
+		}
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: origins, AllowedMethods: methods, MaxAge: int(preflightAge / time.Second),
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", headerRequestID},
+		ExposedHeaders: []string{
+			"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "Content-Disposition",
+			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", headerRequestID,
+		},
+	})
+}
+
+// preflight is the route of the questions that browsers ask before they let a page send a request.
+func preflight(c *call) error {
+	c.shared.cors.HandlerFunc(c.w, c.r)
+	c.status = http.StatusNoContent
+	return nil
+}
+
+// crossOrigin says in the headers of the answer which pages may read it, or finds the request to be a preflight. An answer
+// that is kept has no such headers, so those of one origin are never sent to another.
+func (c *call) crossOrigin(preflight *route) {
+	if c.shared.cors == nil || !strings.HasPrefix(c.r.URL.Path, "/v1/") {
+		return
+	}
+	if c.r.Method == http.MethodOptions && c.r.Header["Access-Control-Request-Method"] != nil {
+		c.route = preflight
+		return
+	}
+	c.shared.cors.HandlerFunc(c.w, c.r)
+}
