@@ -25,7 +25,7 @@ type service struct {
 
 // startService starts a server and returns it when it is ready.
 func startService(ctx context.Context, program, dsn, redisURL string, args ...string) (*service, error) {
-	cmd := exec.Command(program, append([]string{"serve", "--migrate", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(program, append([]string{"serve", "--migrate", "--listen", "127.0.0.1:0", "--public-metrics"}, args...)...)
 	cmd.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+dsn, "LEADERBOARD_REDIS_URL="+redisURL,
 		"LEADERBOARD_KEYS=admin:"+benchKey, "LEADERBOARD_LOG=text")
 	logs, err := cmd.StderrPipe()

@@ -83,7 +83,7 @@ func (w *world) serve(t *testing.T, name string, args ...string) *server {
 // environment configures any command of the program for this world.
 func (w *world) environment() []string {
 	return []string{
-		"LEADERBOARD_MYSQL_DSN=" + w.dsn, "LEADERBOARD_REDIS_URL=" + w.redisURL, "LEADERBOARD_LISTEN=127.0.0.1:0",
+		"LEADERBOARD_MYSQL_DSN=" + w.dsn, "LEADERBOARD_REDIS_URL=" + w.redisURL, "LEADERBOARD_LISTEN=127.0.0.1:0", "LEADERBOARD_PUBLIC_METRICS=true",
 		"LEADERBOARD_KEYS=admin:" + adminKey, "LEADERBOARD_LOG=json",
 	}
 }

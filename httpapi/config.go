@@ -56,7 +56,7 @@ type Config struct {
 	CORSOrigins []string
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
-	// Metrics serves /metrics; nil when another listener does.
+	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler
 	// OnRequest hears of every answered request.
 	OnRequest func(Answered)

@@ -92,7 +92,7 @@ func (a *App) wireAPI() {
 	}
 	cfg.Keys, cfg.Keyring, cfg.Quotas, cfg.Proxies = a.cfg.Keys, a.keys, a.quotas, a.cfg.TrustedProxies.Networks
 	cfg.CORSOrigins = a.cfg.CORSOrigins
-	if a.cfg.OpsListen == "" {
+	if a.cfg.PublicMetrics {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)
@@ -134,18 +134,21 @@ func (p *probes) news(route string, status int) bool {
 	return true
 }
 
-// opsHandler serves what is for operators only, on an address of its own.
+// opsHandler serves what is for operators only, on an address of its own. The command line is not shown: it may hold
+// keys.
 func (a *App) opsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler())
 	mux.Handle("GET /livez", a.api)
 	mux.Handle("GET /readyz", a.api)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // boards is the store, and makes the catalog forget what this process has changed, and other processes not find it in Redis.

@@ -15,7 +15,8 @@ type Config struct {
 	RedisURL      string // secret; "": run without Redis
 
 	Listen         string // host:port; port 0 takes a free one
-	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": /metrics is on Listen
+	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": none
+	PublicMetrics  bool   // /metrics is on Listen too
 	MaxConnections int    // of clients at once, beyond: 503
 	MaxStreams     int    // of clients that are open at once, beyond: 503
 	// MaxConnectionsPerAddress bounds those of one address, unless it is one of TrustedProxies or of this machine; 0: any

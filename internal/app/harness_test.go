@@ -38,6 +38,7 @@ func startApp(t *testing.T, dsn, redisURL string, change ...func(*Config)) *test
 	t.Helper()
 	cfg := Defaults()
 	cfg.MySQLDSN, cfg.RedisURL, cfg.Listen, cfg.Migrate, cfg.LogLevel = dsn, redisURL, "127.0.0.1:0", true, "debug"
+	cfg.PublicMetrics = true
 	cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: leaderboard.ScopeWrite, Secret: apptest.WriteKey}}
 	if redisURL != "" {
 		cfg.RedisURL += "?read_timeout=1m&write_timeout=1m&pool_timeout=1m" // no test here is about a slow one

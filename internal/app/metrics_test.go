@@ -61,7 +61,7 @@ func TestMetrics(t *testing.T) {
 // TestOpsListener: what is for operators only moves to its own address.
 func TestOpsListener(t *testing.T) {
 	t.Parallel()
-	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.OpsListen = "127.0.0.1:0" })
+	a := startReady(t, testenv.MySQL(t), "", func(c *Config) { c.OpsListen, c.PublicMetrics = "127.0.0.1:0", false })
 	said := regexp.MustCompile(`"operations are served" addr=http://(\S+)`).FindStringSubmatch(a.log.String())
 	if said == nil {
 		t.Fatalf("no address of the operators in the log:\n%s", a.log)
@@ -72,7 +72,7 @@ func TestOpsListener(t *testing.T) {
 			t.Errorf("%s on the main address: %d", path, status)
 		}
 	}
-	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/goroutine?debug=1": 200, "/livez": 200, "/readyz": 200, "/v1/boards": 404} {
+	for path, want := range map[string]int{"/metrics": 200, "/debug/pprof/goroutine?debug=1": 200, "/debug/pprof/cmdline": 404, "/livez": 200, "/readyz": 200, "/v1/boards": 404} {
 		if status, _ := (&apptest.Server{T: t, URL: "http://" + ops}).Get(path); status != want {
 			t.Errorf("%s on the operators' address: %d", path, status)
 		}

@@ -37,6 +37,7 @@ type devOptions struct {
 
 func (p *program) devCommand() *cli.Command {
 	o := &devOptions{Config: app.Defaults(), dir: ".leaderboard", members: 5000}
+	o.PublicMetrics = true
 	return p.leaf("dev", "start private servers and a demo board under ./.leaderboard, and serve", "",
 		func(ctx context.Context, _ []string) error { return p.dev(ctx, o) },
 		append(p.serverFlags(&o.Config),

@@ -53,7 +53,8 @@ func (p *program) listenFlag(cfg *app.Config) cli.Flag {
 func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 	return []cli.Flag{
 		p.listenFlag(cfg),
-		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: /metrics is on --listen"), &cfg.OpsListen),
+		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
+		toggle(p.setting("public-metrics", "show /metrics on --listen too, to everybody who can reach it; dev does"), &cfg.PublicMetrics),
 		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
 		whole(p.setting("max-streams", "streams of clients that are open at once at most; beyond it: 503"), &cfg.MaxStreams, 1, 1_000_000),
 		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+

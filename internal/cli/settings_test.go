@@ -51,7 +51,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "public-metrics", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
