@@ -11,6 +11,7 @@
 //	policy, submit                          what a submission does
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period                        states of a period, periods, finding one by name
-//	query, combined, copy, derivation, run  what is asked and answered
+//	query, past, combined                   what is asked and answered
+//	copy, derivation, run                   states of copies and of derived boards, records of work
 //	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record
 package leaderboard

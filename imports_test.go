@@ -71,7 +71,7 @@ func importRules() []importRule {
 		{
 			dir:    "cache",
 			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "leaderboard/cache/residency", "leaderboard/cache/resident", "golang.org/x/sync/..."},
-			inTest: []string{"leaderboard/cache/cachetest", redisPkg},
+			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
 			dir: "cache/topn", may: []string{module, rankPkg, redisPkg, "golang.org/x/sync/..."},

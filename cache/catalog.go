@@ -18,6 +18,8 @@ type Boards interface {
 	// Current is a board with its current periods, which it begins if need be.
 	Current(ctx context.Context, name string) (leaderboard.Listing, error)
 	leaderboard.PeriodFinder
+	// PeriodsBefore lists the periods of a window that begin before a moment, the latest first, at most limit.
+	PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
 	// BoardsLabelled lists the boards that have all labels, by name, after the name given, at most limit.
 	BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) ([]leaderboard.Board, error)
 }
@@ -45,6 +47,7 @@ type Catalog struct {
 	kept   *answers[string, *listed]
 	named  *answers[periodName, *leaderboard.Period]
 	chosen *answers[selection, *[]string]
+	lists  *answers[periodList, *[]leaderboard.Period]
 	forgot atomic.Int64 // how often a board's labels may have changed
 	asking calls[callKey[string], *listed]
 }
@@ -123,6 +126,9 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 		), catalogBoards, catalogBytes),
 		named: newAnswers(rules, known[periodName](
 			func(*leaderboard.Period) int64 { return 0 }, func(*leaderboard.Period) int { return 400 },
+		), catalogBoards, catalogBytes),
+		lists: newAnswers(rules, known[periodList](
+			func(*[]leaderboard.Period) int64 { return 0 }, func(list *[]leaderboard.Period) int { return answerBytes + 200*len(*list) },
 		), catalogBoards, catalogBytes),
 		chosen: newAnswers(rules, known[selection](
 			func(*[]string) int64 { return 0 }, func(names *[]string) int { return answerBytes + 2*leaderboard.MaxBoardName*len(*names) },

@@ -22,6 +22,10 @@ type shelf struct {
 	reads  int
 }
 
+func (s *shelf) PeriodsBefore(context.Context, int64, leaderboard.Window, leaderboard.Micros, int) ([]leaderboard.Period, error) {
+	return nil, errors.ErrUnsupported
+}
+
 func (s *shelf) Current(ctx context.Context, name string) (leaderboard.Listing, error) {
 	s.mu.Lock()
 	s.reads++

@@ -77,7 +77,7 @@ func (m *Combiner) CombinedPage(ctx context.Context, periods []leaderboard.Perio
 		}
 	}
 	key := combinedPageKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	page, err := combined(ctx, m, m.pages, key, q.Fresh, key.periods, pageStates, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
+	page, err := combined(ctx, m.reader, m.pages, key, q.Fresh, key.periods, pageStates, func(ctx context.Context) (*leaderboard.CombinedPage, error) {
 		return m.database.CombinedPage(ctx, periods, q)
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 		}
 	}
 	key := combinedMemberKey{periodIDs(periods), rank.CodecOf(periods[0].Rules), q}
-	s, err := combined(ctx, m, m.members, key, q.Fresh, key.periods, memberStates, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
+	s, err := combined(ctx, m.reader, m.members, key, q.Fresh, key.periods, memberStates, func(ctx context.Context) (*leaderboard.CombinedStandings, error) {
 		return m.database.CombinedMember(ctx, periods, q)
 	})
 	if err != nil {
@@ -112,17 +112,17 @@ func (m *Combiner) CombinedMember(ctx context.Context, periods []leaderboard.Per
 
 // combined returns what is kept, or what the database says within the bound; a fresh answer always the latter. What comes
 // is judged when it has come, and once more right before it goes out.
-func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answers[K, V], key K, fresh bool, periods string,
+func combined[K comparable, V any](ctx context.Context, r *Reader, kept *answers[K, V], key K, fresh bool, periods string,
 	states func(V) []leaderboard.State, ask func(context.Context) (V, error),
 ) (V, error) {
 	j := judge[V]{
-		check:   func(ctx context.Context, v V) watch.Verdict { return m.check(ctx, periods, states(v)) },
-		now:     func(v V) watch.Verdict { return m.now(periods, states(v)) },
+		check:   func(ctx context.Context, v V) watch.Verdict { return r.checkAll(ctx, periods, states(v)) },
+		now:     func(v V) watch.Verdict { return r.judgeAll(periods, states(v)) },
 		isStale: func(v V) bool { return anyStale(states(v)) }, stale: kept.ops.stale,
 	}
 	load := func(ctx context.Context, _ int64) (V, error) {
 		return askDatabase(ctx, j, func(ctx context.Context) (v V, err error) {
-			err = m.reader.database.Alone(ctx, func(ctx context.Context) error {
+			err = r.database.Alone(ctx, func(ctx context.Context) error {
 				v, err = ask(ctx)
 				return err
 			})
@@ -136,32 +136,6 @@ func combined[K comparable, V any](ctx context.Context, m *Combiner, kept *answe
 		return v, nil
 	}
 	return confirmed(ctx, kept, key, 0, j, load)
-}
-
-// check returns the worst of what the watch says of the states of several periods, for which it may have to be waited.
-func (m *Combiner) check(ctx context.Context, periods string, states []leaderboard.State) watch.Verdict {
-	w := m.reader.opts.Watch
-	if w == nil {
-		return watch.VerdictFresh
-	}
-	worst := watch.VerdictFresh
-	for i, id := range idsOf(periods, len(states)) {
-		switch v := w.Check(ctx, id, states[i].Revision); {
-		case v == watch.VerdictUnknown:
-			return v
-		case v != watch.VerdictFresh:
-			worst = watch.VerdictOld
-		}
-	}
-	return worst
-}
-
-// now says whether all states of several periods are fresh, or one is old.
-func (m *Combiner) now(periods string, states []leaderboard.State) watch.Verdict {
-	if w := m.reader.opts.Watch; w == nil || allFresh(w, periods, states) {
-		return watch.VerdictFresh
-	}
-	return watch.VerdictOld
 }
 
 func anyStale(states []leaderboard.State) bool {
@@ -179,7 +153,7 @@ func (m *Combiner) top(ctx context.Context, periods []leaderboard.PeriodRef, q l
 			return nil, err
 		}
 		states := topStates(tops)
-		late = !anyStale(states) && m.now(periodIDs(periods), states) != watch.VerdictFresh
+		late = !anyStale(states) && m.reader.judgeAll(periodIDs(periods), states) != watch.VerdictFresh
 	}
 	page := &leaderboard.CombinedPage{States: make([]leaderboard.State, len(tops)), Entries: make([]leaderboard.CombinedRanked, 0, q.Limit)}
 	runs := make([][]leaderboard.Ranked, len(tops))

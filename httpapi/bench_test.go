@@ -60,6 +60,10 @@ func (f *fixed) Page(_ context.Context, _ leaderboard.PeriodRef, q leaderboard.P
 	return f.pages[q.Limit], nil
 }
 
+func (f *fixed) PeriodsBefore(context.Context, string, leaderboard.Window, leaderboard.Micros, int) ([]leaderboard.Period, error) {
+	return nil, leaderboard.ErrUnavailable
+}
+
 func (f *fixed) Members(context.Context, leaderboard.PeriodRef, leaderboard.MembersQuery) (*leaderboard.Standings, error) {
 	return f.one, nil
 }

@@ -130,6 +130,25 @@ func (f *fake) Resolve(ctx context.Context, board, window, period string) (leade
 	return ref, l.Board, err
 }
 
+func (f *fake) PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
+	b, err := f.Board(ctx, board)
+	if err != nil {
+		return nil, err
+	}
+	return f.Model.PeriodsBefore(ctx, b.ID, w, before, limit)
+}
+
+func (f *fake) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
+	if err := f.enter("Past"); err != nil {
+		return nil, err
+	}
+	out, err := f.Model.Past(ctx, periods, member)
+	for i := range out {
+		out[i].Source, out[i].Stale = f.source, f.stale
+	}
+	return out, err
+}
+
 func (f *fake) Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error) {
 	boards, err := f.BoardsLabelled(ctx, labels, "", 1000)
 	var names []string

@@ -17,6 +17,9 @@ type Catalog interface {
 	Renew(ctx context.Context, board string) error
 	// Board finds a board as Resolve knows it. Errors: ErrBoardNotFound, ErrUnavailable.
 	Board(ctx context.Context, name string) (leaderboard.Board, error)
+	// PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit, but
+	// for those in which nobody played. Errors: ErrBoardNotFound, ErrUnavailable.
+	PeriodsBefore(ctx context.Context, board string, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
 	// Labelled are the names of the boards that have all labels, private ones included, in the order of their bytes.
 	// Errors: ErrUnavailable, a *leaderboard.RuleError when they are too many.
 	Labelled(ctx context.Context, labels leaderboard.Labels) ([]string, error)

@@ -143,16 +143,21 @@ func (s *selection) reached(states []leaderboard.State) bool {
 // state returns that of an answer as a whole: Seq and Total are sums, the source is the slowest layer.
 func (s *selection) state(states []leaderboard.State) leaderboard.State {
 	all := leaderboard.State{Total: leaderboard.Total(states), Source: leaderboard.SourceLocal}
-	slowest := map[leaderboard.Source]int{leaderboard.SourceLocal: 0, leaderboard.SourceRedis: 1, leaderboard.SourceMySQL: 2}
 	for i := range states {
 		st := &states[i]
 		all.Seq += st.Seq
 		all.Stale = all.Stale || st.Stale || s.refs[i].Stale
-		if slowest[st.Source] > slowest[all.Source] {
+		if slower(st.Source, all.Source) {
 			all.Source = st.Source
 		}
 	}
 	return all
+}
+
+// slower says whether a source is a slower layer than another.
+func slower(a, b leaderboard.Source) bool {
+	layers := []leaderboard.Source{leaderboard.SourceLocal, leaderboard.SourceRedis, leaderboard.SourceMySQL}
+	return slices.Index(layers, a) > slices.Index(layers, b)
 }
 
 // retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see

@@ -21,6 +21,8 @@ func plannedStatements() map[string]plantest.Planned {
 	out["labels"] = planned(labelledQuery(leaderboard.Labels{"type": "v1"}, "b2", 10), labelled)
 	out["two labels"] = planned(labelledQuery(leaderboard.Labels{"type": "v1", "aspect": "v2"}, "b2", 10), labelled)
 	out["boards"] = planned(labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"})
+	before := plantest.Literal(periodsBefore, 7, "'day'", "'2026-01-01'", 30)
+	out["periods before"] = planned(before, map[string]string{"periods": "periods_start"})
 	peoplePlans(out)
 	planHidden(out)
 	planKeys(out)

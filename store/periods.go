@@ -79,8 +79,20 @@ func (s *Store) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 	if before > 0 {
 		query, args = query+" AND id < ?", append(args, before)
 	}
+	return s.periods(ctx, query+" ORDER BY id DESC LIMIT ?", append(args, max(0, limit))...)
+}
+
+const periodsBefore = "SELECT " + boards.PeriodColumns + " FROM periods FORCE INDEX (periods_start)" +
+	" WHERE board_id = ? AND window_name = ? AND starts_at < ? AND state <> 'deleting' ORDER BY starts_at DESC LIMIT ?"
+
+// PeriodsBefore lists the periods of a board's window that begin before a moment, the latest first, at most limit.
+func (s *Store) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
+	return s.periods(ctx, periodsBefore, boardID, []byte(w), before.Time(), max(0, limit))
+}
+
+func (s *Store) periods(ctx context.Context, query string, args ...any) ([]leaderboard.Period, error) {
 	var rows []boards.PeriodRow
-	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query+" ORDER BY id DESC LIMIT ?"), append(args, max(0, limit))...); err != nil {
+	if err := s.db.SelectContext(ctx, &rows, s.db.Limited(query), args...); err != nil {
 		return nil, db.Translate(ctx, "periods", err)
 	}
 	periods := make([]leaderboard.Period, len(rows))

@@ -44,6 +44,7 @@ type App struct {
 	collector *collector // nil until Run
 	reader    *cache.Reader
 	combined  *cache.Combiner
+	pasts     *cache.Pasts
 	people    people
 	keys      *keyring.Ring
 	quotas    *quotas
@@ -83,6 +84,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.people = newPeople(a.store)
 	a.wireReader()
 	a.combined = cache.NewCombiner(a.reader, a.store)
+	a.pasts = cache.NewPasts(a.reader, a.store)
 	a.wireHealth()
 	a.wireQuotas()
 	a.wireAPI()

@@ -63,6 +63,8 @@ func TestExitStatus(t *testing.T) {
 		"rank b a b":                         exitFailed,
 		"rank b a --around 2":                exitFailed,
 		"rank b --score -5":                  exitFailed,
+		"history b a":                        exitFailed,
+		"history b":                          exitUsage,
 		"health --listen 127.0.0.1:1":        exitFailed,
 	} {
 		status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
@@ -85,7 +87,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no usage line", path)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "watch", "export", "import", "member", "hide", "restore", "hidden", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "watch", "export", "import", "member", "hide", "restore", "hidden", "health", "version"}
 	var got []string
 	for _, c := range (&program{}).root().Commands {
 		got = append(got, c.Name)

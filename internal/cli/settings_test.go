@@ -59,7 +59,7 @@ func sections() []section {
 		{"The dev command", []string{"dir", "members"}},
 		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
 		{"Talking to a server (board, submit, top, rank, health)", []string{
-			"url", "key", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "around", "score", "tiebreak", "field",
+			"url", "key", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
 			"idempotency-key", "ready",
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},

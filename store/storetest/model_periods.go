@@ -247,3 +247,19 @@ func (m *Model) Periods(ctx context.Context, boardID int64, w leaderboard.Window
 	slices.SortFunc(periods, func(a, b leaderboard.Period) int { return cmp.Compare(b.ID, a.ID) })
 	return periods[:min(limit, len(periods))], nil
 }
+
+// PeriodsBefore does what store.Store.PeriodsBefore does.
+func (m *Model) PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	var periods []leaderboard.Period
+	for _, p := range m.periods {
+		if p.BoardID == boardID && p.Window == w && p.StartsAt < before {
+			periods = append(periods, p.Period)
+		}
+	}
+	slices.SortFunc(periods, func(a, b leaderboard.Period) int { return cmp.Compare(b.StartsAt, a.StartsAt) })
+	return periods[:min(limit, len(periods))], nil
+}

@@ -278,12 +278,34 @@ func (h *history) compare(t *rapid.T) {
 	want, _ := h.model.ScoreRank(h.ctx, h.modelRef, ask)
 	same(t, ask, err, got, want, func(s *leaderboard.ScoreRank) (leaderboard.State, any) { return s.State, [2]int64{s.Strict, s.Tied} })
 	h.compareTogether(t, append(questions, leaderboard.Question{Score: &ask}))
+	h.comparePast(t, members[1])
 	dist := leaderboard.DistributionQuery{MinSeq: h.last, Buckets: rapid.IntRange(1, 9).Draw(t, "buckets")}
 	gotD, err := h.Rankings.Distribution(h.ctx, h.ref, dist)
 	wantD, _ := h.model.Distribution(h.ctx, h.modelRef, dist)
 	same(t, dist, err, gotD, wantD, func(d *leaderboard.Distribution) (leaderboard.State, any) {
 		return d.State, append([]leaderboard.Bucket{}, d.Buckets...)
 	})
+}
+
+// comparePast asks about a member in all periods at once; in each the answer is that of the model at what was written
+// last.
+func (h *history) comparePast(t *rapid.T, member string) {
+	var refs, modelRefs []leaderboard.PeriodRef
+	for _, w := range h.twins {
+		refs, modelRefs = append(refs, w.ref), append(modelRefs, w.modelRef)
+		refs[len(refs)-1].LastSeq = w.last // no answer may be older
+	}
+	got, err := h.past(h.ctx, refs, member)
+	want, wantErr := h.model.Past(h.ctx, modelRefs, member)
+	if err != nil || wantErr != nil || len(got) != len(want) {
+		t.Fatalf("past of %s: %+v, %v; want %+v, %v", member, got, err, want, wantErr)
+	}
+	for i := range got {
+		g, w := &got[i], &want[i]
+		if g.Seq != w.Seq || g.Total != w.Total || g.Stale || !reflect.DeepEqual(g.Ranked, w.Ranked) {
+			t.Fatalf("past of %s in %s: %+v of %+v, want %+v of %+v", member, refs[i].Name, g.State, g.Ranked, w.State, w.Ranked)
+		}
+	}
 }
 
 // compareNarrow asks about the members, but for some of their standings only, and returns the query.

@@ -15,6 +15,7 @@ import (
 type Database interface {
 	leaderboard.BatchRankings
 	leaderboard.CombinedRankings
+	leaderboard.Pasts
 
 	Ping(ctx context.Context) error
 	Now(ctx context.Context) (leaderboard.Micros, error)
@@ -32,6 +33,7 @@ type Database interface {
 	FirstPeriod(ctx context.Context, boardID int64, w leaderboard.Window) (leaderboard.Period, error)
 	Period(ctx context.Context, id int64) (leaderboard.Period, error)
 	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
+	PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
 
 	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
 	SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
@@ -82,12 +84,22 @@ type Subject struct {
 	Database Database
 	// Rankings answers the queries: Database itself, or a layer above it.
 	Rankings leaderboard.Rankings
+	// Pasts answers about the past of members; nil: Database does.
+	Pasts leaderboard.Pasts
 	// Disturb are things that may happen to a period at any time without changing an answer: a rebuild of a copy, a
 	// flushed cache. The property test has them happen.
 	Disturb map[string]func(ctx context.Context, ref leaderboard.PeriodRef) error
 	// SetNow stops the database clock of Database at a moment. nil: it cannot be set, and the property test leaves calendar
 	// windows alone. A subject with a clock of its own is used by one test at a time.
 	SetNow func(leaderboard.Micros)
+}
+
+// past asks whoever answers about the past of members.
+func (s *Subject) past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {
+	if s.Pasts == nil {
+		return s.Database.Past(ctx, periods, member)
+	}
+	return s.Pasts.Past(ctx, periods, member)
 }
 
 // board is a board of one test, with its only period.

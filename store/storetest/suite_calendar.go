@@ -22,6 +22,7 @@ func RunWindows(t *testing.T, s Subject) {
 		"seasons": testSeasons, "seasons beside all_time": testSeasonsBeside, "change of seasons": testChangeSeasons,
 		"hidden members": testHiddenPeriods, "hidden in a closed period, removed": testHiddenClosedRemoved,
 		"only hidden in a closed period, removed": testHiddenClosedEmpty, "hidden and time zone": testHiddenRecut,
+		"past of a member": testPast, "past over seasons": testPastSeasons,
 		"hidden in an old window": testHiddenOldWindow, "hidden while the clock stands": testHiddenClock,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })

@@ -2,7 +2,9 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"leaderboard"
@@ -165,4 +167,130 @@ func testRetentionOfMany(t *testing.T, s Subject) {
 	if left, err := s.Database.Periods(t.Context(), made.ID, leaderboard.WindowHour, 0, hours); err != nil || len(left) != 3 {
 		t.Errorf("%d hours are left, %v; want the current one and two", len(left), err)
 	}
+}
+
+// past returns what a member has in the periods of a window, newest first, as text.
+func (b *timed) past(w leaderboard.Window, member string) []string {
+	b.t.Helper()
+	made := b.board()
+	periods, err := b.Database.PeriodsBefore(b.t.Context(), made.ID, w, leaderboard.MaxTime, 100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	refs := make([]leaderboard.PeriodRef, len(periods))
+	for i := range periods {
+		refs[i] = periods[i].Ref(&made)
+	}
+	got, err := b.Subject.past(b.t.Context(), refs, member)
+	if err != nil || len(got) != len(refs) {
+		b.t.Fatalf("%d answers about %d periods, %v", len(got), len(refs), err)
+	}
+	var out []string
+	for i := range got {
+		if p := b.period(refs[i].ID); got[i].Seq != p.LastSeq || got[i].Total != p.EntryCount || got[i].AsOf != p.Committed || got[i].Stale {
+			b.t.Errorf("%s is said to be %+v, it is %+v", p.Name(), got[i].State, p)
+		}
+		if r := got[i].Ranked; r != nil {
+			out = append(out, fmt.Sprintf("%s %d/%d %s %d of %d", refs[i].Name, r.Strict, r.Tied, r.Member, r.Score, got[i].Total))
+		}
+	}
+	return out
+}
+
+func (b *timed) wantPast(what string, w leaderboard.Window, member string, want ...string) {
+	b.t.Helper()
+	if got := b.past(w, member); !slices.Equal(got, want) {
+		b.t.Errorf("%s: past of %s by %s is %q, want %q", what, member, w, got, want)
+	}
+}
+
+// testPast: what a member has in each period is exact, and follows corrections, hiding and erasure like the periods.
+func testPast(t *testing.T, s Subject) {
+	b := newTimed(t, s, berlinNight, threeWindows())
+	b.submit(score("a", 5), score("m", 5), score("z", 9))
+	b.at("2026-03-28T23:00:01Z")
+	b.submit(score("a", 8))
+	b.at("2026-03-29T22:00:01Z")
+	b.submit(score("m", 7), score("a", 8), score("z", 8))
+	first, last := "2026-03-28 3/2 m 5 of 3", "2026-03-30 3/3 m 7 of 3"
+	b.wantPast("played on two of three days", leaderboard.WindowDay, "m", last, first)
+	b.wantPast("played on two of three days", leaderboard.WindowAllTime, "m", "all_time 3/3 m 7 of 3")
+	b.wantPast("nobody", leaderboard.WindowDay, "nobody")
+
+	day, err := s.Database.PeriodNamed(t.Context(), b.board().ID, leaderboard.WindowDay, "2026-03-28")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Database.Reopen(t.Context(), b.name, day.ID, "z", "boss"); err != nil {
+		t.Fatal(err)
+	}
+	corrected := "2026-03-28 2/1 m 5 of 2"
+	b.wantPast("corrected", leaderboard.WindowDay, "m", last, corrected)
+
+	request := leaderboard.HideRequest{Board: b.name, Member: "a", Reason: "bot", Reopen: true}
+	b.hide(request)
+	b.wantPast("another is hidden", leaderboard.WindowDay, "m", "2026-03-30 2/2 m 7 of 2", "2026-03-28 1/1 m 5 of 1")
+	b.wantPast("hidden", leaderboard.WindowDay, "a")
+	b.restore(request)
+	b.wantPast("restored", leaderboard.WindowDay, "m", last, corrected)
+	b.wantPast("restored", leaderboard.WindowDay, "a", "2026-03-30 1/1 a 8 of 3", "2026-03-29 1/1 a 8 of 1", "2026-03-28 1/1 a 5 of 2")
+
+	if done, err := s.Database.Forget(t.Context(), "a", "boss"); err != nil || !done.Done {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	b.wantPast("erased", leaderboard.WindowDay, "a")
+	b.wantPast("another is erased", leaderboard.WindowDay, "m", "2026-03-30 2/2 m 7 of 2", "2026-03-28 1/1 m 5 of 1")
+	testNoPast(t, b, &day)
+}
+
+// testNoPast asks about periods that are not there any more, or not so far.
+func testNoPast(t *testing.T, b *timed, day *leaderboard.Period) {
+	made := b.board()
+	there, gone, another, ahead := day.Ref(&made), day.Ref(&made), day.Ref(&made), day.Ref(&made)
+	gone.ID, another.History, ahead.LastSeq = day.ID+1_000_000, day.History+1, day.LastSeq+100
+	for ref, want := range map[*leaderboard.PeriodRef]error{
+		&gone: leaderboard.ErrPeriodNotFound, &another: leaderboard.ErrPeriodNotFound, &ahead: leaderboard.ErrSeqAhead,
+	} {
+		refs := []leaderboard.PeriodRef{there, *ref}
+		if ref.ID == there.ID {
+			refs = refs[1:]
+		}
+		if got, err := b.Subject.past(t.Context(), refs, "m"); !errors.Is(err, want) {
+			t.Errorf("%+v, %v; want %v", got, err, want)
+		}
+	}
+	if got, err := b.Subject.past(t.Context(), nil, "m"); err != nil || len(got) != 0 {
+		t.Errorf("of no periods: %+v, %v", got, err)
+	}
+}
+
+// testPastSeasons: seasons that a member did not play in are left out, and so is the time between them.
+func testPastSeasons(t *testing.T, s Subject) {
+	b := newTimed(t, s, "2026-03-02T12:00:00Z", leaderboard.Rules{
+		Order: leaderboard.OrderAsc, Windows: []leaderboard.Window{leaderboard.WindowSeason}, Seasons: spring(t),
+	})
+	b.submit(score("a", 5), score("b", 4))
+	b.at("2026-04-02T12:00:00Z")
+	b.submit(score("b", 3))
+	b.at("2026-05-02T12:00:00Z")
+	b.wantPast("between seasons", leaderboard.WindowSeason, "a", "S1 2/2 a 5 of 2")
+	b.at("2026-06-02T12:00:00Z")
+	b.submit(score("a", 9), score("c", 9))
+	b.wantPast("in the third", leaderboard.WindowSeason, "a", "S3 1/1 a 9 of 2", "S1 2/2 a 5 of 2")
+	b.wantPast("in the third", leaderboard.WindowSeason, "b", "S2 1/1 b 3 of 1", "S1 1/1 b 4 of 2")
+	b.wantPast("in the third", leaderboard.WindowSeason, "c", "S3 2/1 c 9 of 2")
+	made := b.board()
+	if older, err := s.Database.PeriodsBefore(t.Context(), made.ID, leaderboard.WindowSeason, made.Rules.Seasons[2].StartsAt, 1); err != nil ||
+		len(older) != 1 || older[0].Name() != "S2" {
+		t.Errorf("the season before the third is %+v, %v", older, err)
+	}
+}
+
+func (b *timed) board() leaderboard.Board {
+	b.t.Helper()
+	made, err := b.Database.Board(b.t.Context(), b.name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return made
 }

@@ -21,6 +21,7 @@ type combined struct {
 	q      db.Querier
 	views  []*view // in the order asked for, that of the boards' names
 	total  int64
+	last   func() // called before what is counted last, when nothing is asked after that; nil: something may be
 }
 
 // CombinedPage implements leaderboard.CombinedRankings.
@@ -217,6 +218,9 @@ func (m *combined) ahead(ctx context.Context, keys [][]rank.Key) ([][]int64, err
 				return nil, err
 			}
 		}
+	}
+	if m.last != nil {
+		m.last()
 	}
 	if err := counts.flush(ctx); err != nil {
 		return nil, err

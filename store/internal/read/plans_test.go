@@ -27,6 +27,9 @@ func TestPlans(t *testing.T) {
 	plantest.Run(t, map[string]plantest.Planned{
 		"parts of several":  {Query: entries.PartsText([]entries.Part{part, other, part}), Keys: map[string]string{"entries": "entries_order"}},
 		"member of several": {Query: several.entriesText("m2"), Keys: map[string]string{"entries": "PRIMARY"}},
+		"past of a member": {
+			Query: (&past{member: "m2", views: several.views}).text(), Keys: map[string]string{"p": "PRIMARY", "e": "PRIMARY"},
+		},
 		"revisions":         {Query: revisionsText([]int64{1, 2, 3}), Keys: map[string]string{"periods": "PRIMARY"}},
 		"revisions of keys": {Query: revisionsText([]int64{0, 1, 2}), Keys: map[string]string{"periods": "PRIMARY", "table_versions": "PRIMARY"}},
 		"states of several": {Query: several.lookText(), Keys: map[string]string{"p": "PRIMARY"}},

@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"leaderboard"
+)
+
+// pastReader serves what members have in the periods of a window.
+type pastReader struct {
+	resolver
+	pasts leaderboard.Pasts
+}
+
+// history answers GET …/members/{member}/history: what a member has in the latest periods of a window, the current one
+// first. The limit counts the periods that are looked at.
+func (h *pastReader) history(c *call) error {
+	member := c.member()
+	limit := c.integer("limit", leaderboard.DefaultPast, 1, leaderboard.MaxPast)
+	cursor := c.text("cursor")
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	of := list{"history " + string(on.ref.Window), on.ref.BoardID}
+	before := int64(leaderboard.MaxTime)
+	if cursor != "" {
+		var ok bool
+		if before, ok = of.afterID(cursor); !ok {
+			return malformed(badCursor())
+		}
+	}
+	err = h.send(c, &on, of, member, leaderboard.Micros(before), int(limit))
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) && h.catalog.Renew(c.ctx, on.ref.Board) == nil {
+		return h.send(c, &on, of, member, leaderboard.Micros(before), int(limit)) // without those that were given up meanwhile
+	}
+	return err
+}
+
+func (h *pastReader) send(c *call, on *target, of list, member string, before leaderboard.Micros, limit int) error {
+	refs, next, err := h.periods(c.ctx, on, before, limit)
+	if err != nil {
+		return err
+	}
+	found, err := h.pasts.Past(c.ctx, refs, member)
+	if err != nil {
+		return err
+	}
+	st := leaderboard.State{Source: leaderboard.SourceLocal}
+	etag := emptyETag.int(answerFormat).text(c.route.path).text(member).int(int64(next)).text(on.ref.Rules.Tiebreak.Layout())
+	for i := range found {
+		f := &found[i]
+		st.Seq, st.AsOf, st.Stale = st.Seq+f.Seq, max(st.AsOf, f.AsOf), st.Stale || f.Stale
+		if slower(f.Source, st.Source) {
+			st.Source = f.Source
+		}
+		etag = etag.int(refs[i].ID).int(f.History).int(f.Seq).int(int64(f.AsOf))
+	}
+	marked := on.marked(&st)
+	return c.respond(on, marked, etag, func(b []byte) []byte {
+		b = appendPast(b, on, marked, member, refs, found)
+		if next > 0 {
+			b = append(of.appendCursor(append(b, `,"next_cursor":"`...), strconv.FormatInt(int64(next), 10)), '"')
+		}
+		return b
+	})
+}
+
+// periods returns those to look at, the latest first, and where the next page begins, 0 for nowhere.
+func (h *pastReader) periods(ctx context.Context, on *target, before leaderboard.Micros, limit int) (refs []leaderboard.PeriodRef, next leaderboard.Micros, err error) {
+	found, err := h.catalog.PeriodsBefore(ctx, on.ref.Board, on.ref.Window, before, limit+1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(found) > limit {
+		found = found[:limit]
+		next = found[limit-1].StartsAt
+	}
+	board := leaderboard.Board{ID: on.ref.BoardID, Name: on.ref.Board, Rules: *on.ref.Rules}
+	for i := range found {
+		ref := found[i].Ref(&board)
+		if ref.ID == on.ref.ID {
+			ref = on.ref
+			ref.LastSeq = max(ref.LastSeq, on.query.MinSeq) // no answer is older
+		}
+		refs = append(refs, ref)
+	}
+	return refs, next, nil
+}
+
+// appendPast appends the answer without the brace at its end. Periods in which the member has nothing are left out.
+func appendPast(b []byte, on *target, st *leaderboard.State, member string, refs []leaderboard.PeriodRef, found []leaderboard.PastEntry) []byte {
+	b = appendString(append(b, `{"board":`...), on.ref.Board)
+	b = appendString(append(b, `,"window":`...), string(on.ref.Window))
+	b = appendString(append(b, `,"member":`...), member)
+	b = appendTime(append(b, `,"as_of":`...), st.AsOf)
+	b = appendString(append(b, `,"source":`...), string(st.Source))
+	b = strconv.AppendBool(append(b, `,"stale":`...), st.Stale)
+	b = append(b, `,"periods":[`...)
+	some := false
+	for i := range found {
+		f := &found[i]
+		if f.Ranked == nil {
+			continue
+		}
+		if some {
+			b = append(b, ',')
+		}
+		some = true
+		b = appendString(append(b, `{"period":`...), refs[i].Name)
+		b = appendStrictTied(append(b, ','), &f.Ranked.Ranks)
+		b = strconv.AppendInt(append(b, `,"score":`...), f.Ranked.Score, 10)
+		b = appendTiebreak(append(b, ','), &on.ref.Rules.Tiebreak, f.Ranked.Tiebreak)
+		b = appendTime(append(b, `,"created_time":`...), f.Ranked.CreatedTime)
+		b = strconv.AppendInt(append(b, `,"total":`...), f.Total, 10)
+		b = strconv.AppendInt(append(b, `,"seq":`...), f.Seq, 10)
+		b = append(strconv.AppendBool(append(b, `,"closed":`...), refs[i].Closed), '}')
+	}
+	return append(b, ']')
+}

@@ -1,0 +1,104 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// pastAnswer is an answer about a member's past.
+type pastAnswer struct {
+	Board, Window, Member, Source string
+	Stale                         bool
+	AsOf                          leaderboard.Micros `json:"as_of"`
+	Periods                       []struct {
+		Period            string
+		StrictRank        int64 `json:"strict_rank"`
+		TiedRank          int64 `json:"tied_rank"`
+		Score, Total, Seq int64
+		Closed            bool
+	}
+	NextCursor string `json:"next_cursor"`
+}
+
+func (a *pastAnswer) String() string {
+	var out []string
+	for _, p := range a.Periods {
+		text := fmt.Sprintf("%s %d/%d=%d of %d at %d", p.Period, p.StrictRank, p.TiedRank, p.Score, p.Total, p.Seq)
+		if p.Closed {
+			text += " closed"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}
+
+// TestHistoryOfAMember: the periods in which a member has an entry, newest first, page by page.
+func TestHistoryOfAMember(t *testing.T) {
+	e := past(t) // 2026-11-20 is closed
+	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4}]}`).want(200)
+	e.now("2026-11-22T23:00:01Z") // nobody plays on the 22nd
+	e.post(writeKey, "/v1/boards/daily/scores", `{"entries":[{"member":"b","score":4},{"member":"a","score":4}]}`).want(200)
+	const days = "2026-11-23 2/1=4 of 2 at 2, 2026-11-20 2/2=5 of 2 at 2 closed"
+	for query, want := range map[string]string{
+		"a/history": days, "a/history?window=day&limit=100&min_seq=2": days, "a/history?limit=1": "2026-11-23 2/1=4 of 2 at 2",
+		"b/history":                 "2026-11-23 1/1=4 of 2 at 2, 2026-11-21 1/1=4 of 1 at 1 closed, 2026-11-20 1/1=6 of 2 at 2 closed",
+		"a/history?window=all_time": "all_time 2/2=5 of 2 at 2", "nobody/history": "",
+	} {
+		var got pastAnswer
+		r := e.get(noKey, "/v1/boards/daily/members/"+query).want(200)
+		if r.decode(&got); got.String() != want || got.Board != "daily" || got.Stale || got.Source != "local" || !strings.HasPrefix(query, got.Member) {
+			t.Errorf("%s: %+v\nwant %s", query, got, want)
+		}
+		e.do(ask{method: "GET", path: "/v1/boards/daily/members/" + query, header: http.Header{"If-None-Match": {r.header.Get("Etag")}}}).want(304)
+	}
+	var pages []string
+	for cursor := "?limit=1"; cursor != ""; {
+		var got pastAnswer
+		e.get(noKey, "/v1/boards/daily/members/a/history"+cursor).want(200).decode(&got)
+		pages = append(pages, got.String())
+		if cursor = ""; got.NextCursor != "" {
+			cursor = "?limit=1&cursor=" + got.NextCursor
+		}
+	}
+	if got := strings.Join(pages, "; "); got != strings.Replace(days, ", ", "; ; ", 1) {
+		t.Errorf("page by page: %s", got)
+	}
+}
+
+// TestHistoryChanges: a correction gives the answer another ETag, and what is stale says so.
+func TestHistoryChanges(t *testing.T) {
+	e := past(t)
+	const path = "/v1/boards/daily/members/a/history"
+	before := e.get(noKey, path).want(200).header.Get("Etag")
+	e.delete(adminKey, "/v1/boards/daily/members/b?window=day&period=2026-11-20&reopen=true").want(200)
+	r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {before}}}).want(200)
+	var got pastAnswer
+	if r.decode(&got); got.String() != "2026-11-20 1/1=5 of 1 at 3 closed" {
+		t.Errorf("corrected: %s", &got)
+	}
+	e.fake.stale = true
+	stale := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {r.header.Get("Etag")}}}).want(200)
+	if stale.decode(&got); !got.Stale || stale.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("stale: %+v, %v", got, stale.header)
+	}
+}
+
+// TestNoHistory asks for what there is not, or what is not the caller's to see.
+func TestNoHistory(t *testing.T) {
+	e := past(t)
+	e.get(noKey, "/v1/boards/nothing/members/a/history").wantProblem(404, "board-not-found")
+	e.get(noKey, "/v1/boards/daily/members/a/history?window=week").wantProblem(404, "period-not-found")
+	e.get(noKey, "/v1/boards/daily/members/a/history?min_seq=99").wantProblem(409, "seq-ahead")
+	for _, bad := range []string{"limit=0", "limit=101", "mode=tied", "period=2026-11-20", "cursor=x", "window=foo", "min_seq=-1"} {
+		e.get(noKey, "/v1/boards/daily/members/a/history?"+bad).wantProblem(400, "malformed-request")
+	}
+	e.put(adminKey, "/v1/boards/daily", `{"windows":["day"],"time_zone":"Europe/Berlin","visibility":"private"}`).want(200)
+	e.get(readKey, "/v1/boards/daily/members/a/history").want(200)
+	if r := e.get(noKey, "/v1/boards/daily/members/a/history"); r.status < 400 {
+		t.Errorf("a private board shows %s", r.body)
+	}
+}
