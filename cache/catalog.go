@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/watch"
 )
 
 // Boards is where a Catalog looks boards up. Errors: ErrBoardNotFound, ErrPeriodNotFound, ErrUnavailable.
@@ -41,15 +42,16 @@ const (
 // reading that came with the board and the time since then: the clock of this machine does not matter. A board that MySQL
 // has not described for longer, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
-	boards Boards
-	opts   CatalogOptions
-	now    func() time.Time
-	kept   *answers[string, *listed]
-	named  *answers[periodName, *leaderboard.Period]
-	chosen *answers[selection, *[]string]
-	lists  *answers[periodList, *[]leaderboard.Period]
-	forgot atomic.Int64 // how often a board's labels may have changed
-	asking calls[callKey[string], *listed]
+	boards  Boards
+	opts    CatalogOptions
+	now     func() time.Time
+	kept    *answers[string, *listed]
+	named   *answers[periodName, *leaderboard.Period]
+	chosen  *answers[selection, *[]string]
+	lists   *answers[periodList, *[]leaderboard.Period]
+	forgot  atomic.Int64 // how often a board's labels may have changed
+	asking  calls[callKey[string], *listed]
+	unknown *unknownNames
 }
 
 // listed is a board and its current periods. It is shared; nobody writes to it.
@@ -107,6 +109,10 @@ type CatalogOptions struct {
 	// how long it may still be used; ok is false when there is none. nil: there is none.
 	LastKnown func(ctx context.Context, name string) (l leaderboard.Listing, age, left time.Duration, ok bool, err error)
 	Now       func() time.Time // time.Now when nil
+	// Watch tells of boards that are made: without it each question for a board that there is not goes to the database.
+	Watch *watch.Watch
+	// Gate lets work begin when it has its turn: it is asked for look-ups of boards that are not known here. nil: at once.
+	Gate func(ctx context.Context, work func(context.Context) error) error
 }
 
 // NewCatalog does no I/O.
@@ -117,9 +123,12 @@ func NewCatalog(boards Boards, opts CatalogOptions) *Catalog {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Gate == nil {
+		opts.Gate = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+	}
 	rules := answerRules{limit: catalogLimit, wait: catalogWait, retry: catalogTTL, timeout: catalogTimeout, now: opts.Now}
 	return &Catalog{
-		boards: boards, opts: opts, now: opts.Now, asking: calls[callKey[string], *listed]{timeout: catalogTimeout},
+		boards: boards, opts: opts, now: opts.Now, unknown: newUnknownNames(opts.Watch), asking: calls[callKey[string], *listed]{timeout: catalogTimeout},
 		kept: newAnswers(rules, known[string](
 			func(l *listed) int64 { return int64(l.Clock) },
 			func(l *listed) int { return 1000 + len(l.Board.Rules.Title) + 200*len(l.Periods) },
@@ -205,6 +214,7 @@ func (c *Catalog) Forget(name string) {
 func (c *Catalog) forget(name string) {
 	c.asking.forget(callKey[string]{name, 0})
 	c.kept.forget(name)
+	c.unknown.names.delete(name)
 }
 
 // Committed tells of a commit that this process has made to a period of a board. When another process has changed the
@@ -244,7 +254,17 @@ func (c *Catalog) lookUp(ctx context.Context, name string, since leaderboard.Mic
 	if l, ok := c.kept.fresh(name, int64(since)); ok && l.until.IsZero() {
 		return l, nil
 	}
+	if c.unknown.has(ctx, name) {
+		return nil, leaderboard.ErrBoardNotFound
+	}
+	before, watched := c.unknown.before()
+	forgot := c.forgot.Load()
 	l, err := c.kept.get(ctx, name, int64(since), func(ctx context.Context, _ int64) (*listed, error) { return c.load(ctx, name, since) })
+	if watched && errors.Is(err, leaderboard.ErrBoardNotFound) {
+		if c.unknown.keep(name, before); c.forgot.Load() != forgot { // this process may just have made it
+			c.unknown.names.delete(name)
+		}
+	}
 	if err == nil && !l.usable(c.now()) {
 		return nil, fmt.Errorf("%w: the board was last seen in the database too long ago", leaderboard.ErrUnavailable)
 	}
@@ -288,7 +308,16 @@ func (c *Catalog) lastKnown(ctx context.Context, name string) (*listed, bool) {
 }
 
 func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
-	found, err := c.boards.Current(ctx, name)
+	var found leaderboard.Listing
+	find := func(ctx context.Context) (err error) {
+		found, err = c.boards.Current(ctx, name)
+		return err
+	}
+	gate := c.opts.Gate
+	if _, known := c.kept.kept.get(name); known { // what is read never waits behind what is asked for
+		gate = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
+	}
+	err := gate(ctx, find)
 	if err != nil {
 		return nil, err
 	}

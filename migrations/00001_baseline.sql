@@ -231,7 +231,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS table_versions (
-    name       VARBINARY(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys',
+    name       VARBINARY(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys, boards',
     version    BIGINT        NOT NULL COMMENT 'grows by one with each change',
     changed_at DATETIME(6)   NOT NULL COMMENT 'database clock at that change',
     PRIMARY KEY (name)

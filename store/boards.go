@@ -87,11 +87,17 @@ func (s *Store) changeBoard(ctx context.Context, tx *sqlx.Tx, name string, chang
 	if err == nil && (b.Rules.Derive != nil || rules.Derive != nil) {
 		err = derived.SetDerived(ctx, tx, &l.Board)
 	}
+	if err == nil {
+		err = s.nextVersion(ctx, tx, boardsVersion)
+	}
 	if err != nil {
 		return b, false, err
 	}
 	return l.Board, created, nil
 }
+
+// boardsVersion is the row of table_versions by which servers see that there are other boards.
+const boardsVersion = "boards"
 
 // auditBoard records that a board was created, or changed from what old is.
 func (s *Store) auditBoard(ctx context.Context, tx *sqlx.Tx, old *leaderboard.Board, created bool, name string, rules []byte) error {

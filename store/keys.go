@@ -166,8 +166,7 @@ const keysVersion = "api_keys"
 func (s *Store) writeKey(ctx context.Context, doing, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
 	var k leaderboard.Key
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+s.db.Now()+")"+
-			" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(keysVersion))
+		err := s.nextVersion(ctx, tx, keysVersion)
 		if err == nil {
 			err = change(tx)
 		}
@@ -177,6 +176,13 @@ func (s *Store) writeKey(ctx context.Context, doing, id string, change func(*sql
 		return err
 	})
 	return k, db.Translate(ctx, doing, err)
+}
+
+// nextVersion gives a table that servers keep in memory its next version, whose row is locked until the commit.
+func (s *Store) nextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
+	_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+s.db.Now()+")"+
+		" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(table))
+	return err
 }
 
 // Key returns an API key, one that was revoked or is over too. Errors: ErrKeyNotFound, ErrUnavailable.

@@ -270,6 +270,18 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
+// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was.
+func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
+	p := w.period(id, w.now())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.samples) == 0 {
+		return r, false
+	}
+	latest := &p.samples[len(p.samples)-1]
+	return latest.Revision, latest.exists
+}
+
 // Away says that the database has not answered for MaxAge, though it was asked: it refuses, or it hangs.
 func (w *Watch) Away() bool {
 	now := w.now()

@@ -44,7 +44,7 @@ func (a *App) wireResident() {
 
 // wireCatalog makes the catalog, and tells who wants to know of the boards that are read here.
 func (a *App) wireCatalog() {
-	opts := cache.CatalogOptions{OnLookUp: func(l leaderboard.Listing) {
+	opts := cache.CatalogOptions{Watch: a.watch, Gate: a.gate, OnLookUp: func(l leaderboard.Listing) {
 		a.refresher.Follow(l)
 		if a.listings != nil {
 			a.listings.Looked(l)
@@ -81,9 +81,9 @@ func (a *App) wireQuotas() {
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog, a.listings, a.log}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Writer: writer{a.store}, Admit: a.store.Admit, Periods: a.store,
+		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Writer: writer{a.store}, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
-		Rebuilds: rebuilds{a.store, a.refresher}, Derived: a.store, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
+		Rebuilds: rebuilds{a.store, a.refresher}, Derived: gated{a.store, a.gate, a.catalog}, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
 		HiddenMembers: a.store, Fresh: a.fresh, Changed: a.watch.Changed, MaxStreams: a.cfg.MaxStreams,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
@@ -157,6 +157,23 @@ type boards struct {
 	catalog  *cache.Catalog
 	listings *topn.Listings // nil without Redis
 	log      *slog.Logger
+	gate     gate
+}
+
+func (b boards) Board(ctx context.Context, name string) (board leaderboard.Board, err error) {
+	if _, err := b.catalog.Board(ctx, name); errors.Is(err, leaderboard.ErrBoardNotFound) { // which is known without a question
+		return board, err
+	}
+	err = b.gate(ctx, func(ctx context.Context) error { board, err = b.Store.Board(ctx, name); return err })
+	return board, err
+}
+
+func (b boards) BoardsLabelled(ctx context.Context, labels leaderboard.Labels, after string, limit int) (list []leaderboard.Board, err error) {
+	err = b.gate(ctx, func(ctx context.Context) error {
+		list, err = b.Store.BoardsLabelled(ctx, labels, after, limit)
+		return err
+	})
+	return list, err
 }
 
 func (b boards) ChangeBoard(ctx context.Context, name string, change leaderboard.RulesChange) (leaderboard.Board, bool, error) {

@@ -48,6 +48,7 @@ type App struct {
 	people    people
 	keys      *keyring.Ring
 	quotas    *quotas
+	gate      gate
 	schema    schemaState
 	health    *readiness
 	api       *httpapi.API
@@ -78,6 +79,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 			return nil, errors.Join(err, a.store.Close())
 		}
 	}
+	a.gate = newGate(&cfg, a.metrics.rejections.Inc)
 	a.wireCatalog()
 	a.refresher = newRefresher(a.store, a.copies, log, a.metrics)
 	a.metrics.watchDerived(a.refresher.Lag)

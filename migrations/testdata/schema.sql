@@ -236,7 +236,7 @@ CREATE TABLE `submissions` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `table_versions` (
-  `name` varbinary(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys',
+  `name` varbinary(32) NOT NULL COMMENT 'of a table that servers keep in memory: api_keys, boards',
   `version` bigint NOT NULL COMMENT 'grows by one with each change',
   `changed_at` datetime(6) NOT NULL COMMENT 'database clock at that change',
   PRIMARY KEY (`name`)

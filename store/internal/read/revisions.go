@@ -10,11 +10,13 @@ import (
 )
 
 // Revisions returns the revisions of those of the periods that exist, by primary key and on a connection of its own. It
-// implements watch.Source. The one of leaderboard.KeysPeriod is that of the table of API keys. A server that is read-only is no source: ErrUnavailable.
+// implements watch.Source. Those of watchedTables have one too. A server that is read-only is no source: ErrUnavailable.
 func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
 	found := make(map[int64]leaderboard.Revision, len(periods))
-	if slices.Contains(periods, leaderboard.KeysPeriod) {
-		found[leaderboard.KeysPeriod] = leaderboard.Revision{} // nobody has ever made one
+	for id := range watchedTables() {
+		if slices.Contains(periods, id) {
+			found[id] = leaderboard.Revision{} // nobody has ever made one
+		}
 	}
 	if len(periods) == 0 {
 		return found, nil
@@ -49,6 +51,11 @@ func (s *Reader) Revisions(ctx context.Context, periods []int64) (map[int64]lead
 	return found, nil
 }
 
+// watchedTables are the tables of which the watch asks for the version, by the ids that stand for them among the periods.
+func watchedTables() map[int64]string {
+	return map[int64]string{leaderboard.KeysPeriod: "api_keys", leaderboard.BoardsPeriod: "boards"}
+}
+
 func revisionsText(periods []int64) string {
 	t := (&db.Text{}).Str("SELECT 0 AS id, 0 AS history, 0 AS last_seq, NULL AS committed_at, " + db.ServerSettings + " AS settings")
 	t.Str(" UNION ALL SELECT id, history, last_seq, committed_at, '' FROM periods WHERE id IN (")
@@ -56,8 +63,10 @@ func revisionsText(periods []int64) string {
 		t.Comma(i).Int(id)
 	}
 	t.Str(")")
-	if slices.Contains(periods, leaderboard.KeysPeriod) {
-		t.Str(" UNION ALL SELECT ").Int(leaderboard.KeysPeriod).Str(", 0, version, changed_at, '' FROM table_versions WHERE name = ").Hex("api_keys")
+	for id, table := range watchedTables() {
+		if slices.Contains(periods, id) {
+			t.Str(" UNION ALL SELECT ").Int(id).Str(", 0, version, changed_at, '' FROM table_versions WHERE name = ").Hex(table)
+		}
 	}
 	return t.String()
 }

@@ -1,0 +1,96 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"leaderboard"
+	"leaderboard/cache/watch"
+)
+
+// versions is a database of which nothing is known but how often its boards have changed.
+type versions struct{ boards atomic.Int64 }
+
+// Revisions implements watch.Source.
+func (v *versions) Revisions(_ context.Context, ids []int64) (map[int64]leaderboard.Revision, error) {
+	out := map[int64]leaderboard.Revision{}
+	for _, id := range ids {
+		if id == leaderboard.BoardsPeriod {
+			out[id] = leaderboard.Revision{Seq: v.boards.Load()}
+		}
+	}
+	return out, nil
+}
+
+// TestUnknownBoards: a board that there is not is asked for once, until some server makes a board; and then it is
+// there as soon as the watch shows that, at the latest.
+func TestUnknownBoards(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s, v := &shelf{boards: map[string]leaderboard.Board{}}, &versions{}
+		w := watch.New(v, watch.Options{})
+		go w.Run(ctx)
+		inGate := 0
+		c := NewCatalog(s, CatalogOptions{Watch: w, Gate: func(ctx context.Context, work func(context.Context) error) error {
+			inGate++
+			return work(ctx)
+		}})
+		absent := func(name string) bool {
+			_, err := c.Board(ctx, name)
+			if err != nil && !errors.Is(err, leaderboard.ErrBoardNotFound) {
+				t.Fatal(err)
+			}
+			return err != nil
+		}
+		absent("b") // the watch has not been asked yet
+		synctest.Wait()
+		absent("b")
+		before := s.reads
+		for range 10_000 {
+			if !absent("b") {
+				t.Fatal("it is there")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if s.reads != before {
+			t.Errorf("%d questions for a board that there is not", s.reads-before)
+		}
+		time.Sleep(time.Minute) // nobody asks, and the watch forgets
+		if before = s.reads; !absent("b") || s.reads > before+1 {
+			t.Errorf("%d questions after a while", s.reads-before)
+		}
+		if inGate != s.reads {
+			t.Errorf("%d of %d questions went through the gate", inGate, s.reads)
+		}
+		make := func(name string) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.boards[name] = leaderboard.Board{ID: 1, Name: name, Rules: leaderboard.Rules{}.WithDefaults()}
+			v.boards.Add(1)
+		}
+		make("b") // on another server
+		time.Sleep(250 * time.Millisecond)
+		if absent("b") {
+			t.Error("a board made elsewhere is not seen")
+		}
+		absent("c")
+		make("c") // on this one
+		c.Forget("c")
+		if absent("c") {
+			t.Error("a board made here is not seen")
+		}
+		for i := range 3 * catalogBoards {
+			absent(fmt.Sprint("n", i))
+		}
+		if n, _ := c.unknown.names.size(); n > catalogBoards {
+			t.Errorf("%d names are kept", n)
+		}
+	})
+}
