@@ -18,7 +18,7 @@ type Revision struct {
 // changes in Seq and the time of the last in AsOf, and is the zero Revision before the first. No period has this id.
 const KeysPeriod int64 = 0
 
-// BoardsPeriod is the same of the boards: its revision changes when a board is made, or its rules change.
+// BoardsPeriod is the same of the boards: its revision changes when a board is made or deleted, or its rules change.
 const BoardsPeriod int64 = -1
 
 // NewHistory returns the name of a history that begins.

@@ -254,3 +254,49 @@ func TestCombinedAnswersAreJudged(t *testing.T) {
 		time.Sleep(10 * time.Second)
 	})
 }
+
+// asked counts the questions of a reader to the database.
+type asked struct {
+	still
+	n *atomic.Int64
+}
+
+// Ask implements leaderboard.BatchRankings.
+func (a asked) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	a.n.Add(1)
+	return a.still.Ask(ctx, p, questions)
+}
+
+// TestSeqAheadAsksNobody: who wants a state that the period has not come to is told so by the watch.
+func TestSeqAheadAsksNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := watch.New(&revisions{}, watch.Options{})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go w.Run(ctx)
+		var n atomic.Int64
+		r := NewReader(nil, asked{n: &n}, ReaderOptions{Watch: w})
+		ref := leaderboard.PeriodRef{ID: 1, Rules: new(leaderboard.Rules{}.WithDefaults())}
+		query := leaderboard.Query{Mode: leaderboard.ModeStrict, MinSeq: 3}
+		if _, err := r.Page(ctx, ref, leaderboard.PageQuery{Query: query, Limit: 2}); err != nil {
+			t.Fatal(err)
+		}
+		before := n.Load()
+		for i := range int64(100) {
+			query.MinSeq = 4 + i
+			_, pageErr := r.Page(ctx, ref, leaderboard.PageQuery{Query: query, Limit: 2})
+			_, membersErr := r.Members(ctx, ref, leaderboard.MembersQuery{Query: query, Members: []string{"b"}})
+			_, scoreErr := r.ScoreRank(ctx, ref, leaderboard.ScoreQuery{MinSeq: query.MinSeq, Score: 2})
+			_, bucketsErr := r.Distribution(ctx, ref, leaderboard.DistributionQuery{MinSeq: query.MinSeq, Buckets: 2})
+			for _, err := range []error{pageErr, membersErr, scoreErr, bucketsErr} {
+				if !errors.Is(err, leaderboard.ErrSeqAhead) {
+					t.Fatalf("min_seq %d: %v", query.MinSeq, err)
+				}
+			}
+		}
+		if n.Load() != before {
+			t.Errorf("%d questions", n.Load()-before)
+		}
+	})
+}

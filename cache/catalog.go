@@ -58,7 +58,9 @@ type Catalog struct {
 type listed struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
-	at       time.Time // of this process, when Listing.Clock was read or later
+	at       time.Time            // of this process, when Listing.Clock was read or later
+	boards   leaderboard.Revision // of leaderboard.BoardsPeriod before that; watched: it was known
+	watched  bool
 	until    time.Time // of one that came from CatalogOptions.LastKnown: when it is good no more
 }
 
@@ -238,10 +240,14 @@ func (c *Catalog) Committed(ref leaderboard.PeriodRef) {
 }
 
 // Renew makes what is known of a board newer than it was at the call, and waits for that. Callers who found the same
-// share one look-up. Errors: ErrBoardNotFound, ErrUnavailable.
+// share one look-up, and none is needed while the watch shows that no board has changed. Errors: ErrBoardNotFound,
+// ErrUnavailable.
 func (c *Catalog) Renew(ctx context.Context, name string) error {
 	since := leaderboard.Micros(0)
 	if h, ok := c.kept.kept.get(name); ok {
+		if h.value.watched && c.unknown.unchanged(ctx, h.value.boards) {
+			return nil
+		}
 		since = h.value.Clock + 1
 	}
 	_, err := c.lookUp(ctx, name, since)
@@ -309,6 +315,7 @@ func (c *Catalog) lastKnown(ctx context.Context, name string) (*listed, bool) {
 
 func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
 	var found leaderboard.Listing
+	before, watched := c.unknown.before()
 	find := func(ctx context.Context) (err error) {
 		found, err = c.boards.Current(ctx, name)
 		return err
@@ -321,7 +328,7 @@ func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listed{Listing: found, at: c.now()}
+	l := &listed{Listing: found, at: c.now(), boards: before, watched: watched}
 	if l.calendar, err = found.Board.Rules.Calendar(); err != nil {
 		return nil, err
 	}

@@ -82,6 +82,9 @@ func (r *Reader) page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 				return page, err
 			}
 		}
+		if r.isAhead(ctx, p.ID, minSeq) {
+			return nil, leaderboard.ErrSeqAhead
+		}
 		fromCopy := func(ctx context.Context) (*leaderboard.Page, bool, error) { return r.copies.Page(ctx, p, q) }
 		if r.copies != nil && !r.copies.Reaches(p, q) {
 			fromCopy = nil
@@ -109,7 +112,9 @@ func (r *Reader) Members(ctx context.Context, p leaderboard.PeriodRef, q leaderb
 	return answered(ctx, r, &p, q.MinSeq, r.standings, standingsShape(), func() membersKey { return membersKeyOf(p, q) },
 		func(m *resident.Period) (*leaderboard.Standings, error) { return m.Members(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.Standings, error) {
-			q.MinSeq = minSeq
+			if q.MinSeq = minSeq; r.isAhead(ctx, p.ID, minSeq) {
+				return nil, leaderboard.ErrSeqAhead
+			}
 			return r.lookedUp(ctx, p, q)
 		})
 }
@@ -130,7 +135,9 @@ func (r *Reader) ScoreRank(ctx context.Context, p leaderboard.PeriodRef, q leade
 	return answered(ctx, r, &p, q.MinSeq, r.scoreRanks, scoreShape(), func() scoreKey { return scoreKeyOf(p, q) },
 		func(m *resident.Period) (*leaderboard.ScoreRank, error) { return m.ScoreRank(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.ScoreRank, error) {
-			q.MinSeq = minSeq
+			if q.MinSeq = minSeq; r.isAhead(ctx, p.ID, minSeq) {
+				return nil, leaderboard.ErrSeqAhead
+			}
 			return fetch(ctx, r, p, scoreShape(),
 				func(ctx context.Context) (*leaderboard.ScoreRank, bool, error) { return r.copies.ScoreRank(ctx, p, q) },
 				func(ctx context.Context) (*leaderboard.ScoreRank, error) { return r.database.ScoreRank(ctx, p, q) })
@@ -143,7 +150,9 @@ func (r *Reader) Distribution(ctx context.Context, p leaderboard.PeriodRef, q le
 	return answered(ctx, r, &p, q.MinSeq, r.distributions, distributionShape(), func() distributionKey { return distributionKeyOf(p, q) },
 		func(m *resident.Period) (*leaderboard.Distribution, error) { return m.Distribution(q) },
 		func(ctx context.Context, minSeq int64) (*leaderboard.Distribution, error) {
-			q.MinSeq = minSeq
+			if q.MinSeq = minSeq; r.isAhead(ctx, p.ID, minSeq) {
+				return nil, leaderboard.ErrSeqAhead
+			}
 			return fetch(ctx, r, p, distributionShape(), nil,
 				func(ctx context.Context) (*leaderboard.Distribution, error) {
 					return r.database.Distribution(ctx, p, q)
@@ -211,6 +220,20 @@ func fromMemory[V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef,
 		}
 	}
 	return v, false, nil
+}
+
+// isAhead says whether a period has not come to a seq, by a statement of the watch that was sent after the call: then nobody
+// else needs to be asked. A period that is not there, or of which nobody can say, is not.
+func (r *Reader) isAhead(ctx context.Context, period, minSeq int64) bool {
+	w := r.opts.Watch
+	if minSeq == 0 || w == nil {
+		return false
+	}
+	behind := func() bool {
+		shown, ok := w.Latest(period)
+		return ok && shown.Seq < minSeq
+	}
+	return behind() && !w.Away() && w.Wait(ctx, period) == nil && behind()
 }
 
 // behindPause is how long a reader who wants the write just made gives the write-through to arrive, before it asks

@@ -55,3 +55,12 @@ func (u *unknownNames) before() (r leaderboard.Revision, ok bool) {
 func (u *unknownNames) keep(name string, at leaderboard.Revision) {
 	u.names.update(name, unknownBytes, func(leaderboard.Revision, bool) leaderboard.Revision { return at })
 }
+
+// unchanged says whether the boards are at a revision still, by a statement that is sent after the call.
+func (u *unknownNames) unchanged(ctx context.Context, at leaderboard.Revision) bool {
+	if u.watch.Away() || u.watch.Wait(ctx, leaderboard.BoardsPeriod) != nil {
+		return false
+	}
+	now, ok := u.watch.Latest(leaderboard.BoardsPeriod)
+	return ok && now == at
+}

@@ -80,6 +80,22 @@ func TestUnknownBoards(t *testing.T) {
 		if absent("b") {
 			t.Error("a board made elsewhere is not seen")
 		}
+		for before = s.reads; s.reads < before+1; {
+			time.Sleep(catalogTTL + time.Millisecond)
+			absent("b") // which is renewed
+		}
+		for range 100 {
+			if err := c.Renew(ctx, "b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.reads != before+1 {
+			t.Errorf("%d questions for a board that has not changed", s.reads-before-1)
+		}
+		v.boards.Add(1)
+		if err := c.Renew(ctx, "b"); err != nil || s.reads != before+2 {
+			t.Errorf("%v: %d questions for a board that may have changed", err, s.reads-before-1)
+		}
 		absent("c")
 		make("c") // on this one
 		c.Forget("c")

@@ -63,5 +63,5 @@ func (s *Store) retire(ctx context.Context, tx *sqlx.Tx, name string) (id int64,
 	if _, err := audit.Write(ctx, s.db, tx, deleted); err != nil {
 		return 0, err
 	}
-	return id, nil
+	return id, s.nextVersion(ctx, tx, boardsVersion)
 }
