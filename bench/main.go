@@ -101,6 +101,7 @@ func steps() []step {
 		{"field", true, (*world).measureField},
 		{"writes", true, (*world).measureWrites},
 		{"overload", true, (*world).measureOverload},
+		{"quotas", true, (*world).measureQuotas},
 		{"windows", true, (*world).measureWindows},
 		{"derived", false, (*world).measureDerived},
 		{"housekeeping", false, (*world).measureHousekeeping},
