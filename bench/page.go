@@ -80,8 +80,8 @@ func headings() []heading {
 		{"overload", "Overload", "The load generator is pinned to one core, the service, MySQL and Redis share the others, in all runs. Whoever is refused asks again" +
 			" at once. No board is kept in memory, so that a deep page is one of MySQL. CPU: of the service, MySQL and Redis" +
 			" together, per answer; that of a rejection is what the flood took beyond its answers, or all of it while a lock lets nothing be answered. Open loop: requests are sent when they are due, whatever became of those before."},
-		{"quotas", "Quotas", "Two servers that share a Redis. 100 quiet keys ask for the top 500 times a second together, in turn alone and beside a key that sends 50 times its quota of 40" +
-			" requests a second; requests are sent when they are due. Its quota: what may be saved up, and what came in from the first noise to the last."},
+		{"quotas", "Quotas", "Two servers that share a Redis. Each key may make 10 requests a second. 100 quiet ones ask for the top 500 times a second together, in turn alone and beside one that sends 50 times" +
+			" its quota; requests are sent when they are due. Its quota: what may be saved up, and what came in from the first noise to the last."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +

@@ -83,7 +83,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/stream"), access: accessReaders, params: []string{"window", "mode", "limit", "member", "before", "after"}, stream: true, handle: fresh(h.streams.serve)},
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: accessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: accessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
-		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: accessReaders, params: []string{"window", "min_seq", "limit", "cursor"}, handle: fresh(h.past.history)},
+		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: accessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor"}, handle: fresh(h.past.history)},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
 		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit, charge: lookUpsOf}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: accessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
