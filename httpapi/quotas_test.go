@@ -63,7 +63,7 @@ func withCharges(q *charges, proxies ...string) func(*Config) {
 	}
 }
 
-// TestQuotaExceeded: a 429 is a problem that says which quota, and when to come back; nothing was done.
+// TestQuotaExceeded: a 429 is a problem that says which quota, and when to come back; nothing was done (promise E4).
 func TestQuotaExceeded(t *testing.T) {
 	t.Parallel()
 	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 100, leaderboard.QuotaKindRows: 5}}
@@ -205,7 +205,7 @@ func TestFailedAttempts(t *testing.T) {
 }
 
 // TestQuotaAnswersTakeAShare: those who are refused by a quota wait for the answer as others who are refused do, and
-// nobody else waits.
+// nobody else waits (promise E4).
 func TestQuotaAnswersTakeAShare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

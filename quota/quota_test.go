@@ -43,7 +43,7 @@ func admitted(ask func() leaderboard.Allowance) (n int) {
 }
 
 // TestWithoutRedis: each of several processes lets through its part of a quota, so that all of them let through the
-// quota.
+// quota (promise E4).
 func TestWithoutRedis(t *testing.T) {
 	t.Parallel()
 	for _, servers := range []int{1, 2, 5} {

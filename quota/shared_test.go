@@ -85,7 +85,7 @@ func idle(t testing.TB, a *account) {
 }
 
 // TestTwoServersOneQuota: two servers that are asked for many times a quota let through together what it allows: no more
-// than a twentieth above it, and not much less.
+// than a twentieth above it, and not much less (promise E4).
 func TestTwoServersOneQuota(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -142,7 +142,7 @@ func TestOneServerGetsAll(t *testing.T) {
 	}
 }
 
-// TestDebtIsShared: what one server has let through before Redis knew of it is missing at the others.
+// TestDebtIsShared: what one server has let through before Redis knew of it is missing at the others (promise E4).
 func TestDebtIsShared(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -164,7 +164,7 @@ func TestDebtIsShared(t *testing.T) {
 	}
 }
 
-// TestLeaseIsAbsolute: the same lease twice, as the client sends it when a reply was lost, is one.
+// TestLeaseIsAbsolute: the same lease twice, as the client sends it when a reply was lost, is one (promise E4).
 func TestLeaseIsAbsolute(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -270,7 +270,7 @@ func (c *faultyConn) Write(b []byte) (int, error) {
 }
 
 // TestRedisIsLost: while Redis refuses or hangs, each of the servers lets through its part, no request waits, and
-// what was leased before counts no more; afterwards the quota is shared again.
+// what was leased before counts no more; afterwards the quota is shared again (promise E4).
 func TestRedisIsLost(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*fault) *atomic.Bool{

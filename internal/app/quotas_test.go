@@ -1,0 +1,84 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+)
+
+// TestQuotaOverTwoServers: what a key gets through two servers together is its quota, with Redis and, by the number of
+// servers, without it (promise E4).
+func TestQuotaOverTwoServers(t *testing.T) {
+	t.Parallel()
+	const rate = 10
+	for name, redis := range map[string]string{"with Redis": testenv.Redis(t), "without": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := testenv.MySQL(t)
+			limited := func(c *Config) {
+				c.KeyQuota = leaderboard.Rates{Requests: rate}
+				if redis == "" {
+					c.Servers = 2
+				}
+			}
+			servers := []*testApp{startReady(t, dsn, redis, limited), startReady(t, dsn, redis, limited)}
+			begin, through, refused := time.Now(), 0, 0
+			for refused < 4 && time.Since(begin) < apptest.MaxWait {
+				for _, s := range servers {
+					w := httptest.NewRecorder()
+					r := httptest.NewRequest(http.MethodGet, "/v1/runs", nil)
+					r.Header.Set("Authorization", "Bearer "+apptest.AdminKey)
+					s.api.ServeHTTP(w, r)
+					switch w.Code {
+					case http.StatusOK:
+						through++
+					case http.StatusTooManyRequests:
+						refused++
+						if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 1 {
+							t.Errorf("Retry-After: %q", w.Header().Get("Retry-After"))
+						}
+					default:
+						t.Fatalf("%d %s", w.Code, w.Body)
+					}
+				}
+			}
+			allowed := rate * (leaderboard.QuotaWindow + time.Since(begin)).Seconds()
+			if float64(through) > 1.05*allowed+1 || float64(through) < rate*leaderboard.QuotaWindow.Seconds()/2 || refused == 0 {
+				t.Errorf("%d were let through and %d refused, want %.0f let through", through, refused, allowed)
+			}
+		})
+	}
+}
+
+// TestWhoseQuota: a key has the quota of its own where it has one, and addresses have one once the proxies are known.
+func TestWhoseQuota(t *testing.T) {
+	t.Parallel()
+	from, requests := netip.MustParseAddr("192.0.2.1"), leaderboard.Charge{1, 1, 1}
+	for _, given := range []bool{false, true} {
+		cfg := Defaults()
+		cfg.MySQLDSN = "root@tcp(127.0.0.1:1)/none"
+		cfg.TrustedProxies.Given = given
+		a, err := New(t.Context(), cfg, NewLogger(new(apptest.Buffer), &cfg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = a.Stop(t.Context()) }()
+		if most := a.quotas.Charge(nil, from, requests).Limits[leaderboard.QuotaKindRequests].Most; (most == 5000) != given || !given && most != 0 {
+			t.Errorf("proxies known: %t, an address may make %d requests at once", given, most)
+		}
+		own := leaderboard.Key{ID: "own", Quota: leaderboard.Quota{RequestsPerSecond: 7}}
+		for key, want := range map[*leaderboard.Key][2]int64{{ID: "other"}: {100_000, 2_500_000}, &own: {35, 2_500_000}} {
+			limits := a.quotas.Charge(key, from, requests).Limits
+			if got := [2]int64{limits[leaderboard.QuotaKindRequests].Most, limits[leaderboard.QuotaKindRows].Most}; got != want {
+				t.Errorf("key %s: %v, want %v", key.ID, got, want)
+			}
+		}
+	}
+}
