@@ -117,6 +117,19 @@ func TestDoors(t *testing.T) {
 	}
 }
 
+// TestRefusedOverTLS: who could not read an answer gets none.
+func TestRefusedOverTLS(t *testing.T) {
+	srv := limited(t, newEnv(t), ConnLimits{All: 1, TLS: true})
+	srv.open("")
+	second := srv.open("")
+	if err := second.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := io.ReadAll(second); len(said) > 0 || err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
 // TestRefusedConnectionsEnd: a refused client that takes no notice is cut off.
 func TestRefusedConnectionsEnd(t *testing.T) {
 	srv := limited(t, newEnv(t), ConnLimits{All: 1})

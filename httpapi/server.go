@@ -25,7 +25,9 @@ type ConnLimits struct {
 	// such bound: many clients may be behind them.
 	PerAddress int
 	Proxies    []netip.Prefix
-	OnRefused  func() // metrics; must not block; may be nil
+	// TLS says that connections are encrypted: one that is refused is closed, for an answer could not be read.
+	TLS       bool
+	OnRefused func() // metrics; must not block; may be nil
 }
 
 // Listener keeps connections of l within limits, and gives them problems to send where net/http sends text: it answers a
@@ -69,6 +71,10 @@ const (
 func (l *listener) refuse(tcp *net.TCPConn) {
 	if l.doors.limits.OnRefused != nil {
 		l.doors.limits.OnRefused()
+	}
+	if l.doors.limits.TLS {
+		_ = tcp.Close()
+		return
 	}
 	k := kindOf(codeOverloaded)
 	_ = tcp.SetDeadline(time.Now().Add(lingerFor))

@@ -41,7 +41,8 @@ type App struct {
 	listings  *topn.Listings // nil without Redis
 	watch     *watch.Watch   // how old answers are
 	resident  *residency.Periods
-	collector *collector // nil until Run
+	collector *collector   // nil until Run
+	cert      *certificate // nil: the API is served without TLS
 	reader    *cache.Reader
 	combined  *cache.Combiner
 	pasts     *cache.Pasts
@@ -64,6 +65,11 @@ type App struct {
 func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
 	var err error
+	if cfg.TLSCert != "" {
+		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
+			return nil, err
+		}
+	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
@@ -112,7 +118,11 @@ func (a *App) Start(ctx context.Context) error {
 		}
 		a.listener = l
 	}
-	a.serveOn(a.listener, httpapi.Server("", a.api), connLimits(&a.cfg, maxFiles(), otherFiles(&a.cfg, a.redis, a.behind), a.log, a.metrics.refusedConns.Inc))
+	server := httpapi.Server("", a.api)
+	if a.cert != nil {
+		a.cert.serveBy(server)
+	}
+	a.serveOn(a.listener, server, connLimits(&a.cfg, maxFiles(), otherFiles(&a.cfg, a.redis, a.behind), a.log, a.metrics.refusedConns.Inc))
 	if a.cfg.OpsListen != "" {
 		l, err := Listen(a.cfg.OpsListen)
 		if err != nil {
@@ -124,7 +134,7 @@ func (a *App) Start(ctx context.Context) error {
 	ctx, a.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	a.startBackground(ctx)
 	a.log.Info(
-		"serving", "addr", "http://"+a.Addr(), "mysql", PlaceOfDSN(a.cfg.MySQLDSN), "redis", PlaceOfURL(a.cfg.RedisURL),
+		"serving", "addr", a.BaseURL(), "mysql", PlaceOfDSN(a.cfg.MySQLDSN), "redis", PlaceOfURL(a.cfg.RedisURL),
 		"version", ReadBuildInfo().Version,
 	)
 	return nil
@@ -133,14 +143,26 @@ func (a *App) Start(ctx context.Context) error {
 // Addr returns the host:port that is served, once Start has returned.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
+// BaseURL returns the address that is served as one to ask, once Start has returned.
+func (a *App) BaseURL() string {
+	if a.cert != nil {
+		return "https://" + a.Addr()
+	}
+	return "http://" + a.Addr()
+}
+
 // Failed delivers the error of a listener that broke.
 func (a *App) Failed() <-chan error { return a.failed }
 
 func (a *App) serveOn(l net.Listener, server *http.Server, limits httpapi.ConnLimits) {
 	server.ErrorLog = slog.NewLogLogger(a.log.Handler(), slog.LevelDebug)
 	a.servers = append(a.servers, server)
+	serve := server.Serve
+	if limits.TLS = server.TLSConfig != nil; limits.TLS {
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
 	a.background.Go(func() {
-		if err := server.Serve(httpapi.Listener(l, limits)); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(httpapi.Listener(l, limits)); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("serve on %s: %w", l.Addr(), err)
 		}
 	})

@@ -105,6 +105,9 @@ func (a *App) startBackground(ctx context.Context) {
 	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
 	a.background.Go(func() { a.reader.Run(ctx) })
+	if a.cert != nil {
+		a.background.Go(func() { every(ctx, certEvery, certJitter, a.cert.reread) })
+	}
 	a.background.Go(func() {
 		if err := a.prepareSchema(ctx); err != nil {
 			if ctx.Err() == nil {

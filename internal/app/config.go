@@ -17,6 +17,8 @@ type Config struct {
 	Listen         string // host:port; port 0 takes a free one
 	OpsListen      string // for /metrics, /livez, /readyz and /debug/pprof alone; "": none
 	PublicMetrics  bool   // /metrics is on Listen too
+	TLSCert        string // file of the certificate of Listen, read again when it changes; "": no TLS
+	TLSKey         string // file of its key
 	MaxConnections int    // of clients at once, beyond: 503
 	MaxStreams     int    // of clients that are open at once, beyond: 503
 	// MaxConnectionsPerAddress bounds those of one address, unless it is one of TrustedProxies or of this machine; 0: any

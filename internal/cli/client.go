@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,7 +30,8 @@ const defaultTimeout = 30 * time.Second
 type remote struct {
 	*program
 	url     string
-	key     string // secret
+	key     string         // secret
+	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration
 	json    bool
 }
@@ -45,6 +48,7 @@ func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag)
 	return r.leaf(name, usage, args, func(ctx context.Context, args []string) error { return r.explain(do(ctx, args)) }, append([]cli.Flag{
 		newChecked(r.setting("url", "where the server is"), &r.url, parseURL),
 		newChecked(r.setting("key", "the bearer key"), &r.key, parseKey),
+		custom(r.setting("ca-file", "file of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
 	}, flags...)...)
@@ -67,9 +71,17 @@ func parseKey(v string) (string, error) {
 
 // connect returns a client that asks once for each request unless options say otherwise.
 func (r *remote) connect(options ...client.Option) (*client.Client, error) {
-	return client.New(r.url, append([]client.Option{
-		client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0),
-	}, options...)...)
+	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0)}
+	if r.roots != nil {
+		own = append(own, client.WithHTTPClient(overTLS(&tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12})))
+	}
+	return client.New(r.url, append(own, options...)...)
+}
+
+// overTLS returns the usual client of HTTP with another configuration of TLS.
+func overTLS(config *tls.Config) *http.Client {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true}
+	return &http.Client{Transport: transport}
 }
 
 // do makes one request.
@@ -167,6 +179,9 @@ func (r *remote) explain(err error) error {
 			return fmt.Errorf("%w\n  this key's scope is not enough; give another one with --key or LEADERBOARD_KEY", err)
 		}
 		return err
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		return fmt.Errorf("%w\n  if the server has a private certificate, name the file of who signed it with --ca-file or LEADERBOARD_CA_FILE", err)
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fmt.Errorf("no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url: %w", r.url, err)

@@ -47,6 +47,9 @@ func (p *program) devCommand() *cli.Command {
 
 // dev brings all that the service needs, loads a demo board, serves, and stops it all when ctx ends. Data stay.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
+	if err := needBothFiles(&cfg.Config); err != nil {
+		return err
+	}
 	listener, err := app.Listen(cfg.Listen) // first, so that a port that is taken is said before anything is started
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		if err := p.loadDemo(ctx, a, cfg.members); err != nil {
 			return fmt.Errorf("load the demo board: %w", err)
 		}
-		return p.welcome(a.Addr(), cfg, madeKey)
+		return p.welcome(a.BaseURL(), cfg, madeKey)
 	})
 }
 
@@ -181,12 +184,11 @@ func adminKey(dir string) (string, error) {
 }
 
 // welcome tells what there is to try. madeKey is the key that dev made itself; keys that were given are not shown.
-func (p *program) welcome(addr string, cfg *devOptions, madeKey string) error {
+func (p *program) welcome(base string, cfg *devOptions, madeKey string) error {
 	key, shown := madeKey, madeKey
 	if madeKey == "" {
 		key, shown = "KEY", "as given by LEADERBOARD_KEYS or --keys"
 	}
-	base := "http://" + addr
 	_, err := fmt.Fprintf(p.out, `
   The leaderboard is up: %[1]s
   Documentation:         %[1]s/docs

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,6 +32,9 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 	if err := needProxies(cfg); err != nil {
 		return err
 	}
+	if err := needBothFiles(cfg); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
 	if err != nil {
 		return err
@@ -43,7 +47,14 @@ func (p *program) healthCommand() *cli.Command {
 	return p.leaf("health", "ask the server of this machine whether it works; status 1 when it does not", "",
 		func(ctx context.Context, _ []string) error {
 			address := reachable(cfg.Listen)
-			c, err := client.New("http://"+address, client.WithTimeout(timeout), client.WithMaxWait(0))
+			base := "http://" + address
+			options := []client.Option{client.WithTimeout(timeout), client.WithMaxWait(0)}
+			if cfg.TLSCert != "" {
+				base = "https://" + address
+				// It is this machine's server, by an address that is in no certificate; whether that is good, clients find out.
+				options = append(options, client.WithHTTPClient(overTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})))
+			}
+			c, err := client.New(base, options...)
 			if err != nil {
 				return err
 			}
@@ -51,20 +62,20 @@ func (p *program) healthCommand() *cli.Command {
 			if ready {
 				ask = c.Ready
 			}
-			return p.health(ctx, ask, address)
+			return p.health(ctx, ask, base)
 		},
-		p.listenFlag(&cfg), p.timeoutFlag(&timeout),
+		p.listenFlag(&cfg), p.certFlag(&cfg), p.timeoutFlag(&timeout),
 		&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})
 }
 
 // health asks a server how it is: the check of a container.
-func (p *program) health(ctx context.Context, ask func(context.Context) (client.Health, error), address string) error {
+func (p *program) health(ctx context.Context, ask func(context.Context) (client.Health, error), base string) error {
 	state, err := ask(ctx)
 	if err != nil && state.Status == "" {
 		if _, away := errors.AsType[*url.Error](err); away || errors.Is(err, client.ErrTimeout) {
 			return explainTimeout(fmt.Errorf("it does not answer: %w", err))
 		}
-		return fmt.Errorf("http://%s is no leaderboard server", address)
+		return fmt.Errorf("%s is no leaderboard server", base)
 	}
 	line := []string{state.Status}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {

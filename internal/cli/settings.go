@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +57,8 @@ func (p *program) servingFlags(cfg *app.Config) []cli.Flag {
 		p.listenFlag(cfg),
 		address(p.setting("ops-listen", "address for /metrics, /livez, /readyz and /debug/pprof alone; empty: none"), &cfg.OpsListen),
 		toggle(p.setting("public-metrics", "show /metrics on --listen too, to everybody who can reach it; dev does"), &cfg.PublicMetrics),
+		p.certFlag(cfg),
+		text(p.setting("tls-key", "file of the key of --tls-cert, PEM"), &cfg.TLSKey),
 		whole(p.setting("max-connections", "connections of clients at once at most; beyond it: 503"), &cfg.MaxConnections, 16, 1_000_000),
 		whole(p.setting("max-streams", "streams of clients that are open at once at most; beyond it: 503"), &cfg.MaxStreams, 1, 1_000_000),
 		whole(p.setting("max-connections-per-address", "of them from one IPv4 address or one /64 of IPv6, other than this machine's and those of "+
@@ -101,6 +105,34 @@ func parseProxies(v string) (app.TrustedProxies, error) {
 		proxies.Networks = append(proxies.Networks, network)
 	}
 	return proxies, nil
+}
+
+func (p *program) certFlag(cfg *app.Config) cli.Flag {
+	return text(p.setting("tls-cert", "file of the certificates that --listen serves TLS with, PEM, its own first; it is read again when it changes. Empty: no TLS"), &cfg.TLSCert)
+}
+
+// needBothFiles says that a certificate has two files.
+func needBothFiles(cfg *app.Config) error {
+	if (cfg.TLSCert == "") == (cfg.TLSKey == "") {
+		return nil
+	}
+	return usagef("--tls-cert and --tls-key go together: give both files, or none")
+}
+
+// parseCAFile reads certificates that are trusted besides the system's.
+func parseCAFile(v string) (*x509.CertPool, error) {
+	content, err := os.ReadFile(v)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("want a file of certificates in PEM, there is none in %s", v)
+	}
+	return pool, nil
 }
 
 // parseOrigins reads a list of origins as browsers send them.

@@ -51,7 +51,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
-		{"Serving", []string{"listen", "ops-listen", "public-metrics", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
+		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
 		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
@@ -59,7 +59,7 @@ func sections() []section {
 		{"The dev command", []string{"dir", "members"}},
 		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
 		{"Talking to a server (board, submit, top, rank, health)", []string{
-			"url", "key", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
+			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
 			"idempotency-key", "ready",
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
