@@ -22,3 +22,12 @@ func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
 }
+
+// IdempotencyKeyOf returns an idempotency key as it is stored, with whose it is: the same one given with another API key
+// is another one. An API key keeps its ID when its secret is replaced.
+func IdempotencyKeyOf(ctx context.Context, key string) string {
+	if owner := CallerOf(ctx).Key; key != "" && owner != "" {
+		return owner + " " + key
+	}
+	return key
+}

@@ -56,6 +56,20 @@ func (a access) needs() leaderboard.Scope {
 	}
 }
 
+// errNotCovered is that a key is not for a board. Whether there is a board that not everybody may read, such a key is not
+// told.
+func errNotCovered(public bool) error {
+	if public {
+		return reject(codeForbidden, "The key is not for this board.")
+	}
+	return leaderboard.ErrBoardNotFound
+}
+
+// errSomeBoards is that a key for some boards asks for what is about all of them.
+func errSomeBoards(detail string) error {
+	return reject(codeForbidden, "The key is for some boards only: "+detail)
+}
+
 // keyring knows the keys of the settings by their hashes only, and asks for the others.
 type keyring struct {
 	settings []leaderboard.HashedKey

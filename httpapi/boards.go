@@ -76,6 +76,9 @@ func (h *boardHandlers) put(c *call) error {
 	if err := c.decode(&body, false, boardEmptiness(), strictly()); err != nil {
 		return err
 	}
+	if err := c.mayDerive(&body.Rules); err != nil {
+		return err
+	}
 	if err := h.checkRules(body.Rules); err != nil {
 		return err
 	}

@@ -30,6 +30,9 @@ type route struct {
 	body       bodyRule
 	mergePatch bool // the body may be application/merge-patch+json too
 	admitted   bool // by Config.Admit, before the body is read
+	// someBoards: the handler lets a key that is for some boards touch no other. Without it, and without a board in its path,
+	// the route is for keys of all boards.
+	someBoards bool
 	stream     bool // the answer has no end, so it is not one of those that are served at the same time
 	writes     bool // a row at least, which counts against a quota
 	heavy      int  // units of heavy work that a request counts for
@@ -63,6 +66,7 @@ type shared struct {
 
 	keys           keyring
 	gate           quotaGate
+	isPublic       func(ctx context.Context, board string) (bool, error) // false when there is none
 	intake         *intake
 	admit          func(board string, bytes int64) error
 	rejections     rejections
@@ -213,7 +217,33 @@ func (c *call) authenticate(now time.Time) error {
 	if key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
-	return allow(c.scope, c.route.access.needs())
+	if err := allow(c.scope, c.route.access.needs()); err != nil || key == nil || !key.Limited() {
+		return err
+	}
+	switch {
+	case c.route.access == accessReaders && (c.route.someBoards || c.route.has("board")):
+		return nil // mayRead says which boards: public ones are for anyone
+	case c.route.has("board"):
+		return c.covered(c.pathValue("board"))
+	case !c.route.someBoards:
+		return errSomeBoards("this is about all of them.")
+	}
+	return nil
+}
+
+// covers says whether the request's key is for a board, as everybody is who has none.
+func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
+
+// covered is nil for a board that the request's key is for.
+func (c *call) covered(board string) error {
+	if c.covers(board) {
+		return nil
+	}
+	public, err := c.shared.isPublic(c.r.Context(), board)
+	if err != nil {
+		return err
+	}
+	return errNotCovered(public)
 }
 
 // charge charges the caller against quotas.

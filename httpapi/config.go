@@ -55,6 +55,8 @@ type Config struct {
 	// CORSOrigins are the origins whose pages may use the routes of /v1, as browsers send them ("https://game.example"), or
 	// "*" alone for those of all; nil: none.
 	CORSOrigins []string
+	// APIKeys changes the keys that Keyring has.
+	APIKeys APIKeys
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
 	// Metrics serves /metrics; nil: it is not here.

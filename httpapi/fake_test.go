@@ -16,6 +16,7 @@ import (
 // others. Any method can be made to fail.
 type fake struct {
 	*storetest.Model
+	keys *fakeKeys
 
 	mu     sync.Mutex
 	writes int                // how often anything was changed
@@ -43,7 +44,7 @@ func newFake() *fake {
 	m := storetest.NewModel()
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
-		Model: m, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
+		Model: m, keys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
 		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2},
 	}
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,9 @@ func (p *pattern) matches(s *segments) bool {
 	}
 	return true
 }
+
+// has says whether a segment stands for {name}.
+func (p *pattern) has(name string) bool { return slices.Contains(p.segments, "{"+name+"}") }
 
 // value returns the decoded segment that stands for {name}.
 func (p *pattern) value(s *segments, name string) string {

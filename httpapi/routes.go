@@ -19,6 +19,7 @@ type handlers struct {
 	members  memberHandlers
 	friends  friendHandlers
 	streams  streamHandlers
+	keys     keyHandlers
 	health   healthHandlers
 }
 
@@ -34,6 +35,7 @@ func newHandlers(cfg *Config) *handlers {
 		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
 		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
 		members:  memberHandlers{cfg.Profiles, cfg.Eraser},
+		keys:     keyHandlers{cfg.APIKeys},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
@@ -62,21 +64,21 @@ func (h *handlers) routes(metrics bool) []route {
 	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit, charge: rowsOf}
 	friends := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxFriends, code: leaderboard.CodeTooManyFriends, charge: rowsOf}
 	table := []route{
-		{pattern: get("/v1/boards"), access: accessReaders, params: []string{"labels", "limit", "cursor"}, heavy: 1, handle: h.boards.list},
+		{pattern: get("/v1/boards"), access: accessReaders, someBoards: true, params: []string{"labels", "limit", "cursor"}, heavy: 1, handle: h.boards.list},
 		{pattern: get("/v1/boards/{board}"), access: accessReaders, handle: h.boards.get},
 		{pattern: put("/v1/boards/{board}"), access: accessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.put},
 		{pattern: patch("/v1/boards/{board}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
 		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
 
 		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, writes: true, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: accessWriters, body: entries, admitted: true, writes: true, handle: h.scores.submitToBoards},
+		{pattern: post("/v1/scores"), access: accessWriters, someBoards: true, body: entries, admitted: true, writes: true, handle: h.scores.submitToBoards},
 		{pattern: remove("/v1/boards/{board}/members/{member}"), access: accessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
 
 		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
 		{pattern: remove("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
 		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
 		{pattern: remove("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
-		{pattern: get("/v1/hidden"), access: accessAdmins, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
+		{pattern: get("/v1/hidden"), access: accessAdmins, someBoards: true, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
 		{pattern: get("/v1/hidden/log"), access: accessAdmins, params: []string{"member", "limit", "cursor"}, handle: h.hidden.listLog},
 
 		{pattern: get("/v1/boards/{board}/top"), access: accessReaders, params: common("limit", "offset", "cursor", "profiles"), handle: fresh(h.reader.top)},
@@ -91,15 +93,15 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/periods"), access: accessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
 
 		{pattern: get("/v1/boards/{board}/sources"), access: accessReaders, heavy: 1, handle: h.runs.sources},
-		{pattern: get("/v1/rankings/top"), access: accessReaders, params: combined("limit", "offset", "cursor"), heavy: 2, handle: h.combined.top},
-		{pattern: get("/v1/rankings/members/{member}"), access: accessReaders, params: combined(), heavy: 2, handle: h.combined.member},
-		{pattern: get("/v1/rankings/members/{member}/around"), access: accessReaders, params: combined("before", "after"), heavy: 2, handle: h.combined.around},
+		{pattern: get("/v1/rankings/top"), access: accessReaders, someBoards: true, params: combined("limit", "offset", "cursor"), heavy: 2, handle: h.combined.top},
+		{pattern: get("/v1/rankings/members/{member}"), access: accessReaders, someBoards: true, params: combined(), heavy: 2, handle: h.combined.member},
+		{pattern: get("/v1/rankings/members/{member}/around"), access: accessReaders, someBoards: true, params: combined("before", "after"), heavy: 2, handle: h.combined.around},
 
 		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
 		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
 		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
-		{pattern: get("/v1/runs"), access: accessAdmins, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
-		{pattern: get("/v1/runs/{id}"), access: accessAdmins, handle: h.runs.get},
+		{pattern: get("/v1/runs"), access: accessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
+		{pattern: get("/v1/runs/{id}"), access: accessAdmins, someBoards: true, handle: h.runs.get},
 
 		{pattern: get("/v1/members/{member}"), access: accessHolders, handle: h.members.get},
 		{pattern: put("/v1/members/{member}"), access: accessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
@@ -109,6 +111,14 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.put},
 		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.add},
 		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: accessWriters, writes: true, handle: h.friends.remove},
+
+		{pattern: get("/v1/keys"), access: accessAdmins, params: []string{"limit", "cursor"}, handle: h.keys.list},
+		{pattern: post("/v1/keys"), access: accessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.create},
+		{pattern: get("/v1/key"), access: accessHolders, someBoards: true, handle: h.keys.self},
+		{pattern: get("/v1/keys/{id}"), access: accessAdmins, handle: h.keys.get},
+		{pattern: patch("/v1/keys/{id}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.patch},
+		{pattern: remove("/v1/keys/{id}"), access: accessAdmins, writes: true, handle: h.keys.revoke},
+		{pattern: post("/v1/keys/{id}/rotate"), access: accessAdmins, body: bodyRule{limit: anyBody}, writes: true, handle: h.keys.rotate},
 
 		{pattern: get("/livez"), access: accessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},

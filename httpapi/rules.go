@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,12 +49,28 @@ func (h *boardHandlers) patch(c *call) error {
 		if err != nil {
 			return leaderboard.Rules{}, err
 		}
+		if err := c.mayDerive(&rules); err != nil {
+			return leaderboard.Rules{}, err
+		}
 		return rules, h.checkRules(rules)
 	})
 	if err != nil {
 		return err
 	}
 	return h.sendBoard(c, http.StatusOK, &b)
+}
+
+// mayDerive lets a key that is for some boards make no other board a source of one of them.
+func (c *call) mayDerive(rules *leaderboard.Rules) error {
+	if rules.Derive == nil {
+		return nil
+	}
+	for i := range rules.Derive.From {
+		if !c.covers(rules.Derive.From[i].Board) {
+			return reject(codeForbidden, "The key is not for a source of the board.", inputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: "the key is not for this board"})
+		}
+	}
+	return nil
 }
 
 // patched returns rules with a merge patch applied to their form in JSON: what is null there has its default.

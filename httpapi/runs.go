@@ -155,6 +155,9 @@ func (h *runHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
+	if !c.covers(run.Board) {
+		return leaderboard.ErrRunNotFound
+	}
 	return c.sendJSON(http.StatusOK, showRun(&run))
 }
 
@@ -164,6 +167,9 @@ func (h *runHandlers) list(c *call) error {
 	name, cursor := c.text("board"), c.text("cursor")
 	if err := c.badInput(); err != nil {
 		return err
+	}
+	if !c.covers(name) {
+		return errSomeBoards("name one of them in board.")
 	}
 	var boardID int64
 	if name != "" {

@@ -179,6 +179,12 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 	if err := bad.err(); err != nil {
 		return nil, err
 	}
+	for i := range out {
+		if !c.covers(out[i].Board) { // whether there is such a board or not
+			return nil, reject(codeForbidden, "The key is not for one of the boards. Nothing was done.",
+				inputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: "the key is not for this board"})
+		}
+	}
 	if len(boards) > leaderboard.MaxBoardsPerSubmit {
 		return nil, malformed(inputError{Pointer: "/entries", Detail: fmt.Sprintf("want at most %d different boards", leaderboard.MaxBoardsPerSubmit)})
 	}

@@ -23,7 +23,7 @@ const (
 	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
 	streamSilence = 15 * time.Second
 	// streamCheck is how often it is looked whether the client may still read the board.
-	streamCheck = time.Second
+	streamCheck = time.Second / 2
 	// mostRetry bounds how long the clients of a server that ends are told to stay away: each another time.
 	leastRetry, mostRetry = time.Second, 5 * time.Second
 )

@@ -84,7 +84,7 @@ CREATE TABLE IF NOT EXISTS rank_indexes (
 
 CREATE TABLE IF NOT EXISTS idempotency_keys (
     board_id        BIGINT         NOT NULL COMMENT '0: of a request to several boards',
-    idempotency_key VARBINARY(128) NOT NULL,
+    idempotency_key VARBINARY(160) NOT NULL COMMENT 'id of the API key, a space, what the client gave',
     request_hash    BINARY(32)     NOT NULL COMMENT 'SHA-256 of the decoded request',
     created_at      DATETIME(6)    NOT NULL,
     receipt         MEDIUMBLOB     NOT NULL COMMENT 'versioned: the answer that was given',

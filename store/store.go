@@ -133,11 +133,12 @@ func (s *Store) IndexStatus(ctx context.Context, ref leaderboard.PeriodRef) (Ind
 }
 
 // Submit applies the entries to all current periods of the board and returns when the transaction is committed. A
-// second request with the same key and the same entries gets the receipt of the first. When ctx ends before the request
+// second request of the same caller with the same key and the same entries gets the receipt of the first. When ctx ends before the request
 // is sent nothing is done: the error is ErrOverloaded when its time was up, and that of ctx when it was cancelled. When
 // ctx ends later the error is ErrOutcomeUnknown, and the work goes on. Other errors: ErrBoardNotFound, ErrKeyReused,
 // ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
 func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
+	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.Submit(ctx, r)
 }
 
@@ -146,6 +147,7 @@ func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receip
 // and so are those of derived boards, which it does not wait for. Otherwise it is Submit, with idempotency keys of its
 // own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 func (s *Store) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.SubmitMultiBoard(ctx, r)
 }
 

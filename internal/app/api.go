@@ -90,7 +90,8 @@ func (a *App) wireAPI() {
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
-	cfg.Keys, cfg.Keyring, cfg.Quotas, cfg.Proxies = a.cfg.Keys, a.keys, a.quotas, a.cfg.TrustedProxies.Networks
+	cfg.Keys, cfg.Keyring, cfg.APIKeys = a.cfg.Keys, a.keys, apiKeys{a.store, a.keys}
+	cfg.Quotas, cfg.Proxies = a.quotas, a.cfg.TrustedProxies.Networks
 	cfg.CORSOrigins = a.cfg.CORSOrigins
 	if a.cfg.PublicMetrics {
 		cfg.Metrics = a.metrics.handler()

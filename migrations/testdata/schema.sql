@@ -139,7 +139,7 @@ CREATE VIEW `hidden_scores` AS select (convert(`b`.`name` using utf8mb4) collate
 
 CREATE TABLE `idempotency_keys` (
   `board_id` bigint NOT NULL COMMENT '0: of a request to several boards',
-  `idempotency_key` varbinary(128) NOT NULL,
+  `idempotency_key` varbinary(160) NOT NULL COMMENT 'id of the API key, a space, what the client gave',
   `request_hash` binary(32) NOT NULL COMMENT 'SHA-256 of the decoded request',
   `created_at` datetime(6) NOT NULL,
   `receipt` mediumblob NOT NULL COMMENT 'versioned: the answer that was given',

@@ -16,6 +16,7 @@ func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.Receipt{}, err
 	}
+	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	b := m.boards[r.Board]
 	if b == nil {
 		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
@@ -69,6 +70,7 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest)
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
 	}
+	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	if known, ok := m.multiBoard[r.Key]; ok && r.Key != "" {
 		if len(known.entries) != len(r.Entries) || (len(r.Entries) > 0 && !reflect.DeepEqual(known.entries, r.Entries)) {
 			return leaderboard.MultiBoardReceipt{}, leaderboard.ErrKeyReused

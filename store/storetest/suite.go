@@ -14,7 +14,7 @@ func Run(t *testing.T, database Database) {
 		},
 		"asked together": testAsk, "policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "limit of best": testLimitOfBest, "limit of sum": testLimitOfSum, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
-		"keys": testKeys, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
+		"keys": testKeys, "keys of callers": testKeysOfCallers, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
 		"profiles": testProfiles, "profiles in part": testPatchProfiles, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,

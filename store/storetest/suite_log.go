@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,6 +15,35 @@ import (
 	"leaderboard/rank"
 	"leaderboard/store"
 )
+
+// testKeysOfCallers: an idempotency key belongs to the API key that it came with (promise G5).
+func testKeysOfCallers(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
+	as := func(key string) context.Context {
+		return leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: key})
+	}
+	for i, step := range []struct {
+		caller string
+		amount int64
+		seq    int64 // of the answer
+		err    error
+	}{
+		{caller: "k1", amount: 5, seq: 1}, {caller: "k1", amount: 5, seq: 1}, {caller: "k2", amount: 5, seq: 2}, {caller: "k1", amount: 5, seq: 1},
+		{caller: "k2", amount: 6, err: leaderboard.ErrKeyReused}, {caller: "k3", amount: 6, seq: 3}, {caller: "", amount: 7, seq: 4}, {caller: "", amount: 7, seq: 4},
+	} {
+		entries := []leaderboard.Submission{score("m", step.amount)}
+		r, err := s.Submit(as(step.caller), store.SubmitRequest{Board: b.ref.Board, Key: "same", Entries: entries})
+		if !errors.Is(err, step.err) || r.Seq != step.seq {
+			t.Errorf("step %d: %+v, %v", i, r, err)
+		}
+	}
+	for i, caller := range []string{"k1", "k2", "k1"} {
+		r, err := s.SubmitMultiBoard(as(caller), store.MultiBoardRequest{Key: b.ref.Board, Entries: []leaderboard.BoardSubmission{{Board: b.ref.Board, Submission: score("m", 1)}}})
+		if want := []int64{5, 6, 5}[i]; err != nil || r.Boards[b.ref.Board].Seq != want {
+			t.Errorf("to several boards, as %s: %+v, %v, want seq %d", caller, r, err, want)
+		}
+	}
+}
 
 func testKeys(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})

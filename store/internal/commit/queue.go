@@ -15,8 +15,8 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// maxKey is the length of the column of idempotency keys in bytes.
-const maxKey = 128
+// maxKey is the length of the column of idempotency keys in bytes: 128 of the client's, and what says whose it is.
+const maxKey = 160
 
 // Limits bound what waits and what is committed together.
 type Limits struct {

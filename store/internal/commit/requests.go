@@ -102,14 +102,14 @@ func (h *header) head() *header { return h }
 // SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
 type SubmitRequest struct {
 	Board   string
-	Key     string // idempotency key of at most 128 bytes, "" for none
+	Key     string // idempotency key of at most 128 bytes, "" for none; with the caller that it belongs to 160
 	Entries []leaderboard.Submission
 }
 
 // MultiBoardRequest is one request to submit scores to several boards; its entries are applied in order, in one
 // transaction.
 type MultiBoardRequest struct {
-	Key     string // idempotency key of at most 128 bytes, "" for none
+	Key     string // idempotency key of at most 128 bytes, "" for none; with the caller that it belongs to 160
 	Entries []leaderboard.BoardSubmission
 }
 

@@ -1,0 +1,308 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// APIKeys keeps the keys of the database. Its methods block until MySQL has answered or ctx ends and may be called
+// concurrently. Errors: ErrKeyNotFound, ErrUnavailable, ErrOutcomeUnknown.
+type APIKeys interface {
+	// CreateKey adds a key under its ID, with the hash of its secret; *leaderboard.RuleError.
+	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
+	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked.
+	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
+	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked.
+	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
+	// RevokeKey ends a key for good; once more changes nothing.
+	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)
+	// Key finds a key, one that was revoked too.
+	Key(ctx context.Context, id string) (leaderboard.Key, error)
+	// Keys lists up to limit keys with an id after that one, in the order of their ids.
+	Keys(ctx context.Context, after string, limit int) ([]leaderboard.Key, error)
+}
+
+// keyHandlers make, show, change and end keys.
+type keyHandlers struct{ keys APIKeys }
+
+// keyJSON is a key as it is shown.
+type keyJSON struct {
+	ID            string              `json:"id"`
+	Secret        string              `json:"secret,omitempty"` // the whole text of the key, once
+	Name          string              `json:"name"`
+	Scope         leaderboard.Scope   `json:"scope"`
+	Boards        *[]string           `json:"boards"` // null: all
+	ExpiresAt     *leaderboard.Micros `json:"expires_at"`
+	Quota         *quotaJSON          `json:"quota"`
+	CreatedTime   *leaderboard.Micros `json:"created_time"`
+	UpdatedTime   *leaderboard.Micros `json:"updated_time"`
+	LastUsedAt    *leaderboard.Micros `json:"last_used_at"`
+	RevokedAt     *leaderboard.Micros `json:"revoked_at"`
+	PreviousUntil *leaderboard.Micros `json:"previous_secret_until"`
+}
+
+// quotaJSON is a quota; what is null is what the server's settings say.
+type quotaJSON struct {
+	RequestsPerSecond *int64 `json:"requests_per_second"`
+	RowsPerSecond     *int64 `json:"rows_per_second"`
+}
+
+func showKey(k *leaderboard.Key) keyJSON {
+	out := keyJSON{
+		ID: k.ID, Name: k.Name, Scope: k.Scope, ExpiresAt: given(k.ExpiresAt), CreatedTime: given(k.CreatedTime), UpdatedTime: given(k.UpdatedTime),
+		LastUsedAt: given(k.LastUsed), RevokedAt: given(k.RevokedAt), PreviousUntil: given(k.PreviousUntil),
+	}
+	if k.Limited() {
+		out.Boards = &k.Boards
+	}
+	if k.Quota != (leaderboard.Quota{}) {
+		out.Quota = &quotaJSON{given(k.Quota.RequestsPerSecond), given(k.Quota.RowsPerSecond)}
+	}
+	return out
+}
+
+// given returns nil for zero.
+func given[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// keyBody is the body of POST /v1/keys, and as a merge patch that of PATCH: what is left out stays.
+type keyBody struct {
+	Name      *string                      `json:"name"`
+	Scope     *leaderboard.Scope           `json:"scope"`
+	Boards    nullable[[]string]           `json:"boards"`
+	ExpiresAt nullable[leaderboard.Micros] `json:"expires_at"`
+	Quota     nullable[struct {
+		RequestsPerSecond nullable[int64] `json:"requests_per_second"`
+		RowsPerSecond     nullable[int64] `json:"rows_per_second"`
+	}] `json:"quota"`
+}
+
+// nullable is a value in a merge patch: not said, null, or given.
+type nullable[T any] struct {
+	said  bool
+	given *T // nil: null
+}
+
+// UnmarshalJSONFrom reads a value or null.
+func (p *nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	p.said = true
+	if dec.PeekKind() == 'n' {
+		p.given = nil
+		return dec.SkipValue()
+	}
+	p.given = new(T)
+	return json.UnmarshalDecode(dec, p.given)
+}
+
+// to returns what a change makes of a field: nil when it stays, the zero value for null.
+func (p *nullable[T]) to() *T {
+	switch {
+	case !p.said:
+		return nil
+	case p.given == nil:
+		return new(T)
+	default:
+		return p.given
+	}
+}
+
+// change returns what a body changes. An empty list and zeros, which null stands for, are refused: whoever sends one
+// may have meant none.
+func (b *keyBody) change() (leaderboard.KeyChange, error) {
+	c := leaderboard.KeyChange{Name: b.Name, Scope: b.Scope, Boards: b.Boards.to(), ExpiresAt: b.ExpiresAt.to()}
+	var bad badFields
+	if b.Boards.given != nil && len(*b.Boards.given) == 0 {
+		bad.add("/boards", "want at least one name or prefix, or null for all boards")
+	}
+	if b.ExpiresAt.given != nil && *b.ExpiresAt.given == 0 {
+		bad.add("/expires_at", "want a time, or null for never")
+	}
+	if b.Quota.said {
+		zero := int64(0)
+		c.RequestsPerSecond, c.RowsPerSecond = &zero, &zero
+	}
+	if q := b.Quota.given; q != nil {
+		c.RequestsPerSecond, c.RowsPerSecond = q.RequestsPerSecond.to(), q.RowsPerSecond.to()
+		for pointer, v := range map[string]*int64{"/quota/requests_per_second": q.RequestsPerSecond.given, "/quota/rows_per_second": q.RowsPerSecond.given} {
+			if v != nil && *v == 0 {
+				bad.add(pointer, "want 1 at least, or null for what the server's settings say")
+			}
+		}
+	}
+	return c, bad.err()
+}
+
+// create answers POST /v1/keys: 201 with the secret, which nobody sees again.
+func (h *keyHandlers) create(c *call) error {
+	var body keyBody
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	var bad badFields
+	if body.Name == nil {
+		bad.add("/name", "is required")
+	}
+	if body.Scope == nil {
+		bad.add("/scope", "is required")
+	}
+	if err := bad.err(); err != nil {
+		return err
+	}
+	change, err := body.change()
+	if err != nil {
+		return err
+	}
+	k, err := leaderboard.Key{ID: leaderboard.NewKeyID()}.With(change)
+	if err != nil {
+		return err
+	}
+	secret, hash := leaderboard.NewKeySecret(k.ID)
+	if k, err = h.keys.CreateKey(c.ctx, k, hash); err != nil {
+		return writeError(err)
+	}
+	c.w.Header().Set("Location", "/v1/keys/"+k.ID)
+	return c.sendSecret(http.StatusCreated, &k, secret)
+}
+
+// sendSecret answers with a key and its secret, which nobody may keep on the way.
+func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
+	shown := showKey(k)
+	shown.Secret = secret
+	body, err := json.Marshal(shown, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	c.send(status, typeJSON, body)
+	return nil
+}
+
+// keyID returns the id in the path.
+func (c *call) keyID() (string, error) {
+	id := c.pathValue("id")
+	if !leaderboard.IsKeyID(id) {
+		return "", leaderboard.ErrKeyNotFound
+	}
+	return id, nil
+}
+
+// get answers GET /v1/keys/{id}.
+func (h *keyHandlers) get(c *call) error {
+	id, err := c.keyID()
+	if err != nil {
+		return err
+	}
+	k, err := h.keys.Key(c.ctx, id)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(http.StatusOK, showKey(&k))
+}
+
+// self answers GET /v1/key: the key of the request.
+func (h *keyHandlers) self(c *call) error { return c.sendJSON(http.StatusOK, showKey(c.key)) }
+
+// patch answers PATCH /v1/keys/{id}, a merge patch (RFC 7396).
+func (h *keyHandlers) patch(c *call) error {
+	id, err := c.keyID()
+	if err != nil {
+		return err
+	}
+	var body keyBody
+	if err := c.decode(&body, false, nil); err != nil {
+		return err
+	}
+	change, err := body.change()
+	if err != nil {
+		return err
+	}
+	k, err := h.keys.ChangeKey(c.ctx, id, change)
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendJSON(http.StatusOK, showKey(&k))
+}
+
+// revoke answers DELETE /v1/keys/{id}.
+func (h *keyHandlers) revoke(c *call) error {
+	id, err := c.keyID()
+	if err != nil {
+		return err
+	}
+	if _, err := h.keys.RevokeKey(c.ctx, id); err != nil {
+		return writeError(err)
+	}
+	c.sendNothing(http.StatusNoContent)
+	return nil
+}
+
+// rotate answers POST /v1/keys/{id}/rotate with another secret under the same id.
+func (h *keyHandlers) rotate(c *call) error {
+	id, err := c.keyID()
+	if err != nil {
+		return err
+	}
+	var body struct {
+		Overlap string `json:"overlap"`
+	}
+	if err := c.decode(&body, true, &emptiness{nonEmpty: []string{"overlap"}}); err != nil {
+		return err
+	}
+	overlap := time.Duration(0)
+	if body.Overlap != "" {
+		const most = leaderboard.MaxKeyOverlap * time.Microsecond
+		if overlap, err = time.ParseDuration(body.Overlap); err != nil || overlap < 0 || overlap > most {
+			return malformed(inputError{Pointer: "/overlap", Detail: "want a duration from 0s to " + most.String() + ", such as 24h"})
+		}
+	}
+	secret, hash := leaderboard.NewKeySecret(id)
+	k, err := h.keys.RotateKey(c.ctx, id, hash, overlap)
+	if err != nil {
+		return writeError(err)
+	}
+	return c.sendSecret(http.StatusOK, &k, secret)
+}
+
+// list answers GET /v1/keys, in the order of their ids.
+func (h *keyHandlers) list(c *call) error {
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	of := list{name: "keys"}
+	var after string
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if after, ok = of.after(cursor); !ok {
+			c.bad = append(c.bad, badCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	keys, err := h.keys.Keys(c.ctx, after, limit+1)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Keys []keyJSON `json:"keys"`
+		Next string    `json:"next_cursor,omitempty"`
+	}{Keys: []keyJSON{}}
+	for i := range keys {
+		if i == limit {
+			out.Next = of.cursor(keys[i-1].ID)
+			break
+		}
+		out.Keys = append(out.Keys, showKey(&keys[i]))
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
