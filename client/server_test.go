@@ -362,7 +362,11 @@ func hiddenPart(t *testing.T, c *client.Client) []string {
 	if log := all(t, c.HiddenLog(ctx, "hidden-bob")); len(log) != 2 || log[0].Action != "restore" {
 		t.Errorf("log: %+v", log)
 	}
-	return []string{"hideMember", "hideMemberEverywhere", "restoreMember", "restoreMemberEverywhere", "listHidden", "listHiddenLog"}
+	changes := all(t, c.Audit(ctx, client.AuditQuery{Member: "hidden-bob"}))
+	if len(changes) != 2 || changes[0].Action != "member.restore" || changes[0].RequestID == "" || string(changes[1].Before) != "null" {
+		t.Errorf("recorded: %+v", changes)
+	}
+	return []string{"hideMember", "hideMemberEverywhere", "restoreMember", "restoreMemberEverywhere", "listHidden", "listHiddenLog", "listAudit"}
 }
 
 func operatePart(t *testing.T, c *client.Client) []string {

@@ -33,6 +33,7 @@ type Config struct {
 	Eraser        Eraser
 	Rebuilds      Rebuilds
 	HiddenMembers HiddenMembers
+	Audit         Audit
 	Derived       Derived
 	// Verify compares the Redis copy of a period with the database at one seq.
 	Verify func(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error)

@@ -11,6 +11,7 @@ type handlers struct {
 	boards   boardHandlers
 	scores   scoreHandlers
 	hidden   hiddenHandlers
+	audit    auditHandlers
 	reader   reader
 	past     pastReader
 	combined combinedReader
@@ -29,6 +30,7 @@ func newHandlers(cfg *Config) *handlers {
 		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},
 		hidden:   hiddenHandlers{cfg.HiddenMembers},
+		audit:    auditHandlers{cfg.Audit},
 		reader:   reader{resolver: find, profileFinder: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
 		past:     pastReader{find, cfg.Pasts},
 		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.HiddenMembers},
@@ -100,6 +102,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
 		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
 		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
+		{pattern: get("/v1/audit"), access: accessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
 		{pattern: get("/v1/runs"), access: accessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, someBoards: true, handle: h.runs.get},
 

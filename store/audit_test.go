@@ -57,6 +57,36 @@ func auditedChanges() map[string]audited {
 			do:    func(ctx context.Context, s *store.Store) error { return s.DeleteBoard(ctx, "b") },
 			board: "b", before: `{"title": "old"}`, again: true,
 		},
+		"create a key": {
+			action: leaderboard.AuditActionKeyCreate, do: createKey, done: "api_keys", again: true,
+			after: `{"id": "k1", "name": "game", "scope": "write", "boards": ["game-*"]}`,
+		},
+		"change a key": {
+			action: leaderboard.AuditActionKeyUpdate, prepare: withKey, done: "api_keys WHERE name = 'other'",
+			do: func(ctx context.Context, s *store.Store) error {
+				name := "other"
+				_, err := s.ChangeKey(ctx, "k1", leaderboard.KeyChange{Name: &name})
+				return err
+			},
+			before: `{"id": "k1", "name": "game"}`, after: `{"id": "k1", "name": "other"}`,
+		},
+		"rotate a key": {
+			action: leaderboard.AuditActionKeyRotate, prepare: withKey, done: "api_keys WHERE previous_hash IS NOT NULL", repeated: true,
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
+				return err
+			},
+			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
+		},
+		"revoke a key": {
+			action: leaderboard.AuditActionKeyRevoke, prepare: withKey, done: "api_keys WHERE revoked_at IS NOT NULL",
+			do:     func(ctx context.Context, s *store.Store) error { _, err := s.RevokeKey(ctx, "k1"); return err },
+			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
+		},
+		"erase a member": {
+			action: leaderboard.AuditActionMemberErase, done: "audit WHERE member LIKE 'erased-%'", repeated: true,
+			do: func(ctx context.Context, s *store.Store) error { _, err := s.Forget(ctx, "m", "boss"); return err },
+		},
 		"rebuild a board": {
 			action: leaderboard.AuditActionBoardRebuild, done: "runs", board: "b", after: `{"kind": "full", "reason": "admin"}`, repeated: true,
 			do: func(ctx context.Context, s *store.Store) error {
@@ -110,6 +140,20 @@ func auditedChanges() map[string]audited {
 			done:  "runs WHERE kind = 'reopen'",
 			board: "b", member: "m", before: `{"entries": [{"window": "day", "period": "2026-01-02", "score": 5, "closed": true}]}`,
 		},
+	}
+}
+
+// createKey makes a key.
+func createKey(ctx context.Context, s *store.Store) error {
+	_, err := s.CreateKey(ctx, leaderboard.Key{ID: "k1", Name: "game", Scope: leaderboard.ScopeWrite, Boards: []string{"game-*"}}, leaderboard.HashKey("secret"))
+	return err
+}
+
+// withKey lets there be that key.
+func withKey(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := createKey(t.Context(), s); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -184,7 +228,7 @@ func TestAudit(t *testing.T) {
 // startAgain takes away what an earlier change has left.
 func startAgain(t *testing.T, db *sql.DB) {
 	t.Helper()
-	for _, table := range []string{"entries", "changes", "periods", "hidden_members", "boards", "erasures", "runs"} {
+	for _, table := range []string{"entries", "changes", "periods", "hidden_members", "boards", "erasures", "runs", "api_keys"} {
 		mustExec(t, db, "DELETE FROM "+table)
 	}
 }
@@ -199,6 +243,9 @@ func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audi
 	e := found[0]
 	if now, err := s.Now(t.Context()); err != nil || e.Time > now || now-e.Time > leaderboard.Micros(time.Minute/time.Microsecond) {
 		t.Errorf("%s: at %s, it is %s, %v", name, e.Time, now, err)
+	}
+	if c.action == leaderboard.AuditActionMemberErase {
+		c.member = e.Member // a random name
 	}
 	want := leaderboard.AuditEntry{ID: e.ID, Time: e.Time, Actor: "k7f3", Action: c.action, Board: c.board, Member: c.member, Before: e.Before, After: e.After, RequestID: "request-1"}
 	if e != want {

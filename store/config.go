@@ -31,6 +31,8 @@ type Config struct {
 	BatchRows int
 	// KeyTTL is how long idempotency keys are remembered. Default 24h.
 	KeyTTL time.Duration
+	// AuditTTL is how long records of changes are kept. Default 400 days.
+	AuditTTL time.Duration
 	// ChangeTTL is how long the change log reaches back at least. Default 1h.
 	ChangeTTL time.Duration
 	// IndexMinEntries is the size of a period from which on it gets a rank index. Default 2000: up to there
@@ -70,6 +72,7 @@ func (c Config) withDefaults() Config {
 	c.WriteMemory = cmp.Or(c.WriteMemory, 64<<20)
 	c.BatchRows = cmp.Or(c.BatchRows, 500)
 	c.KeyTTL = cmp.Or(c.KeyTTL, 24*time.Hour)
+	c.AuditTTL = cmp.Or(c.AuditTTL, 400*24*time.Hour)
 	c.ChangeTTL = cmp.Or(c.ChangeTTL, time.Hour)
 	c.IndexMinEntries = cmp.Or(c.IndexMinEntries, 2000)
 	c.IndexTarget = cmp.Or(c.IndexTarget, 256)

@@ -293,7 +293,9 @@ func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limi
 		}
 		found = append(found, some...)
 	}
-	slices.SortFunc(found, func(a, b leaderboard.AuditEntry) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(found, func(a, b leaderboard.AuditEntry) int {
+		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.ID, a.ID))
+	})
 	records := []leaderboard.HideRecord{}
 	for _, e := range found[:min(len(found), max(0, limit))] {
 		r, err := hideRecord(&e)

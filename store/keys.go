@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"leaderboard"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/db"
 )
 
@@ -68,7 +70,7 @@ func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboa
 	if broken := k.Check(); broken != nil {
 		return k, db.Wrap("create key", broken)
 	}
-	return s.writeKey(ctx, "create key", k.ID, func(tx *sqlx.Tx) error {
+	return s.writeKey(ctx, "create key", leaderboard.AuditActionKeyCreate, k.ID, func(tx *sqlx.Tx) error {
 		boards, err := boardsOfKey(&k)
 		if err != nil {
 			return err
@@ -88,7 +90,7 @@ func boardsOfKey(k *leaderboard.Key) (string, error) {
 // ChangeKey changes an API key and returns what it is then. Errors: ErrKeyNotFound, ErrKeyRevoked, a
 // *leaderboard.RuleError, ErrUnavailable.
 func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
-	return s.writeKey(ctx, "change key", id, func(tx *sqlx.Tx) error {
+	return s.writeKey(ctx, "change key", leaderboard.AuditActionKeyUpdate, id, func(tx *sqlx.Tx) error {
 		old, err := lockKey(ctx, tx, id)
 		if err != nil {
 			return err
@@ -110,7 +112,7 @@ func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.Key
 // RotateKey gives an API key another secret, which has a hash. The one before is taken too for the time of the overlap;
 // one before that is not any more. Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable.
 func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
-	return s.writeKey(ctx, "rotate key", id, func(tx *sqlx.Tx) error {
+	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
 		if _, err := lockKey(ctx, tx, id); err != nil {
 			return err
 		}
@@ -123,7 +125,7 @@ func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHa
 
 // RevokeKey ends an API key for good; once more changes nothing. Errors: ErrKeyNotFound, ErrUnavailable.
 func (s *Store) RevokeKey(ctx context.Context, id string) (leaderboard.Key, error) {
-	return s.writeKey(ctx, "revoke key", id, func(tx *sqlx.Tx) error {
+	return s.writeKey(ctx, "revoke key", leaderboard.AuditActionKeyRevoke, id, func(tx *sqlx.Tx) error {
 		_, err := lockKey(ctx, tx, id)
 		if errors.Is(err, leaderboard.ErrKeyRevoked) {
 			return nil
@@ -162,18 +164,24 @@ func keyIn(ctx context.Context, q sqlx.QueryerContext, id, how string) (leaderbo
 const keysVersion = "api_keys"
 
 // writeKey makes a change of the table of keys in a transaction, and returns the key after it. Changes have an order: each
-// takes the next version first, whose row is locked until the commit.
-func (s *Store) writeKey(ctx context.Context, doing, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
+// takes the next version first, whose row is locked until the commit. The audit has those that changed something.
+func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.AuditAction, id string, change func(*sqlx.Tx) error) (leaderboard.Key, error) {
 	var k leaderboard.Key
 	err := s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		err := s.nextVersion(ctx, tx, keysVersion)
-		if err == nil {
-			err = change(tx)
+		if err := s.nextVersion(ctx, tx, keysVersion); err != nil {
+			return err
 		}
-		if err == nil {
-			k, err = keyIn(ctx, tx, id, "")
+		old, err := keyIn(ctx, tx, id, "")
+		if err != nil && !errors.Is(err, leaderboard.ErrKeyNotFound) {
+			return err
 		}
-		return err
+		if err := change(tx); err != nil {
+			return err
+		}
+		if k, err = keyIn(ctx, tx, id, ""); err != nil {
+			return err
+		}
+		return s.auditKey(ctx, tx, action, &old, &k)
 	})
 	return k, db.Translate(ctx, doing, err)
 }
@@ -182,6 +190,45 @@ func (s *Store) writeKey(ctx context.Context, doing, id string, change func(*sql
 func (s *Store) nextVersion(ctx context.Context, tx *sqlx.Tx, table string) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO table_versions (name, version, changed_at) VALUES (?, 1, "+s.db.Now()+")"+
 		" ON DUPLICATE KEY UPDATE version = version + 1, changed_at = VALUES(changed_at)", []byte(table))
+	return err
+}
+
+// keyState is what the audit says of a key: nothing by which it could be used.
+type keyState struct {
+	ID            string              `json:"id"`
+	Name          string              `json:"name"`
+	Scope         leaderboard.Scope   `json:"scope"`
+	Boards        []string            `json:"boards"`
+	ExpiresAt     *leaderboard.Micros `json:"expires_at"`
+	Requests      int64               `json:"requests_per_second,omitempty"`
+	Rows          int64               `json:"rows_per_second,omitempty"`
+	RevokedAt     *leaderboard.Micros `json:"revoked_at,omitempty"`
+	PreviousUntil *leaderboard.Micros `json:"previous_until,omitempty"`
+}
+
+func keyStateOf(k *leaderboard.Key) keyState {
+	at := func(m leaderboard.Micros) *leaderboard.Micros {
+		if m == 0 {
+			return nil
+		}
+		return &m
+	}
+	return keyState{
+		k.ID, k.Name, k.Scope, slices.Concat([]string{}, k.Boards), at(k.ExpiresAt), k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond,
+		at(k.RevokedAt), at(k.PreviousUntil),
+	}
+}
+
+// auditKey records a change of a key, old without an ID when there was none. A rotation changes what is not shown.
+func (s *Store) auditKey(ctx context.Context, tx *sqlx.Tx, action leaderboard.AuditAction, old, k *leaderboard.Key) error {
+	c := audit.Change{Action: action, After: keyStateOf(k)}
+	if old.ID != "" {
+		c.Before = keyStateOf(old)
+	}
+	if action != leaderboard.AuditActionKeyRotate && reflect.DeepEqual(c.Before, c.After) {
+		return nil
+	}
+	_, err := audit.Write(ctx, s.db, tx, c)
 	return err
 }
 

@@ -64,7 +64,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory()}
-	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL})
+	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
 	}, database, s)

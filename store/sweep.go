@@ -7,7 +7,7 @@ import (
 )
 
 // Sweep does the housekeeping: it closes periods that have ended, deletes those that their boards do not keep, and boards
-// that were deleted, forgets idempotency keys older than KeyTTL, commits in the change log older than ChangeTTL, and
+// that were deleted, forgets idempotency keys older than KeyTTL, records of changes older than AuditTTL, commits in the change log older than ChangeTTL, and
 // runs that are older than 30 days or not among the last 10,000 (but for the records of reopened periods). Rank indexes
 // follow the log, and are saved. It goes on hiding, restoring and erasing members. These jobs take turns, in slices of
 // time, and each remembers where it stopped, so none keeps another waiting however much it has to do; one that fails
@@ -26,6 +26,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "close periods", Run: s.closePeriods(now)},
 		{Name: "sweep keys", Run: s.sweeper.Keys},
 		{Name: "sweep runs", Run: s.sweeper.Runs},
+		{Name: "sweep audit", Run: s.sweeper.Audit},
 		{Name: "sweep hidden members", Run: s.sweepHidden},
 		{Name: "sweep erasures", Run: s.sweepErasures},
 		{Name: "give up periods", Run: s.giveUpPeriods},

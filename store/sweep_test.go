@@ -46,6 +46,8 @@ func TestSweepForgets(t *testing.T) {
 			" SELECT ?, CONCAT('old', a.n, '-', b.n), REPEAT('x', 32), NOW(6) - INTERVAL 121 MINUTE, '{}' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID)
 		mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at)"+
 			" SELECT ?, ?, 'full', 'admin', 'done', NOW(6) - INTERVAL 31 DAY FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25", ref.BoardID, ref.ID)
+		mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id)"+
+			" SELECT NOW(6) - INTERVAL 401 DAY, 'k', 'member.hide', 'b', '', '' FROM "+hundred+" a, "+hundred+" b WHERE b.n < 25")
 		run, err := s.StartRun(t.Context(), leaderboard.Run{BoardID: ref.BoardID, PeriodID: ref.ID, Kind: leaderboard.RunKindFull, State: leaderboard.RunStateRunning})
 		if err != nil {
 			t.Fatal(err)
@@ -59,6 +61,9 @@ func TestSweepForgets(t *testing.T) {
 		}
 		if n := count(t, db, "idempotency_keys"); n != 6 {
 			t.Errorf("%d keys are left, want the 6 young ones", n)
+		}
+		if left, err := s.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10}); err != nil || len(left) != 1 || left[0].Action != leaderboard.AuditActionBoardCreate {
+			t.Errorf("records of changes left: %+v, %v", left, err)
 		}
 		if runs, err := s.Runs(t.Context(), 0, 0, 10); err != nil || len(runs) != 1 || runs[0].ID != run.ID {
 			t.Errorf("runs left: %+v, %v", runs, err)

@@ -72,7 +72,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
-		KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
+		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
 	})
 	if err != nil {
 		return nil, err

@@ -40,6 +40,7 @@ type Config struct {
 	WriteWait time.Duration // how long a write may wait until it is sent
 	ChangeTTL time.Duration // how long the change log is kept
 	KeyTTL    time.Duration // how long an Idempotency-Key is remembered
+	AuditTTL  time.Duration // how long records of changes are kept
 
 	MaxAge             time.Duration // of an answer that does not say that it is stale
 	ResidentMemory     int64         // bytes that periods kept whole in memory may take; MemoryAuto, 0: none is kept
@@ -70,7 +71,7 @@ func Defaults() Config {
 	return Config{
 		MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second,
 		KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
-		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour,
+		BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour, KeyTTL: 24 * time.Hour, AuditTTL: 400 * 24 * time.Hour,
 		MaxAge: 200 * time.Millisecond, ResidentMemory: MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 		LogFormat: "text", LogLevel: "info",
 	}

@@ -172,9 +172,13 @@ func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		boardFlag(&o.board),
 		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
-		&cli.StringFlag{Name: "actor", Usage: "who decided it, at most 128 bytes; empty: the id of the key", Destination: &o.actor},
+		actorFlag(&o.actor),
 		&cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: &o.reopen},
 	}
+}
+
+func actorFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "actor", Usage: "who did it: of audit, the id of a key; otherwise who decided it, at most 128 bytes, empty: the id of the key", Destination: at}
 }
 
 func (o *hideOptions) hide(ctx context.Context, args []string) error {

@@ -80,7 +80,7 @@ func (p *program) root() *cli.Command {
 			p.migrateCommand(), p.refreshCommand(), p.verifyCommand(), p.indexCommand(),
 			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.historyCommand(), p.watchCommand(),
 			p.exportCommand(), p.importCommand(),
-			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(),
+			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
 			p.healthCommand(), p.versionCommand(),
 		},
 		Action:         unknownCommand,

@@ -180,6 +180,7 @@ func (p *program) writingFlags(cfg *app.Config) []cli.Flag {
 		duration(p.setting("write-wait", "how long a write may wait until it is sent; what would take longer: 503"), &cfg.WriteWait, time.Millisecond),
 		duration(p.setting("change-ttl", "how long the change log is kept; a copy that lags further is rebuilt"), &cfg.ChangeTTL, time.Minute),
 		duration(p.setting("key-ttl", "how long an Idempotency-Key is remembered"), &cfg.KeyTTL, time.Minute),
+		duration(p.setting("audit-ttl", "how long records of changes are kept: see leaderboard audit"), &cfg.AuditTTL, time.Minute),
 	}
 }
 

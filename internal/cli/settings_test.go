@@ -53,7 +53,7 @@ func sections() []section {
 		{"MySQL and Redis", []string{"mysql-dsn", "mysql-max-conns", "redis-url"}},
 		{"Serving", []string{"listen", "ops-listen", "public-metrics", "tls-cert", "tls-key", "max-connections", "max-streams", "max-connections-per-address", "trusted-proxies", "keys", "cors-origins", "shutdown-timeout", "drain-delay", "migrate"}},
 		{"Quotas", []string{"key-requests", "key-rows", "key-heavy", "address-requests", "address-heavy", "servers"}},
-		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl"}},
+		{"Writing", []string{"batch-rows", "write-wait", "change-ttl", "key-ttl", "audit-ttl"}},
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members"}},
@@ -64,6 +64,7 @@ func sections() []section {
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
+		{"Looking at changes (audit)", []string{"member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "output", "batch", "refused", "progress", "restart", "retry-for"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
@@ -217,7 +218,7 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"defaults": {nil, nil, app.Config{
 			MySQLMaxConns: 32, Listen: "127.0.0.1:8080", MaxConnections: 8192, MaxStreams: 4096, ShutdownTimeout: 12 * time.Second, BatchRows: 500, WriteWait: 7 * time.Second, ChangeTTL: time.Hour,
-			KeyTTL: 24 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
+			KeyTTL: 24 * time.Hour, AuditTTL: 9600 * time.Hour, MaxAge: 200 * time.Millisecond, ResidentMemory: app.MemoryAuto, StaleLimit: 10 * time.Minute, FallbackConcurrent: 4, ReadWait: time.Second,
 			KeyQuota: leaderboard.Rates{Requests: 20_000, Rows: 500_000, Heavy: 500}, AddressQuota: leaderboard.Rates{Requests: 1000, Heavy: 100}, Servers: 1,
 			LogFormat: "text", LogLevel: "info",
 		}},

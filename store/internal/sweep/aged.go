@@ -14,20 +14,32 @@ const (
 )
 
 const (
-	keysNext = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
-	runsNext = "SELECT id, started_at FROM runs WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
-	runsKept = "SELECT id FROM runs WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
+	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
+	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
+	runsNext  = "SELECT id, started_at FROM runs WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
+	runsKept  = "SELECT id FROM runs WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
 
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
 func (s *Sweeper) Keys(ctx context.Context, slice Slice) (more bool, err error) {
 	const remove = "DELETE FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?"
-	limit := s.before(s.cfg.KeyTTL)
+	return s.aged(ctx, slice, keysNext, remove, s.before(s.cfg.KeyTTL))
+}
+
+// Audit deletes records of changes older than AuditTTL, from the oldest on.
+func (s *Sweeper) Audit(ctx context.Context, slice Slice) (more bool, err error) {
+	const remove = "DELETE FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?"
+	return s.aged(ctx, slice, auditNext, remove, s.before(s.cfg.AuditTTL))
+}
+
+// aged deletes rows that are older than a limit, by statements that take a span of time: next finds the time up to which
+// there are so many rows, remove deletes as many.
+func (s *Sweeper) aged(ctx context.Context, slice Slice, next, remove string, limit time.Time) (more bool, err error) {
 	from := time.Unix(0, 0).UTC()
 	for !slice.Over() {
 		// From where the last statement ended: what is deleted already may still have to be stepped over.
 		var end time.Time
-		err := s.db.GetContext(ctx, &end, keysNext, from, limit, Rows-1)
+		err := s.db.GetContext(ctx, &end, next, from, limit, Rows-1)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return false, err
 		}

@@ -17,7 +17,7 @@ const (
 
 // Config says how long what is kept for a while is kept.
 type Config struct {
-	KeyTTL, ChangeTTL time.Duration
+	KeyTTL, ChangeTTL, AuditTTL time.Duration
 }
 
 // Sweeper remembers from round to round where its jobs stopped. One round uses it at a time, see Begin; PurgeBoard and

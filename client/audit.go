@@ -1,0 +1,40 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/url"
+	"time"
+)
+
+// AuditQuery selects records of changes; what is empty selects nothing out.
+type AuditQuery struct {
+	Board, Member, Actor string
+	Action               string // such as board.update
+	Since, Until         string // RFC 3339: at this time or later, before this time
+}
+
+// Values returns the query as parameters of /v1/audit.
+func (q *AuditQuery) Values() url.Values {
+	return newParams().text("board", q.Board).text("member", q.Member).text("actor", q.Actor).text("action", q.Action).
+		text("since", q.Since).text("until", q.Until).Values
+}
+
+// AuditEntry is the record of one change.
+type AuditEntry struct {
+	ID        int64           `json:"id"`
+	Time      time.Time       `json:"time"`
+	Actor     string          `json:"actor"` // id of the key; "": the server itself
+	Action    string          `json:"action"`
+	Board     string          `json:"board,omitempty"`
+	Member    string          `json:"member,omitempty"`
+	Before    json.RawMessage `json:"before"` // an object or null
+	After     json.RawMessage `json:"after"`
+	RequestID string          `json:"request_id,omitempty"`
+}
+
+// Audit lists what was changed, newest first. Needs scope admin.
+func (c *Client) Audit(ctx context.Context, q AuditQuery) iter.Seq2[AuditEntry, error] {
+	return Items[AuditEntry](ctx, c, Path("audit"), q.Values(), "entries")
+}

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"leaderboard"
+)
+
+// Audit has the records of changes.
+type Audit interface {
+	// Audit returns those that the query selects, newest first. ErrUnavailable.
+	Audit(ctx context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error)
+}
+
+// auditHandlers serve the records of changes.
+type auditHandlers struct{ audit Audit }
+
+// auditJSON is a record as it is shown.
+type auditJSON struct {
+	ID        int64                   `json:"id"`
+	Time      leaderboard.Micros      `json:"time"`
+	Actor     string                  `json:"actor"`
+	Action    leaderboard.AuditAction `json:"action"`
+	Board     string                  `json:"board,omitempty"`
+	Member    string                  `json:"member,omitempty"`
+	Before    jsontext.Value          `json:"before"`
+	After     jsontext.Value          `json:"after"`
+	RequestID string                  `json:"request_id,omitempty"`
+}
+
+func showAudit(e *leaderboard.AuditEntry) auditJSON {
+	object := func(text string) jsontext.Value {
+		if text == "" {
+			return jsontext.Value("null")
+		}
+		return jsontext.Value(text)
+	}
+	return auditJSON{
+		ID: e.ID, Time: e.Time, Actor: e.Actor, Action: e.Action, Board: e.Board, Member: e.Member, Before: object(e.Before), After: object(e.After),
+		RequestID: e.RequestID,
+	}
+}
+
+// list answers GET /v1/audit: newest first.
+func (h *auditHandlers) list(c *call) error {
+	q, limit := c.auditQuery(), int(c.integer("limit", defaultList, 1, maxList))
+	of := list{name: strings.Join([]string{"audit", q.Board, q.Member, q.Actor, string(q.Action)}, " ")}
+	if cursor := c.text("cursor"); cursor != "" {
+		after, ok := of.after(cursor)
+		at, id, _ := strings.Cut(after, " ")
+		micros, ok := positive(at, ok)
+		if q.BeforeID, ok = positive(id, ok); !ok || q.BeforeID == 0 || leaderboard.Micros(micros) > leaderboard.MaxTime {
+			c.bad = append(c.bad, badCursor())
+		}
+		q.BeforeTime = leaderboard.Micros(micros)
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	q.Limit = limit + 1
+	found, err := h.audit.Audit(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Entries []auditJSON `json:"entries"`
+		Next    string      `json:"next_cursor,omitempty"`
+	}{Entries: []auditJSON{}}
+	for i := range found {
+		if i == limit {
+			last := &found[i-1]
+			out.Next = of.cursor(strconv.FormatInt(int64(last.Time), 10) + " " + strconv.FormatInt(last.ID, 10))
+			break
+		}
+		out.Entries = append(out.Entries, showAudit(&found[i]))
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// auditQuery returns what the parameters select. A board need not exist any more.
+func (c *call) auditQuery() leaderboard.AuditQuery {
+	q := leaderboard.AuditQuery{
+		Board: c.text("board"), Member: c.optionalMember(), Actor: c.text("actor"), Action: leaderboard.AuditAction(c.text("action")),
+		Since: c.moment("since"), Until: c.moment("until"),
+	}
+	if q.Board != "" && leaderboard.CheckBoardName(q.Board) != nil {
+		c.badParam("board", "want the name of a board")
+	}
+	if actions := leaderboard.AuditActions(); q.Action != "" && !slices.Contains(actions, q.Action) {
+		names := make([]string, len(actions))
+		for i := range actions {
+			names[i] = string(actions[i])
+		}
+		c.badParam("action", "want one of "+strings.Join(names, ", "))
+	}
+	if len(q.Actor) > maxActor {
+		c.badParam("actor", "want the id of a key")
+	}
+	return q
+}
+
+// maxActor is the greatest length of the id of a key, or of what else an actor may be.
+const maxActor = 128
+
+// moment returns a parameter that is a time, 0 when it is not given.
+func (c *call) moment(name string) (at leaderboard.Micros) {
+	text := c.text(name)
+	if text == "" {
+		return 0
+	}
+	if err := at.UnmarshalText([]byte(text)); err != nil || at < leaderboard.MinTime || at > leaderboard.MaxTime {
+		c.badParam(name, "want a time such as 2026-11-20T13:00:00Z")
+	}
+	return at
+}

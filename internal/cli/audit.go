@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+// auditCommand lists changes, all that there are by default. With --json it prints a line for each while they come, which
+// is how they are exported.
+func (p *program) auditCommand() *cli.Command {
+	r := p.remote()
+	var q client.AuditQuery
+	return r.command("audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func(ctx context.Context, _ []string) error {
+		return showList(ctx, &r, list{
+			path: "/v1/audit", query: q.Values(), member: "entries", head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"},
+		}, func(t *terminal.Table, e *client.AuditEntry) {
+			t.Row(timeText(e.Time), e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
+		})
+	},
+		boardFlag(&q.Board),
+		&cli.StringFlag{Name: "member", Usage: "only changes of this member", Destination: &q.Member},
+		actorFlag(&q.Actor),
+		&cli.StringFlag{Name: "action", Usage: "only changes of this kind, such as board.update", Destination: &q.Action},
+		&cli.StringFlag{Name: "since", Usage: "only changes at this time or later, as in 2026-11-20T13:00:00Z", Destination: &q.Since},
+		&cli.StringFlag{Name: "until", Usage: "only changes before this time", Destination: &q.Until},
+	)
+}
