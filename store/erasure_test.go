@@ -61,6 +61,100 @@ func TestForgetIsRestartable(t *testing.T) {
 	})
 }
 
+// TestForgetIsKilledAnywhere kills an erasure at each of its statements. Whatever was done until then, the next sweep of
+// another process finishes it: no table knows the member any more, and one random name stands for it in all records.
+func TestForgetIsKilledAnywhere(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		p, through := newProxy(t, dsn)
+		s, other, db := open(t, through, nil), open(t, dsn, nil), connect(t, dsn)
+		b, _, err := s.PutBoard(t.Context(), "b", leaderboard.Rules{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		killed := 0
+		for at, done := 1, false; !done; at++ {
+			recordMember(t, other, db, b.ID)
+			mustExec(t, db, "DELETE FROM audit WHERE member LIKE 'erased-%'")
+			mustExec(t, db, "DELETE FROM submissions WHERE member LIKE 'erased-%'")
+			ctx, kill := context.WithCancel(t.Context())
+			var n atomic.Int64
+			p.judgeBy(func(string) fault {
+				if n.Add(1) < int64(at) {
+					return faultPass
+				}
+				kill()
+				return faultCutBefore
+			})
+			_, err := s.Forget(ctx, forgotten, "boss")
+			p.heal()
+			if done = ctx.Err() == nil; !done {
+				killed++
+			}
+			kill()
+			if begun := count(t, db, "erasures") > 0; begun || err == nil {
+				if err := other.Sweep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			} else if _, err := other.Forget(t.Context(), forgotten, "boss"); err != nil { // nothing was done, so it is asked for again
+				t.Fatal(err)
+			}
+			checkForgotten(t, db)
+			checkAlias(t, db, fmt.Sprint("killed at statement ", at))
+		}
+		if killed < 10 {
+			t.Errorf("killed at %d statements only", killed)
+		}
+	})
+}
+
+// recordMember lets there be something of the member in each table.
+func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
+	t.Helper()
+	entries := []leaderboard.Submission{{Member: forgotten, Score: 5}, {Member: "stays", Score: 5}}
+	_, err1 := s.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: entries})
+	_, err2 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
+	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
+	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
+	_, err5 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: "stays", Reason: "another one", Actor: "boss"})
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
+		mustExec(t, db, "INSERT INTO submissions (board_id, recorded_at, id, member, status, score, seq) VALUES (?, NOW(6), 1, ?, 'applied', 5, 1)", boardID, forgotten)
+	}
+}
+
+// checkAlias checks that the records have one random name for the member, and those of others their names and reasons.
+func checkAlias(t *testing.T, db *sql.DB, what string) {
+	t.Helper()
+	names := map[string]bool{}
+	rows, err := db.QueryContext(t.Context(), "SELECT member FROM audit WHERE member LIKE 'erased-%' UNION ALL SELECT member FROM submissions WHERE member LIKE 'erased-%'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for ; rows.Next(); n++ {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names[name] = true
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(names) != 1 || n < 3 {
+		t.Errorf("%s: %d records under the names %v, want one", what, n, names)
+	}
+	if n := count(t, db, "audit WHERE action = 'member.erase' AND member LIKE 'erased-%'"); n != 1 {
+		t.Errorf("%s: %d records say that a member was erased", what, n)
+	}
+	if n := count(t, db, "audit WHERE member = 'stays' AND after_json LIKE '%another one%'"); n == 0 {
+		t.Errorf("%s: the records of another member are gone", what)
+	}
+}
+
 // fillForErasure plays on three boards for six hours, and lets the member be hidden on one of them and be the friend of
 // many.
 func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leaderboard.Board {

@@ -70,6 +70,13 @@ func (p *proxy) on(text string, f fault, times int) {
 	}
 }
 
+// judgeBy has judge decide what happens to each statement.
+func (p *proxy) judgeBy(judge func(statement string) fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.judge = judge
+}
+
 // onBeginning sets what happens to all statements that begin with text. Connections begin with other words.
 func (p *proxy) onBeginning(text string, f fault) {
 	p.mu.Lock()
