@@ -34,7 +34,7 @@ func (o *readOptions) flags() []cli.Flag {
 	minSeq := whole(o.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), &o.minSeq, 0, math.MaxInt64)
 	minSeq.HideDefault = true
 	return []cli.Flag{
-		whole(o.option("limit", "entries to show, 1 to 1000"), &o.limit, 1, 1000),
+		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.limit, 1, 1000),
 		whole(o.option("offset", "entries to leave out from the top"), &o.offset, 0, math.MaxInt64),
 		o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window), periodFlag(&o.period), minSeq,
 	}
@@ -137,7 +137,7 @@ type rankOptions struct {
 func (p *program) rankCommand() *cli.Command {
 	o := &rankOptions{readOptions: p.readOptions()}
 	flags := append(o.flags(),
-		optional(whole(o.option("around", "show that many entries on each side of the member, 0 to 500"), new(int), 0, 500), &o.around),
+		optional(whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), new(int), 0, 500), &o.around),
 		optional(whole(o.option("score", "the score to rank"), new(int64), math.MinInt64, math.MaxInt64), &o.score))
 	flags = append(append(flags, o.tiebreakFlags(&o.tiebreak, &o.fields)...),
 		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends})

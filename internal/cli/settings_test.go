@@ -76,7 +76,7 @@ func sections() []section {
 // settingsDocument returns all flags as Markdown, a section at a time.
 func settingsDocument(t *testing.T) []byte {
 	var b bytes.Buffer
-	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address and key of a\n" +
+	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address, key and CA of a\n" +
 		"client are environment variables too: a flag wins, an empty variable counts as not set. Durations are written like\n" +
 		"`100ms`, `10s`, `1h30m`. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
 	flags := allFlags(t, &program{})
@@ -135,7 +135,7 @@ func allFlags(t *testing.T, p *program) map[string]cli.DocGenerationFlag {
 }
 
 // TestFlags: every flag is described once, its default is a value that it takes, secrets have none, and only settings
-// of servers and the address and key of the client are environment variables.
+// of servers and the address, key and CA of the client are environment variables.
 func TestFlags(t *testing.T) {
 	documented := map[string]string{}
 	for _, s := range sections() {
@@ -146,7 +146,7 @@ func TestFlags(t *testing.T) {
 			documented[name] = s.title
 		}
 	}
-	ofServers := []string{"MySQL and Redis", "Serving", "Writing", "Reading", "Logging", "The dev command"}
+	ofServers := []string{"MySQL and Redis", "Serving", "Quotas", "Writing", "Reading", "Logging", "The dev command"}
 	p := &program{}
 	for name, f := range allFlags(t, p) {
 		if f.GetUsage() == "" {
@@ -161,7 +161,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("--%s is secret and has a default", name)
 		}
 		want := ""
-		if name == "url" || name == "key" || name == "fault" || slices.Contains(ofServers, documented[name]) {
+		if slices.Contains([]string{"url", "key", "ca-file", "fault"}, name) || slices.Contains(ofServers, documented[name]) {
 			want = "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		}
 		if variableOf(f) != want {

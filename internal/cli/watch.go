@@ -19,10 +19,11 @@ type watchOptions struct {
 
 func (p *program) watchCommand() *cli.Command {
 	o := &watchOptions{readOptions: readOptions{remote: p.remote(), limit: 10}, around: leaderboard.DefaultAround}
+	around := whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), &o.around, 0, 49)
+	around.HideDefault = true
 	return o.command("watch", "show the top of a board, or who is around a member, as it changes, until Ctrl-C", "BOARD [MEMBER]", o.run,
-		whole(o.option("limit", "entries to show, 1 to 100"), &o.limit, 1, 100),
-		whole(o.option("around", "show that many entries on each side of the member, 0 to 49"), &o.around, 0, 49),
-		o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window))
+		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.limit, 1, 100),
+		around, o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window))
 }
 
 func (o *watchOptions) run(ctx context.Context, args []string) error {
