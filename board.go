@@ -66,6 +66,8 @@ type Rules struct {
 	Keep map[Window]int `json:"keep,omitempty"`
 	// Labels are what boards are selected by.
 	Labels Labels `json:"labels,omitempty"`
+	// StrictIDs rejects submissions for members whose ids are not printable ASCII.
+	StrictIDs bool `json:"strict_ids,omitzero"`
 	// Resident says whether its periods are kept whole in the memory of servers.
 	Resident Resident `json:"resident,omitempty"`
 }

@@ -22,15 +22,35 @@ func TestCheckBoardName(t *testing.T) {
 }
 
 func TestCheckMember(t *testing.T) {
-	for _, id := range []string{"a", " ", "a ", "/", "%2F", "日本語", "...", "e\u0301", "\u200d", strings.Repeat("x", 64), strings.Repeat("é", 32)} {
+	for _, id := range []string{"a", " ", "a ", "/", "%2F", "日本語", "...", "e\u0301", "\u200d", "\u200b", "\ue000", "\u0378", strings.Repeat("x", 64), strings.Repeat("é", 32)} {
 		if err := CheckMember(id); err != nil {
 			t.Errorf("%q: %s", id, err)
 		}
 	}
-	for _, id := range []string{"", strings.Repeat("x", 65), strings.Repeat("é", 33), "\xff", "a\xc3", ".", "..", "a\x00", "\n", "\x7f", "\u0085", "a\u2028", "\u202eb", "\u2066"} {
+	for _, id := range []string{"", strings.Repeat("x", 65), strings.Repeat("é", 33), "\xff", "a\xc3", ".", "..", "a\x00", "\n", "\x7f", "\u0085", "a\u2028", "\u202eb", "\u2066", "a\u200e", "\u200f", "\u061c"} {
 		if err := CheckMember(id); err == nil || AsRule(err).Code != CodeInvalidMember {
 			t.Errorf("%q: %v", id, err)
 		}
+	}
+}
+
+// TestStrictIDs: on boards that want it a submission for an id that is not printable ASCII breaks a rule.
+func TestStrictIDs(t *testing.T) {
+	strict, open := Rules{StrictIDs: true}.WithDefaults(), Rules{}.WithDefaults()
+	for id, fits := range map[string]bool{
+		"a": true, " ~": true, "!": true, strings.Repeat("x", 64): true, "é": false, "e\u0301": false, "\u0430": false, "a\u200b": false, "\U0001f3c6": false, "\u00a0": false,
+	} {
+		_, _, err := strict.Apply(nil, Submission{Member: id, Score: 1}, 1, 1)
+		if rule := AsRule(err); (rule == nil) != fits || rule != nil && rule.Code != CodeInvalidMember {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, _, err := open.Apply(nil, Submission{Member: id, Score: 1}, 1, 1); err != nil {
+			t.Errorf("%q on a board without the rule: %v", id, err)
+		}
+	}
+	derived := Rules{StrictIDs: true, Derive: &Derive{From: []DeriveFrom{{Board: "b"}}}}.WithDefaults()
+	if broken := AsRule(derived.Check()); broken == nil || broken.Fields[0].Pointer != "/strict_ids" {
+		t.Errorf("on a derived board: %v", broken)
 	}
 }
 

@@ -56,6 +56,7 @@ func (r *Rules) checkIgnored(fail failFunc) {
 		{"/time_zone", r.TimeZone != "" && r.TimeZone != "UTC"},
 		{"/keep", len(r.Keep) > 0},
 		{"/seasons", len(r.Seasons) > 0},
+		{"/strict_ids", r.StrictIDs},
 	} {
 		if rule.given {
 			fail(rule.pointer, "has no effect on a derived board, which takes no submissions and has one period")

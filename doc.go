@@ -5,7 +5,7 @@
 //
 //	micros, window, order, errors, check    times, windows, orders, what can be wrong
 //	key, quota                              API keys: scopes, boards that they are for, their text; how much may be asked for
-//	entry, labels, calendar                 what rules and entries are made of
+//	entry, formula, labels, calendar        what rules and entries are made of
 //	derive, aggregate                       the rule of derived boards
 //	board                                   a board and its rules
 //	policy, submit                          what a submission does

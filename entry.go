@@ -19,7 +19,8 @@ type Entry struct {
 }
 
 // CheckMember says whether id can name a member: nil, or a RuleError. It refuses what cannot be shown as it is, or named
-// in the path of a URL: control characters, those that turn or break the line that they stand in, "." and "..".
+// in the path of a URL: control characters, those that turn or break the line that they stand in, "." and "..". What is
+// not assigned in Unicode yet passes, since servers of different versions would differ about it.
 func CheckMember(id string) error {
 	switch {
 	case id == "":
@@ -40,7 +41,10 @@ func CheckMember(id string) error {
 
 func invalidMember(detail string) error { return &RuleError{Code: CodeInvalidMember, Detail: detail} }
 
-// isControl says whether r is a control character, breaks a line, or sets the direction of what comes after it.
+// isControl says whether r is a control character, breaks a line, or bears on the direction of the text around it.
 func isControl(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
+	}
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }

@@ -59,7 +59,7 @@ func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
 }
 
 func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
-	if err := CheckMember(sub.Member); err != nil {
+	if err := r.checkMember(sub.Member); err != nil {
 		return err
 	}
 	if r.Derive != nil {
@@ -73,6 +73,20 @@ func (r *Rules) checkSubmission(sub Submission, clock Micros) error {
 	}
 	if t := sub.CreatedTime; t != nil && (*t < MinTime || *t > clock) {
 		return &RuleError{Code: CodeInvalidTime, Detail: fmt.Sprintf("created_time lies between %s and the database clock, now %s", MinTime, clock)}
+	}
+	return nil
+}
+
+// checkMember is CheckMember for a board: with strict_ids an id is printable ASCII, so that no two look alike but by
+// their spaces.
+func (r *Rules) checkMember(id string) error {
+	if err := CheckMember(id); err != nil || !r.StrictIDs {
+		return err
+	}
+	for _, c := range id {
+		if c > '~' { // control characters are refused already
+			return invalidMember(fmt.Sprintf("the board takes ids of printable ASCII only (strict_ids), this one has %U", c))
+		}
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ const (
 type ExportQuery struct {
 	Window leaderboard.Window
 	Period string
+	Raw    bool // in CSV, ids that are formulas to a spreadsheet come as they are, not behind a quote (')
 }
 
 // Export is a period's entries in one state, best first, as they come.
@@ -37,7 +38,7 @@ type Export struct {
 
 // Export begins an export in a format. Nothing may come for longer than the client's timeout. Needs scope admin.
 func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
-	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format)
+	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format).bool("raw", q.Raw)
 	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: query.Values})
 	if err != nil {
 		return nil, err

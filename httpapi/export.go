@@ -56,6 +56,7 @@ func (h *exportHandlers) export(c *call) error {
 	if format != formatCSV && format != formatJSONL {
 		c.badParam("format", "want csv or jsonl")
 	}
+	raw := c.boolean("raw")
 	window, period := c.window(), c.text("period")
 	if err := c.badInput(); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (h *exportHandlers) export(c *call) error {
 		return err
 	}
 	defer h.permits.release()
-	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak}}
+	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
 	if ref.Quiet() {
 		err = out.begin(quietState(&ref))
 	} else {
@@ -224,6 +225,7 @@ func exportType(format string) string {
 // exportRow is the entry that is written next, with its ranks, which follow from the entry before it.
 type exportRow struct {
 	tiebreak     *leaderboard.Tiebreak // of the board
+	raw          bool                  // ids that are formulas to a spreadsheet are not quoted in CSV
 	strict, tied int64
 	entry        leaderboard.Entry
 }
@@ -249,7 +251,11 @@ func (r *exportRow) next(e *leaderboard.Entry) {
 func (r *exportRow) appendCSV(b []byte) []byte {
 	b = append(strconv.AppendInt(b, r.strict, 10), ',')
 	b = append(strconv.AppendInt(b, r.tied, 10), ',')
-	b = append(appendCSVField(b, r.entry.Member), ',')
+	member := r.entry.Member
+	if !r.raw {
+		member = leaderboard.QuoteFormula(member)
+	}
+	b = append(appendCSVField(b, member), ',')
 	b = append(strconv.AppendInt(b, r.entry.Score, 10), ',')
 	b = append(strconv.AppendInt(b, r.entry.Tiebreak, 10), ',')
 	b = r.entry.CreatedTime.AppendTo(b)

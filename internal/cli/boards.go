@@ -48,6 +48,7 @@ type rulesBody struct {
 	Labels     leaderboard.Labels `json:"labels,omitempty"`
 	CacheTTL   string             `json:"cache_ttl,omitempty"`
 	Resident   string             `json:"resident,omitempty"`
+	StrictIDs  *bool              `json:"strict_ids,omitempty"`
 	Limits     leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak   struct {
 		Order  string          `json:"order,omitempty"`
@@ -92,6 +93,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
 		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
 		word("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)", &b.Resident),
+		optional(newChecked(p.option("strict-ids", "true: submissions for ids that are not printable ASCII are rejected (default: false)"), new(bool), parseSwitch), &b.StrictIDs),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -135,15 +135,17 @@ func text(s setting, at *string) *checked[string] {
 
 // toggle makes a switch that has a variable; one without is a cli.BoolFlag.
 func toggle(s setting, at *bool) *checked[bool] {
-	f := newChecked(s, at, func(v string) (bool, error) {
-		b, err := strconv.ParseBool(v)
-		if err != nil {
-			return false, fmt.Errorf("want true or false, not %q", v)
-		}
-		return b, nil
-	})
+	f := newChecked(s, at, parseSwitch)
 	f.HideDefault = true
 	return f
+}
+
+func parseSwitch(v string) (bool, error) {
+	on, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("want true or false, not %q", v)
+	}
+	return on, nil
 }
 
 // choice makes a flag that takes one of several words.

@@ -103,7 +103,7 @@ func TestExportImportExport(t *testing.T) {
 		tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+name, rules)
 		var in bytes.Buffer
 		encoder := json.NewEncoder(&in)
-		odd := []string{"a,b", `"`, `""`, " ", "\ufeff", "日本", "\u200d", strings.Repeat(`\`, 64), "=1", "<&>"}
+		odd := []string{"a,b", `"`, `""`, " ", "\ufeff", "日本", "\u200d", strings.Repeat(`\`, 64), "=1", "<&>", "'=1", "''=1", "'", "'a", "+1", "-1", "@SUM(1)", "'-", "＝1", "=1,2\""}
 		for i := range 2500 {
 			e := importedEntry{Member: fmt.Sprintf("m%04d", i), Score: int64(i * 7919 % 100)}
 			if i < len(odd) {
@@ -130,12 +130,33 @@ func TestExportImportExport(t *testing.T) {
 			if v := tr.imported(exitOK, again, first); v.Applied != 2500 {
 				t.Errorf("%+v", v)
 			}
+			if format == client.FormatCSV {
+				tr.rawRoundTrip(name, again, rules)
+			}
 			tr.run(exitOK, "export", again, "--output", second)
 			one, two := tr.read(filepath.Base(first)), tr.read(filepath.Base(second))
 			if one != two || strings.Count(one, "\n") < 2500 {
 				t.Errorf("%s: exported\n%.500s\nand again\n%.500s", again, one, two)
 			}
 		}
+	}
+}
+
+// rawRoundTrip moves a board by a file in which formulas are not quoted.
+func (tr *transferring) rawRoundTrip(name, quoted, rules string) {
+	tr.T.Helper()
+	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/"+name+"-raw", rules)
+	file := tr.file("raw."+name+".csv", "")
+	tr.run(exitOK, "export", name, "--raw", "--output", file)
+	tr.run(exitOK, "import", name+"-raw", file, "--raw")
+	var at [2]string
+	for i, board := range []string{name + "-raw", quoted} {
+		raw := tr.file(board+".out", "")
+		tr.run(exitOK, "export", board, "--raw", "--format", "csv", "--output", raw)
+		at[i] = tr.read(filepath.Base(raw))
+	}
+	if raw := tr.read(filepath.Base(file)); at[0] != raw || at[1] != raw || !strings.Contains(raw, ",=1,") || strings.Contains(tr.read("1."+quoted+".csv"), ",=1,") {
+		tr.T.Errorf("%s: exported\n%.500s\nand again\n%.500s\nand from the quoted file\n%.500s", name, raw, at[0], at[1])
 	}
 }
 

@@ -118,12 +118,17 @@ type exportOptions struct {
 	remote
 	window, period string
 	format, output string
+	raw            bool
+}
+
+func rawFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "raw", Usage: "in CSV, ids that spreadsheets take for formulas (=1) are as they are, with no quote before them ('=1)", Destination: at}
 }
 
 func (p *program) exportCommand() *cli.Command {
 	o := &exportOptions{remote: p.remote()}
 	return o.command("export", "write all entries of a period to a file, with both ranks", "BOARD", o.run,
-		windowFlag(&o.window), periodFlag(&o.period), o.formatFlag(&o.format),
+		windowFlag(&o.window), periodFlag(&o.period), o.formatFlag(&o.format), rawFlag(&o.raw),
 		&cli.StringFlag{Name: "output", Usage: "file to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
 }
 
@@ -140,7 +145,7 @@ func (o *exportOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	done, err := transfer.Export{
-		Client: c, Board: args[0], Query: client.ExportQuery{Window: leaderboard.Window(o.window), Period: o.period},
+		Client: c, Board: args[0], Query: client.ExportQuery{Window: leaderboard.Window(o.window), Period: o.period, Raw: o.raw},
 		Format: o.format, File: o.output, Stdout: o.out, Told: o.err,
 	}.Run(ctx)
 	switch {
@@ -159,7 +164,7 @@ type importOptions struct {
 	format            string
 	batch             int
 	refused, progress string
-	restart           bool
+	restart, raw      bool
 	retryFor          time.Duration
 	idempotencyKey    string
 }
@@ -167,7 +172,7 @@ type importOptions struct {
 func (p *program) importCommand() *cli.Command {
 	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute}
 	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", o.run,
-		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format),
+		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
 		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
 		&cli.StringFlag{Name: "refused", Usage: "file for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
 		&cli.StringFlag{Name: "progress", Usage: "file that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
@@ -185,7 +190,7 @@ func (o *importOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	done, err := transfer.Import{
-		Client: c, Board: args[0], File: args[1], Stdin: o.in, Format: o.format, Batch: o.batch, Key: o.idempotencyKey,
+		Client: c, Board: args[0], File: args[1], Stdin: o.in, Format: o.format, Raw: o.raw, Batch: o.batch, Key: o.idempotencyKey,
 		Refused: o.refused, Progress: o.progress, Restart: o.restart, Told: o.err,
 	}.Run(ctx)
 	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {

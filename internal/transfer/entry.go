@@ -54,8 +54,9 @@ func checkColumns(columns []string) error {
 	return nil
 }
 
-// entryOfRecord makes an entry of a record of CSV; fault says why it cannot.
-func entryOfRecord(columns []string, fields [][]byte) (e importEntry, fault string) {
+// entryOfRecord makes an entry of a record of CSV; fault says why it cannot. Unless it is raw, the quote before an id that
+// is a formula to a spreadsheet is taken away.
+func entryOfRecord(columns []string, fields [][]byte, raw bool) (e importEntry, fault string) {
 	if len(fields) != len(columns) {
 		return e, fmt.Sprintf("has %d fields, want %d", len(fields), len(columns))
 	}
@@ -67,7 +68,9 @@ func entryOfRecord(columns []string, fields [][]byte) (e importEntry, fault stri
 		field, isField := strings.CutPrefix(name, columnFields)
 		switch {
 		case name == columnMember:
-			e.Member = string(value)
+			if e.Member = string(value); !raw {
+				e.Member = leaderboard.UnquoteFormula(e.Member)
+			}
 		case name == columnScore:
 			e.Score, fault = integer(name, value)
 		case len(value) == 0: // what may be left out

@@ -43,6 +43,7 @@ type Import struct {
 	File   string // "-": Stdin
 	Stdin  io.Reader
 	Format string // "": by the name of the file
+	Raw    bool   // in CSV a quote (') before an id that is a formula to a spreadsheet belongs to the id
 	Batch  int    // entries per request; an import that goes on keeps the one it began with
 	Key    string // imports with different keys count apart; may be ""
 
@@ -158,6 +159,7 @@ func (im *importing) resume(in io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", im.File, err)
 	}
+	im.reader.raw = im.Raw
 	if im.done.Hash != "" {
 		if err := im.skip(); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 type importReader struct {
 	*source
 	format  string
+	raw     bool     // ids of a CSV are as they are there
 	columns []string // of a CSV
 	fields  [][]byte // of the last record, to be used again
 	began   int64    // line that the last record began at
@@ -46,7 +47,7 @@ func (r *importReader) next() (e importEntry, line int64, fault string, err erro
 	}
 	fields, fault, err := r.csv()
 	if fault == "" && err == nil {
-		e, fault = entryOfRecord(r.columns, fields)
+		e, fault = entryOfRecord(r.columns, fields, r.raw)
 	}
 	return e, r.began, fault, err
 }

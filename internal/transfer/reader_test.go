@@ -56,6 +56,7 @@ func TestReadCSV(t *testing.T) {
 	long := strings.Repeat("x", maxRecord)
 	for name, c := range map[string]struct{ in, want string }{
 		"plain":              {head + "a,1\nb,-2", "2: \"a\"=1\n3: \"b\"=-2\n"},
+		"formulas":           {head + "=a,1\n'=b,2\n''+c,3\n'd,4\n'" + strings.Repeat("-", 64) + ",5", "2: \"=a\"=1\n3: \"=b\"=2\n4: \"'+c\"=3\n5: \"'d\"=4\n6: \"" + strings.Repeat("-", 64) + "\"=5\n"},
 		"CRLF":               {"member,score\r\na,1\r\n\r\nb,2\r\n", "2: \"a\"=1\n4: \"b\"=2\n"},
 		"CR at the end":      {"member,score\r\na,1\r", "2: \"a\"=1\n"},
 		"mark at the start":  {byteOrder + head + "a,1\n", "2: \"a\"=1\n"},

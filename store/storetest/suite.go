@@ -12,7 +12,7 @@ func Run(t *testing.T, database Database) {
 		"combined": func(t *testing.T, database Database) {
 			RunCombined(t, Subject{Database: database, Rankings: database}, database)
 		},
-		"asked together": testAsk, "policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "limit of best": testLimitOfBest, "limit of sum": testLimitOfSum, "times": testTimes, "sum range": testSumRange,
+		"asked together": testAsk, "policies": testPolicies, "neighbours": testNeighbours, "limits": testLimits, "limit of best": testLimitOfBest, "limit of sum": testLimitOfSum, "strict ids": testStrictIDs, "times": testTimes, "sum range": testSumRange,
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "keys of callers": testKeysOfCallers, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,

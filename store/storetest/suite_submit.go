@@ -120,6 +120,29 @@ func testLimitOfSum(t *testing.T, s Database) {
 	}
 }
 
+// testStrictIDs: a board that wants printable ASCII rejects the entry of another id alone, in a request for several boards
+// too. Entries that were there before stay and are read.
+func testStrictIDs(t *testing.T, s Database) {
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
+	b.submit(score("é", 5))
+	if _, _, err := s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{StrictIDs: true}); err != nil {
+		t.Fatal(err)
+	}
+	got := short(b.submit(score("a b", 1), score("é", 9), score("\u0430", 9), score("a\u200b", 9), score("z", 2)))
+	want := "a b applied 1<-; é rejected 5<5 invalid-member; \u0430 rejected -<- invalid-member; a\u200b rejected -<- invalid-member; z applied 2<-"
+	if got != want {
+		t.Errorf("results %s\nwant    %s", got, want)
+	}
+	r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{on(b.ref.Board, score("ü", 1)), on(b.ref.Board, score("u", 3))}})
+	if got := shortMultiBoard(r); err != nil || got != b.ref.Board+": ü rejected -<- invalid-member; "+b.ref.Board+": u applied 3<-" {
+		t.Errorf("several boards: %s, %v", got, err)
+	}
+	found, err := s.Members(t.Context(), b.ref, leaderboard.MembersQuery{Members: []string{"é", "ü", "z"}, Query: leaderboard.Query{Mode: leaderboard.ModeStrict}})
+	if err != nil || len(found.Entries) != 2 || found.Entries[0].Member != "é" || len(found.NotRanked) != 1 {
+		t.Errorf("members are %+v, %v", found, err)
+	}
+}
+
 func testTimes(t *testing.T, s Database) {
 	now, err := s.Now(t.Context())
 	if err != nil {
