@@ -137,8 +137,12 @@ func (h *boardHandlers) delete(c *call) error {
 	return nil
 }
 
-// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
-const maxScan = 10
+const (
+	// maxScan bounds how many pages of boards one request looks through for those that the caller may see.
+	maxScan = 10
+	// scanSize is how long they are once there are boards that the caller may not.
+	scanSize = 500
+)
 
 // list answers GET /v1/boards, all of them or those with given labels. Private boards are listed to those who may read
 // them; a page may therefore hold fewer boards than limit, and still have a next one.
@@ -160,9 +164,9 @@ func (h *boardHandlers) list(c *call) error {
 		Boards []boardJSON `json:"boards"`
 		Next   string      `json:"next_cursor,omitempty"`
 	}{Boards: []boardJSON{}}
+	size := limit + 1 // one more than fits tells whether there is a next page
 	for range maxScan {
-		// One more than fits tells whether there is a next page.
-		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, limit+1)
+		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, size)
 		if err != nil {
 			return err
 		}
@@ -172,16 +176,20 @@ func (h *boardHandlers) list(c *call) error {
 				continue
 			}
 			if len(out.Boards) == limit {
-				out.Next = of.cursor(after)
+				out.Next = of.cursor(out.Boards[limit-1].Name) // a cursor can be read: it names no board that the caller may not see
 				return c.sendJSON(http.StatusOK, out)
 			}
 			shown, _ := h.shown(c, &boards[i])
 			out.Boards = append(out.Boards, shown)
 			after = boards[i].Name
 		}
-		if len(boards) <= limit {
+		if len(boards) < size {
 			return c.sendJSON(http.StatusOK, out)
 		}
+		size = max(size, scanSize)
+	}
+	if len(out.Boards) > 0 {
+		after = out.Boards[len(out.Boards)-1].Name
 	}
 	out.Next = of.cursor(after)
 	return c.sendJSON(http.StatusOK, out)

@@ -132,6 +132,9 @@ func (e *env) walkBoards(key string, limit int) map[string]bool {
 		if cursor = out.Next; cursor == "" {
 			return seen
 		}
+		if after, ok := (list{"boards", 0}).after(cursor); !ok || !seen[after] {
+			e.t.Errorf("a cursor names %q, a board that is not in the list", after)
+		}
 	}
 }
 
@@ -143,7 +146,10 @@ func TestBoardListBehindPrivateOnes(t *testing.T) {
 		e.board(fmt.Sprintf("p%02d", i), leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
 	}
 	e.board("z", leaderboard.Rules{})
-	if got := e.walkBoards(noKey, 2); len(got) != 1 || !got["z"] {
-		t.Errorf("got %v", got)
+	e.board("a", leaderboard.Rules{})
+	for _, limit := range []int{1, 2, 7} {
+		if got := e.walkBoards(noKey, limit); len(got) != 2 || !got["z"] {
+			t.Errorf("got %v", got)
+		}
 	}
 }
