@@ -101,12 +101,8 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: post("/v1/boards/{board}/rebuild"), access: accessAdmins, params: []string{"wait"}, extraTime: maxWait, body: bodyRule{limit: anyBody}, heavy: 5, handle: h.runs.rebuild},
 		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
-<<<<<<< HEAD
-		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
-		{pattern: get("/v1/audit"), access: accessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
-=======
 		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format", "raw"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
->>>>>>> 9b73217 (CSV exports quote formulas, and boards may want printable ASCII as ids)
+		{pattern: get("/v1/audit"), access: accessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
 		{pattern: get("/v1/runs"), access: accessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, someBoards: true, handle: h.runs.get},
 

@@ -64,12 +64,8 @@ func sections() []section {
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
-<<<<<<< HEAD
 		{"Looking at changes (audit)", []string{"member", "action", "since", "until"}},
-		{"Moving data (export, import)", []string{"format", "output", "batch", "refused", "progress", "restart", "retry-for"}},
-=======
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for"}},
->>>>>>> 9b73217 (CSV exports quote formulas, and boards may want printable ASCII as ids)
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
 			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "strict-ids", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
