@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -86,7 +85,8 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 	var through, refused int64
 	var begin, end time.Time
 	for i := range 1 + w.pairs {
-		calm := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round}, quiet)
+		before := newSteady(round)
+		calm := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round, observe: before.observe}, quiet)
 		if begin.IsZero() {
 			begin = time.Now()
 		}
@@ -95,7 +95,8 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 		all.Go(func() {
 			noise = onBoth(addrs, load{conns: noisyConns, rate: benchQuota * noisyTimes, length: round}, noisy)
 		})
-		disturbed := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round}, quiet)
+		after := newSteady(round)
+		disturbed := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round, observe: after.observe}, quiet)
 		all.Wait()
 		end = time.Now()
 		for _, r := range []*loadResult{calm, disturbed} {
@@ -107,7 +108,7 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 		if noise.failed != noise.refused {
 			return fmt.Errorf("the noisy key: %w", noise.failure())
 		}
-		if a, b := p99Of(calm), p99Of(disturbed); i > 0 { // the first round warms up
+		if a, b := before.p99(), after.p99(); i > 0 { // the first round warms up
 			alone, beside, ratios = append(alone, a), append(beside, b), append(ratios, b/a)
 		}
 	}
@@ -123,8 +124,27 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 	return nil
 }
 
-// p99Of returns that of a load in milliseconds.
-func p99Of(r *loadResult) float64 {
-	slices.Sort(r.latencies)
-	return float64(r.quantile(0.99)) / float64(time.Millisecond)
+// steady takes down how long answers took once the connections of a round are there, which all are made at its start.
+type steady struct {
+	from time.Time
+
+	mu        sync.Mutex
+	latencies []time.Duration
+}
+
+func newSteady(round time.Duration) *steady { return &steady{from: time.Now().Add(round / 4)} }
+
+func (s *steady) observe(begin, end time.Time, _ said) {
+	if begin.Before(s.from) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.latencies = append(s.latencies, end.Sub(begin))
+}
+
+// p99 returns that of them in milliseconds.
+func (s *steady) p99() float64 {
+	of := second{latencies: s.latencies}
+	return float64(of.p99()) / float64(time.Millisecond)
 }
