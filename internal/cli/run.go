@@ -81,6 +81,7 @@ func (p *program) root() *cli.Command {
 			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.historyCommand(), p.watchCommand(),
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
+			p.keyCommand(),
 			p.healthCommand(), p.versionCommand(),
 		},
 		Action:         unknownCommand,

@@ -63,6 +63,7 @@ func sections() []section {
 			"idempotency-key", "ready",
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
+		{"Making API keys (key create, key rotate)", []string{"scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
 		{"Looking at changes (audit)", []string{"member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for"}},

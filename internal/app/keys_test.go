@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+	"leaderboard/store"
+)
+
+// with sends a request with a key and returns the status, 0 when there was no answer.
+func (a *testApp) with(ctx context.Context, key, path string) int {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.URL+path, nil)
+	if err != nil {
+		return 0
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// TestRevokedUnderLoad: a key that is in use at three servers stops at all of them within a second of the answer that says
+// it is revoked, and one beside it goes on. Nothing that was written anywhere has a part of a secret in it (promise G2).
+func TestRevokedUnderLoad(t *testing.T) {
+	dsn, redisURL := testenv.MySQL(t), testenv.Redis(t)
+	servers := []*testApp{startReady(t, dsn, redisURL), startReady(t, dsn, redisURL), startReady(t, dsn, redisURL)}
+	first := servers[0]
+	first.Ask(201, "PUT", "/v1/boards/b", `{"visibility":"private"}`)
+	first.Ask(200, "POST", "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`)
+	made := first.Ask(201, "POST", "/v1/keys", `{"name":"leaked","scope":"read"}`)
+	leaked := made.Text("secret")
+	kept := first.Ask(201, "POST", "/v1/keys", `{"name":"kept","scope":"read"}`).Text("secret")
+
+	ctx, stop := context.WithCancel(t.Context())
+	var load sync.WaitGroup
+	var mu sync.Mutex
+	last, answers := map[string]time.Time{}, map[string]int{}
+	for i, s := range servers {
+		for name, key := range map[string]string{"leaked": leaked, "kept": kept} {
+			load.Go(func() {
+				for tick := time.NewTicker(5 * time.Millisecond); ctx.Err() == nil; {
+					select {
+					case <-ctx.Done():
+						return
+					case sent := <-tick.C:
+						status := s.with(ctx, key, "/v1/boards/b/top")
+						mu.Lock()
+						answers[fmt.Sprint(name, " ", status)]++
+						if status == 200 {
+							last[fmt.Sprint(name, i)] = sent
+						}
+						mu.Unlock()
+					}
+				}
+			})
+		}
+	}
+	seen := func(what string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return answers[what] >= 60
+	}
+	apptest.Eventually(t, func() string {
+		if !seen("leaked 200") || !seen("kept 200") {
+			return "the load has not begun"
+		}
+		return ""
+	})
+	first.Ask(204, "DELETE", "/v1/keys/"+made.Text("id"), "")
+	revoked := time.Now()
+	apptest.Eventually(t, func() string {
+		if !seen("leaked 401") {
+			return "the key is not refused"
+		}
+		return ""
+	})
+	if left := time.Second - time.Since(revoked); left > 0 {
+		select { // for a server that would let it in once more
+		case <-time.After(left):
+		case <-ctx.Done():
+		}
+	}
+	stop()
+	load.Wait()
+	for i := range servers {
+		if late := last[fmt.Sprint("leaked", i)].Sub(revoked); late > time.Second {
+			t.Errorf("server %d let the key in %s after it was revoked", i, late)
+		} else {
+			t.Logf("server %d: last let in %s after the answer", i, late)
+		}
+	}
+	if answers["kept 401"] > 0 {
+		t.Errorf("the other key was refused too: %v", answers)
+	}
+	_, metrics := first.Get("/metrics")
+	for _, s := range servers {
+		s.stop()
+	}
+	texts := map[string]string{"metrics": string(metrics), "database": dumpOf(t, dsn), "Redis": dumpOfRedis(t, redisURL)}
+	for i, s := range servers {
+		texts[fmt.Sprint("log ", i)] = s.log.String()
+	}
+	for _, text := range []string{leaked, kept, apptest.AdminKey} {
+		secret := text[strings.LastIndex(text, "_")+1:]
+		for what, in := range texts {
+			if strings.Contains(in, secret) || len(secret) > 12 && strings.Contains(in, secret[:12]) {
+				t.Errorf("a part of a secret is in the %s", what)
+			}
+		}
+	}
+}
+
+// dumpOfRedis returns all keys and values.
+func dumpOfRedis(t *testing.T, url string) string {
+	t.Helper()
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opts)
+	defer client.Close()
+	keys, err := client.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, key := range keys {
+		value, err := client.Dump(t.Context(), key).Result()
+		if err != nil && !errors.Is(err, redis.Nil) { // it may have expired
+			t.Fatal(err)
+		}
+		out.WriteString(key + "\n" + value + "\n")
+	}
+	return out.String()
+}
+
+// dumpOf returns all text in all columns of all tables.
+func dumpOf(t *testing.T, dsn string) string {
+	t.Helper()
+	db, err := store.Connect(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tables, err := db.QueryContext(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tables.Close()
+	var names []string
+	for tables.Next() {
+		var name string
+		if err := tables.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	var out strings.Builder
+	for _, name := range names {
+		rows, err := db.QueryContext(t.Context(), "SELECT * FROM `"+name+"`")
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := rows.Columns()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new([]byte)
+			}
+			if err := rows.Scan(values...); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range values {
+				out.Write(*v.(*[]byte))
+				out.WriteByte('\n')
+			}
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.Contains(out.String(), "leaked") {
+		t.Error("the dump lacks the name of a key")
+	}
+	return out.String()
+}
