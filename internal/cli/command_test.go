@@ -87,7 +87,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no usage line", path)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "watch", "export", "import", "member", "hide", "restore", "hidden", "key", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "watch", "export", "import", "member", "hide", "restore", "hidden", "audit", "key", "health", "version"}
 	var got []string
 	for _, c := range (&program{}).root().Commands {
 		got = append(got, c.Name)
