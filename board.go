@@ -70,6 +70,10 @@ type Rules struct {
 	StrictIDs bool `json:"strict_ids,omitzero"`
 	// Resident says whether its periods are kept whole in the memory of servers.
 	Resident Resident `json:"resident,omitempty"`
+	// Record says which submissions are recorded.
+	Record Record `json:"record,omitempty"`
+	// RecordTTL is how long a record of a submission is kept, a Go duration; "": DefaultRecordTTL.
+	RecordTTL string `json:"record_ttl,omitempty"`
 }
 
 // Resident says whether the periods of a board are kept whole in the memory of the servers that they are read from.
@@ -81,6 +85,31 @@ const (
 	ResidentAlways Resident = "always" // the current periods as soon as they are read, before those of other boards
 	ResidentNever  Resident = "never"
 )
+
+// Record says which submissions of a board are recorded, with who sent them and what became of them.
+type Record string
+
+// Records cost a row each.
+const (
+	RecordNone    Record = ""
+	RecordApplied Record = "applied" // those that changed an entry
+	RecordAll     Record = "all"     // also those that changed nothing or were rejected
+)
+
+// Bounds of Rules.RecordTTL.
+const (
+	DefaultRecordTTL = 90 * 24 * time.Hour
+	MinRecordTTL     = time.Hour
+)
+
+// RecordFor returns how long records of checked rules are kept.
+func (r *Rules) RecordFor() time.Duration {
+	d, err := time.ParseDuration(r.RecordTTL)
+	if err != nil {
+		return DefaultRecordTTL
+	}
+	return d
+}
 
 // Refresh says when the Redis copy is renewed besides the write-through after each commit.
 type Refresh struct {

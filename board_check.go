@@ -27,6 +27,7 @@ func (r *Rules) Check() error {
 	if r.Resident != ResidentAuto {
 		checkOneOf(fail, "/resident", r.Resident, ResidentAlways, ResidentNever)
 	}
+	r.checkRecord(fail)
 	r.Tiebreak.check(fail)
 	if r.TopN < 1 || r.TopN > MaxTopN {
 		fail("/top_n", "want 1 to %d", MaxTopN)
@@ -55,6 +56,18 @@ func (r *Rules) checkWindows(fail failFunc) {
 		} else if slices.Contains(r.Windows[:i], w) {
 			fail(pointer, "%s is listed twice", w)
 		}
+	}
+}
+
+func (r *Rules) checkRecord(fail failFunc) {
+	if r.Record != RecordNone {
+		checkOneOf(fail, "/record", r.Record, RecordApplied, RecordAll)
+	}
+	if r.Record != RecordNone && r.Derive != nil {
+		fail("/record", "nothing is submitted to a derived board")
+	}
+	if d, err := time.ParseDuration(r.RecordTTL); r.RecordTTL != "" && (err != nil || d < MinRecordTTL) {
+		fail("/record_ttl", "want a duration of at least %s, such as 2160h", MinRecordTTL)
 	}
 }
 

@@ -220,6 +220,9 @@ func readPart(t *testing.T, c *client.Client) []string {
 	if len(past.Periods) != 1 || past.Periods[0].StrictRank != 2 || past.Periods[0].Score != 20 || past.Periods[0].Closed || past.NextCursor != "" {
 		t.Errorf("past: %+v", past)
 	}
+	if got := all(t, c.Submissions(ctx, "read-1", "bob")); len(got) != 0 {
+		t.Errorf("recorded without being asked to: %+v", got)
+	}
 	ranks, err := c.Ranks(ctx, "read-1", []string{"cid", "ada", "nobody"}, q)
 	must(t, err)
 	if got := members(ranks.Entries); !slices.Equal(got, []string{"ada", "cid"}) || ranks.Entries[1].Position != 2 || !slices.Equal(ranks.NotRanked, []string{"nobody"}) {
@@ -239,7 +242,7 @@ func readPart(t *testing.T, c *client.Client) []string {
 		t.Errorf("a state that is not there: %v", err)
 	}
 	fieldsOf(t, c)
-	return []string{"getTop", "getMember", "getAround", "getHistory", "getRanks", "getScoreRank", "getDistribution"}
+	return []string{"getTop", "getMember", "getAround", "getHistory", "listSubmissions", "getRanks", "getScoreRank", "getDistribution"}
 }
 
 // fieldsOf reads tiebreak fields in the order in which they decide.

@@ -17,6 +17,7 @@ type Config struct {
 	Rankings leaderboard.Rankings
 	Combined leaderboard.CombinedRankings
 	Pasts    leaderboard.Pasts
+	Records  SubmissionRecords
 	// Fresh says whether an answer about a period may still go out, after something slow came between. nil: always.
 	Fresh func(period int64, r leaderboard.Revision) bool
 	// Changed blocks until a period has something newer than a revision, or is gone. It ends with ctx, with an error. nil:

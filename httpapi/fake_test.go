@@ -36,8 +36,9 @@ type fake struct {
 
 	outdated map[string]leaderboard.PeriodRef // what Resolve says of a board until it is renewed
 	renewed  int
-	slow     bool // an erasure is not done within a request
-	lookUps  int  // of profiles beside entries
+	slow     bool                           // an erasure is not done within a request
+	lookUps  int                            // of profiles beside entries
+	records  []leaderboard.SubmissionRecord // newest first
 }
 
 func newFake() *fake {
@@ -137,6 +138,19 @@ func (f *fake) PeriodsBefore(ctx context.Context, board string, w leaderboard.Wi
 		return nil, err
 	}
 	return f.Model.PeriodsBefore(ctx, b.ID, w, before, limit)
+}
+
+func (f *fake) Submissions(_ context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error) {
+	if err := f.enter("Submissions"); err != nil {
+		return nil, err
+	}
+	var out []leaderboard.SubmissionRecord
+	for _, r := range f.records {
+		if r.Member == q.Member && (q.Before == 0 || r.At < q.Before || r.At == q.Before && r.ID < q.BeforeID) && len(out) < q.Limit {
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }
 
 func (f *fake) Past(ctx context.Context, periods []leaderboard.PeriodRef, member string) ([]leaderboard.PastEntry, error) {

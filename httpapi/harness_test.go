@@ -38,7 +38,7 @@ type env struct {
 func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
-		Boards: f, Catalog: f, Rankings: f, Combined: f, Pasts: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
+		Boards: f, Catalog: f, Rankings: f, Combined: f, Pasts: f, Records: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
 		Keyring: f.keys, APIKeys: f.keys,
 		HiddenMembers: f, Audit: &auditLog{}, Derived: f,
 		Health:  func(context.Context) Health { return f.health },

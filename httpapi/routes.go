@@ -14,6 +14,7 @@ type handlers struct {
 	audit    auditHandlers
 	reader   reader
 	past     pastReader
+	records  submissionHandlers
 	combined combinedReader
 	runs     runHandlers
 	exports  exportHandlers
@@ -33,6 +34,7 @@ func newHandlers(cfg *Config) *handlers {
 		audit:    auditHandlers{cfg.Audit},
 		reader:   reader{resolver: find, profileFinder: profiles, rankings: cfg.Rankings, hidden: cfg.HiddenMembers},
 		past:     pastReader{find, cfg.Pasts},
+		records:  submissionHandlers{find, cfg.Records},
 		combined: combinedReader{find, profiles, combinedRankings{cfg.Combined}, cfg.HiddenMembers},
 		runs:     runHandlers{find, cfg.Boards, cfg.Rebuilds, cfg.Derived, cfg.Verify},
 		exports:  exportHandlers{find, cfg.Export, cfg.ExportStall, make(permits, cfg.MaxExports)},
@@ -88,6 +90,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members/{member}"), access: accessReaders, params: common("profiles"), handle: fresh(h.reader.member)},
 		{pattern: get("/v1/boards/{board}/members/{member}/around"), access: accessReaders, params: common("before", "after", "profiles"), handle: fresh(h.reader.around)},
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: accessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor"}, handle: fresh(h.past.history)},
+		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: accessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
 		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit, charge: lookUpsOf}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: accessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},

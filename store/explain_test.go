@@ -23,6 +23,10 @@ func plannedStatements() map[string]plantest.Planned {
 	out["boards"] = planned(labelledQuery(nil, "b2", 10), map[string]string{"b": "boards_name"})
 	before := plantest.Literal(periodsBefore, 7, "'day'", "'2026-01-01'", 30)
 	out["periods before"] = planned(before, map[string]string{"periods": "periods_start"})
+	for name, at := range map[string]leaderboard.Micros{"": 0, " after": 5} {
+		text := submissionsText(leaderboard.SubmissionsQuery{BoardID: 7, Member: "m7", Before: at, BeforeID: 3, Limit: 10})
+		out["submissions"+name] = planned(text, map[string]string{"submissions": "submissions_member"})
+	}
 	peoplePlans(out)
 	planHidden(out)
 	planKeys(out)

@@ -27,6 +27,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep keys", Run: s.sweeper.Keys},
 		{Name: "sweep runs", Run: s.sweeper.Runs},
 		{Name: "sweep audit", Run: s.sweeper.Audit},
+		{Name: "sweep submissions", Run: s.sweeper.Submissions},
 		{Name: "sweep hidden members", Run: s.sweepHidden},
 		{Name: "sweep erasures", Run: s.sweepErasures},
 		{Name: "give up periods", Run: s.giveUpPeriods},

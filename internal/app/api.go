@@ -81,7 +81,7 @@ func (a *App) wireQuotas() {
 // wireAPI gives the HTTP API what it asks for.
 func (a *App) wireAPI() {
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Writer: writer{a.store}, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
+		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: writer{a.store}, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: gated{a.store, a.gate, a.catalog}, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
 		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.watch.Changed, MaxStreams: a.cfg.MaxStreams,

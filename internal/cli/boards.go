@@ -49,6 +49,8 @@ type rulesBody struct {
 	CacheTTL   string             `json:"cache_ttl,omitempty"`
 	Resident   string             `json:"resident,omitempty"`
 	StrictIDs  *bool              `json:"strict_ids,omitempty"`
+	Record     string             `json:"record,omitempty"`
+	RecordTTL  string             `json:"record_ttl,omitempty"`
 	Limits     leaderboard.Limits `json:"limits,omitzero"`
 	Tiebreak   struct {
 		Order  string          `json:"order,omitempty"`
@@ -94,6 +96,8 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
 		word("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)", &b.Resident),
 		optional(newChecked(p.option("strict-ids", "true: submissions for ids that are not printable ASCII are rejected (default: false)"), new(bool), parseSwitch), &b.StrictIDs),
+		word("record", "applied or all: which submissions are recorded, with who sent them (default: none)", &b.Record),
+		word("record-ttl", "how long records of submissions are kept (default: 2160h)", &b.RecordTTL),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
 		word("time-zone", "IANA time zone of the periods (default: UTC)", &b.TimeZone),

@@ -65,6 +65,8 @@ func TestExitStatus(t *testing.T) {
 		"rank b --score -5":                  exitFailed,
 		"history b a":                        exitFailed,
 		"history b":                          exitUsage,
+		"submissions b a":                    exitFailed,
+		"submissions b":                      exitUsage,
 		"health --listen 127.0.0.1:1":        exitFailed,
 	} {
 		status, out, errOut := runWith(t, nowhere, strings.Fields(line)...)
@@ -87,7 +89,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no usage line", path)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "watch", "export", "import", "member", "hide", "restore", "hidden", "audit", "key", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "submissions", "watch", "export", "import", "member", "hide", "restore", "hidden", "audit", "key", "health", "version"}
 	var got []string
 	for _, c := range (&program{}).root().Commands {
 		got = append(got, c.Name)

@@ -78,7 +78,7 @@ func (p *program) root() *cli.Command {
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
 			p.migrateCommand(), p.refreshCommand(), p.verifyCommand(), p.indexCommand(),
-			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.historyCommand(), p.watchCommand(),
+			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.historyCommand(), p.submissionsCommand(), p.watchCommand(),
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
 			p.keyCommand(),

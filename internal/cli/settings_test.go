@@ -69,7 +69,7 @@ func sections() []section {
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
-			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "strict-ids", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
+			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",
 		}},
 	}
 }

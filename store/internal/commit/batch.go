@@ -335,6 +335,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return nil // all have left while the locks were waited for
 	}
 	w.keys = b.apply(l, w.known)
+	w.recorded = l.recorded(names)
 	w.audit = l.audit
 	if b.commits, err = t.write(ctx, &w); err != nil || !w.written() {
 		return err

@@ -30,6 +30,7 @@ type lockedBoard struct {
 	past       []*period          // those that requests name and that are not current, in the order of their ids
 	keys       map[string]keyRow
 	hidden     hiddenMembers
+	records    []leaderboard.SubmissionRecord
 	rolledOver bool // periods were begun or closed in this transaction
 	readAhead  bool // what was read ahead was of use
 

@@ -71,6 +71,7 @@ func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Recei
 		return leaderboard.Receipt{}, err
 	}
 	s := newSubmission(r)
+	s.caller = leaderboard.CallerOf(ctx)
 	if err := w.queues.do(ctx, s); err != nil {
 		return leaderboard.Receipt{}, err
 	}
@@ -85,6 +86,7 @@ func (w *Writer) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (lea
 		return leaderboard.MultiBoardReceipt{}, err
 	}
 	s := newMultiBoardSubmission(r)
+	s.caller = leaderboard.CallerOf(ctx)
 	if err := w.queues.do(ctx, s); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
 	}

@@ -44,6 +44,7 @@ type header struct {
 	hash   [sha256.Size]byte
 	done   chan error // has room for the answer: the writer never waits for a caller
 	state  atomic.Int32
+	caller leaderboard.Caller // of a submission, as records of it say
 }
 
 // The states of a request. Whoever makes it leave stateWaiting or stateSent decides what becomes of it.
@@ -144,7 +145,7 @@ func (s *submission) apply(l *locked) error {
 	}
 	s.receipt = leaderboard.Receipt{Results: make([]leaderboard.Result, 0, len(s.entries))}
 	for _, sub := range s.entries {
-		s.receipt.Results = append(s.receipt.Results, submitAll(b.periods, sub))
+		s.receipt.Results = append(s.receipt.Results, b.submit(sub, &s.caller))
 	}
 	s.receipt.Seq, s.receipt.Seqs = seqsOf(b.periods)
 	return nil
@@ -198,7 +199,7 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 		Results: make([]leaderboard.BoardResult, len(s.entries)), Boards: map[string]leaderboard.BoardSeqs{},
 	}
 	for i, e := range s.entries {
-		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e)}
+		s.receipt.Results[i] = leaderboard.BoardResult{Board: e.Board, Result: l.submit(e, &s.caller)}
 	}
 	for _, name := range s.boards {
 		if b := l.boards[name]; b != nil && b.known.Board.Rules.Derive == nil {
@@ -210,7 +211,7 @@ func (s *multiBoardSubmission) apply(l *locked) error {
 }
 
 // submit applies one entry to its board.
-func (l *locked) submit(e leaderboard.BoardSubmission) leaderboard.Result {
+func (l *locked) submit(e leaderboard.BoardSubmission, caller *leaderboard.Caller) leaderboard.Result {
 	rejected := leaderboard.Result{Member: e.Member, Status: leaderboard.StatusRejected, Rule: leaderboard.NoBoard()}
 	switch b := l.boards[e.Board]; {
 	case l.derived[e.Board] || b != nil && b.known.Board.Rules.Derive != nil:
@@ -218,7 +219,7 @@ func (l *locked) submit(e leaderboard.BoardSubmission) leaderboard.Result {
 			rejected.Rule = leaderboard.NotToDerived()
 		}
 	case b != nil:
-		return submitAll(b.periods, e.Submission)
+		return b.submit(e.Submission, caller)
 	}
 	return rejected
 }
@@ -397,4 +398,37 @@ func (m *move) apply(l *locked) error {
 		}
 	}
 	return nil
+}
+
+// submit applies a submission to the board's current periods, and records it if the board wants that.
+func (b *lockedBoard) submit(sub leaderboard.Submission, caller *leaderboard.Caller) leaderboard.Result {
+	res := submitAll(b.periods, sub)
+	rules := &b.known.Board.Rules
+	if !rules.Record.Keeps(res.Status) || leaderboard.CheckMember(sub.Member) != nil { // nobody has a past under what is no id
+		return res
+	}
+	rec := leaderboard.SubmissionRecord{
+		Member: sub.Member, Status: res.Status, Score: sub.Score, Previous: res.Previous, NewScore: res.Score, Seq: b.periods[0].lastSeq,
+		Actor: caller.Key, RequestID: caller.RequestID,
+	}
+	if sub.Tiebreak != nil || sub.Fields != nil {
+		if packed, err := rules.Tiebreak.Resolve(sub.Tiebreak, sub.Fields, nil); err == nil {
+			rec.Tiebreak = &packed
+		}
+	}
+	if res.Rule != nil {
+		rec.Code, rec.Detail = res.Rule.Code, res.Rule.Detail
+	}
+	b.records = append(b.records, rec)
+	return res
+}
+
+// recorded returns those of the boards that have records of submissions.
+func (l *locked) recorded(names []string) (out []*lockedBoard) {
+	for _, name := range names {
+		if b := l.boards[name]; b != nil && len(b.records) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"leaderboard"
@@ -36,11 +37,12 @@ type outcome struct {
 	changed    []*period // those of periods that have changes
 	hidden     bool      // hidden entries were changed
 	rolledOver bool
+	recorded   []*lockedBoard // boards with records of submissions
 }
 
 // written says whether there is anything to commit.
 func (o *outcome) written() bool {
-	return len(o.changed) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
+	return len(o.changed) > 0 || len(o.recorded) > 0 || len(o.keys) > 0 || o.hidden || o.rolledOver
 }
 
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
@@ -58,6 +60,7 @@ func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
 		appendCorrections(t.text, p)
 	}
 	audit.Append(t.text, o.audit, o.clock)
+	appendSubmissions(t.text, o.recorded)
 	appendLog(t.text, events)
 	if len(events) > 0 {
 		appendAdvance(t.text, o.changed, events)
@@ -523,4 +526,46 @@ func decodeMultiBoardReceipt(b []byte, entries []leaderboard.BoardSubmission) (l
 			out.Results[i] = leaderboard.BoardResult{Board: entries[i].Board, Result: r}
 		})
 	return out, err
+}
+
+// What columns of submissions take.
+const (
+	maxDetail    = 300 // characters
+	maxRequestID = 128 // bytes
+)
+
+// submissionRow is a row of submissions to write.
+type submissionRow struct {
+	board *lockedBoard
+	id    int64
+	rec   *leaderboard.SubmissionRecord
+}
+
+// appendSubmissions records submissions, those of a batch in one statement as a rule. Their ids tell them apart from
+// those of a batch at the same microsecond, however the clock goes.
+func appendSubmissions(t *db.Text, boards []*lockedBoard) {
+	var rows []submissionRow
+	for _, b := range boards {
+		first := rand.Int64N(1<<46) << 16
+		for i := range b.records {
+			rows = append(rows, submissionRow{b, first + int64(i), &b.records[i]})
+		}
+	}
+	for chunk := range slices.Chunk(rows, db.MaxRows) {
+		t.Str("INSERT INTO submissions (board_id, recorded_at, id, member, status, score, tiebreak, previous_score, new_score, seq, code, detail, actor, request_id) VALUES ")
+		for i, r := range chunk {
+			t.Comma(i).Str("(").Int(r.board.known.Board.ID).Str(",").Time(r.board.clock).Str(",").Int(r.id).Str(",").Hex(r.rec.Member)
+			t.Str(",'").Str(string(r.rec.Status)).Str("',").Int(r.rec.Score)
+			for _, v := range []*int64{r.rec.Tiebreak, r.rec.Previous, r.rec.NewScore} {
+				if t.Str(","); v == nil {
+					t.Str("NULL")
+				} else {
+					t.Int(*v)
+				}
+			}
+			t.Str(",").Int(r.rec.Seq).Str(",").Hex(r.rec.Code).Str(",").HexText(db.CutText(r.rec.Detail, maxDetail))
+			t.Str(",").HexText(db.CutText(r.rec.Actor, db.MaxActor)).Str(",").Hex(r.rec.RequestID[:min(len(r.rec.RequestID), maxRequestID)]).Str(")")
+		}
+		t.Str(";")
+	}
 }

@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"leaderboard"
+)
+
+// SubmissionRecords finds what is recorded of submissions.
+type SubmissionRecords interface {
+	// Submissions are those of a member to a board, newest first. Errors: ErrUnavailable.
+	Submissions(ctx context.Context, q leaderboard.SubmissionsQuery) ([]leaderboard.SubmissionRecord, error)
+}
+
+// submissionHandlers serve records of submissions.
+type submissionHandlers struct {
+	resolver
+	records SubmissionRecords
+}
+
+// submissionJSON is a record as it is shown.
+type submissionJSON struct {
+	Time      leaderboard.Micros `json:"time"`
+	Status    leaderboard.Status `json:"status"`
+	Score     int64              `json:"score"`
+	Tiebreak  *int64             `json:"tiebreak"`
+	Previous  *int64             `json:"previous_score"`
+	NewScore  *int64             `json:"new_score"`
+	Seq       int64              `json:"seq"`
+	Code      string             `json:"code,omitempty"`
+	Detail    string             `json:"detail,omitempty"`
+	Actor     string             `json:"actor"`
+	RequestID string             `json:"request_id"`
+}
+
+// submissionList is the answer.
+type submissionList struct {
+	Board       string           `json:"board"`
+	Member      string           `json:"member"`
+	Record      string           `json:"record"`
+	Submissions []submissionJSON `json:"submissions"`
+	Next        string           `json:"next_cursor,omitempty"`
+}
+
+// list answers GET …/members/{member}/submissions, newest first.
+func (h *submissionHandlers) list(c *call) error {
+	member := c.member()
+	limit := int(c.integer("limit", defaultList, 1, maxList))
+	cursor := c.text("cursor")
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	_, board, err := h.resolve(c, "", "")
+	if err != nil {
+		return err
+	}
+	of := list{"submissions", board.ID}
+	q := leaderboard.SubmissionsQuery{BoardID: board.ID, Member: member, Limit: limit + 1}
+	if cursor != "" && !of.afterRecord(cursor, &q) {
+		return malformed(badCursor())
+	}
+	found, err := h.records.Submissions(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	out := submissionList{Board: board.Name, Member: member, Record: string(board.Rules.Record), Submissions: []submissionJSON{}}
+	if board.Rules.Record == leaderboard.RecordNone {
+		out.Record = "none"
+	}
+	for i := range found {
+		if i == limit {
+			last := &found[i-1]
+			out.Next = of.cursor(strconv.FormatInt(int64(last.At), 10) + " " + strconv.FormatInt(last.ID, 10))
+			break
+		}
+		r := &found[i]
+		out.Submissions = append(out.Submissions, submissionJSON{
+			r.At, r.Status, r.Score, r.Tiebreak, r.Previous, r.NewScore, r.Seq, r.Code, r.Detail, r.Actor, r.RequestID,
+		})
+	}
+	c.w.Header()["Cache-Control"] = c.shared.values.noStore
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// afterRecord has a query go on after a cursor; false when it is none of l.
+func (l list) afterRecord(cursor string, q *leaderboard.SubmissionsQuery) bool {
+	text, ok := l.after(cursor)
+	if !ok {
+		return false
+	}
+	at, id, _ := strings.Cut(text, " ")
+	time, ok1 := parseInteger(at)
+	number, ok2 := parseInteger(id)
+	q.Before, q.BeforeID = leaderboard.Micros(time), number
+	return ok1 && ok2 && q.Before > 0 && q.Before <= leaderboard.MaxTime
+}

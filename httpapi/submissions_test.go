@@ -1,0 +1,51 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestSubmissions: who may write reads what was submitted, page by page; others do not.
+func TestSubmissions(t *testing.T) {
+	e := newEnv(t)
+	e.put(adminKey, "/v1/boards/b", `{"record":"all","record_ttl":"48h"}`).want(201)
+	e.put(adminKey, "/v1/boards/plain", `{}`).want(201)
+	score, tie := int64(5), int64(7)
+	e.fake.records = []leaderboard.SubmissionRecord{
+		{At: 20, ID: 9, Member: "a", Status: leaderboard.StatusRejected, Score: 1000, Previous: &score, NewScore: &score, Seq: 1, Code: "score-out-of-range", Detail: "too much", Actor: "k2", RequestID: "r2"},
+		{At: 20, ID: 8, Member: "a", Status: leaderboard.StatusUnchanged, Score: 4, Previous: &score, NewScore: &score, Seq: 1, Actor: "k2"},
+		{At: 10, ID: 10, Member: "a", Status: leaderboard.StatusApplied, Score: 5, Tiebreak: &tie, NewScore: &score, Seq: 1, Actor: "k1", RequestID: "r1"},
+		{At: 10, ID: 11, Member: "b", Status: leaderboard.StatusApplied, Score: 5, NewScore: &score, Seq: 2, Actor: "k1"},
+	}
+	const path = "/v1/boards/b/members/a/submissions"
+	const first = `{"time":"1970-01-01T00:00:00.000010Z","status":"applied","score":5,"tiebreak":7,"previous_score":null,"new_score":5,"seq":1,"actor":"k1","request_id":"r1"}`
+	whole := e.get(writeKey, path).want(200)
+	if got := string(whole.body); !strings.HasPrefix(got, `{"board":"b","member":"a","record":"all","submissions":[{`) || !strings.HasSuffix(got, first+`]}`) || strings.Count(got, `"time"`) != 3 ||
+		!strings.Contains(got, `"code":"score-out-of-range","detail":"too much"`) {
+		t.Errorf("got %s", got)
+	}
+	var seen []int64
+	for cursor := "?limit=1"; cursor != ""; {
+		var got submissionList
+		e.get(adminKey, path+cursor).want(200).decode(&got)
+		seen = append(seen, got.Submissions[0].Score)
+		if cursor = ""; got.Next != "" {
+			cursor = "?limit=1&cursor=" + got.Next
+		}
+	}
+	if len(seen) != 3 || seen[0] != 1000 || seen[2] != 5 {
+		t.Errorf("page by page: %v", seen)
+	}
+	if got := string(e.get(writeKey, "/v1/boards/plain/members/nobody/submissions").want(200).body); got != `{"board":"plain","member":"nobody","record":"none","submissions":[]}` {
+		t.Errorf("got %s", got)
+	}
+	e.get(readKey, path).wantProblem(403, "forbidden")
+	e.get(noKey, path).want(401)
+	e.get(writeKey, "/v1/boards/nothing/members/a/submissions").wantProblem(404, "board-not-found")
+	e.get(writeKey, path+"?cursor=x").wantProblem(400, "malformed-request")
+	for _, bad := range []string{`{"record":"some"}`, `{"record_ttl":"5m"}`, `{"record":"all","derive":{"from":[{"board":"b"}]}}`} {
+		e.put(adminKey, "/v1/boards/bad", bad).wantProblem(422, "invalid-board")
+	}
+}
