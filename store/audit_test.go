@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -29,34 +30,15 @@ type audited struct {
 	repeated      bool // the same again is another change
 }
 
-// auditedChanges are all changes of boards and members that are recorded.
+// auditedChanges are all changes that are recorded.
 func auditedChanges() map[string]audited {
-	put := func(title string) func(ctx context.Context, s *store.Store) error {
-		return func(ctx context.Context, s *store.Store) error {
-			_, _, err := s.PutBoard(ctx, "b", leaderboard.Rules{Title: title})
-			return err
-		}
-	}
-	board := func(t *testing.T, s *store.Store) {
-		t.Helper()
-		if err := put("old")(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	all := auditedOfBoards()
+	maps.Copy(all, auditedOfKeys())
+	return all
+}
+
+func auditedOfKeys() map[string]audited {
 	return map[string]audited{
-		"create a board": {
-			action: leaderboard.AuditActionBoardCreate, do: put("old"), done: "boards WHERE name = 'b'",
-			board: "b", after: `{"title": "old"}`,
-		},
-		"change a board": {
-			action: leaderboard.AuditActionBoardUpdate, prepare: board, do: put("new"), done: "boards WHERE name = 'b' AND version = 2",
-			board: "b", before: `{"title": "old"}`, after: `{"title": "new"}`,
-		},
-		"delete a board": {
-			action: leaderboard.AuditActionBoardDelete, prepare: board, done: "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM boards WHERE name = 'b')",
-			do:    func(ctx context.Context, s *store.Store) error { return s.DeleteBoard(ctx, "b") },
-			board: "b", before: `{"title": "old"}`, again: true,
-		},
 		"create a key": {
 			action: leaderboard.AuditActionKeyCreate, do: createKey, done: "api_keys", again: true,
 			after: `{"id": "k1", "name": "game", "scope": "write", "boards": ["game-*"]}`,
@@ -82,6 +64,36 @@ func auditedChanges() map[string]audited {
 			action: leaderboard.AuditActionKeyRevoke, prepare: withKey, done: "api_keys WHERE revoked_at IS NOT NULL",
 			do:     func(ctx context.Context, s *store.Store) error { _, err := s.RevokeKey(ctx, "k1"); return err },
 			before: `{"id": "k1"}`, after: `{"id": "k1"}`,
+		},
+	}
+}
+
+func auditedOfBoards() map[string]audited {
+	put := func(title string) func(ctx context.Context, s *store.Store) error {
+		return func(ctx context.Context, s *store.Store) error {
+			_, _, err := s.PutBoard(ctx, "b", leaderboard.Rules{Title: title})
+			return err
+		}
+	}
+	board := func(t *testing.T, s *store.Store) {
+		t.Helper()
+		if err := put("old")(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return map[string]audited{
+		"create a board": {
+			action: leaderboard.AuditActionBoardCreate, do: put("old"), done: "boards WHERE name = 'b'",
+			board: "b", after: `{"title": "old"}`,
+		},
+		"change a board": {
+			action: leaderboard.AuditActionBoardUpdate, prepare: board, do: put("new"), done: "boards WHERE name = 'b' AND version = 2",
+			board: "b", before: `{"title": "old"}`, after: `{"title": "new"}`,
+		},
+		"delete a board": {
+			action: leaderboard.AuditActionBoardDelete, prepare: board, done: "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM boards WHERE name = 'b')",
+			do:    func(ctx context.Context, s *store.Store) error { return s.DeleteBoard(ctx, "b") },
+			board: "b", before: `{"title": "old"}`, again: true,
 		},
 		"erase a member": {
 			action: leaderboard.AuditActionMemberErase, done: "audit WHERE member LIKE 'erased-%'", repeated: true,

@@ -85,7 +85,7 @@ func TestKeys(t *testing.T) {
 		rotated, err := s.RotateKey(ctx, made.ID, hash2, time.Hour)
 		moved("rotate", err)
 		known = hashedKey(t, s, made.ID)
-		if left := rotated.PreviousUntil.Time().Sub(time.Now()); known.Hash != leaderboard.HashKey(second) || known.Previous != leaderboard.HashKey(text) || left < 59*time.Minute || left > 61*time.Minute {
+		if left := time.Until(rotated.PreviousUntil.Time()); known.Hash != leaderboard.HashKey(second) || known.Previous != leaderboard.HashKey(text) || left < 59*time.Minute || left > 61*time.Minute {
 			t.Errorf("rotated: %+v", known)
 		}
 		_, hash3 := leaderboard.NewKeySecret(made.ID)

@@ -56,7 +56,11 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 		}
 		tie := int64(7)
 		entries := []leaderboard.Submission{
-			{Member: "a", Score: 5, Tiebreak: &tie}, {Member: "b", Score: 9}, {Member: "a", Score: 4}, {Member: "a", Score: 101}, {Member: "", Score: 1},
+			{Member: "a", Score: 5, Tiebreak: &tie},
+			{Member: "b", Score: 9},
+			{Member: "a", Score: 4},
+			{Member: "a", Score: 101},
+			{Member: "", Score: 1},
 			{Member: strings.Repeat("x", 65), Score: 1},
 		}
 		ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k1", RequestID: "r1"})
@@ -69,7 +73,8 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 		}
 		ctx = leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k2"})
 		several := store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
-			{Board: "all", Submission: leaderboard.Submission{Member: "a", Score: 8}}, {Board: "applied", Submission: leaderboard.Submission{Member: "a", Score: 8}},
+			{Board: "all", Submission: leaderboard.Submission{Member: "a", Score: 8}},
+			{Board: "applied", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 			{Board: "nothing", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 		}}
 		if _, err := s.SubmitMultiBoard(ctx, several); err != nil {

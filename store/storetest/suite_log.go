@@ -28,8 +28,14 @@ func testKeysOfCallers(t *testing.T, s Database) {
 		seq    int64 // of the answer
 		err    error
 	}{
-		{caller: "k1", amount: 5, seq: 1}, {caller: "k1", amount: 5, seq: 1}, {caller: "k2", amount: 5, seq: 2}, {caller: "k1", amount: 5, seq: 1},
-		{caller: "k2", amount: 6, err: leaderboard.ErrKeyReused}, {caller: "k3", amount: 6, seq: 3}, {caller: "", amount: 7, seq: 4}, {caller: "", amount: 7, seq: 4},
+		{caller: "k1", amount: 5, seq: 1},
+		{caller: "k1", amount: 5, seq: 1},
+		{caller: "k2", amount: 5, seq: 2},
+		{caller: "k1", amount: 5, seq: 1},
+		{caller: "k2", amount: 6, err: leaderboard.ErrKeyReused},
+		{caller: "k3", amount: 6, seq: 3},
+		{caller: "", amount: 7, seq: 4},
+		{caller: "", amount: 7, seq: 4},
 	} {
 		entries := []leaderboard.Submission{score("m", step.amount)}
 		r, err := s.Submit(as(step.caller), store.SubmitRequest{Board: b.ref.Board, Key: "same", Entries: entries})
