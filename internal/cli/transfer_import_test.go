@@ -256,6 +256,7 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	}
 	refused("is the progress of an import into one; name another file with --progress", "two", file)
 	tr.imported(exitOK, "two", file, "--progress", tr.file("two.progress", ""))
+	refused("under the API key env:admin, and this is env:write", "one", file, "--key", apptest.WriteKey)
 	refused("another --format or --idempotency-key", "one", file, "--idempotency-key", "k")
 	refused("another --format or --idempotency-key", "one", file, "--format", "jsonl")
 	for name, changed := range map[string]string{"changed": "member,score\na,2\nb,2\n", "shorter": "member,score\na,1\n", "other columns": "score,member\na,1\nb,2\n"} {

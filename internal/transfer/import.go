@@ -86,6 +86,11 @@ func (i Import) Run(ctx context.Context) (out Imported, err error) {
 	if im.done.Created, err = im.boardCreated(ctx); err != nil {
 		return out, err
 	}
+	key, err := im.Client.OwnKey(ctx)
+	if err != nil {
+		return out, err
+	}
+	im.done.APIKey = key.ID
 	in, size, err := im.open()
 	if err != nil {
 		return out, err

@@ -21,6 +21,7 @@ type importProgress struct {
 	Format  string `json:"format"`
 	Batch   int    `json:"batch"`
 	Key     string `json:"idempotency_key,omitempty"`
+	APIKey  string `json:"api_key"` // id of the key that the batches are sent under: idempotency keys belong to it
 
 	Offset    int64  `json:"offset"` // bytes of the file that are dealt with
 	Line      int64  `json:"line"`   // number of the next line
@@ -65,7 +66,7 @@ func loadProgress(file string) (*importProgress, error) {
 	return p, nil
 }
 
-const restartHint = "--restart begins at the first line (of the very same file, imported in one go with the same --batch, the server counts " +
+const restartHint = "--restart begins at the first line (of the very same file, imported in one go with the same --batch and API key, the server counts " +
 	"nothing again for 24 hours; of a file that has changed or grown it counts again what was imported from the batch of the first change on)"
 
 // checkSame says why a run cannot go on where another one stopped.
@@ -75,6 +76,9 @@ func (p *importProgress) checkSame(now *importProgress, file string) error {
 		return fmt.Errorf("%s is the progress of an import into %s; name another file with --progress to import into %s too", file, p.Board, now.Board)
 	case p.Created != now.Created:
 		return fmt.Errorf("%s is the progress of an import into a board %s that was made at %s, this one was made at %s; %s", file, p.Board, p.Created, now.Created, restartHint)
+	case p.APIKey != now.APIKey:
+		return fmt.Errorf("%s is the progress of an import under the API key %s, and this is %s, under which lines that were sent already would count again; "+
+			"go on with the former (its secret may be rotated), or %s", file, p.APIKey, now.APIKey, restartHint)
 	case p.Format != now.Format || p.Key != now.Key:
 		return fmt.Errorf("%s is the progress of an import with another --format or --idempotency-key; %s", file, restartHint)
 	}
