@@ -65,6 +65,12 @@ func (c *Client) OwnKey(ctx context.Context) (Key, error) {
 	return get[Key](ctx, c, Path("key"), nil)
 }
 
+// PatchKey changes what a merge patch names (RFC 7396), among the members of KeyRequest: null gives boards, expires_at and a
+// quota the value of a key that was made without. Within a second it counts on every server.
+func (c *Client) PatchKey(ctx context.Context, id string, patch any) (Key, error) {
+	return call[Key](ctx, c, Request{Method: http.MethodPatch, Path: Path("keys", id), Body: patch})
+}
+
 // RotateKey gives a key another secret under the same id. The one before is taken too for the time of the overlap.
 func (c *Client) RotateKey(ctx context.Context, id string, overlap time.Duration) (NewKey, error) {
 	return call[NewKey](ctx, c, Request{

@@ -112,14 +112,14 @@ func (d *dev) stop() error {
 	return errors.Join(d.cmd.Wait(), os.RemoveAll(d.dir))
 }
 
-// admin returns a client of the server with its admin key.
-func admin(t testing.TB) *client.Client {
+// admin returns a client of the server with its admin key, unless options give it another.
+func admin(t testing.TB, options ...client.Option) *client.Client {
 	t.Helper()
 	d, err := server()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(d.url, client.WithKey(d.key), client.WithTimeout(time.Minute))
+	c, err := client.New(d.url, append([]client.Option{client.WithKey(d.key), client.WithTimeout(time.Minute)}, options...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
