@@ -127,7 +127,7 @@ func TestRequestsCarryWhatWasSaid(t *testing.T) {
 		t.Errorf("%s %s %v", got.Method, got.URL, body)
 	}
 	ask("board", "put", "b", "--mode", "tied", "--top-n", "5")
-	if got.Method != http.MethodPut || body["mode"] != "tied" || body["top_n"] != 5.0 || len(body) != 2 {
+	if got.Method != http.MethodPatch || body["mode"] != "tied" || body["top_n"] != 5.0 || len(body) != 2 {
 		t.Errorf("%s %s %v", got.Method, got.URL, body)
 	}
 	ask("submit", "b", "a=b=-9223372036854775808", "--tiebreak", "7", "--idempotency-key", "once")
