@@ -213,8 +213,8 @@ func TestMultiBoardAllOrNothing(t *testing.T) {
 			t.Errorf("when it is free: %+v, %v", r, err)
 		}
 	}
-	if _, err := s.SubmitMultiBoard(t.Context(), multiBoard(strings.Repeat("k", 129), "m", 1, "free")); err == nil {
-		t.Error("a key of 129 bytes was taken")
+	if _, err := s.SubmitMultiBoard(t.Context(), multiBoard(strings.Repeat("k", 161), "m", 1, "free")); err == nil {
+		t.Error("a key of 161 bytes was taken: 128 of the client, and whose it is")
 	}
 }
 
