@@ -53,7 +53,7 @@ func (rt *route) counts() (out leaderboard.Charge) {
 		return out
 	}
 	out[leaderboard.QuotaKindRequests], out[leaderboard.QuotaKindHeavy] = 1, rt.heavy
-	if rt.writes {
+	if rt.writes && rt.body.charge == nil { // a list is charged once, when it is there: half of a charge could be in the way of the rest
 		out[leaderboard.QuotaKindRows] = 1
 	}
 	return out

@@ -21,9 +21,9 @@ type Quotas interface {
 // heavyMembers is how many members of one question are a unit of heavy work.
 const heavyMembers = 100
 
-// rowsOf is what a list of rows that are written counts for; the first was charged before it came.
+// rowsOf is what a list of rows that are written counts for; one that is empty, for one.
 func rowsOf(n int) leaderboard.Charge {
-	return leaderboard.Charge{leaderboard.QuotaKindRows: max(0, n-1)}
+	return leaderboard.Charge{leaderboard.QuotaKindRows: max(1, n)}
 }
 
 // lookUpsOf is what a list of members that are looked up counts for.

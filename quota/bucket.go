@@ -110,21 +110,26 @@ func (b *bucket) lacks(n float64, now time.Time) time.Duration {
 // epsilon is how much may be missing because of rounding.
 const epsilon = 1e-6
 
-// take takes n out, of which lacks has said that it can be.
+// take takes n out, of which lacks has said that it can be. Without Redis the bucket of this process has paid: of what was used
+// then no more is charged to the shared one later than makes a lease due, which asks whether Redis is back.
 func (b *bucket) take(n float64) {
 	b.held -= n
+	if b.alone && !b.shared() {
+		b.held = max(b.held, -b.block())
+	}
 	if b.level -= n; b.shared() {
 		b.level = max(0, b.level)
 	}
 }
 
-// due says whether to ask for a lease now. A caller who does little is not worth one.
-func (b *bucket) due(now time.Time) bool {
+// due says whether to ask for a lease now. A caller who does little is not worth one, unless that was refused for want of
+// knowing better.
+func (b *bucket) due(now time.Time, refused bool) bool {
 	if b.rate == 0 || b.leasing || now.Before(b.next) {
 		return false
 	}
 	if !b.shared() {
-		return b.held < -b.block()/2
+		return b.held < -b.block()/2 || refused
 	}
 	return b.held < b.block()/2
 }

@@ -51,7 +51,7 @@ func newLeaser(o *Options) *leaser {
 // isAway says whether there is no Redis to go by.
 func (l *leaser) isAway() bool { return l.client == nil || l.away.Load() != 0 }
 
-// enter says whether a lease may be asked for now; if so, leave follows.
+// enter says whether a lease may be asked for now; if so, leave follows. None may once all places are taken for good.
 func (l *leaser) enter(now time.Time) bool {
 	away := l.away.Load()
 	if l.client == nil || away != 0 && (now.Sub(l.began) < time.Duration(away) || !l.away.CompareAndSwap(away, l.nextProbe(now))) {

@@ -116,7 +116,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 			if !out.Refused {
 				b.take(float64(n))
 			}
-			q.renew(a, b, leaderboard.QuotaKind(kind), now)
+			q.renew(a, b, leaderboard.QuotaKind(kind), now, out.Refused)
 		}
 		b.refill(now)
 		left, _ := b.available(now)
@@ -126,8 +126,8 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 }
 
 // renew begins a lease if one is due. The account is locked.
-func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time) {
-	if !b.due(now) || !q.leaser.enter(now) {
+func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time, refused bool) {
+	if !b.due(now, refused) || !q.leaser.enter(now) {
 		return
 	}
 	b.leasing = true
@@ -143,4 +143,12 @@ func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now ti
 			b.leased(used, ahead, granted, left, q.opts.Now())
 		}
 	}()
+}
+
+// Close lets no other lease begin and waits for those under way, a quarter of a second at most. Who is charged after it is
+// charged here alone.
+func (q *Quotas) Close() {
+	for range leasesAtOnce {
+		q.leaser.places <- struct{}{}
+	}
 }

@@ -49,6 +49,7 @@ func newServer(t testing.TB, client redis.UniversalClient, change ...func(*Optio
 		c(&o)
 	}
 	s.Quotas = New(o)
+	t.Cleanup(s.Close)
 	return s
 }
 
@@ -330,7 +331,35 @@ func TestRedisIsLost(t *testing.T) {
 					idle(t, s.keys.get("k", nil))
 				}
 			}
+			c.pass(time.Second) // what was used meanwhile is paid for
+			for _, s := range servers {
+				if a := ask(s); a.Refused {
+					t.Errorf("Redis is back, and who kept to the quota is refused: %+v", a)
+				}
+			}
 		})
+	}
+}
+
+// TestLargeAfterSmall: a large charge of a caller who has done next to nothing goes through, at once or as soon as the shared
+// bucket is known, whatever small one came before it.
+func TestLargeAfterSmall(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, newClient(t))
+	ask := func(n int) leaderboard.Allowance {
+		return s.Key("k", leaderboard.Rates{Rows: 1000}, leaderboard.Charge{leaderboard.QuotaKindRows: n})
+	}
+	if a := ask(1); a.Refused {
+		t.Fatalf("the first: %+v", a)
+	}
+	if a := ask(1000); a.Refused {
+		if err := s.leased(t); err != nil {
+			t.Fatal(err)
+		}
+		idle(t, s.account(t, "k"))
+		if a := ask(1000); a.Refused {
+			t.Errorf("once the bucket is known: %+v", a)
+		}
 	}
 }
 

@@ -195,6 +195,9 @@ func (a *App) Stop(ctx context.Context) error {
 		a.log.Warn("background work is cut off")
 	}
 	errs = append(errs, a.stopRefreshes(ctx), a.store.Close())
+	if a.quotas != nil {
+		a.quotas.Close()
+	}
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close(), a.behind.Close())
 	}
