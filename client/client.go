@@ -97,6 +97,8 @@ type Request struct {
 
 	// Timeout is added to the client's own for this request: some routes are allowed more time.
 	Timeout time.Duration
+	// Once: the request is not repeated, since a second one would do something else again.
+	Once bool
 }
 
 // Answer is the whole of a 2xx answer.
@@ -238,7 +240,7 @@ func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Co
 	deadline := time.Now().Add(c.maxWait)
 	for n, pause := 1, leastPause; ; n, pause = n+1, min(2*pause, mostPause) {
 		err := attempt(ctx, r)
-		if err == nil || ctx.Err() != nil || !mayPass(err) {
+		if err == nil || r.Once || ctx.Err() != nil || !mayPass(err) {
 			return err
 		}
 		wait := pause/2 + rand.N(pause/2)

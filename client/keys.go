@@ -45,9 +45,10 @@ type KeyRequest struct {
 	Quota     *Quota            `json:"quota,omitempty"`
 }
 
-// CreateKey makes a key. Needs scope admin, as all that follows but OwnKey.
+// CreateKey makes a key. It is sent once: an answer that is lost leaves a key whose secret nobody knows, to be revoked. Needs
+// scope admin, as all that follows but OwnKey.
 func (c *Client) CreateKey(ctx context.Context, k KeyRequest) (NewKey, error) {
-	return call[NewKey](ctx, c, Request{Method: http.MethodPost, Path: Path("keys"), Body: k})
+	return call[NewKey](ctx, c, Request{Method: http.MethodPost, Path: Path("keys"), Body: k, Once: true})
 }
 
 // Keys lists the keys in the order of their ids, those that are revoked or expired too.
@@ -71,10 +72,11 @@ func (c *Client) PatchKey(ctx context.Context, id string, patch any) (Key, error
 	return call[Key](ctx, c, Request{Method: http.MethodPatch, Path: Path("keys", id), Body: patch})
 }
 
-// RotateKey gives a key another secret under the same id. The one before is taken too for the time of the overlap.
+// RotateKey gives a key another secret under the same id. The one before is taken too for the time of the overlap. It is sent
+// once: after a second rotation the one in use would not be the one before any more.
 func (c *Client) RotateKey(ctx context.Context, id string, overlap time.Duration) (NewKey, error) {
 	return call[NewKey](ctx, c, Request{
-		Method: http.MethodPost, Path: Path("keys", id, "rotate"), Body: map[string]string{"overlap": overlap.String()},
+		Method: http.MethodPost, Path: Path("keys", id, "rotate"), Body: map[string]string{"overlap": overlap.String()}, Once: true,
 	})
 }
 

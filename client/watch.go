@@ -45,7 +45,8 @@ const (
 // Watch yields the page of now, and again after each change, until ctx ends or the caller breaks off. The top comes at most
 // five times a second, who is around a member at most once. Who takes long misses pages, never the newest. A connection that
 // is lost is opened again as Do repeats requests; an error is the last thing that is yielded: *Problem when the board is gone
-// (leaderboard.ErrBoardNotFound), the member is not ranked any more or the key may not read it.
+// (leaderboard.ErrBoardNotFound), the key may not read it any more, or the member is not ranked at the beginning; later, nothing is
+// yielded while it is not.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		for {

@@ -30,14 +30,27 @@ func trusted(proxies []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
+// forwardedFor reads an address, which some proxies write with a port, or in brackets; not valid when it is none.
+func forwardedFor(text string) netip.Addr {
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		with, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return netip.Addr{}
+		}
+		a = with.Addr()
+	}
+	return a.Unmap().WithZone("")
+}
+
 // forwarded returns the last address in the fields that is not one of the proxies: each has appended who asked it, and
 // what stands before that may be anything.
 func forwarded(fields []string, proxies []netip.Prefix) netip.Addr {
 	for i := len(fields) - 1; i >= 0; i-- {
 		for rest := fields[i]; rest != ""; {
 			cut := strings.LastIndexByte(rest, ',')
-			a, err := netip.ParseAddr(strings.TrimSpace(rest[cut+1:]))
-			if a = a.Unmap().WithZone(""); err != nil || !trusted(proxies, a) {
+			a := forwardedFor(strings.TrimSpace(rest[cut+1:]))
+			if !a.IsValid() || !trusted(proxies, a) {
 				return a
 			}
 			rest = rest[:max(0, cut)]

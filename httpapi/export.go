@@ -117,13 +117,14 @@ type exportWriter struct {
 	row    exportRow
 	buf    []byte
 	began  time.Time
+	check  time.Time // when the key was looked at last
 	sent   int
 	zip    *gzip.Writer // nil: it is sent as it is
 }
 
 // begin sends the header fields, which name the state, and the head of a CSV.
 func (w *exportWriter) begin(st leaderboard.State) error {
-	w.began = time.Now()
+	w.began, w.check = time.Now(), time.Now()
 	h := w.call.w.Header()
 	h.Set("Content-Type", exportType(w.format))
 	h.Set("Content-Disposition", `attachment; filename="`+exportName(w.ref)+"."+w.format+`"`)
@@ -151,6 +152,12 @@ func (w *exportWriter) begin(st leaderboard.State) error {
 func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 	if late := time.Since(w.began) - w.stall; late > time.Duration(w.sent)*time.Second/minExportRate {
 		return fmt.Errorf("%w: %d entries in %s", errClientGone, w.sent, late+w.stall)
+	}
+	if now := time.Now(); now.Sub(w.check) >= streamCheck {
+		if err := w.call.authenticate(now); err != nil && isGone(err) {
+			return err // the key was revoked meanwhile
+		}
+		w.check = now
 	}
 	w.sent += len(entries)
 	b := w.buf[:0]

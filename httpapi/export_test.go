@@ -293,7 +293,7 @@ func TestExportsAreQuick(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const stall = 30 * time.Second
 				w := exportWriter{
-					call: &call{shared: &shared{}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
+					call: &call{shared: &shared{}, route: &route{access: accessAnyone}, w: httptest.NewRecorder(), r: httptest.NewRequest(http.MethodGet, "/", nil)}, ref: &leaderboard.PeriodRef{},
 					format: formatCSV, stall: stall, row: exportRow{tiebreak: &leaderboard.Tiebreak{}},
 				}
 				start, err := time.Now(), w.begin(leaderboard.State{})

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
@@ -40,9 +41,9 @@ func (k *feedKey) interval() time.Duration {
 
 // event is what a feed says at one time. Nobody writes to it once others have it, but for next.
 type event struct {
-	text []byte // as it is sent; nil before the first
-	err  error  // why there was none yet, or why there are no more
-	last bool
+	text []byte // as it is sent; nil before the first, and with an error
+	err  error  // why there is none
+	last bool   // there will be none either
 
 	tag      string // of the answer
 	stale    bool
@@ -51,6 +52,9 @@ type event struct {
 
 	next chan struct{} // closed when there is another
 }
+
+// said is false for what a feed begins with.
+func (e *event) said() bool { return e.text != nil || e.err != nil }
 
 // feed is shared by the clients that ask for the same.
 type feed struct {
@@ -140,11 +144,19 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 	for least := int64(0); ctx.Err() == nil; {
 		known := f.latest()
 		e, err := s.next(ctx, f.key, known, least)
+		if ctx.Err() != nil {
+			return // nobody listens, or the server ends, which says so itself
+		}
 		switch {
 		case err == nil && e != nil:
 			f.publish(e)
 			known = e
-		case err != nil && (known.text == nil || isGone(err)):
+		case errors.Is(err, leaderboard.ErrNotRanked) && known.said():
+			if known.err == nil { // who joins now is told, who is there already waits
+				known = &event{err: err, period: known.period, revision: known.revision}
+				f.publish(known)
+			}
+		case err != nil && (!known.said() || isGone(err)):
 			s.mu.Lock()
 			s.forget(f)
 			s.mu.Unlock()
@@ -157,7 +169,9 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 		}
 		least = 0
 		idle, cancel := context.WithTimeout(ctx, feedIdle)
-		if s.changed(idle, known.period, known.revision) == nil {
+		if known.period == 0 { // nobody has played in it yet
+			<-idle.Done()
+		} else if s.changed(idle, known.period, known.revision) == nil {
 			least = known.revision.Seq + 1
 		}
 		cancel()
@@ -170,14 +184,14 @@ func (s *feeds) next(ctx context.Context, key feedKey, known *event, least int64
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
 	e, err := s.ask(ctx, key, known, least)
-	if least > 0 && errors.Is(err, leaderboard.ErrSeqAhead) {
-		return s.ask(ctx, key, known, 0) // another period has begun
+	if least > 0 && err != nil {
+		return s.ask(ctx, key, known, 0) // another period has begun, or there are only stale answers
 	}
 	return e, err
 }
 
-// isGone says whether an error ends a stream: there is nothing to show any more, for whoever asks.
+// isGone says whether an error ends a stream: the board is not there any more, or not for who asks.
 func isGone(err error) bool {
 	k, _, _ := classify(err)
-	return k.status >= 400 && k.status < 500
+	return k.status == http.StatusUnauthorized || k.status == http.StatusForbidden || k.status == http.StatusNotFound
 }

@@ -57,6 +57,9 @@ func (h *pastReader) send(c *call, on *target, of list, member string, before le
 			st.Source = f.Source
 		}
 		etag = etag.int(refs[i].ID).int(f.History).int(f.Seq).int(int64(f.AsOf))
+		if refs[i].Closed { // which the state does not tell: the last season closes without another that begins
+			etag = etag.text("closed")
+		}
 	}
 	marked := on.marked(&st)
 	return c.respond(on, marked, etag, func(b []byte) []byte {

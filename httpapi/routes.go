@@ -43,7 +43,7 @@ func newHandlers(cfg *Config) *handlers {
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
-	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, int64(cfg.MaxStreams), cfg.Changed
+	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, cfg.MaxStreams, cfg.Changed
 	return h
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -32,13 +31,16 @@ const (
 type streamHandlers struct {
 	reader *reader
 	feeds  feeds
-	most   int64
-	open   atomic.Int64
+	most   int
 	ended  chan struct{} // closed when no stream may go on
 	end    func()        // closes it; may be called again
 	shared *shared       // of the API; for answers to nobody's request
 	top    *route        // whose answers are sent
 	around *route
+
+	mu   sync.Mutex
+	open int
+	of   map[string]int // by caller
 }
 
 // serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change.
@@ -47,21 +49,23 @@ func (h *streamHandlers) serve(c *call) error {
 	if err != nil {
 		return err
 	}
-	if h.open.Add(1) > h.most {
-		h.open.Add(-1)
-		return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many streams are open as may be at once"}
+	caller := streamCaller(c)
+	if !h.enter(caller) {
+		return &leaderboard.OverloadError{Wait: time.Second, Detail: "as many streams are open as may be at once, of all or of one caller"}
 	}
-	defer h.open.Add(-1)
+	defer h.leave(caller)
 	f, leave := h.feeds.join(key)
 	if f == nil {
 		return leaderboard.ErrUnavailable // the server is about to end
 	}
 	defer leave()
 	e := f.latest()
-	for e.text == nil && e.err == nil {
+	for !e.said() {
 		select {
 		case <-e.next:
 			e = f.latest()
+		case <-h.ended:
+			return leaderboard.ErrUnavailable
 		case <-c.ctx.Done():
 			return c.ctx.Err()
 		}
@@ -72,6 +76,50 @@ func (h *streamHandlers) serve(c *call) error {
 	c.ctx = c.r.Context() // for as long as the client stays
 	h.send(c, f, e)
 	return nil
+}
+
+// callerShare of the streams that may be open at once is for one caller: one in so many.
+const callerShare = 8
+
+// streamCaller returns whom a stream counts for: the key, or the address of who has none; "" when callers cannot be told
+// apart, because they may all be behind one proxy.
+func streamCaller(c *call) string {
+	if c.key != nil {
+		return "key " + c.key.ID
+	}
+	if from := c.shared.gate.client(c.r); len(c.shared.gate.proxies) > 0 && from.IsValid() {
+		return from.String()
+	}
+	return ""
+}
+
+// enter counts a stream, unless there are too many.
+func (h *streamHandlers) enter(caller string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open >= h.most || caller != "" && h.of[caller] >= max(1, h.most/callerShare) {
+		return false
+	}
+	h.open++
+	if caller != "" {
+		if h.of == nil {
+			h.of = map[string]int{}
+		}
+		h.of[caller]++
+	}
+	return true
+}
+
+func (h *streamHandlers) leave(caller string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open--
+	if caller == "" {
+		return
+	}
+	if h.of[caller]--; h.of[caller] == 0 {
+		delete(h.of, caller)
+	}
 }
 
 // key reads what a stream is asked for.
@@ -107,29 +155,37 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 	}
 	check := time.NewTicker(streamCheck)
 	defer check.Stop()
+	checked := time.Now()
 	for ok := out.write(e.text); ok; {
+		next := false
 		select {
 		case <-e.next:
-			e = f.latest()
-			if e.err != nil {
-				out.gone(e.err)
-				return
-			}
-			ok = out.write(e.text)
+			next = true
 		case <-check.C:
-			if err := h.mayStay(c, &f.key); err != nil {
-				out.gone(err)
-				return
-			}
-			if time.Since(out.last) >= streamSilence {
-				ok = out.write([]byte(":\n\n"))
-			}
 		case <-h.ended:
 			retry := leastRetry + rand.N(mostRetry-leastRetry)
 			out.write([]byte("retry: " + strconv.FormatInt(retry.Milliseconds(), 10) + "\n\n"))
 			return
 		case <-c.ctx.Done():
 			return
+		}
+		if time.Since(checked) >= streamCheck { // also for who took long to take the last page
+			if err := h.mayStay(c, &f.key); err != nil {
+				out.gone(err)
+				return
+			}
+			checked = time.Now()
+		}
+		switch {
+		case next:
+			e = f.latest()
+			if e.last {
+				out.gone(e.err)
+				return
+			}
+			ok = e.err != nil || out.write(e.text) // a member who is not ranked now may be again
+		case time.Since(out.last) >= streamSilence:
+			ok = out.write([]byte(":\n\n"))
 		}
 	}
 }

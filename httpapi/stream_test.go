@@ -269,7 +269,7 @@ func TestStreamEndsWithAccess(t *testing.T) {
 	page(t, holder, 2)
 }
 
-// TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere.
+// TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere; the stream goes on when it is restored.
 func TestStreamOfAHiddenMember(t *testing.T) {
 	t.Parallel()
 	e := newStreamEnv(t)
@@ -277,8 +277,18 @@ func TestStreamOfAHiddenMember(t *testing.T) {
 	next := e.open(noKey, "/v1/boards/b/stream?member=m1")
 	page(t, next, 1)
 	e.put(adminKey, "/v1/boards/b/members/m1/hidden", `{"reason":"aimbot"}`).want(200)
-	if s, ok := next(); !ok || s.event != "gone" || !strings.Contains(s.data, "not-ranked") || strings.Contains(s.data, "aimbot") {
-		t.Errorf("got %+v, %t", s, ok)
+	e.show()
+	absent := e.get(noKey, "/v1/boards/b/stream?member=m1")
+	for end := time.Now().Add(10 * time.Second); absent.status == 200 && time.Now().Before(end); { // the feed asks once a second
+		absent = e.get(noKey, "/v1/boards/b/stream?member=m1")
+	}
+	if absent.wantProblem(404, "not-ranked"); strings.Contains(string(absent.body), "aimbot") {
+		t.Errorf("got %s", absent.body)
+	}
+	e.delete(adminKey, "/v1/boards/b/members/m1/hidden?reason=sorry").want(204)
+	e.submit("b", "m1", 7)
+	if s := page(t, next, 1); strings.Contains(s.data, "aimbot") {
+		t.Errorf("got %+v", s)
 	}
 }
 
@@ -296,4 +306,35 @@ func TestSlowStream(t *testing.T) {
 		page(t, fast, i)
 	}
 	page(t, slow, changes)
+}
+
+// TestStreamsOfOneCaller: one caller cannot take all streams, unless there is no telling callers apart.
+func TestStreamsOfOneCaller(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t, func(c *Config) { c.MaxStreams = 16 })
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	for range 2 {
+		page(t, e.open(readKey, "/v1/boards/b/stream"), 1)
+	}
+	e.get(readKey, "/v1/boards/b/stream").wantProblem(503, codeOverloaded)
+	for range 3 {
+		page(t, e.open(noKey, "/v1/boards/b/stream"), 1)
+	}
+	page(t, e.open(writeKey, "/v1/boards/b/stream"), 1)
+}
+
+// TestStreamOfAMemberGoesOn: a member who is not ranked for a while, as at the beginning of a period, does not end the stream.
+func TestStreamOfAMemberGoesOn(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next := e.open(noKey, "/v1/boards/b/stream?member=m1")
+	page(t, next, 1)
+	if _, err := e.fake.Remove(t.Context(), "b", 0, "m1"); err != nil {
+		t.Fatal(err)
+	}
+	e.show()
+	e.submit("b", "m2", 2)
+	e.submit("b", "m1", 3)
+	page(t, next, 2)
 }

@@ -128,9 +128,9 @@ func (s *Store) erase(ctx context.Context, e *erasure, slice sweep.Slice) (done 
 // old one, and how many rows they change. What people have written about the member goes.
 func renames() []string {
 	return []string{
-		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, '$.reason'), after_json = JSON_REMOVE(after_json, '$.reason')" +
+		"UPDATE audit FORCE INDEX (audit_member) SET member = ?, before_json = JSON_REMOVE(before_json, '$.reason'), after_json = JSON_REMOVE(after_json, '$.reason'), request_id = ''" +
 			" WHERE member = ? LIMIT ?",
-		"UPDATE submissions FORCE INDEX (submissions_member) SET member = ? WHERE member = ? LIMIT ?",
+		"UPDATE submissions FORCE INDEX (submissions_member) SET member = ?, request_id = '' WHERE member = ? LIMIT ?",
 	}
 }
 

@@ -229,8 +229,13 @@ func (m *metrics) request(route, method string, status int, took time.Duration) 
 		m.seen.CompareAndSwap(seen, &more) // or the next one like it does
 	}
 	s.requests.Inc()
-	s.latency.Observe(took.Seconds())
+	if route != streamRoute {
+		s.latency.Observe(took.Seconds())
+	}
 }
+
+// streamRoute is of answers that last for as long as the client likes.
+const streamRoute = "/v1/boards/{board}/stream"
 
 // batch counts one transaction of the writer.
 func (m *metrics) batch(requests, rows int, took time.Duration, err error) {

@@ -31,12 +31,14 @@ func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err 
 		var rules leaderboard.Rules
 		if len(text) > 0 {
 			if err := json.Unmarshal(text, &rules); err != nil {
+				s.recordsUpTo = board // it keeps nobody else's
 				return false, err
 			}
 		}
 		const remove = "DELETE FROM submissions WHERE board_id = ? AND recorded_at < ? ORDER BY recorded_at, id LIMIT ?"
 		n, err := s.Delete(ctx, remove, board, s.before(rules.RecordFor()), Rows)
 		if err != nil {
+			s.recordsUpTo = board
 			return false, err
 		}
 		if n < Rows {
