@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,19 +67,9 @@ func (h *auditHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Entries []auditJSON `json:"entries"`
-		Next    string      `json:"next_cursor,omitempty"`
-	}{Entries: []auditJSON{}}
-	for i := range found {
-		if i == limit {
-			last := &found[i-1]
-			out.Next = of.cursor(strconv.FormatInt(int64(last.Time), 10) + " " + strconv.FormatInt(last.ID, 10))
-			break
-		}
-		out.Entries = append(out.Entries, showAudit(&found[i]))
-	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "entries", found, limit, showAudit, func(last *leaderboard.AuditEntry) string {
+		return of.cursor(strconv.FormatInt(int64(last.Time), 10) + " " + strconv.FormatInt(last.ID, 10))
+	})
 }
 
 // auditQuery returns what the parameters select. A board need not exist any more.

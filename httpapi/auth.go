@@ -28,6 +28,8 @@ type Keyring interface {
 	// away keys that are known go on for a while. Nobody writes to the key. Errors: ErrKeyNotFound (also for another
 	// secret), ErrKeyRevoked, ErrKeyExpired, ErrUnavailable, ErrOverloaded.
 	Find(ctx context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error)
+	// Knows says whether Find needs nobody for a key with an id.
+	Knows(id string) bool
 }
 
 // access is who may use a route. A route has to say it: New panics for the zero value, which is the strictest besides.
@@ -90,7 +92,8 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 
 // find returns the request's key, nil without one. An unknown key is rejected everywhere, so that a mistyped one does
 // not go unnoticed until the first private board.
-func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, error) {
+// mayLookUp is asked before anybody else is asked for one that is not known here.
+func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func(*http.Request) error) (*leaderboard.Key, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
 		return nil, nil // no key is an answer
@@ -107,6 +110,11 @@ func (ring *keyring) find(r *http.Request, now time.Time) (*leaderboard.Key, err
 	id, ok := leaderboard.KeyIDIn(secret)
 	if !ok || ring.others == nil {
 		return nil, errUnknownKey()
+	}
+	if !ring.others.Knows(id) {
+		if err := mayLookUp(r); err != nil {
+			return nil, err
+		}
 	}
 	key, err := ring.others.Find(r.Context(), id, hash, now)
 	switch {

@@ -241,16 +241,5 @@ func (h *boardHandlers) listPeriods(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Periods []periodJSON `json:"periods"`
-		Next    string       `json:"next_cursor,omitempty"`
-	}{Periods: []periodJSON{}}
-	for i := range periods {
-		if i == limit {
-			out.Next = of.cursorID(periods[i-1].ID)
-			break
-		}
-		out.Periods = append(out.Periods, showPeriod(&periods[i]))
-	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "periods", periods, limit, showPeriod, func(last *leaderboard.Period) string { return of.cursorID(last.ID) })
 }

@@ -210,7 +210,7 @@ func (c *call) authenticate(now time.Time) error {
 	if c.route.access == accessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, now)
+	key, err := c.shared.keys.find(c.r, now, c.shared.gate.lookUp)
 	if err != nil {
 		return c.shared.gate.attempt(c.r, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,22 @@ const (
 	defaultList = 100
 	maxList     = 1000
 )
+
+// sendList answers with a page of a list, the member name: as show has them, up to limit of the items that were found, and when
+// there are more the cursor behind the last of the page.
+func sendList[T, J any](c *call, name string, found []T, limit int, show func(*T) J, cursor func(last *T) string) error {
+	out := map[string]any{}
+	if len(found) > limit {
+		found = found[:limit]
+		out["next_cursor"] = cursor(&found[limit-1])
+	}
+	items := make([]J, len(found))
+	for i := range found {
+		items[i] = show(&found[i])
+	}
+	out[name] = items
+	return c.sendJSON(http.StatusOK, out)
+}
 
 // list is the list that a cursor belongs to.
 type list struct {

@@ -153,7 +153,7 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 	if late := time.Since(w.began) - w.stall; late > time.Duration(w.sent)*time.Second/minExportRate {
 		return fmt.Errorf("%w: %d entries in %s", errClientGone, w.sent, late+w.stall)
 	}
-	if now := time.Now(); now.Sub(w.check) >= streamCheck {
+	if now := time.Now(); now.Sub(w.check) >= accessCheck {
 		if err := w.call.authenticate(now); err != nil && isGone(err) {
 			return err // the key was revoked meanwhile
 		}

@@ -15,12 +15,23 @@ type fakeKeys struct {
 	mu    sync.Mutex
 	keys  map[string]leaderboard.HashedKey
 	fails error // of Find
+	asked int   // how often Find was, for keys that are not there
+}
+
+func (f *fakeKeys) Knows(id string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, ok := f.keys[id]
+	return ok
 }
 
 func (f *fakeKeys) Find(_ context.Context, id string, hash leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k, ok := f.keys[id]
+	if !ok {
+		f.asked++
+	}
 	switch {
 	case f.fails != nil:
 		return nil, f.fails

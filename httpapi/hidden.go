@@ -128,25 +128,36 @@ func (h *hiddenHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Hidden []hiddenJSON `json:"hidden"`
-		Next   string       `json:"next_cursor,omitempty"`
-	}{Hidden: []hiddenJSON{}}
-	for i := range hidden {
-		if i == limit {
-			last := &hidden[i-1]
-			out.Next = of.cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
-			break
+	if c.key.Limited() {
+		for i := range hidden {
+			if hidden[i].Board == "" { // why a member is hidden everywhere is for keys for all boards
+				hidden[i].Reason, hidden[i].Actor = "", ""
+			}
 		}
-		out.Hidden = append(out.Hidden, showHidden(&hidden[i]))
 	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "hidden", hidden, limit, showHidden, func(last *leaderboard.HiddenMember) string {
+		return of.cursor(strconv.FormatInt(last.BoardID, 10) + " " + last.Member)
+	})
 }
 
 // positive reads a number that is not negative, unless something was wrong before.
 func positive(s string, ok bool) (int64, bool) {
 	n, isNumber := parseInteger(s)
 	return n, ok && isNumber && n >= 0
+}
+
+// hideRecordJSON is a line of the log of hidden members.
+type hideRecordJSON struct {
+	Member string                 `json:"member"`
+	Board  string                 `json:"board,omitempty"`
+	Action leaderboard.HideAction `json:"action"`
+	Reason string                 `json:"reason"`
+	Actor  string                 `json:"actor"`
+	At     leaderboard.Micros     `json:"at"`
+}
+
+func showHideRecord(r *leaderboard.HideRecord) hideRecordJSON {
+	return hideRecordJSON{r.Member, r.Board, r.Action, r.Reason, r.Actor, r.At}
 }
 
 // listLog answers GET /v1/hidden/log: newest first.
@@ -168,26 +179,7 @@ func (h *hiddenHandlers) listLog(c *call) error {
 	if err != nil {
 		return err
 	}
-	type recordJSON struct {
-		Member string                 `json:"member"`
-		Board  string                 `json:"board,omitempty"`
-		Action leaderboard.HideAction `json:"action"`
-		Reason string                 `json:"reason"`
-		Actor  string                 `json:"actor"`
-		At     leaderboard.Micros     `json:"at"`
-	}
-	out := struct {
-		Records []recordJSON `json:"records"`
-		Next    string       `json:"next_cursor,omitempty"`
-	}{Records: []recordJSON{}}
-	for i, r := range records {
-		if i == limit {
-			out.Next = of.cursorID(records[i-1].ID)
-			break
-		}
-		out.Records = append(out.Records, recordJSON{r.Member, r.Board, r.Action, r.Reason, r.Actor, r.At})
-	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "records", records, limit, showHideRecord, func(last *leaderboard.HideRecord) string { return of.cursorID(last.ID) })
 }
 
 // maxToldHides bounds the hides of one member that are looked through for those of some boards.

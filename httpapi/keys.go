@@ -293,16 +293,5 @@ func (h *keyHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Keys []keyJSON `json:"keys"`
-		Next string    `json:"next_cursor,omitempty"`
-	}{Keys: []keyJSON{}}
-	for i := range keys {
-		if i == limit {
-			out.Next = of.cursor(keys[i-1].ID)
-			break
-		}
-		out.Keys = append(out.Keys, showKey(&keys[i]))
-	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "keys", keys, limit, showKey, func(last *leaderboard.Key) string { return of.cursor(last.ID) })
 }

@@ -16,6 +16,8 @@ type Quotas interface {
 	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
 	// Attempt charges an address for a request with a key that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
+	// Spent says whether the next Attempt of an address would be refused.
+	Spent(from netip.Addr) bool
 }
 
 // heavyMembers is how many members of one question are a unit of heavy work.
@@ -75,6 +77,17 @@ func (g *quotaGate) attempt(r *http.Request, err error) error {
 		return &rejection{code: codeAttempts, wait: a.Wait}
 	}
 	return err
+}
+
+// lookUp is nil when a key that is not known here may be looked up: for who has sent too many that were not good it is not.
+func (g *quotaGate) lookUp(r *http.Request) error {
+	if g.quotas == nil {
+		return nil
+	}
+	if from := g.client(r); from.IsValid() && g.quotas.Spent(from) {
+		return reject(codeAttempts, "")
+	}
+	return nil
 }
 
 // client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of

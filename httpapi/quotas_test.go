@@ -54,6 +54,9 @@ func (q *charges) Attempt(netip.Addr) leaderboard.Allowance {
 	return leaderboard.Allowance{Refused: q.attempts > 3, Wait: 20 * time.Second}
 }
 
+// Spent implements Quotas.
+func (q *charges) Spent(netip.Addr) bool { return q.attempts >= 3 }
+
 func withCharges(q *charges, proxies ...string) func(*Config) {
 	return func(cfg *Config) {
 		cfg.Quotas = q
@@ -203,6 +206,24 @@ func TestFailedAttempts(t *testing.T) {
 	got.wantProblem(http.StatusTooManyRequests, codeAttempts)
 	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 20 {
 		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
+	}
+	e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
+}
+
+// TestFailedAttemptsAskNobody: for an address that has sent too many keys that are not good nothing is looked up, whatever
+// it makes up; keys that are known are served.
+func TestFailedAttemptsAskNobody(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, withCharges(&charges{}))
+	e.board("b", leaderboard.Rules{})
+	for range 20 {
+		made, _ := leaderboard.NewKeySecret(leaderboard.NewKeyID())
+		if r := e.get(made, "/v1/boards/b/top"); r.status != http.StatusUnauthorized && r.status != http.StatusTooManyRequests {
+			t.Errorf("%d", r.status)
+		}
+	}
+	if e.fake.keys.asked != 3 {
+		t.Errorf("%d made up keys were looked up, want 3", e.fake.keys.asked)
 	}
 	e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
 }

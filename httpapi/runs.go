@@ -194,18 +194,7 @@ func (h *runHandlers) list(c *call) error {
 	if err != nil {
 		return err
 	}
-	out := struct {
-		Runs []runJSON `json:"runs"`
-		Next string    `json:"next_cursor,omitempty"`
-	}{Runs: []runJSON{}}
-	for i := range runs {
-		if i == limit {
-			out.Next = of.cursorID(runs[i-1].ID)
-			break
-		}
-		out.Runs = append(out.Runs, showRun(&runs[i]))
-	}
-	return c.sendJSON(http.StatusOK, out)
+	return sendList(c, "runs", runs, limit, showRun, func(last *leaderboard.Run) string { return of.cursorID(last.ID) })
 }
 
 // entryJSON is an entry outside of the answers that are encoded by hand.

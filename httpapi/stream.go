@@ -21,8 +21,8 @@ const (
 	streamStall = 10 * time.Second
 	// streamSilence is after how long without an event a comment is sent, so that proxies keep the connection.
 	streamSilence = 15 * time.Second
-	// streamCheck is how often it is looked whether the client may still read the board.
-	streamCheck = time.Second / 2
+	// accessCheck is how often it is looked whether the client of an answer that goes on may still have it.
+	accessCheck = time.Second / 2
 	// mostRetry bounds how long the clients of a server that ends are told to stay away: each another time.
 	leastRetry, mostRetry = time.Second, 5 * time.Second
 )
@@ -153,7 +153,7 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 	if !out.begin() {
 		return
 	}
-	check := time.NewTicker(streamCheck)
+	check := time.NewTicker(accessCheck)
 	defer check.Stop()
 	checked := time.Now()
 	for ok := out.write(e.text); ok; {
@@ -169,7 +169,7 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 		case <-c.ctx.Done():
 			return
 		}
-		if time.Since(checked) >= streamCheck { // also for who took long to take the last page
+		if time.Since(checked) >= accessCheck { // also for who took long to take the last page
 			if err := h.mayStay(c, &f.key); err != nil {
 				out.gone(err)
 				return

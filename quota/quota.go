@@ -86,6 +86,12 @@ func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
 	return q.charge(q.attempts.get(from, attemptsAccount), rates, attemptBurst/attemptRate, &leaderboard.Charge{leaderboard.QuotaKindRequests: 1})
 }
 
+// Spent says whether the next Attempt of an address would be refused.
+func (q *Quotas) Spent(from netip.Addr) bool {
+	a := q.charge(q.attempts.get(from, attemptsAccount), leaderboard.Rates{Requests: attemptRate}, attemptBurst/attemptRate, &leaderboard.Charge{})
+	return a.Limits[leaderboard.QuotaKindRequests].Left < 1
+}
+
 func keyAccount(id string) *account         { return &account{name: "key:" + id} }
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }

@@ -165,10 +165,19 @@ func TestAttempts(t *testing.T) {
 	c := newClock()
 	q, from := New(Options{Now: c.now}), netip.MustParseAddr("192.0.2.1")
 	ask := func() leaderboard.Allowance { return q.Attempt(from) }
+	if q.Spent(from) {
+		t.Error("spent before any")
+	}
 	if n := admitted(ask); n != attemptBurst {
 		t.Errorf("%d", n)
 	}
+	if !q.Spent(from) {
+		t.Error("not spent after all")
+	}
 	c.pass(3 * time.Second)
+	if q.Spent(from) {
+		t.Error("spent, though some came back")
+	}
 	if n := admitted(ask); n != 3*attemptRate {
 		t.Errorf("%d", n)
 	}

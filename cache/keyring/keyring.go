@@ -176,6 +176,9 @@ func (r *Ring) Find(ctx context.Context, id string, hash leaderboard.KeyHash, no
 	return e.check(&hash, now)
 }
 
+// Knows says whether Find needs nobody for a key with an id.
+func (r *Ring) Knows(id string) bool { return r.known.Load().keys[id] != nil }
+
 // age returns how long ago the database was last asked whether what is known still holds.
 func (r *Ring) age(now time.Time) time.Duration {
 	return time.Duration(r.since(now) - r.confirmed.Load())
