@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi bench build image fmt rename cc
+.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi web bench build image fmt rename cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every mo
 docs: ## what the server shows of httpapi/openapi.yaml, after a change of that or of the table of problems
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
 	$(GO) test -run TestDocs ./httpapi
+
+web: ## builds the pages of web/ into pages/built, which is committed; needs Node.js
+	cd web && npm ci --loglevel=error && npm run check && npm run build
 
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh

@@ -2,6 +2,12 @@ module leaderboard
 
 go 1.26.0
 
+ignore (
+	./clients/typescript
+	./tools/openapi/node_modules
+	./web
+)
+
 require (
 	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/Shopify/toxiproxy/v2 v2.5.0

@@ -92,6 +92,7 @@ func importRules() []importRule {
 			dir: "httpapi", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
 		},
+		{dir: "pages"},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}},
 		{dir: "internal/app", any: true},

@@ -56,8 +56,8 @@ func TestEveryRouteDenies(t *testing.T) {
 	if e.fake.writes != writes {
 		t.Error("a request without rights changed something")
 	}
-	if open != 7 {
-		t.Errorf("%d routes look at no key, want 7: health, metrics and documents", open)
+	if open != 10 {
+		t.Errorf("%d routes look at no key, want 10: health, metrics, documents and pages", open)
 	}
 }
 

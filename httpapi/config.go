@@ -61,6 +61,8 @@ type Config struct {
 	APIKeys APIKeys
 	// CheckRules finds what Rules.Check leaves to others: the cron expression. May be nil.
 	CheckRules func(leaderboard.Rules) []leaderboard.FieldError
+	// Pages makes what serves the pages for people, which ask api for what they show; nil: there are none.
+	Pages func(api http.Handler) http.Handler
 	// Metrics serves /metrics; nil: it is not here.
 	Metrics http.Handler
 	// OnRequest hears of every answered request.

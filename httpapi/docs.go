@@ -31,12 +31,27 @@ func docs(c *call) error {
 	return nil
 }
 
-// home answers GET /: it sends a browser to the documentation.
-func home(c *call) error {
-	c.w.Header().Set("Location", "/docs")
-	c.status = http.StatusFound
-	c.w.WriteHeader(http.StatusFound)
+// pageHandler lets Config.Pages answer.
+type pageHandler struct{ handler http.Handler } // nil: there are none
+
+func (h *pageHandler) serve(c *call) error {
+	if h.handler == nil {
+		return reject(codeNotFound, "")
+	}
+	c.status = http.StatusOK
+	h.handler.ServeHTTP(&pageWriter{c.w, c}, c.r)
 	return nil
+}
+
+// pageWriter sees the status of an answer.
+type pageWriter struct {
+	http.ResponseWriter
+	call *call
+}
+
+func (w *pageWriter) WriteHeader(status int) {
+	w.call.status = status
+	w.ResponseWriter.WriteHeader(status)
 }
 
 // problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.

@@ -38,6 +38,7 @@ type env struct {
 func newEnv(t testing.TB, change ...func(*Config)) *env {
 	f := newFake()
 	cfg := Config{
+		Pages:  fakePages,
 		Boards: f, Catalog: f, Rankings: f, Combined: f, Pasts: f, Records: f, Writer: f, Periods: f, Profiles: f, Friends: friendsOf{f.Model, f}, Eraser: f, Rebuilds: f, Verify: f.verify, Export: f.export,
 		Keyring: f.keys, APIKeys: f.keys,
 		HiddenMembers: f, Audit: &auditLog{}, Derived: f,

@@ -3,8 +3,13 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"leaderboard"
 )
 
 func TestReadyz(t *testing.T) {
@@ -44,8 +49,29 @@ func TestMetricsElsewhere(t *testing.T) {
 	}
 }
 
-func TestHome(t *testing.T) {
-	if got := newEnv(t).get(noKey, "/").want(302).header.Get("Location"); got != "/docs" {
-		t.Errorf("leads to %s", got)
+// fakePages answers with the first part of the path, below /boards with the status that the API has for the board.
+func fakePages(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if strings.HasPrefix(r.URL.Path, "/boards/") {
+			answer := httptest.NewRecorder()
+			api.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/v1"+r.URL.Path+"/top", http.NoBody))
+			w.WriteHeader(answer.Code)
+		}
+		_, _ = io.WriteString(w, strings.Split(r.URL.Path, "/")[1])
+	})
+}
+
+// TestPages asks for each page: it is Config.Pages that answers, and it may ask the API.
+func TestPages(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	for path, want := range map[string]string{
+		"/": "200 ", "/boards/b": "200 boards", "/boards/none": "404 boards", "/console": "200 console", "/assets/f.js": "200 assets",
+	} {
+		r := e.do(ask{method: http.MethodGet, path: path, undocumented: true})
+		if got := fmt.Sprintf("%d %s", r.status, r.body); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type handlers struct {
 	streams  streamHandlers
 	keys     keyHandlers
 	health   healthHandlers
+	pages    pageHandler
 }
 
 func newHandlers(cfg *Config) *handlers {
@@ -131,7 +132,11 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/openapi.json"), access: accessAnyone, ops: true, anyQuery: true, handle: openAPI},
 		{pattern: get("/docs"), access: accessAnyone, ops: true, anyQuery: true, handle: docs},
 		{pattern: get("/problems/{code}"), access: accessAnyone, ops: true, anyQuery: true, handle: problemPage},
-		{pattern: get("/"), access: accessAnyone, ops: true, anyQuery: true, handle: home},
+
+		{pattern: get("/"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/boards/{board}"), access: accessAnyone, params: []string{"embed"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/console"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/assets/{file}"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
 	if metrics {
 		table = append(table, route{pattern: get("/metrics"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})

@@ -253,9 +253,13 @@ func New(cfg Config) *API {
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues("Accept-Encoding"),
 		},
-		handlers: h, routes: h.routes(cfg.Metrics != nil), unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
+		handlers: h, unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
 		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
 	}
+	if cfg.Pages != nil {
+		h.pages.handler = cfg.Pages(a)
+	}
+	a.routes = h.routes(cfg.Metrics != nil)
 	if a.shared.cors = crossOrigin(cfg.CORSOrigins, a.routes); a.shared.cors != nil {
 		a.shared.values = newHeaderValues("Accept-Encoding, Origin")
 	}

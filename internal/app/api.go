@@ -15,6 +15,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
+	"leaderboard/pages"
 	"leaderboard/quota"
 	"leaderboard/rank"
 	"leaderboard/store"
@@ -79,7 +80,11 @@ func (a *App) wireQuotas() {
 }
 
 // wireAPI gives the HTTP API what it asks for.
-func (a *App) wireAPI() {
+func (a *App) wireAPI() error {
+	site, err := pages.Load()
+	if err != nil {
+		return fmt.Errorf("load the pages: %w", err)
+	}
 	cfg := httpapi.Config{
 		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: writer{a.store}, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
@@ -93,10 +98,12 @@ func (a *App) wireAPI() {
 	cfg.Keys, cfg.Keyring, cfg.APIKeys = a.cfg.Keys, a.keys, apiKeys{a.store, a.keys}
 	cfg.Quotas, cfg.Proxies = a.quotas, a.cfg.TrustedProxies.Networks
 	cfg.CORSOrigins = a.cfg.CORSOrigins
+	cfg.Pages = site.Handler
 	if a.cfg.PublicMetrics {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)
+	return nil
 }
 
 func (a *App) fresh(period int64, r leaderboard.Revision) bool {

@@ -95,7 +95,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.pasts = cache.NewPasts(a.reader, a.store)
 	a.wireHealth()
 	a.wireQuotas()
-	a.wireAPI()
+	if err := a.wireAPI(); err != nil {
+		return nil, errors.Join(err, a.store.Close())
+	}
 	return a, nil
 }
 

@@ -1,0 +1,153 @@
+package pages
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed all:built
+var built embed.FS
+
+// asset is a file of built, ready to be sent.
+type asset struct {
+	kind    string // media type
+	etag    string
+	plain   []byte
+	gzipped []byte // nil when that is no shorter
+}
+
+// entry is what a page loads.
+type entry struct {
+	Script  string
+	Styles  []string
+	Preload []string // modules that the script imports
+}
+
+// assets are all files of built by name, and the entries of pages by name.
+type assets struct {
+	files   map[string]*asset
+	entries map[string]entry
+}
+
+// chunk is a row of the manifest that vite writes.
+type chunk struct {
+	File    string   `json:"file"`
+	CSS     []string `json:"css"`
+	Imports []string `json:"imports"`
+	IsEntry bool     `json:"isEntry"`
+	Name    string   `json:"name"`
+}
+
+// loadAssets reads and compresses what is built.
+func loadAssets(from fs.FS) (*assets, error) {
+	out := &assets{files: map[string]*asset{}, entries: map[string]entry{}}
+	files, err := fs.ReadDir(from, ".")
+	if err != nil {
+		return nil, fmt.Errorf("list what is built: %w", err)
+	}
+	for _, f := range files {
+		body, err := fs.ReadFile(from, f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+		if f.Name() == "manifest.json" {
+			err = out.readManifest(body)
+		} else {
+			out.files[f.Name()], err = newAsset(f.Name(), body)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *assets) readManifest(body []byte) error {
+	var manifest map[string]chunk
+	if err := json.Unmarshal(body, &manifest); err != nil {
+		return fmt.Errorf("read the manifest: %w", err)
+	}
+	for _, c := range manifest {
+		if !c.IsEntry {
+			continue
+		}
+		e := entry{Script: "/assets/" + c.File}
+		e.add(manifest, &c, map[string]bool{})
+		a.entries[c.Name] = e
+	}
+	return nil
+}
+
+// add adds what a chunk needs: its styles after those of what it imports.
+func (e *entry) add(manifest map[string]chunk, c *chunk, seen map[string]bool) {
+	for _, name := range c.Imports {
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		next := manifest[name]
+		e.Preload = append(e.Preload, "/assets/"+next.File)
+		e.add(manifest, &next, seen)
+	}
+	for _, css := range c.CSS {
+		e.Styles = append(e.Styles, "/assets/"+css)
+	}
+}
+
+func newAsset(name string, body []byte) (*asset, error) {
+	sum := sha256.Sum256(body)
+	a := &asset{kind: mediaType(name), etag: `"` + hex.EncodeToString(sum[:8]) + `"`, plain: body}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compress %s: %w", name, err)
+	}
+	if out.Len() < len(body) {
+		a.gzipped = out.Bytes()
+	}
+	return a, nil
+}
+
+// mediaType does not ask the machine, which may say of a script that it is text/plain.
+func mediaType(name string) string {
+	switch path.Ext(name) {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	default:
+		return mime.TypeByExtension(path.Ext(name))
+	}
+}
+
+// serve sends a file. Its name changes with its content, so it may be kept for good.
+func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	body, etag := a.plain, a.etag
+	if a.gzipped != nil && acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		body, etag = a.gzipped, strings.TrimSuffix(etag, `"`)+`-gzip"`
+	}
+	send(w, r, http.StatusOK, etag, body)
+}

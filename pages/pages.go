@@ -1,0 +1,66 @@
+package pages
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// Site is what the pages are made of. It is never changed.
+type Site struct {
+	assets   *assets
+	template *template.Template
+}
+
+// Load reads what is built. An error is a fault of the build.
+func Load() (*Site, error) {
+	files, err := fs.Sub(built, "built")
+	if err != nil {
+		return nil, fmt.Errorf("find what is built: %w", err)
+	}
+	s := &Site{}
+	if s.assets, err = loadAssets(files); err != nil {
+		return nil, err
+	}
+	if s.template, err = template.ParseFS(templates, "templates/*.html"); err != nil {
+		return nil, fmt.Errorf("parse the templates: %w", err)
+	}
+	return s, nil
+}
+
+// Handler serves the pages; api answers the questions that they have.
+func (s *Site) Handler(api http.Handler) http.Handler {
+	h := handlers{s, asker{api}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", h.home)
+	mux.HandleFunc("GET /boards/{board}", h.board)
+	mux.HandleFunc("GET /console", h.console)
+	mux.HandleFunc("GET /assets/{file}", h.asset)
+	return mux
+}
+
+// handlers answer the requests for pages, any number at the same time.
+type handlers struct {
+	site *Site
+	ask  asker
+}
+
+// asset answers GET /assets/{file}.
+func (h *handlers) asset(w http.ResponseWriter, r *http.Request) {
+	a := h.site.assets.files[r.PathValue("file")]
+	if a == nil {
+		http.NotFound(w, r)
+		return
+	}
+	a.serve(w, r)
+}
+
+// console answers GET /console.
+func (h *handlers) console(w http.ResponseWriter, r *http.Request) {
+	h.site.render(w, r, http.StatusOK, "console", view{Title: "Console"})
+}

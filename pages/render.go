@@ -1,0 +1,86 @@
+package pages
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// policy lets a page load what this server sends and nothing else. Pages are shown in frames of other sites only when they
+// are made for that.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
+
+// view is what a template is filled with.
+type view struct {
+	Title string
+	Embed bool // the page may be shown in a frame of another site
+	Entry entry
+	Board any // what the page of a board shows without JavaScript; nil on others
+	Home  any
+}
+
+// render sends the page that a template makes.
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	v.Entry = s.assets.entries[name]
+	var body bytes.Buffer
+	if err := s.template.ExecuteTemplate(&body, name+".html", v); err != nil {
+		panic(err) // the server tells the reader and logs it
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Referrer-Policy", "no-referrer")
+	if v.Embed {
+		h.Set("Content-Security-Policy", policy+"*")
+	} else {
+		h.Set("Content-Security-Policy", policy+"'none'")
+	}
+	sum := sha256.Sum256(body.Bytes())
+	etag, out := hex.EncodeToString(sum[:8]), body.Bytes()
+	if acceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		etag, out = etag+"-gzip", zip(out)
+	}
+	send(w, r, status, `"`+etag+`"`, out)
+}
+
+// zip compresses a page. Nothing can go wrong in memory.
+func zip(page []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(page)
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// send sends a body, unless the client has it already.
+func send(w http.ResponseWriter, r *http.Request, status int, etag string, body []byte) {
+	h := w.Header()
+	h.Set("ETag", etag)
+	if status == http.StatusOK && strings.Contains(r.Header.Get("If-None-Match"), etag) {
+		h.Del("Content-Encoding")
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // an error is the client's, who is gone
+	}
+}
+
+// acceptsGzip says whether a client takes gzip. Browsers say so plainly.
+func acceptsGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		coding, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if coding == "gzip" && strings.TrimSpace(quality) != "q=0" {
+			return true
+		}
+	}
+	return false
+}

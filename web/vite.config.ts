@@ -1,0 +1,24 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+// Each page is an entry of its own. What is built is committed, and embedded by package pages.
+export default defineConfig({
+  plugins: [svelte()],
+  base: "/assets/",
+  resolve: { alias: { "@leaderboard/client": here("../clients/typescript/src/index.ts") } },
+  build: {
+    outDir: here("../pages/built"),
+    emptyOutDir: true,
+    assetsDir: ".",
+    assetsInlineLimit: 0,
+    manifest: "manifest.json",
+    modulePreload: { polyfill: false },
+    target: "es2022",
+    rolldownOptions: {
+      input: { home: here("src/home/main.ts"), board: here("src/board/main.ts"), console: here("src/console/main.ts") },
+    },
+  },
+});
