@@ -21,7 +21,7 @@ const builderTerm = 5 * time.Second
 // builder starts `leaderboard refresh`, what a cron job runs, with a fault at a point of the build.
 func (w *world) builder(t *testing.T, board, fault string) *process {
 	t.Helper()
-	return start(t, "builder of "+board+" with "+fault, w.environment(), "refresh", "--board", board, "--json", "--fault", fault)
+	return start(t, "builder of "+board+" with "+fault, w.environment(), "refresh", board, "--json", "--fault", fault)
 }
 
 // outcome returns the run of a builder that has ended.

@@ -223,7 +223,7 @@ func (w *world) checkCopyIsCurrent(t *testing.T, board string) {
 	if err != nil || seq != want {
 		t.Errorf("the copy is at seq %q (%v), MySQL at %s", seq, err, want)
 	}
-	p := start(t, "verify", w.environment(), "verify", "--board", board)
+	p := start(t, "verify", w.environment(), "verify", board)
 	if status := p.awaitExit(t); status.ExitStatus() != 0 {
 		t.Errorf("verify: status %d: %s", status.ExitStatus(), p.out.awaitEnd(t))
 	}

@@ -22,7 +22,7 @@ func (p *program) auditCommand() *cli.Command {
 		})
 	},
 		boardFlag(&q.Board),
-		&cli.StringFlag{Name: "member", Usage: "only changes of this member", Destination: &q.Member},
+		memberFlag(&q.Member),
 		actorFlag(&q.Actor),
 		&cli.StringFlag{Name: "action", Usage: "only changes of this kind, such as board.update", Destination: &q.Action},
 		&cli.StringFlag{Name: "since", Usage: "only changes at this time or later, as in 2026-11-20T13:00:00Z", Destination: &q.Since},

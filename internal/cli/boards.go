@@ -21,12 +21,12 @@ import (
 )
 
 func (p *program) boardCommand() *cli.Command {
-	get, remove := p.remote(), p.remote()
+	show, remove := p.remote(), p.remote()
 	return group(
 		"board", "create, show, list and delete boards",
 		p.boardPutCommand(),
 		p.boardUpdateCommand(),
-		get.command("board get", "show a board and its rules", "BOARD", get.showBoard),
+		show.command("board show", "show a board and its rules", "BOARD", show.showBoard),
 		p.boardListCommand(),
 		p.boardPeriodsCommand(),
 		remove.command("board delete", "delete a board with all its entries", "BOARD", remove.deleteBoard),
@@ -272,7 +272,7 @@ func (o *boardPut) rules() (json.RawMessage, error) {
 
 func (r *remote) showBoard(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard board get demo")
+		return usagef("want one board, as in: leaderboard board show demo")
 	}
 	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0])})
 	if err != nil {

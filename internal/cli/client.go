@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -45,7 +44,17 @@ func (remote) String() string { return "the server" }
 
 // command makes a leaf that asks the server.
 func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag) *cli.Command {
-	return r.leaf(name, usage, args, func(ctx context.Context, args []string) error { return r.explain(do(ctx, args)) }, append([]cli.Flag{
+	return r.leaf(name, usage, args, func(ctx context.Context, given []string) error {
+		err := do(ctx, given)
+		if err != nil && ctx.Err() != nil {
+			return context.Canceled // what failed last, before it would have been tried again, is not why
+		}
+		board := ""
+		if strings.HasPrefix(strings.TrimPrefix(args, "("), "BOARD") && len(given) > 0 {
+			board = given[0]
+		}
+		return r.explain(err, board)
+	}, append([]cli.Flag{
 		newChecked(r.setting("url", "where the server is"), &r.url, parseURL),
 		newChecked(r.setting("key", "the bearer key"), &r.key, parseKey),
 		custom(r.setting("ca-file", "file of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
@@ -71,7 +80,7 @@ func parseKey(v string) (string, error) {
 
 // connect returns a client that asks once for each request unless options say otherwise.
 func (r *remote) connect(options ...client.Option) (*client.Client, error) {
-	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0)}
+	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry)}
 	if r.roots != nil {
 		own = append(own, client.WithHTTPClient(overTLS(&tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12})))
 	}
@@ -162,39 +171,6 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 	}
 	row(t, item)
 	return nil
-}
-
-// explain adds to an error what to do about it, where that is known.
-func (r *remote) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	if p, ok := errors.AsType[*client.Problem](err); ok {
-		switch {
-		case p.Answer != nil:
-			return fmt.Errorf("%w; is --url right?", err)
-		case p.Status == http.StatusUnauthorized:
-			return fmt.Errorf("%w\n  give a key with --key or LEADERBOARD_KEY", err)
-		case p.Status == http.StatusForbidden:
-			return fmt.Errorf("%w\n  this key's scope is not enough; give another one with --key or LEADERBOARD_KEY", err)
-		}
-		return err
-	}
-	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
-		return fmt.Errorf("%w\n  if the server has a private certificate, name the file of who signed it with --ca-file or LEADERBOARD_CA_FILE", err)
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url: %w", r.url, err)
-	}
-	return explainTimeout(err)
-}
-
-// explainTimeout adds to the error of an answer that did not come in time what to do about it.
-func explainTimeout(err error) error {
-	if errors.Is(err, client.ErrTimeout) {
-		return fmt.Errorf("%w; --timeout says how long to wait", err)
-	}
-	return err
 }
 
 // timeText shows a moment as the API writes it.

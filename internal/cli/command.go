@@ -17,6 +17,8 @@ const (
 	exitUsage   = 2
 	exitRefused = 3
 	exitUnknown = 4
+
+	exitInterrupted = 128 // and the number of the signal
 )
 
 // stdio are the streams of a run: answers go to out, everything else to err.
@@ -100,7 +102,7 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 			default:
 				err = do(ctx, cmd.Args().Slice())
 			}
-			return classify(cmd, err)
+			return classify(cmd, namingFlags(cmd, err))
 		},
 	}
 }

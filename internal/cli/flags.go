@@ -236,8 +236,13 @@ func jsonFlag(at *bool) cli.Flag {
 	return &cli.BoolFlag{Name: "json", Usage: "answer in JSON, for machines", Destination: at}
 }
 
+// boardFlag narrows a list of things of all boards; what a command works on is an argument.
 func boardFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "board", Usage: "the board", Destination: at}
+	return &cli.StringFlag{Name: "board", Usage: "only what is of this board", Destination: at}
+}
+
+func allFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "all", Usage: "all boards, instead of one that is named", Destination: at}
 }
 
 func (p *program) timeoutFlag(at *time.Duration) cli.Flag {

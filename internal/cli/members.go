@@ -153,28 +153,32 @@ func (r *remote) forget(ctx context.Context, args []string) error {
 // hideOptions are those of hide and restore.
 type hideOptions struct {
 	remote
-	board         string // "": everywhere
+	all           bool
 	reason, actor string
 	reopen        bool // closed periods too
 }
 
 func (p *program) hideCommand() *cli.Command {
 	o := &hideOptions{remote: p.remote()}
-	return o.command("hide", "hide a member on one board, or everywhere; the entries are kept", "MEMBER", o.hide, o.flags()...)
+	return o.command("hide", "hide a member on one board, or on all; the entries are kept", oneOrAll+" MEMBER", o.hide, o.flags()...)
 }
 
 func (p *program) restoreCommand() *cli.Command {
 	o := &hideOptions{remote: p.remote()}
-	return o.command("restore", "show a hidden member again", "MEMBER", o.restore, o.flags()...)
+	return o.command("restore", "show a hidden member again", oneOrAll+" MEMBER", o.restore, o.flags()...)
 }
 
 func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		boardFlag(&o.board),
+		allFlag(&o.all),
 		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
 		actorFlag(&o.actor),
 		&cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: &o.reopen},
 	}
+}
+
+func memberFlag(at *string) cli.Flag {
+	return &cli.StringFlag{Name: "member", Usage: "only what is of this member", Destination: at}
 }
 
 func actorFlag(at *string) cli.Flag {
@@ -182,46 +186,62 @@ func actorFlag(at *string) cli.Flag {
 }
 
 func (o *hideOptions) hide(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one member, as in: leaderboard hide --board demo --reason aimbot mallory")
+	board, member, err := o.target("hide --reason aimbot", args)
+	if err != nil {
+		return err
 	}
 	if o.reason == "" {
-		return usagef("want a reason, as in: leaderboard hide --reason aimbot mallory")
+		return usagef("want a reason, as in: leaderboard hide --reason aimbot demo mallory")
 	}
 	body := map[string]string{"reason": o.reason}
 	if o.actor != "" {
 		body["actor"] = o.actor
 	}
-	answer, err := o.do(ctx, o.request(http.MethodPut, args[0], url.Values{}, body))
+	answer, err := o.do(ctx, o.request(http.MethodPut, board, member, url.Values{}, body))
 	if err != nil {
 		return err
 	}
 	if o.json {
 		return terminal.PassJSON(o.out, answer.Body)
 	}
-	_, err = fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(args[0]), where(o.board))
+	_, err = fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(member), where(board))
 	return err
 }
 
-func (o *hideOptions) restore(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one member, as in: leaderboard restore --board demo mallory")
+// target returns the board and the member that are meant; board "" is all of them.
+func (o *hideOptions) target(command string, args []string) (board, member string, err error) {
+	switch {
+	case o.all && len(args) == 1:
+		return "", args[0], nil
+	case !o.all && len(args) == 2:
+		return args[0], args[1], nil
+	case o.all:
+		return "", "", usagef("want one member and no board, as in: leaderboard %s --all mallory", command)
+	default:
+		return "", "", usagef("want a board and a member, as in: leaderboard %s demo mallory; or --all and a member", command)
 	}
-	if _, err := o.do(ctx, o.request(http.MethodDelete, args[0], optionalValues("reason", o.reason, "actor", o.actor), nil)); err != nil {
+}
+
+func (o *hideOptions) restore(ctx context.Context, args []string) error {
+	board, member, err := o.target("restore", args)
+	if err != nil {
+		return err
+	}
+	if _, err := o.do(ctx, o.request(http.MethodDelete, board, member, optionalValues("reason", o.reason, "actor", o.actor), nil)); err != nil {
 		return err
 	}
 	if o.json {
-		return terminal.PrintJSON(o.out, map[string]string{"restored": args[0]})
+		return terminal.PrintJSON(o.out, map[string]string{"restored": member})
 	}
-	_, err := fmt.Fprintf(o.out, "%s is no longer hidden %s\n", terminal.Printable(args[0]), where(o.board))
+	_, err = fmt.Fprintf(o.out, "%s is no longer hidden %s\n", terminal.Printable(member), where(board))
 	return err
 }
 
 // request asks for a member to be hidden or restored, on a board or everywhere.
-func (o *hideOptions) request(method, member string, query url.Values, body any) client.Request {
+func (o *hideOptions) request(method, board, member string, query url.Values, body any) client.Request {
 	path := client.Path("members", member, "hidden")
-	if o.board != "" {
-		path = client.Path("boards", o.board, "members", member, "hidden")
+	if board != "" {
+		path = client.Path("boards", board, "members", member, "hidden")
 	}
 	if o.reopen {
 		query.Set("reopen", "true")
@@ -237,15 +257,8 @@ func where(board string) string {
 }
 
 func (p *program) hiddenCommand() *cli.Command {
-	r, board, history := p.remote(), "", false
-	return r.command("hidden", "list who is hidden, or with --history what was done", "[MEMBER]", func(ctx context.Context, args []string) error {
-		if len(args) > 1 {
-			return usagef("want one member at most, as in: leaderboard hidden mallory")
-		}
-		member := ""
-		if len(args) == 1 {
-			member = args[0]
-		}
+	r, board, member, history := p.remote(), "", "", false
+	return r.command("hidden", "list who is hidden, or with --history what was done", "", func(ctx context.Context, _ []string) error {
 		if !history {
 			return showList(ctx, &r, list{
 				path: "/v1/hidden", query: optionalValues("board", board, "member", member), member: "hidden",
@@ -263,5 +276,5 @@ func (p *program) hiddenCommand() *cli.Command {
 		}, func(t *terminal.Table, h *client.HideRecord) {
 			t.Row(timeText(h.At), h.Action, h.Member, where(h.Board), h.Actor, h.Reason)
 		})
-	}, boardFlag(&board), &cli.BoolFlag{Name: "history", Usage: "what was done, newest first, instead of who is hidden now", Destination: &history})
+	}, boardFlag(&board), memberFlag(&member), &cli.BoolFlag{Name: "history", Usage: "what was done, newest first, instead of who is hidden now", Destination: &history})
 }

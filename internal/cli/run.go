@@ -19,13 +19,35 @@ import (
 )
 
 // Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but
-// for lines that an import refused, 4 a comparison that found no difference and could not be made in full.
+// for lines that an import refused, 4 a comparison that found no difference and could not be made in full; 130 and 143
+// interrupted by SIGINT (Ctrl-C) and SIGTERM, as a shell says it.
 func Main() int {
 	redis.SetLogger(silence{}) // its errors are returned too, and logged once by who gets them
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for an orderly end; the second one finds the default behaviour and ends us at once.
-	context.AfterFunc(ctx, stop)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		// This one asks for an orderly end; the second finds the default behaviour and ends us at once.
+		signal.Stop(signals)
+		cancel(&signalError{s})
+	}()
 	return run(ctx, os.Args, stdio{os.Stdin, os.Stdout, os.Stderr}, os.Getenv)
+}
+
+// signalError is a signal that asked for the end.
+type signalError struct{ signal os.Signal }
+
+func (s *signalError) Error() string { return s.signal.String() + " received" }
+
+// interruptedStatus is the exit status of what was interrupted: 128 and the number of the signal.
+func interruptedStatus(ctx context.Context) int {
+	if s, ok := errors.AsType[*signalError](context.Cause(ctx)); ok {
+		if number, ok := s.signal.(syscall.Signal); ok {
+			return exitInterrupted + int(number)
+		}
+	}
+	return exitFailed
 }
 
 // silence is a logger that drops what it gets.
@@ -51,7 +73,7 @@ func run(ctx context.Context, args []string, std stdio, env func(string) string)
 	case !ok:
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		p.say("leaderboard: interrupted")
-		return status
+		return interruptedStatus(ctx)
 	case errors.Is(err, errRefused):
 		return exitRefused
 	case errors.Is(err, errQuiet):

@@ -57,7 +57,7 @@ func sections() []section {
 		{"Reading", []string{"max-age", "resident-memory", "stale-limit", "fallback-concurrent", "read-wait"}},
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members"}},
-		{"Refresh and verify", []string{"kind", "against", "board", "all"}},
+		{"Refresh and verify", []string{"kind", "against", "all"}},
 		{"Talking to a server (board, submit, top, rank, health)", []string{
 			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
 			"idempotency-key", "ready",
@@ -65,7 +65,7 @@ func sections() []section {
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Making API keys (key create, key rotate)", []string{"scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
-		{"Looking at changes (audit)", []string{"member", "action", "since", "until"}},
+		{"Looking at changes (audit, hidden)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
@@ -342,9 +342,9 @@ func TestSecretsStaySecret(t *testing.T) {
 			{"serve", "--listen", "nowhere"},
 			{"migrate", "up"},
 			{"migrate", "status"},
-			{"refresh", "--board", "b"},
+			{"refresh", "b"},
 			{"verify", "--all"},
-			{"board", "get", "b"},
+			{"board", "show", "b"},
 			{"submit", "b", "m=1"},
 			{"version"},
 		} {

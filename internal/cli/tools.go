@@ -28,11 +28,10 @@ type toolOptions struct {
 
 func newToolOptions() toolOptions { return toolOptions{Config: app.Defaults()} }
 
-// boardFlags returns the flags that say which boards are meant.
+// boardFlags returns the flags that say which boards are meant when none is named, and how to answer.
 func (p *program) boardFlags(o *toolOptions) []cli.Flag {
 	return []cli.Flag{
-		boardFlag(&o.board),
-		&cli.BoolFlag{Name: "all", Usage: "all boards", Destination: &o.all},
+		allFlag(&o.all),
 		jsonFlag(&o.json),
 	}
 }
@@ -48,9 +47,6 @@ const (
 // eachPeriod opens what o names and calls do for the current periods of the boards that it asks for, one after another,
 // until one fails.
 func (p *program) eachPeriod(ctx context.Context, o *toolOptions, n needs, do func(*app.Tools, leaderboard.PeriodRef) error) (err error) {
-	if err := oneOrAll(o); err != nil {
-		return err
-	}
 	t, err := p.openTools(ctx, o, n)
 	if err != nil {
 		return err
@@ -90,15 +86,24 @@ func hostName() string {
 	return host
 }
 
-// oneOrAll checks that it was said which boards are meant.
-func oneOrAll(o *toolOptions) error {
-	switch {
-	case o.board == "" && !o.all:
-		return usagef("say which boards: --board NAME or --all")
-	case o.board != "" && o.all:
-		return usagef("--board and --all exclude each other")
-	}
-	return nil
+// oneOrAll is the positional argument of commands that work on a board, or on all of them.
+const oneOrAll = "(BOARD | --all)"
+
+// toolLeaf makes a leaf that works on the board that is its argument, or on all boards.
+func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
+	return p.leaf(name, usage, oneOrAll, func(ctx context.Context, args []string) error {
+		switch {
+		case len(args) > 1:
+			return usagef("want one board, as in: leaderboard %s demo; or --all", name)
+		case len(args) == 0 && !o.all:
+			return usagef("say which board, as in: leaderboard %s demo; or --all", name)
+		case len(args) == 1 && o.all:
+			return usagef("give a board or --all, not both")
+		case len(args) == 1:
+			o.board = args[0]
+		}
+		return do(ctx)
+	}, append(flags, p.boardFlags(o)...)...)
 }
 
 // runView is a finished run, as the API shows it.
@@ -123,9 +128,8 @@ func (p *program) refreshCommand() *cli.Command {
 	flags = append(append(flags, p.loggingFlags(&o.Config)...),
 		choice(p.option("kind", "full rebuilds the copy, incremental catches up by the change log, recompute computes derived boards from scratch"),
 			&kind, "full", "incremental", "recompute"))
-	return p.leaf("refresh", "renew Redis copies now, as a cron job does; status 1 when one fails", "",
-		func(ctx context.Context, _ []string) error { return p.refresh(ctx, &o, leaderboard.RunKind(kind)) },
-		append(flags, p.boardFlags(&o)...)...)
+	return p.toolLeaf("refresh", "renew Redis copies now, as a cron job does; status 1 when one fails", &o,
+		func(ctx context.Context) error { return p.refresh(ctx, &o, leaderboard.RunKind(kind)) }, flags...)
 }
 
 // refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
@@ -199,8 +203,8 @@ func (p *program) showRuns(o *toolOptions, views []runView) error {
 func (p *program) indexCommand() *cli.Command {
 	leaf := func(name, usage string, do func(context.Context, *toolOptions) error) *cli.Command {
 		o := newToolOptions()
-		return p.leaf(name, usage, "", func(ctx context.Context, _ []string) error { return do(ctx, &o) },
-			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config), p.boardFlags(&o))...)
+		return p.toolLeaf(name, usage, &o, func(ctx context.Context) error { return do(ctx, &o) },
+			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config))...)
 	}
 	return group(
 		"index", "the rank indexes, which find any rank at any depth",

@@ -177,7 +177,7 @@ func TestImportInterrupted(t *testing.T) {
 	}
 	runs(ctx, exitFailed, "ahead of line 12 are dealt with", "interrupted")
 	runs(t.Context(), exitOK, "15 of them by this run")
-	runs(t.Context(), exitOK, "nothing new")
+	runs(t.Context(), exitOK, "nothing new: all 25 lines were applied by an earlier run")
 	if want := []int{10, 10, 10, 5}; !slices.Equal(s.sizes, want) || s.keys[1] != s.keys[2] {
 		t.Errorf("sizes %v, keys %v", s.sizes, s.keys)
 	}

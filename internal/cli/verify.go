@@ -45,11 +45,8 @@ func (p *program) verifyCommand() *cli.Command {
 	flags = append(append(flags, p.loggingFlags(&o.Config)...),
 		choice(p.option("against", "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources"),
 			&against, "copy", "sources"))
-	return p.leaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference, 4 when none was found and not everything could be compared", "",
-		func(ctx context.Context, _ []string) error {
-			return notADifference(p.verify(ctx, &o, against == "sources"))
-		},
-		append(flags, p.boardFlags(&o)...)...)
+	return p.toolLeaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference, 4 when none was found and not everything could be compared",
+		&o, func(ctx context.Context) error { return notADifference(p.verify(ctx, &o, against == "sources")) }, flags...)
 }
 
 // differenceError is what verify is there to find.

@@ -2,18 +2,15 @@ package terminal
 
 import (
 	"io"
-	"os"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 )
 
 // NewProgress returns a bar that is drawn on w if that is a terminal, and nowhere otherwise. A total of -1 is not
 // known: it turns in place, with the work.
 func NewProgress(w io.Writer, total int64, what string, options ...progressbar.Option) *Progress {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !IsTerminal(w) {
 		return &Progress{}
 	}
 	if total == 0 {

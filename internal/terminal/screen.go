@@ -3,16 +3,13 @@ package terminal
 import (
 	"bytes"
 	"io"
-	"os"
-
-	"golang.org/x/term"
 )
 
 // Replace prints lines: over those before on a terminal, which they do not make flicker as a cleared one would; elsewhere below
 // them, after an empty line.
 func Replace(w io.Writer, lines []byte) error {
 	shown := append(lines, '\n')
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if IsTerminal(w) {
 		shown = overwriting(lines)
 	}
 	_, err := w.Write(shown)

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
+
+	"golang.org/x/term"
 )
 
 // Table prints rows in aligned columns.
@@ -43,6 +46,29 @@ func Printable(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
+}
+
+// Say prints a line of progress, in place of a progress bar that is drawn on the same terminal until its next step.
+func Say(w io.Writer, line string) {
+	if IsTerminal(w) {
+		line = "\r\x1b[K" + line
+	}
+	fmt.Fprintln(w, line)
+}
+
+// IsTerminal says whether somebody looks at what is written to w.
+func IsTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Count shows a number to people, as in 5,002.
+func Count(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // PassJSON prints the server's answer as it is, on a line of its own.

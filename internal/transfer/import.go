@@ -254,6 +254,18 @@ func (im *importing) imported(took time.Duration) Imported {
 	return out
 }
 
+// nothingNew says why a run had nothing to send.
+func (v *Imported) nothingNew() string {
+	switch lines := terminal.Count(v.Entries); {
+	case v.Entries == 0:
+		return "; the file has no entries"
+	case v.Applied == v.Entries:
+		return "; nothing new: all " + lines + " lines were applied by an earlier run"
+	default:
+		return "; nothing new: all " + lines + " lines were dealt with by an earlier run"
+	}
+}
+
 // Line says it to people.
 func (v *Imported) Line() string {
 	line := fmt.Sprintf("%s into %s: %d applied, %d unchanged, %d refused", v.File, v.Board, v.Applied, v.Unchanged, v.Refused)
@@ -261,7 +273,7 @@ func (v *Imported) Line() string {
 		line += ", see " + v.Report
 	}
 	if v.Sent == 0 {
-		return line + "; nothing new in it"
+		return line + v.nothingNew()
 	}
 	if v.Sent < v.Entries {
 		line += fmt.Sprintf("; %d of them by this run", v.Sent)

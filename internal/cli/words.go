@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+// What went wrong between a command and its server, in the words of the command line: what was typed is named as it
+// was typed, and what to do about it is said where that is known.
+
+// toldError is an error that is told in other words than its own.
+type toldError struct {
+	text string
+	err  error
+}
+
+func (t *toldError) Error() string { return t.text }
+func (t *toldError) Unwrap() error { return t.err }
+
+// tell gives an error other words.
+func tell(err error, format string, args ...any) error {
+	return &toldError{fmt.Sprintf(format, args...), err}
+}
+
+// explain says what became of a request. board is what the command named, "" if it names none.
+func (r *remote) explain(err error, board string) error {
+	if err == nil {
+		return nil
+	}
+	if p, ok := errors.AsType[*client.Problem](err); ok {
+		return explainProblem(err, p, board)
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
+		return fmt.Errorf("%w\n  if the server has a private certificate, name the file of who signed it with --ca-file or LEADERBOARD_CA_FILE", err)
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return tell(err, "no server at %s: start one with `leaderboard dev` or `leaderboard serve`, or say where it is with --url", r.url)
+	}
+	if errors.Is(err, client.ErrTimeout) {
+		return explainTimeout(err)
+	}
+	if away, ok := errors.AsType[*url.Error](err); ok {
+		return tell(err, "%s: %s; --url says where the server is", r.url, away.Err)
+	}
+	return err
+}
+
+// sayRetry says why nothing is seen for a while.
+func (r *remote) sayRetry(retry client.Retry) {
+	terminal.Say(r.err, fmt.Sprintf("leaderboard: %s; asking again in %s", r.reason(retry.Err), retry.Pause.Round(100*time.Millisecond)))
+}
+
+// reason says on one line why a request was not answered.
+func (r *remote) reason(err error) string {
+	if p, ok := errors.AsType[*client.Problem](err); ok {
+		return fmt.Sprintf("the server answered %d: %s", p.Status, strings.TrimSuffix(cmp.Or(p.Detail, p.Title), "."))
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return "no server at " + r.url
+	}
+	if away, ok := errors.AsType[*url.Error](err); ok && !errors.Is(err, client.ErrTimeout) {
+		return r.url + ": " + away.Err.Error()
+	}
+	return err.Error()
+}
+
+// explainTimeout adds to the error of an answer that did not come in time what to do about it.
+func explainTimeout(err error) error {
+	if errors.Is(err, client.ErrTimeout) {
+		return fmt.Errorf("%w; --timeout says how long to wait", err)
+	}
+	return err
+}
+
+// explainProblem says what the server answered. Of what is missing and of keys the status and the detail say it all.
+func explainProblem(err error, p *client.Problem, board string) error {
+	switch said := fmt.Sprintf("the server answered %d: %s", p.Status, cmp.Or(p.Detail, p.Title)); {
+	case p.Answer != nil:
+		return fmt.Errorf("%w; is --url right?", err)
+	case p.Status == http.StatusUnauthorized:
+		return tell(err, "%s\n  give a key with --key or LEADERBOARD_KEY", said)
+	case p.Status == http.StatusForbidden:
+		return tell(err, "%s\n  this key's scope is not enough; give another one with --key or LEADERBOARD_KEY", said)
+	case p.Code() == leaderboard.CodeBoardNotFound && board != "" && len(p.Errors) == 0:
+		return tell(err, "the server answered %d: no board is called %s", p.Status, terminal.Printable(board))
+	case p.Status == http.StatusNotFound && len(p.Errors) == 0:
+		return tell(err, "%s", said)
+	}
+	return err
+}
+
+// namingFlags returns a problem with its places named by the flags of the command line they come from; the places that
+// do not come from there keep their names.
+func namingFlags(cmd *cli.Command, err error) error {
+	p, ok := errors.AsType[*client.Problem](err)
+	if !ok || len(p.Errors) == 0 {
+		return err
+	}
+	places, named := make([]client.InputError, len(p.Errors)), *p
+	for i, e := range p.Errors {
+		if flag := flagOf(cmd, cmp.Or(e.Pointer, e.Parameter)); flag != "" {
+			e = client.InputError{Pointer: "--" + flag, Detail: e.Detail}
+		}
+		places[i] = e
+	}
+	named.Errors = places
+	return tell(err, "%s", named.Error())
+}
+
+// flagOf returns the flag that is on the command line and gave a place of a request its value: /limits/max_score is
+// --max-score, /refresh/full is --refresh-full, /windows/1 is --windows; "" when none did.
+func flagOf(cmd *cli.Command, place string) string {
+	parts := strings.Split(strings.ReplaceAll(strings.TrimPrefix(place, "/"), "_", "-"), "/")
+	for n := len(parts); n > 0; n-- {
+		for _, name := range []string{strings.Join(parts[:n], "-"), parts[n-1]} {
+			if cmd.IsSet(name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
