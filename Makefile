@@ -62,7 +62,7 @@ lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every mo
 	@for module in . bench tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
-docs: ## what the server shows of httpapi/openapi.yaml, after a change of that or of the table of problems
+docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
 	$(GO) test -run TestDocs ./httpapi
 

@@ -139,7 +139,7 @@ func (c *Client) Ready(ctx context.Context) (Health, error) {
 	return h, err
 }
 
-// OpenAPI returns the document of the server's API, as JSON.
+// OpenAPI returns the document of the server's API, as JSON; /openapi.yaml says the same.
 func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
 	return c.bytes(ctx, "/openapi.json")
 }

@@ -56,8 +56,8 @@ func TestEveryRouteDenies(t *testing.T) {
 	if e.fake.writes != writes {
 		t.Error("a request without rights changed something")
 	}
-	if open != 10 {
-		t.Errorf("%d routes look at no key, want 10: health, metrics, documents and pages", open)
+	if open != 11 {
+		t.Errorf("%d routes look at no key, want 11: health, metrics, documents and pages", open)
 	}
 }
 

@@ -2,33 +2,68 @@ package httpapi
 
 import (
 	"bytes"
-	"embed"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
 )
 
-// What is shown of openapi.yaml is made when that changes: UPDATE_DOCS=1 go test -run TestDocsAreCurrent ./httpapi
+// What is shown of openapi.yaml is made when that, web/style.css or web/manual.js changes: make docs
 var (
+	//go:embed openapi.yaml
+	openAPIYAML []byte
 	//go:embed web/openapi.json
 	openAPIJSON []byte
 	//go:embed web/docs.html
 	docsHTML []byte
-	//go:embed web/problem.html web/style.html
-	problemTemplates embed.FS
+	//go:embed web/problem.html
+	problemTemplate string
+	//go:embed web/style.css
+	pageStyle string
 )
 
-// openAPI answers GET /openapi.json.
-func openAPI(c *call) error {
-	c.w.Header().Set("Cache-Control", "no-cache")
-	c.send(http.StatusOK, typeJSON, openAPIJSON)
-	return nil
+// manual serves the document of the API and pages for people. Each is made ready once, when it is first asked for.
+type manual struct {
+	yaml, json, page func() *static
+	problems         func() (map[string]*static, error) // by code
 }
 
+func newManual() manual {
+	return manual{
+		yaml:     sync.OnceValue(func() *static { return newStatic("application/yaml", openAPIYAML) }),
+		json:     sync.OnceValue(func() *static { return newStatic(typeJSON, openAPIJSON) }),
+		page:     sync.OnceValue(func() *static { return newPage(docsHTML) }),
+		problems: sync.OnceValues(problemPages),
+	}
+}
+
+// openAPIYAML answers GET /openapi.yaml.
+func (m *manual) openAPIYAML(c *call) error { return m.yaml().send(c) }
+
+// openAPIJSON answers GET /openapi.json.
+func (m *manual) openAPIJSON(c *call) error { return m.json().send(c) }
+
 // docs answers GET /docs.
-func docs(c *call) error {
-	c.sendPage(docsHTML)
-	return nil
+func (m *manual) docs(c *call) error { return m.page().send(c) }
+
+// problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
+func (m *manual) problemPage(c *call) error {
+	pages, err := m.problems()
+	if err != nil {
+		return err
+	}
+	if p := pages[c.pathValue("code")]; p != nil {
+		return p.send(c)
+	}
+	return reject(codeNotFound, "No problem has this code.")
 }
 
 // pageHandler lets Config.Pages answer.
@@ -54,43 +89,86 @@ func (w *pageWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// problemPage answers GET /problems/{code}: what a problem means, from the table it is made from.
-func problemPage(c *call) error {
-	code := c.pathValue("code")
-	for i := range kinds {
-		if k := &kinds[i]; k.code == code {
-			page, err := renderProblem(k)
-			if err != nil {
-				return err
-			}
-			c.sendPage(page)
-			return nil
-		}
-	}
-	return reject(codeNotFound, "No problem has this code.")
-}
-
-func renderProblem(k *kind) ([]byte, error) {
-	t, err := template.ParseFS(problemTemplates, "web/*.html")
+func problemPages() (map[string]*static, error) {
+	t, err := template.New("problem").Parse(problemTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("parse the page of a problem: %w", err)
 	}
-	var out bytes.Buffer
-	err = t.ExecuteTemplate(&out, "problem.html", map[string]any{
-		"Code": k.code, "Status": k.status, "StatusText": http.StatusText(k.status), "Title": k.title,
-		"Detail": k.detail, "Help": k.help, "Retry": k.wait > 0,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("render the page of a problem: %w", err)
+	pages := map[string]*static{}
+	for i := range kinds {
+		k := &kinds[i]
+		var out bytes.Buffer
+		err := t.Execute(&out, map[string]any{
+			"Style": template.CSS(pageStyle), "Code": k.code, "Status": k.status, "StatusText": http.StatusText(k.status),
+			"Title": k.title, "Detail": k.detail, "Help": k.help, "Retry": k.wait > 0,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("render the page of a problem: %w", err)
+		}
+		pages[k.code] = newPage(out.Bytes())
 	}
-	return out.Bytes(), nil
+	return pages, nil
 }
 
-// sendPage answers with HTML that may load nothing and run nothing.
-func (c *call) sendPage(html []byte) {
+// static is an answer that is the same for as long as the process runs, in both its forms.
+type static struct {
+	contentType   string
+	policy        string // Content-Security-Policy, of pages
+	etag          string // of the plain form
+	plain, zipped []byte
+}
+
+func newStatic(contentType string, body []byte) *static {
+	hash := sha256.Sum256(body)
+	f := &static{contentType: contentType, etag: `"` + hex.EncodeToString(hash[:16]) + `"`, plain: body}
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // the level is one
+	_, _ = z.Write(body)                                    // to memory: it cannot fail
+	_ = z.Close()
+	f.zipped = out.Bytes()
+	return f
+}
+
+// newPage returns HTML that may use its own style and script and ask its own origin, and nothing else.
+func newPage(html []byte) *static {
+	f := newStatic("text/html; charset=utf-8", html)
+	f.policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	for _, kind := range []string{"style", "script"} {
+		for _, m := range regexp.MustCompile(`(?s)<`+kind+`>(.*?)</`+kind+`>`).FindAllSubmatch(html, -1) {
+			hash := sha256.Sum256(m[1])
+			f.policy += "; " + kind + "-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+			if kind == "script" {
+				f.policy += "; connect-src 'self'"
+			}
+		}
+	}
+	return f
+}
+
+// send answers with the form that the client would rather have, or that it has it already.
+func (s *static) send(c *call) error {
 	h := c.w.Header()
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
-	c.send(http.StatusOK, "text/html; charset=utf-8", html)
+	h["Vary"] = c.shared.values.vary
+	if s.policy != "" {
+		h.Set("Content-Security-Policy", s.policy)
+		h.Set("Referrer-Policy", "no-referrer")
+	}
+	if tag, ok := noneMatch(c.r.Header["If-None-Match"], s.etag); ok {
+		h["Etag"] = []string{tag}
+		c.sendNothing(http.StatusNotModified)
+		return nil
+	}
+	body, etag := s.plain, s.etag
+	if takesGzip(c.r.Header) {
+		body, etag = s.zipped, gzipTag(s.etag)
+		h["Content-Encoding"] = c.shared.values.gzip
+	}
+	h["Etag"] = []string{etag}
+	h.Set("Content-Type", s.contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.status = http.StatusOK
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(body) // a client that is gone misses nothing
+	return nil
 }

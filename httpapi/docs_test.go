@@ -2,6 +2,9 @@ package httpapi
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
 	"os"
 	"regexp"
 	"strconv"
@@ -14,11 +17,11 @@ import (
 // TestDocsAreCurrent holds the JSON and the page that are served against openapi.yaml and the table of problems. With
 // UPDATE_DOCS=1 it writes them.
 func TestDocsAreCurrent(t *testing.T) {
-	doc, err := apidoc.Parse(openAPIDocument)
+	doc, err := apidoc.Parse(openAPIYAML)
 	if err != nil {
 		t.Fatal(err)
 	}
-	style, err := problemTemplates.ReadFile("web/style.html")
+	script, err := os.ReadFile("web/manual.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +29,7 @@ func TestDocsAreCurrent(t *testing.T) {
 	for i := range kinds {
 		problems = append(problems, apidoc.Problem{Code: kinds[i].code, Status: strconv.Itoa(kinds[i].status), Title: kinds[i].title})
 	}
-	page, err := doc.HTML(string(style), problems)
+	page, err := doc.HTML(apidoc.Parts{Style: pageStyle, Script: string(script), Problems: problems})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +79,87 @@ func TestDocs(t *testing.T) {
 	for _, m := range regexp.MustCompile(`href="(/[^"]*)"`).FindAllStringSubmatch(page, -1) {
 		e.get(noKey, m[1]).want(200)
 	}
-	for _, foreign := range []string{"http://", "https://", "//", "<script", "@import", "url(", "<img", "<link"} {
-		if strings.Contains(page, foreign) {
-			t.Errorf("the page contains %s", foreign)
-		}
-	}
-	if csp := r.header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") {
-		t.Errorf("Content-Security-Policy is %q", csp)
-	}
+	checkPage(t, page, r.header.Get("Content-Security-Policy"))
 	if policy := r.header.Get("Referrer-Policy"); policy != "no-referrer" {
 		t.Errorf("Referrer-Policy is %q", policy)
 	}
-	for _, want := range []string{"$SERVER/v1/boards/demo/top", "1 to 1000, default 10", "desc | asc", "integer or null"} {
+	for _, want := range []string{`$SERVER</var>/v1/boards/<var data-v="board">demo</var>/top"`, "1 to 1000, default 10", "desc | asc", "integer or null"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
 	}
+}
+
+// checkPage holds a page against what a browser may do with it: use the style and the script that are in it, by their
+// hashes, and ask the server that it came from.
+func checkPage(t *testing.T, page, policy string) {
+	t.Helper()
+	want := "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	for _, kind := range []string{"style", "script"} {
+		for _, m := range regexp.MustCompile(`(?s)<`+kind+`[^>]*>(.*?)</`+kind+`>`).FindAllStringSubmatch(page, -1) {
+			hash := sha256.Sum256([]byte(m[1]))
+			want += "; " + kind + "-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+			if kind == "script" {
+				want += "; connect-src 'self'"
+			}
+		}
+	}
+	if policy != want {
+		t.Errorf("Content-Security-Policy is %q, want %q", policy, want)
+	}
+	markup := regexp.MustCompile(`(?s)(<(?:script|style)>).*?</`).ReplaceAllString(page, "$1</")
+	for _, tag := range regexp.MustCompile(`<[a-z][^>]*>`).FindAllString(markup, -1) {
+		if regexp.MustCompile(`\s(?:on\w+|style|src|action)=|(?:href)="(?:[a-z]+:|//)|<(?:link|img|iframe|object|base)\b`).MatchString(tag) {
+			t.Errorf("the page has %s", tag)
+		}
+	}
+	for _, foreign := range []string{"@import", "url("} {
+		if strings.Contains(page, foreign) {
+			t.Errorf("the page contains %s", foreign)
+		}
+	}
+}
+
+// TestManualIsSentOnce: pages and the document come with an ETag, compressed to who asks for it, and not at all to who
+// has them.
+func TestManualIsSentOnce(t *testing.T) {
+	e := newEnv(t)
+	for _, path := range []string{"/docs", "/openapi.json", "/openapi.yaml", "/problems/not-ranked"} {
+		plain := e.get(noKey, path).want(200)
+		zipped := e.do(ask{method: "GET", path: path, header: http.Header{"Accept-Encoding": {"gzip"}}}).want(200)
+		tag, zippedTag := plain.header.Get("ETag"), zipped.header.Get("ETag")
+		if !strings.HasPrefix(tag, `"`) || zippedTag != gzipTag(tag) {
+			t.Errorf("%s: the ETags are %s and %s", path, tag, zippedTag)
+		}
+		if zipped.header.Get("Content-Encoding") != "gzip" || !bytes.Equal(zipped.body, plain.body) {
+			t.Errorf("%s: the compressed form is not that of the plain one", path)
+		}
+		for _, known := range []string{tag, zippedTag} {
+			r := e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {known}}}).want(304)
+			if len(r.body) != 0 || r.header.Get("ETag") != known {
+				t.Errorf("%s: 304 with %d bytes and ETag %s, want none and %s", path, len(r.body), r.header.Get("ETag"), known)
+			}
+		}
+		e.do(ask{method: "GET", path: path, header: http.Header{"If-None-Match": {`"other"`}}}).want(200)
+	}
+	if n, most := len(newStatic("", docsHTML).zipped), 32<<10; n > most {
+		t.Errorf("the page has %d bytes compressed, want at most %d: it is read on phones", n, most)
+	}
+}
+
+// TestProblemPages: each problem has a page in the style of the manual, which it leads to.
+func TestProblemPages(t *testing.T) {
+	e := newEnv(t)
+	manual := string(e.get(noKey, "/docs").body)
+	for i := range kinds {
+		r := e.get(noKey, kinds[i].typ()).want(200)
+		page := string(r.body)
+		checkPage(t, page, r.header.Get("Content-Security-Policy"))
+		for _, m := range regexp.MustCompile(`href="/docs#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+			if !strings.Contains(manual, `id="`+m[1]+`"`) {
+				t.Errorf("%s: the link /docs#%s leads nowhere", kinds[i].code, m[1])
+			}
+		}
+	}
+	e.get(noKey, "/problems/no-such").wantProblem(404, codeNotFound)
 }

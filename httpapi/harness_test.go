@@ -54,7 +54,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 
 // document is openapi.yaml as kin-openapi reads it, with its router.
 var document = sync.OnceValues(func() (*openapi3.T, routers.Router) {
-	doc, err := openapi3.NewLoader().LoadFromData(openAPIDocument)
+	doc, err := openapi3.NewLoader().LoadFromData(openAPIYAML)
 	if err != nil {
 		panic(err)
 	}

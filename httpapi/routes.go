@@ -24,6 +24,7 @@ type handlers struct {
 	keys     keyHandlers
 	health   healthHandlers
 	pages    pageHandler
+	manual   manual
 }
 
 func newHandlers(cfg *Config) *handlers {
@@ -42,6 +43,7 @@ func newHandlers(cfg *Config) *handlers {
 		members:  memberHandlers{cfg.Profiles, cfg.Eraser},
 		keys:     keyHandlers{cfg.APIKeys},
 		health:   healthHandlers{check: cfg.Health, metrics: cfg.Metrics},
+		manual:   newManual(),
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
 	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, cfg.MaxStreams, cfg.Changed
@@ -129,9 +131,10 @@ func (h *handlers) routes(metrics bool) []route {
 
 		{pattern: get("/livez"), access: accessAnyone, ops: true, anyQuery: true, handle: livez},
 		{pattern: get("/readyz"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.readyz},
-		{pattern: get("/openapi.json"), access: accessAnyone, ops: true, anyQuery: true, handle: openAPI},
-		{pattern: get("/docs"), access: accessAnyone, ops: true, anyQuery: true, handle: docs},
-		{pattern: get("/problems/{code}"), access: accessAnyone, ops: true, anyQuery: true, handle: problemPage},
+		{pattern: get("/openapi.json"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIJSON},
+		{pattern: get("/openapi.yaml"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.openAPIYAML},
+		{pattern: get("/docs"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.docs},
+		{pattern: get("/problems/{code}"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.problemPage},
 
 		{pattern: get("/"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/boards/{board}"), access: accessAnyone, params: []string{"embed"}, ops: true, anyQuery: true, handle: h.pages.serve},

@@ -5,6 +5,7 @@
 //
 //	document.go  the document: reading YAML, writing JSON, finding nodes
 //	types.go     schemas in words
+//	words.go     texts and examples as HTML
 //	page.go      the page
 package apidoc
 

@@ -3,9 +3,9 @@ package apidoc
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -13,6 +13,12 @@ import (
 
 //go:embed page.html
 var pageTemplate string
+
+// Parts is what a page is made of besides the document.
+type Parts struct {
+	Style, Script string // of the page
+	Problems      []Problem
+}
 
 // Problem is a row of the page's table of problems.
 type Problem struct{ Code, Status, Title string }
@@ -22,50 +28,72 @@ type (
 	page struct {
 		Title, Version string
 		Style          template.CSS
-		Description    []string // paragraphs
+		Script         template.JS
+		Description    []chapter
 		Sections       []section
+		Params         []field // those that several operations have
+		Errors         []failure
 		Schemas        []object
-		Problems       []Problem
+	}
+	// chapter is a heading of the description and the paragraphs under it.
+	chapter struct {
+		ID, Title  string
+		Paragraphs []template.HTML
 	}
 	section struct {
-		Name, Description string
-		Operations        []operation
+		ID, Name    string
+		Description template.HTML
+		Operations  []operation
 	}
 	operation struct {
 		ID, Method, Path, Summary string
-		Description               []string
+		Description               []template.HTML
 		Keyed, Optional           bool // a key is needed; a key is needed on private boards
 		Params                    []field
+		Shared                    []field // explained once for all
 		Body                      typeName
-		Responses                 []response
-		Curl, Example             string
+		Answers                   []answer
+		Errors                    []string // statuses
+		Curl                      template.HTML
+		Example                   string
 	}
-	response struct {
-		Status, Description string
-		Body                typeName
+	answer struct {
+		Status      string
+		Description template.HTML
+		Body        typeName
+	}
+	// failure is a status of problems.
+	failure struct {
+		Status       string
+		Descriptions []template.HTML
+		Problems     []Problem
 	}
 	object struct {
-		Name, Description string
-		Type              typeName
-		Fields            []field
+		Name        string
+		Description template.HTML
+		Type        typeName
+		Bases       []typeName // it has all that these have
+		Fields      []field
 	}
 	field struct {
-		Name, In, Description string
-		Required              bool
-		Type                  typeName
+		ID, Name, In string
+		Description  template.HTML
+		Required     bool
+		Type         typeName
+		Example      string
 	}
 	// typeName is a type in words, and the schema that it is or is made of, if that has a name.
 	typeName struct{ Text, Ref string }
 )
 
-// HTML renders the document as one page that loads nothing: style is its CSS, problems are listed at its end.
-func (d *Document) HTML(style string, problems []Problem) ([]byte, error) {
+// HTML renders the document as one page that loads nothing and can be read without its script.
+func (d *Document) HTML(parts Parts) ([]byte, error) {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return nil, fmt.Errorf("parse the template: %w", err)
 	}
-	p := d.page()
-	p.Style, p.Problems = template.CSS(style), problems
+	p := d.page(parts.Problems)
+	p.Style, p.Script = template.CSS(parts.Style), template.JS(parts.Script)
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("render the page: %w", err)
@@ -73,36 +101,56 @@ func (d *Document) HTML(style string, problems []Problem) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (d *Document) page() page {
+func (d *Document) page(problems []Problem) page {
 	p := page{
 		Title: text(d.root, "info", "title"), Version: text(d.root, "info", "version"),
-		Description: paragraphs(text(d.root, "info", "description")),
+		Description: chapters(text(d.root, "info", "description")), Errors: d.failures(problems),
 	}
 	for _, tag := range items(at(d.root, "tags")) {
-		t := section{Name: text(tag, "name"), Description: text(tag, "description")}
-		each(at(d.root, "paths"), func(path string, item *yaml.Node) {
-			each(item, func(method string, op *yaml.Node) {
-				if tags := items(at(op, "tags")); len(tags) > 0 && tags[0].Value == t.Name {
-					t.Operations = append(t.Operations, d.operation(method, path, item, op))
-				}
-			})
+		s := section{Name: text(tag, "name"), Description: marked(text(tag, "description"))}
+		s.ID = "section-" + strings.ReplaceAll(strings.ToLower(s.Name), " ", "-")
+		d.eachOperation(func(method, path string, item, op *yaml.Node) {
+			if tags := items(at(op, "tags")); len(tags) > 0 && tags[0].Value == s.Name {
+				s.Operations = append(s.Operations, d.operation(method, path, item, op))
+			}
 		})
-		p.Sections = append(p.Sections, t)
+		p.Sections = append(p.Sections, s)
 	}
+	each(at(d.root, "components", "parameters"), func(name string, param *yaml.Node) {
+		p.Params = append(p.Params, d.param(name, param))
+	})
 	each(at(d.root, "components", "schemas"), func(name string, schema *yaml.Node) {
-		s := object{Name: name, Description: text(schema, "description"), Fields: d.fields(schema)}
-		if s.Fields == nil {
-			s.Type = d.typeOf(schema)
-		}
-		p.Schemas = append(p.Schemas, s)
+		p.Schemas = append(p.Schemas, d.object(name, schema))
 	})
 	return p
+}
+
+// eachOperation calls fn with the operations in the order of the document.
+func (d *Document) eachOperation(fn func(method, path string, item, op *yaml.Node)) {
+	each(at(d.root, "paths"), func(path string, item *yaml.Node) {
+		each(item, func(method string, op *yaml.Node) {
+			if at(op, "operationId") != nil {
+				fn(method, path, item, op)
+			}
+		})
+	})
+}
+
+func (d *Document) object(name string, schema *yaml.Node) object {
+	s := object{Name: name, Description: marked(text(schema, "description")), Fields: d.fields(schema)}
+	for _, base := range items(at(schema, "allOf")) {
+		s.Bases = append(s.Bases, d.typeOf(base))
+	}
+	if s.Fields == nil && s.Bases == nil {
+		s.Type = d.typeOf(schema)
+	}
+	return s
 }
 
 func (d *Document) operation(method, path string, item, op *yaml.Node) operation {
 	o := operation{
 		ID: text(op, "operationId"), Method: strings.ToUpper(method), Path: path, Summary: text(op, "summary"),
-		Description: paragraphs(text(op, "description")),
+		Description: markedAll(paragraphs(text(op, "description"))),
 	}
 	if security := items(at(op, "security")); len(security) > 0 {
 		o.Optional = len(security[0].Content) == 0
@@ -110,51 +158,74 @@ func (d *Document) operation(method, path string, item, op *yaml.Node) operation
 	}
 	for _, list := range []*yaml.Node{at(item, "parameters"), at(op, "parameters")} {
 		for _, p := range items(list) {
-			p = d.follow(p)
-			o.Params = append(o.Params, field{
-				Name: text(p, "name"), In: text(p, "in"), Description: text(p, "description"),
-				Required: text(p, "required") == "true", Type: d.typeOf(at(p, "schema")),
-			})
+			if ref := text(p, "$ref"); ref != "" {
+				o.Shared = append(o.Shared, d.param(ref[strings.LastIndexByte(ref, '/')+1:], d.follow(p)))
+			} else {
+				o.Params = append(o.Params, d.param("", p))
+			}
 		}
 	}
 	body := at(op, "requestBody", "content", "application/json")
 	o.Body = d.typeOf(at(body, "schema"))
-	o.Curl = curl(o.Method, path, o.Keyed, at(body, "example"))
+	streamed := false
 	each(at(op, "responses"), func(status string, res *yaml.Node) {
+		if status >= "400" && text(res, "$ref") != "" {
+			o.Errors = append(o.Errors, status)
+			return
+		}
 		res = d.follow(res)
-		r := response{Status: status, Description: text(res, "description")}
-		each(at(res, "content"), func(_ string, media *yaml.Node) {
-			r.Body = d.typeOf(at(media, "schema"))
+		a := answer{Status: status, Description: marked(text(res, "description"))}
+		each(at(res, "content"), func(kind string, media *yaml.Node) {
+			streamed = streamed || kind == "text/event-stream"
+			a.Body = d.typeOf(at(media, "schema"))
 			if example := at(media, "example"); example != nil && status < "300" {
 				o.Example = indented(example)
 			}
 		})
-		o.Responses = append(o.Responses, r)
+		o.Answers = append(o.Answers, a)
 	})
+	o.Curl = curl(&o, streamed, at(body, "example"))
 	return o
 }
 
-// curl returns a line to try an operation with.
-func curl(method, path string, keyed bool, body *yaml.Node) string {
-	path = strings.NewReplacer("{board}", "demo", "{member}", "u1", "{score}", "90", "{id}", "1", "{code}", "not-ranked").Replace(path)
-	line := "curl -s"
-	if method != "GET" {
-		line += " -X " + method
+// param returns a parameter; name is that of its component, if it is one.
+func (d *Document) param(name string, p *yaml.Node) field {
+	f := field{
+		Name: text(p, "name"), In: text(p, "in"), Description: marked(text(p, "description")),
+		Required: text(p, "required") == "true", Type: d.typeOf(at(p, "schema")), Example: text(p, "example"),
 	}
-	line += " $SERVER" + path
-	if keyed {
-		line += " -H \"Authorization: Bearer $KEY\""
+	if name != "" {
+		f.ID = "p-" + strings.TrimSuffix(name, "Param")
 	}
-	if body != nil {
-		line += " -H 'Content-Type: application/json' -d '" + string(appendJSON(nil, body)) + "'"
+	if examples := items(at(d.follow(at(p, "schema")), "examples")); f.Example == "" && f.In == "path" && len(examples) > 0 {
+		f.Example = examples[0].Value
 	}
-	return line
+	return f
 }
 
-func indented(example *yaml.Node) string {
-	var out bytes.Buffer
-	if err := json.Indent(&out, appendJSON(nil, example), "", "  "); err != nil {
-		return ""
+// failures lists the statuses of problems, each with what the answers of all operations say of it.
+func (d *Document) failures(problems []Problem) (out []failure) {
+	find := func(status string) *failure {
+		i, found := slices.BinarySearchFunc(out, status, func(f failure, status string) int { return strings.Compare(f.Status, status) })
+		if !found {
+			out = slices.Insert(out, i, failure{Status: status})
+		}
+		return &out[i]
 	}
-	return out.String()
+	for _, p := range problems {
+		f := find(p.Status)
+		f.Problems = append(f.Problems, p)
+	}
+	d.eachOperation(func(_, _ string, _, op *yaml.Node) {
+		each(at(op, "responses"), func(status string, res *yaml.Node) {
+			if status < "400" || text(res, "$ref") == "" {
+				return
+			}
+			f, said := find(status), linked(text(d.follow(res), "description"), problems)
+			if !slices.Contains(f.Descriptions, said) {
+				f.Descriptions = append(f.Descriptions, said)
+			}
+		})
+	})
+	return out
 }

@@ -7,12 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields lists the members of an object, those of the schemas that it includes first.
+// fields lists the members of an object, but for those of the schemas that it includes.
 func (d *Document) fields(schema *yaml.Node) []field {
 	var out []field
-	for _, part := range items(at(schema, "allOf")) {
-		out = append(out, d.fields(d.follow(part))...)
-	}
 	required := map[string]bool{}
 	for _, name := range items(at(schema, "required")) {
 		required[name.Value] = true
@@ -22,7 +19,7 @@ func (d *Document) fields(schema *yaml.Node) []field {
 		if description == "" {
 			description = text(d.follow(property), "description")
 		}
-		out = append(out, field{Name: name, Description: description, Required: required[name], Type: d.typeOf(property)})
+		out = append(out, field{Name: name, Description: marked(description), Required: required[name], Type: d.typeOf(property)})
 		for _, inner := range d.fields(property) {
 			inner.Name = name + "." + inner.Name
 			out = append(out, inner)

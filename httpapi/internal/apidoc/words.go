@@ -1,0 +1,97 @@
+package apidoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// codeSpan is code in a text, escaped.
+var codeSpan = regexp.MustCompile("`([^`]+)`")
+
+// marked makes HTML of a text, with `code` in it as such.
+func marked(s string) template.HTML {
+	return template.HTML(codeSpan.ReplaceAllString(template.HTMLEscapeString(strings.TrimSpace(s)), "<code>$1</code>"))
+}
+
+func markedAll(paragraphs []string) (out []template.HTML) {
+	for _, p := range paragraphs {
+		out = append(out, marked(p))
+	}
+	return out
+}
+
+// linked is marked, and makes the codes of problems lead to their pages.
+func linked(s string, problems []Problem) template.HTML {
+	word := regexp.MustCompile(`[a-z]+(?:-[a-z]+)*`)
+	return template.HTML(word.ReplaceAllStringFunc(string(marked(s)), func(code string) string {
+		known := slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == code })
+		if !known || !strings.Contains(code, "-") && !strings.HasPrefix(s, code) {
+			return code
+		}
+		return `<a href="/problems/` + code + `">` + code + `</a>`
+	}))
+}
+
+// chapters cuts a description at its headings, which are lines that begin with "## ".
+func chapters(s string) (out []chapter) {
+	for _, p := range paragraphs(s) {
+		if title, ok := strings.CutPrefix(p, "## "); ok {
+			out = append(out, chapter{ID: "about-" + strings.ReplaceAll(strings.ToLower(title), " ", "-"), Title: title})
+			continue
+		}
+		if len(out) == 0 {
+			out = append(out, chapter{})
+		}
+		last := &out[len(out)-1]
+		last.Paragraphs = append(last.Paragraphs, marked(p))
+	}
+	return out
+}
+
+// curl returns a line to try an operation with. What a reader may want to replace is in elements var, which name it.
+func curl(o *operation, streamed bool, body *yaml.Node) template.HTML {
+	path, query := template.HTMLEscapeString(o.Path), "?"
+	for _, p := range slices.Concat(o.Shared, o.Params) {
+		switch {
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", variable(p.Name, p.Example))
+		case p.In == "query" && p.Example != "":
+			path += query + p.Name + "=" + template.HTMLEscapeString(p.Example)
+			query = "&amp;"
+		}
+	}
+	line := "curl"
+	if streamed {
+		line += " -N"
+	}
+	if o.Method != "GET" && (o.Method != "POST" || body == nil) {
+		line += " -X " + o.Method
+	}
+	line += ` "` + variable("server", "$SERVER") + path + `"`
+	if o.Keyed {
+		line += " \\\n  -H \"Authorization: Bearer " + variable("key", "$KEY") + `"`
+	}
+	if body != nil {
+		text := strings.ReplaceAll(string(appendJSON(nil, body)), "'", `'\''`)
+		line += " \\\n  -H \"Content-Type: application/json\" \\\n  -d '<span>" + template.HTMLEscapeString(text) + "</span>'"
+	}
+	return template.HTML(line)
+}
+
+func variable(name, value string) string {
+	return `<var data-v="` + name + `">` + template.HTMLEscapeString(value) + `</var>`
+}
+
+func indented(example *yaml.Node) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, appendJSON(nil, example), "", "  "); err != nil {
+		return ""
+	}
+	return out.String()
+}

@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestManualExamples runs each line for a shell of /docs, as a reader would who has filled in the server and a key.
+func TestManualExamples(t *testing.T) {
+	page := string(newEnv(t).get(noKey, "/docs").body)
+	examples := regexp.MustCompile(`(?s)<article class="op" id="(\w+)">.*?<pre class="curl">(.*?)</pre>`).FindAllStringSubmatch(page, -1)
+	if n := len((&handlers{}).routes(true)); len(examples) != n {
+		t.Fatalf("found %d examples of %d operations", len(examples), n)
+	}
+	for _, m := range examples {
+		operation, line := m[1], html.UnescapeString(regexp.MustCompile(`<[^>]+>`).ReplaceAllString(m[2], ""))
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			e := exampleServer(t)
+			if before := beforeExample[operation]; before != nil {
+				line = before(e, line)
+			}
+			if got := e.do(curlOf(t, line)); got.status >= 400 {
+				t.Errorf("%s\n%d %s", line, got.status, got.body)
+			}
+		})
+	}
+}
+
+// exampleServer has what the examples are about.
+func exampleServer(t *testing.T) *env {
+	e := newEnv(t)
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	e.board("sound", leaderboard.Rules{})
+	e.put(writeKey, "/v1/members/1", `{"display_name":"Ada"}`).want(201)
+	e.post(writeKey, "/v1/members/1/friends", `{"members":["2"]}`).want(200)
+	return e
+}
+
+// beforeExample is what has to be there for the examples of some operations, and returns the example about that.
+var beforeExample = map[string]func(e *env, line string) string{
+	"getSources": func(e *env, line string) string {
+		e.board("week", leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "demo"}}}})
+		return strings.Replace(line, "demo", "week", 1)
+	},
+	"getRun": func(e *env, line string) string {
+		run := e.post(adminKey, "/v1/boards/demo/rebuild", `{"kind":"full"}`).want(202).header.Get("Location")
+		return strings.Replace(line, "/v1/runs/1", run, 1)
+	},
+	"getKey": aboutNewKey, "changeKey": aboutNewKey, "revokeKey": aboutNewKey, "rotateKey": aboutNewKey,
+	"restoreMember": func(e *env, line string) string {
+		e.put(adminKey, "/v1/boards/demo/members/1/hidden", `{"reason":"aimbot"}`).want(200)
+		return line
+	},
+	"restoreMemberEverywhere": func(e *env, line string) string {
+		e.put(adminKey, "/v1/members/1/hidden", `{"reason":"aimbot"}`).want(200)
+		return line
+	},
+}
+
+// aboutNewKey makes a key, whose id nobody can know before.
+func aboutNewKey(e *env, line string) string {
+	var made struct{ ID string }
+	e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).decode(&made)
+	return regexp.MustCompile(`/v1/keys/\w+`).ReplaceAllString(line, "/v1/keys/"+made.ID)
+}
+
+// curlOf reads a line for a shell, with the values of $SERVER and $KEY.
+func curlOf(t *testing.T, line string) ask {
+	t.Helper()
+	words := regexp.MustCompile(`"[^"]*"|'[^']*'|[^\s"'\\]+`).FindAllString(line, -1)
+	for i, w := range words {
+		words[i] = strings.NewReplacer("$SERVER", "", "$KEY", adminKey).Replace(strings.Trim(w, `"'`))
+	}
+	a := ask{method: "GET", header: http.Header{}}
+	for i := 1; i < len(words); i++ {
+		switch words[i] {
+		case "-N":
+		case "-X", "-H", "-d":
+			option := words[i]
+			i++
+			switch value := words[i]; option {
+			case "-X":
+				a.method = value
+			case "-H":
+				name, value, _ := strings.Cut(value, ": ")
+				a.header.Set(name, value)
+			case "-d":
+				a.body = value
+				if a.method == "GET" {
+					a.method = "POST"
+				}
+			}
+		default:
+			if a.path != "" || words[0] != "curl" {
+				t.Fatalf("this is no call of curl: %s", line)
+			}
+			a.path = words[i]
+		}
+	}
+	return a
+}
