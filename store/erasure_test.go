@@ -121,7 +121,7 @@ func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 		t.Fatal(err)
 	}
 	if n := count(t, db, fmt.Sprintf("submissions WHERE board_id = %d AND member = '%s'", boardID, forgotten)); n == 0 {
-		mustExec(t, db, "INSERT INTO submissions (board_id, recorded_at, id, member, status, score, seq) VALUES (?, NOW(6), 1, ?, 'applied', 5, 1)", boardID, forgotten)
+		mustExec(t, db, "INSERT INTO submissions (board_id, recorded_at, id, member, actor, request_id, result) VALUES (?, NOW(6), 1, ?, '', '', x'01000a02')", boardID, forgotten)
 	}
 }
 

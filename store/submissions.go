@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 )
 
@@ -19,30 +20,24 @@ func (s *Store) Submissions(ctx context.Context, q leaderboard.SubmissionsQuery)
 	var out []leaderboard.SubmissionRecord
 	for rows.Next() {
 		var (
-			r                            = leaderboard.SubmissionRecord{Member: q.Member}
-			at                           time.Time
-			tiebreak, previous, newScore sql.NullInt64
+			r               = leaderboard.SubmissionRecord{Member: q.Member}
+			at              time.Time
+			request, result sql.RawBytes
 		)
-		if err := rows.Scan(&at, &r.ID, &r.Status, &r.Score, &tiebreak, &previous, &newScore, &r.Seq, &r.Code, &r.Detail, &r.Actor, &r.RequestID); err != nil {
+		if err := rows.Scan(&at, &r.ID, &r.Actor, &request, &result); err != nil {
 			return nil, db.Translate(ctx, "submissions", err)
 		}
-		r.At = leaderboard.MicrosOf(at)
-		r.Tiebreak, r.Previous, r.NewScore = given(tiebreak), given(previous), given(newScore)
+		if err := commit.ReadRecord(result, &r); err != nil {
+			return nil, err
+		}
+		r.At, r.RequestID = leaderboard.MicrosOf(at), commit.RequestID(request)
 		out = append(out, r)
 	}
 	return out, db.Translate(ctx, "submissions", rows.Err())
 }
 
-// given returns nil for NULL.
-func given(v sql.NullInt64) *int64 {
-	if !v.Valid {
-		return nil
-	}
-	return &v.Int64
-}
-
 func submissionsText(q leaderboard.SubmissionsQuery) string {
-	t := (&db.Text{}).Str("SELECT recorded_at, id, status, score, tiebreak, previous_score, new_score, seq, code, detail, actor, request_id")
+	t := (&db.Text{}).Str("SELECT recorded_at, id, actor, request_id, result")
 	t.Str(" FROM submissions FORCE INDEX (submissions_member) WHERE member = ").Hex(q.Member).Str(" AND board_id = ").Int(q.BoardID)
 	if q.Before > 0 {
 		t.Str(" AND (recorded_at < ").Time(q.Before).Str(" OR recorded_at = ").Time(q.Before).Str(" AND id < ").Int(q.BeforeID).Str(")")

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 
 	"leaderboard"
@@ -526,46 +525,4 @@ func decodeMultiBoardReceipt(b []byte, entries []leaderboard.BoardSubmission) (l
 			out.Results[i] = leaderboard.BoardResult{Board: entries[i].Board, Result: r}
 		})
 	return out, err
-}
-
-// What columns of submissions take.
-const (
-	maxDetail    = 300 // characters
-	maxRequestID = 128 // bytes
-)
-
-// submissionRow is a row of submissions to write.
-type submissionRow struct {
-	board *lockedBoard
-	id    int64
-	rec   *leaderboard.SubmissionRecord
-}
-
-// appendSubmissions records submissions, those of a batch in one statement as a rule. Their ids tell them apart from
-// those of a batch at the same microsecond, however the clock goes.
-func appendSubmissions(t *db.Text, boards []*lockedBoard) {
-	var rows []submissionRow
-	for _, b := range boards {
-		first := rand.Int64N(1<<46) << 16
-		for i := range b.records {
-			rows = append(rows, submissionRow{b, first + int64(i), &b.records[i]})
-		}
-	}
-	for chunk := range slices.Chunk(rows, db.MaxRows) {
-		t.Str("INSERT INTO submissions (board_id, recorded_at, id, member, status, score, tiebreak, previous_score, new_score, seq, code, detail, actor, request_id) VALUES ")
-		for i, r := range chunk {
-			t.Comma(i).Str("(").Int(r.board.known.Board.ID).Str(",").Time(r.board.clock).Str(",").Int(r.id).Str(",").Hex(r.rec.Member)
-			t.Str(",'").Str(string(r.rec.Status)).Str("',").Int(r.rec.Score)
-			for _, v := range []*int64{r.rec.Tiebreak, r.rec.Previous, r.rec.NewScore} {
-				if t.Str(","); v == nil {
-					t.Str("NULL")
-				} else {
-					t.Int(*v)
-				}
-			}
-			t.Str(",").Int(r.rec.Seq).Str(",").Hex(r.rec.Code).Str(",").HexText(db.CutText(r.rec.Detail, maxDetail))
-			t.Str(",").HexText(db.CutText(r.rec.Actor, db.MaxActor)).Str(",").Hex(r.rec.RequestID[:min(len(r.rec.RequestID), maxRequestID)]).Str(")")
-		}
-		t.Str(";")
-	}
 }
