@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi web bench build image fmt rename cc
+.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ web: ## builds the pages of web/ into pages/built, which is committed; needs Nod
 
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
+
+client: ## clients/typescript: its types from httpapi/web/openapi.json (make docs first), and JavaScript in dist; needs Node.js
+	@cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent generate && npm run --silent build
 
 bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS='-only reads'
 	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .

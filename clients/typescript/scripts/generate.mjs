@@ -1,0 +1,165 @@
+// Writes src/generated/: the types of httpapi/openapi.yaml, by openapi-typescript, and a method for each operation. It reads
+// openapi.json, which is openapi.yaml as the server shows it; a test of httpapi holds the two together.
+//
+//	node scripts/generate.mjs           writes the files
+//	node scripts/generate.mjs --check   fails when they are not what would be written
+import { readFileSync, writeFileSync } from "node:fs";
+import openapiTS, { astToString } from "openapi-typescript";
+import ts from "typescript";
+
+const folder = new URL("../src/generated/", import.meta.url);
+const document = JSON.parse(readFileSync(new URL("../../../httpapi/web/openapi.json", import.meta.url), "utf8"));
+const { schemas } = document.components;
+
+/** resolve follows a reference within the document. */
+const resolve = (node) => (node?.$ref ? node.$ref.slice(2).split("/").reduce((at, part) => at[part], document) : node);
+const types = (schema) => [schema.type ?? []].flat();
+/** isWide says whether a number may lie beyond 2^53: scores, tiebreaks and their bounds. Ranks, counts and seqs do not. */
+const isWide = (schema) => schema?.format === "int64" && (schema.minimum === undefined || schema.minimum < -(2 ** 53) || maxDeltas.includes(schema));
+/** maxDeltas are as wide as scores though they are not negative. */
+const maxDeltas = Object.values(schemas).flatMap((s) => s.properties?.max_delta ?? []);
+
+/** Each is marked, for the types. */
+(function mark(node) {
+  if (!node || typeof node !== "object") return;
+  if (isWide(node)) node["x-wide"] = true;
+  Object.values(node).forEach(mark);
+})(document);
+
+/** An Operation is one route of the document. */
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  ["get", "put", "post", "patch", "delete"].filter((method) => item[method]).map((method) => ({
+    ...item[method], path, method: method.toUpperCase(), parameters: [...(item.parameters ?? []), ...(item[method].parameters ?? [])].map(resolve),
+  })));
+for (const o of operations) if ((o.requestBody !== undefined) !== ["PUT", "POST", "PATCH"].includes(o.method)) throw new Error(`${o.operationId}: PUT, POST and PATCH have a body, others none`);
+
+const success = (o) => Object.entries(o.responses).filter(([status]) => status.startsWith("2")).map(([status, r]) => ({ status, ...resolve(r) }));
+const contents = (o) => success(o).flatMap((r) => Object.entries(r.content ?? {}));
+const named = (o) => contents(o).flatMap(([kind, { schema }]) => (kind === "application/json" && schema.$ref ? [schema.$ref.split("/").pop()] : []));
+
+/** answerType is what a method returns. */
+function answerType(o) {
+  const parts = new Set(named(o).map((name) => `Schemas["${name}"]`));
+  for (const [kind, { schema }] of contents(o)) if (kind !== "application/json") parts.add("string"); else if (!schema.$ref) parts.add("Record<string, unknown>");
+  if (success(o).some((r) => !r.content)) parts.add("undefined");
+  return [...parts].join(" | ") || "string"; // a redirection is followed
+}
+
+const camel = (header) => header.toLowerCase().replace(/-(\w)/g, (_, c) => c.toUpperCase());
+const of = (o, where) => o.parameters.filter((p) => p.in === where);
+/** optionsType is what the last argument of a method may have, beside what all of them may. */
+function optionsType(o) {
+  const query = of(o, "query"), headers = of(o, "header").filter((p) => o.method !== "GET" || p.name !== "If-None-Match"); // fetch does that by itself
+  const parts = [];
+  if (query.length) parts.push(`Query<"${o.operationId}">`);
+  if (headers.length) parts.push(`{ ${headers.map((p) => `${camel(p.name)}?: string | undefined`).join("; ")} }`);
+  return [...parts, "CallOptions"].join(" & ");
+}
+
+/** bodyType is what a method sends. */
+function bodyType(o) {
+  const [{ schema }] = Object.values(o.requestBody.content);
+  return `Sent<Schemas["${schema.$ref.split("/").pop()}"]>`;
+}
+
+const handWritten = ["exportEntries", "streamPage"]; // whose answers are streams
+
+/** method is the declaration of an operation: the parts of its path, its body, and the rest by name. */
+function method(o) {
+  const kind = ({ schema }) => (isWide(schema) ? "Integer" : types(schema).includes("integer") ? "number" : "string");
+  const path = of(o, "path").map((p) => `${p.name}: ${kind(p)}`);
+  if (path.length !== (o.path.match(/{/g)?.length ?? 0)) throw new Error(`${o.operationId}: parameters of the path are missing`);
+  path.sort((a, b) => o.path.indexOf(`{${a.split(":")[0]}}`) - o.path.indexOf(`{${b.split(":")[0]}}`));
+  const must = of(o, "query").some((p) => p.required) ? "" : "?";
+  const body = o.requestBody ? [`body${o.requestBody.required || !must ? "" : "?"}: ${bodyType(o)}`] : [];
+  const paged = of(o, "query").some((p) => p.name === "cursor");
+  return `  /** ${o.summary}. ${o.method} ${o.path} */
+  ${o.operationId}(${[...path, ...body, `options${must}: ${optionsType(o)}`].join(", ")}): ${paged ? "Pages" : "Promise"}<${answerType(o)}>;`;
+}
+
+/** flags tell the client what it cannot see from the method: a read by POST, a write with an Idempotency-Key, a body that is not the API's. */
+function flags(o) {
+  if (of(o, "header").some((p) => p.name === "Idempotency-Key")) return " key";
+  if (o.method === "POST" && o.tags.includes("Reading")) return " read";
+  return contents(o).some(([kind, { schema }]) => kind === "application/json" && !schema.$ref) ? " plain" : "";
+}
+
+/** positions finds where JSON holds wide integers: properties by name, maps by the name of the property that has them, and what to leave alone. */
+function positions() {
+  const found = { wide: new Set(), maps: new Set(), open: new Set() }, other = new Set();
+  const visit = (schema) => {
+    if (!schema || typeof schema !== "object") return;
+    for (const [name, given] of Object.entries(schema.properties ?? {})) {
+      const property = [given, ...(given.oneOf ?? []), ...(given.allOf ?? [])].map(resolve);
+      const map = property.map((p) => p.additionalProperties).find((p) => p);
+      if (property.some(isWide)) found.wide.add(name);
+      else if (map && isWide(resolve(map))) found.maps.add(name);
+      else if (map && !resolve(map).properties && !types(resolve(map)).includes("integer")) found.open.add(name);
+      else if (property.some((p) => types(p).some((t) => ["integer", "number", "string"].includes(t)))) other.add(name);
+      visit(given);
+    }
+    for (const key of ["items", "additionalProperties"]) visit(schema[key]);
+    for (const key of ["allOf", "oneOf", "anyOf"]) schema[key]?.forEach(visit);
+  };
+  Object.values(schemas).forEach(visit);
+  for (const name of found.wide) if (other.has(name)) throw new Error(`${name} is a 64-bit integer in one schema and something else in another: the client knows them by name`);
+  return found;
+}
+
+const list = (set) => `new Set(${JSON.stringify([...set].sort()).replaceAll(",", ", ")})`;
+const { wide, maps, open } = positions();
+
+/** pruned is the document without what the types do not need: problems are all of one type, and what a path has is in its operations. */
+function pruned() {
+  const copy = structuredClone(document);
+  for (const item of Object.values(copy.paths)) for (const o of Object.values(item)) {
+    if (!o.operationId) continue;
+    o.responses = {};
+    delete o.description;
+  }
+  delete copy.components.responses;
+  delete copy.components.headers;
+  for (const item of Object.values(copy.paths)) for (const holder of [item, ...Object.values(item)]) {
+    if (holder.parameters) holder.parameters = holder.parameters.filter((p) => (resolve(p).name !== "numbers"));
+  }
+  return copy;
+}
+
+const head = "// Made by scripts/generate.mjs of httpapi/openapi.yaml; do not edit.\n\n";
+const word = (kind) => ts.factory.createKeywordTypeNode(kind);
+const bigint = word(ts.SyntaxKind.BigIntKeyword);
+const orNull = ts.factory.createUnionTypeNode([bigint, ts.factory.createLiteralTypeNode(ts.factory.createNull())]);
+const ast = await openapiTS(pruned(), {
+  defaultNonNullable: false, silent: true,
+  transform: (schema) => (schema["x-wide"] ? (types(schema).includes("null") ? orNull : bigint) : undefined),
+});
+const api = head + astToString(ast.filter((node) => ["components", "operations", "WithRequired"].includes(node.name?.text)));
+
+const methods = `${head}import type { CallOptions, Integer, Pages, Query, Schemas, Sent } from "../types.js";
+
+/** A method for each operation of the API but for the two whose answers are streams. */
+export interface Operations {
+${operations.filter((o) => !handWritten.includes(o.operationId)).map(method).join("\n")}
+}
+
+/** Method and path of each operation. key: an Idempotency-Key goes with it; read: it changes nothing; plain: no numbers to restore. */
+export const table = {
+${operations.map((o) => `  ${o.operationId}: "${o.method} ${o.path}${flags(o)}",`).join("\n")}
+} as const;
+
+/** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
+export const wide = ${list(wide)};
+export const wideMaps = ${list(maps)};
+export const open = ${list(open)};
+`;
+
+const stale = [];
+for (const [name, text] of Object.entries({ "api.ts": api, "operations.ts": methods })) {
+  const file = new URL(name, folder);
+  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  else if (readFileSync(file, "utf8") !== text) stale.push(name);
+}
+if (stale.length) {
+  console.error(`${stale.join(" and ")} in clients/typescript/src/generated are not what httpapi/openapi.yaml makes: run make client, and commit what it writes`);
+  process.exit(1);
+}

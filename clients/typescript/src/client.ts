@@ -1,0 +1,206 @@
+import { ConnectionError, ProblemError, readProblem } from "./errors.js";
+import { events, type ServerEvent } from "./events.js";
+import { table, type Operations } from "./generated/operations.js";
+import { parse, stringify } from "./json.js";
+import { either, repeat, sleep, within } from "./repeat.js";
+import type { CallOptions, LeaderboardOptions, Query, Schemas } from "./types.js";
+
+type Id = keyof typeof table;
+type Options = CallOptions & Record<string, unknown>;
+
+/** A Call is one request, ready to be sent, any number of times. */
+interface Call extends CallOptions {
+  target: string;
+  init: RequestInit;
+  /** A second request does not do what the first has done again. */
+  safe: boolean;
+  plain: boolean;
+  timeout: number;
+}
+
+/** What of the options is a header field. */
+const headerNames: Record<string, string> = { ifMatch: "If-Match", ifNoneMatch: "If-None-Match", idempotencyKey: "Idempotency-Key" };
+/** What of the options is not sent. */
+const callNames = ["signal", "timeout", "maxWait", "onResponse"];
+/** Milliseconds that operations may take which are allowed more than others. */
+const slow: { [id in Id]?: number } = { verifyCopy: 300_000, hideMember: 60_000, restoreMember: 60_000, hideMemberEverywhere: 60_000, restoreMemberEverywhere: 60_000, exportEntries: 60_000 };
+/** Milliseconds that a stream may be silent beyond the timeout: a server with nothing to tell says so every 15 seconds. */
+const silence = 20_000;
+
+/** Operations are declared by the API's document; a static block of the class makes them. */
+export interface Leaderboard extends Operations {}
+
+/**
+ * A client of one server, or of several behind one address. It has a method for each operation of the API: the parts of
+ * the path come first, then the body, then everything else by name.
+ */
+export class Leaderboard {
+  readonly #base: string;
+  readonly #headers: Record<string, string>;
+  readonly #fetch: typeof fetch;
+  readonly #defaults: { timeout: number; maxWait: number; onRetry: LeaderboardOptions["onRetry"] };
+
+  static {
+    for (const id of Object.keys(table) as Id[]) {
+      if (id in this.prototype) continue; // it is written below
+      Object.defineProperty(this.prototype, id, { configurable: true, writable: true, value(this: Leaderboard, ...args: unknown[]) { return this.#pages(id, args); } });
+    }
+  }
+
+  constructor(options: LeaderboardOptions) {
+    const { url, key, timeout = 10_000, maxWait = 30_000, onRetry } = options;
+    this.#base = url.replace(/\/+$/, "");
+    new URL(`${this.#base}/`, globalThis.location?.href); // throws when it is none
+    this.#headers = key ? { Authorization: `Bearer ${key}` } : {};
+    this.#fetch = options.fetch ?? ((...request) => fetch(...request));
+    this.#defaults = { timeout, maxWait, onRetry };
+  }
+
+  /**
+   * The top of a board, or with `member` who is around it: now, and again after each change, until the caller breaks off or
+   * the signal ends. A connection that is lost is opened again, after the first page without an end. It throws what ends it
+   * for good: a ProblemError when the board is gone or the key may not read it any more. GET /v1/boards/{board}/stream
+   */
+  streamPage(board: string, options: StreamOptions & { member: string }): AsyncGenerator<Schemas["AroundAnswer"], void, undefined>;
+  streamPage(board: string, options?: StreamOptions & { member?: undefined }): AsyncGenerator<Schemas["TopAnswer"], void, undefined>;
+  async *streamPage(board: string, options: StreamOptions = {}): AsyncGenerator<any, void, undefined> {
+    const call = this.#call("streamPage", [board, options]);
+    for (let idle = 0; ; idle++) {
+      let pause = 1000;
+      try {
+        for await (const event of this.#events(call)) {
+          call.maxWait = Infinity; // it was open once: from now on it is opened again whenever that takes
+          pause = event.retry ?? pause;
+          if (event.name === "gone") throw gone(event.data);
+          if (event.name !== "page") continue;
+          idle = 0;
+          yield parse(event.data);
+        }
+      } catch (error) {
+        if (!(error instanceof ConnectionError) || call.maxWait !== Infinity) throw error;
+      }
+      await sleep(pause * (0.5 + Math.random()) * Math.min(2 ** idle, 8), call.signal);
+    }
+  }
+
+  /** events opens a stream and reads it until it ends, or nothing has come for too long. */
+  async *#events(call: Call): AsyncGenerator<ServerEvent, void, undefined> {
+    const connection = new AbortController();
+    let watchdog: ReturnType<typeof setTimeout> | undefined;
+    try {
+      const response = await this.#repeat(call, (attempt) => this.#send(call, either(attempt, connection.signal)));
+      const alive = () => {
+        clearTimeout(watchdog);
+        watchdog = setTimeout(() => connection.abort(new ConnectionError("the stream is silent")), call.timeout + silence);
+      };
+      alive();
+      yield { name: "open", data: "", retry: undefined };
+      yield* events(response.body!, alive);
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      throw error;
+    } finally {
+      clearTimeout(watchdog);
+      connection.abort();
+    }
+  }
+
+  /** All entries of a period as CSV or JSON lines, best first, while they are read: `response.body`. GET /v1/boards/{board}/export */
+  exportEntries(board: string, options: Query<"exportEntries"> & CallOptions = {}): Promise<Response> {
+    const call = this.#call("exportEntries", [board, options]);
+    return this.#repeat(call, (signal) => this.#send(call, signal));
+  }
+
+  /** pages sends a request, and as an iterable those for the pages after it. */
+  #pages(id: Id, args: unknown[]): Promise<any> & AsyncIterable<any> {
+    const ask = async (cursor?: string) => {
+      const call = this.#call(id, args, cursor);
+      return this.#repeat(call, async (signal): Promise<any> => read(await this.#send(call, signal), call.plain));
+    };
+    const first = ask();
+    const pages = async function* () {
+      for (let page = await first; ; page = await ask(page.next_cursor)) {
+        yield page;
+        if (!page.next_cursor) return;
+      }
+    };
+    return Object.assign(first, { [Symbol.asyncIterator]: pages });
+  }
+
+  /** call makes a request of the arguments of a method. */
+  #call(id: Id, args: unknown[], cursor?: string): Call {
+    const [method, path, flag] = table[id].split(" ") as [string, string, string?];
+    const parts = [...args];
+    const target = this.#base + path.replace(/{\w+}/g, () => segment(parts.shift()));
+    const hasBody = method[0] === "P";
+    const body = hasBody ? stringify(parts.shift() ?? {}) : null;
+    const options = (parts.shift() ?? {}) as Options;
+    const headers: Record<string, string> = { ...this.#headers };
+    if (hasBody) headers["Content-Type"] = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    if (flag === "key") headers["Idempotency-Key"] = crypto.randomUUID();
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(options)) {
+      if (value === undefined || callNames.includes(name)) continue;
+      if (name in headerNames) headers[headerNames[name]!] = String(value);
+      else query.set(name, String(value));
+    }
+    if (cursor) {
+      query.set("cursor", cursor);
+      query.delete("offset"); // the cursor knows where it is
+    }
+    const { signal, maxWait, onResponse } = options;
+    const timeout = options.timeout ?? Math.max(slow[id] ?? 0, this.#defaults.timeout) + milliseconds(options.wait);
+    return {
+      target: query.size ? `${target}?${query}` : target,
+      init: { method, headers, body },
+      safe: method === "GET" || flag === "key" || flag === "read", plain: flag === "plain",
+      signal, timeout, maxWait, onResponse,
+    };
+  }
+
+  /** repeat makes attempts, each within its time. */
+  #repeat<T>(call: Call, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { maxWait, onRetry } = this.#defaults;
+    return repeat(() => within(call.timeout, call.signal, attempt), { ...call, maxWait: call.maxWait ?? maxWait, onRetry });
+  }
+
+  /** send makes one attempt and returns a 2xx answer. */
+  async #send(call: Call, signal: AbortSignal): Promise<Response> {
+    const response = await this.#fetch(call.target, { ...call.init, signal });
+    if (!response.ok) throw await readProblem(response);
+    call.onResponse?.(response);
+    return response;
+  }
+}
+
+/** What streamPage may be given. */
+export type StreamOptions = Query<"streamPage"> & CallOptions;
+
+/** segment is a part of a path. What an address cannot hold as one is refused: "..", say, would be another address. */
+function segment(value: unknown): string {
+  const text = String(value ?? "");
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`${JSON.stringify(text)} cannot be a part of a path`);
+  return encodeURIComponent(text);
+}
+
+/** milliseconds of a Go duration such as 30s, 1m30s or 500ms; 0 of anything else, which the server refuses. */
+function milliseconds(duration: unknown): number {
+  const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+  let sum = 0;
+  for (const [, number, unit] of String(duration ?? "").matchAll(/([\d.]+)(h|ms|m|s)/g)) sum += Number(number) * units[unit!]!;
+  return sum;
+}
+
+/** read returns what an answer says. */
+async function read(response: Response, plain: boolean): Promise<unknown> {
+  if (response.status === 204) return undefined;
+  const text = await response.text();
+  if (!response.headers.get("Content-Type")?.includes("json")) return text;
+  return plain ? JSON.parse(text) : parse(text);
+}
+
+/** gone is why a stream has ended for good. */
+function gone(data: string): ProblemError {
+  const problem = JSON.parse(data);
+  return new ProblemError(problem.status, problem);
+}

@@ -1,0 +1,37 @@
+import { connectionError } from "./errors.js";
+
+/** One of a stream of server-sent events (the HTML standard, section 9.2). */
+export interface ServerEvent {
+  name: string;
+  data: string;
+  /** Milliseconds to wait before the stream is opened again, when the server says so. */
+  retry: number | undefined;
+}
+
+/** events reads the events of a stream, each when its blank line is there; alive is called whenever something comes, a comment too. */
+export async function* events(body: ReadableStream<Uint8Array>, alive: () => void): AsyncGenerator<ServerEvent, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let event: ServerEvent = { name: "", data: "", retry: undefined };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => Promise.reject(connectionError(error)));
+      if (done) return;
+      alive();
+      const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const [, name, text = ""] = /^([^:]*):? ?(.*)\r?$/.exec(line) ?? [];
+        if (line === "" || line === "\r") {
+          if (event.name || event.data || event.retry !== undefined) yield event;
+          event = { name: "", data: "", retry: undefined };
+        } else if (name === "event") event.name = text;
+        else if (name === "data") event.data += (event.data && "\n") + text;
+        else if (name === "retry" && /^\d+$/.test(text)) event.retry = Number(text);
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // the connection is over already
+  }
+}

@@ -1,0 +1,2556 @@
+// Made by scripts/generate.mjs of httpapi/openapi.yaml; do not edit.
+
+export interface components {
+    schemas: {
+        /** @example demo */
+        BoardName: string;
+        /**
+         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, none that bear on the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and characters that are not assigned yet are let through; a board that wants none of it has strict_ids.
+         * @example u1
+         */
+        MemberID: string;
+        /** Format: int64 */
+        Int64: bigint;
+        /**
+         * Format: int64
+         * @description A state of a period. It grows by one with each change of an entry.
+         */
+        Seq: number;
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC, microseconds.
+         * @example 2026-11-20T13:00:00.000000Z
+         */
+        Time: string;
+        /**
+         * @description How time is cut into periods, in the board's time zone; weeks are those of ISO 8601, seasons those that the board names.
+         * @enum {string}
+         */
+        Window: "all_time" | "hour" | "day" | "week" | "month" | "quarter" | "year" | "season";
+        /**
+         * @description How ties are numbered.
+         * @enum {string}
+         */
+        Mode: "strict" | "tied" | "dense";
+        /**
+         * @description How ties are numbered in an answer; all: in each of these ways.
+         * @enum {string}
+         */
+        QueryMode: "strict" | "tied" | "dense" | "all";
+        /**
+         * @description desc: higher is better.
+         * @enum {string}
+         */
+        Order: "desc" | "asc";
+        /**
+         * @description What a submission does: best keeps the better entry, latest replaces it, sum adds to the score.
+         * @enum {string}
+         */
+        Policy: "best" | "latest" | "sum";
+        /**
+         * @description Who may read a board: anyone, or holders of a key that covers it.
+         * @enum {string}
+         */
+        Visibility: "public" | "private";
+        /**
+         * @description Where an answer came from.
+         * @enum {string}
+         */
+        Layer: "local" | "redis" | "mysql";
+        /** @description The rules that are written and shown alike. */
+        BoardFields: {
+            /** @description At most 200 bytes; empty when left out. */
+            title?: string;
+            /** @description desc when left out. desc: higher is better. */
+            order?: components["schemas"]["Order"];
+            /** @description best when left out. What a submission does: best keeps the better entry, latest replaces it, sum adds to the score. */
+            policy?: components["schemas"]["Policy"];
+            /** @description strict when left out. How ties are numbered. */
+            mode?: components["schemas"]["Mode"];
+            /** @description [all_time] when left out. A submission counts in the current period of each. The first is the one that answers are about unless they say otherwise. One that is added begins empty; one that is taken away keeps its periods. */
+            windows?: components["schemas"]["Window"][];
+            /** @description IANA name, UTC when left out: where the periods of the calendar begin and end. It cannot change once a calendar period has been used. */
+            time_zone?: string;
+            /** @description public when left out. Who may read the board. */
+            visibility?: components["schemas"]["Visibility"];
+            /** @description Entries of the Redis copy, 1000 when left out. */
+            top_n?: number;
+            /** @description Go duration, 24h when left out: an unread copy expires after it. */
+            cache_ttl?: string;
+            /**
+             * @description Whether its periods are kept whole in the memory of the servers that they are read from, where every question is answered without a round trip and dense ranks are known at any depth. Left out: by how much they are read. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
+             * @enum {string}
+             */
+            resident?: "always" | "never";
+            /** @description false when left out. true: a submission for an id that is not printable ASCII (U+0020 to U+007E) is rejected, with invalid-member. Entries that are there stay, and are read as before. */
+            strict_ids?: boolean;
+            /**
+             * @description Which submissions are recorded, with who sent them and what became of them: those that changed an entry, or all. Left out: none. Not on derived boards.
+             * @enum {string}
+             */
+            record?: "applied" | "all";
+            /**
+             * @description How long records of submissions are kept, 1h at least. Left out: 90 days, 2160h.
+             * @example 2160h
+             */
+            record_ttl?: string;
+            /** @description The periods of window season, in order and not overlapping. Between them a board with no other window takes no submissions; one that was used cannot change. */
+            seasons?: components["schemas"]["Season"][];
+            /**
+             * @description How many closed periods are kept by window; all of them without an entry. Older ones are deleted.
+             * @example {
+             *       "day": 90,
+             *       "hour": 48
+             *     }
+             */
+            keep?: {
+                [key: string]: number;
+            };
+            /**
+             * @description What the board is about, at most 16: boards are listed and ranked together by their labels. Names and values are [a-z0-9][a-z0-9._-]{0,63}.
+             * @example {
+             *       "type": "moba",
+             *       "aspect": "sound"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        Season: {
+            name: string;
+            starts_at: components["schemas"]["Time"];
+            /** @description Exclusive. */
+            ends_at: components["schemas"]["Time"];
+        };
+        /** @description The rules of a board as they are sent; all are optional. */
+        BoardRules: {
+            refresh?: components["schemas"]["RefreshRules"];
+            limits?: components["schemas"]["LimitRules"];
+            tiebreak?: components["schemas"]["TiebreakRules"];
+            /**
+             * Format: date-time
+             * @description Submissions before it are rejected.
+             */
+            starts_at?: string | null;
+            /**
+             * Format: date-time
+             * @description Submissions from it on are rejected.
+             */
+            ends_at?: string | null;
+            /** @description Makes it a derived board. */
+            derive?: components["schemas"]["DeriveRules"] | null;
+            /** @description As GET shows it; ignored, like the times. */
+            name?: string;
+            /** @description Ignored. */
+            created_time?: string;
+            /** @description Ignored. */
+            updated_time?: string;
+        } & components["schemas"]["BoardFields"];
+        /** @description Changes of the rules of a board, which BoardRules describes; what is left out stays, null gives a rule its default. */
+        BoardPatch: {
+            title?: string | null;
+            order?: components["schemas"]["Order"] | null;
+            policy?: components["schemas"]["Policy"] | null;
+            mode?: components["schemas"]["Mode"] | null;
+            /** @description Replaced as a whole. */
+            windows?: components["schemas"]["Window"][] | null;
+            time_zone?: string | null;
+            visibility?: components["schemas"]["Visibility"] | null;
+            top_n?: number | null;
+            cache_ttl?: string | null;
+            /** @description always or never; null: by how much the periods are read. */
+            resident?: string | null;
+            strict_ids?: boolean | null;
+            /** @description applied or all; null: none. */
+            record?: string | null;
+            record_ttl?: string | null;
+            /** @description Replaced as a whole. */
+            seasons?: components["schemas"]["Season"][] | null;
+            /** @description By window; null takes one away. */
+            keep?: {
+                [key: string]: number | null;
+            } | null;
+            /** @description By name; null takes one away. */
+            labels?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description As in BoardRules; null is the default. */
+            refresh?: {
+                [key: string]: string | null;
+            } | null;
+            /** @description As in BoardRules; null is no limit. */
+            limits?: {
+                [key: string]: bigint | null;
+            } | null;
+            tiebreak?: {
+                order?: components["schemas"]["Order"] | null;
+                /** @description Replaced as a whole. */
+                fields?: components["schemas"]["TiebreakFieldRules"][] | null;
+            } | null;
+            /** Format: date-time */
+            starts_at?: string | null;
+            /** Format: date-time */
+            ends_at?: string | null;
+            derive?: {
+                /** @description Replaced as a whole. */
+                from?: components["schemas"]["DeriveFromRules"][] | null;
+                last?: string | null;
+                op?: components["schemas"]["DeriveOp"] | null;
+                aggregate?: components["schemas"]["Aggregate"] | null;
+                /** @description Together with from only. */
+                weights?: components["schemas"]["Weight"][] | null;
+            } | null;
+            /** @description As GET shows it; ignored, like the times. */
+            name?: string | null;
+            /** @description Ignored. */
+            created_time?: string | null;
+            /** @description Ignored. */
+            updated_time?: string | null;
+        };
+        /** @description When the copy is renewed besides after each commit. */
+        RefreshRules: {
+            /**
+             * @description Cron expression, 5 fields, UTC; never when left out or empty.
+             * @example 0 4 * * *
+             */
+            full?: string;
+            /** @description Go duration or off; 10s when left out. */
+            incremental?: string;
+            /**
+             * @description Pairs of seconds/changes; none when left out or empty.
+             * @example 900/1 300/10
+             */
+            dynamic?: string;
+        };
+        /** @description Bounds of the scores; none where left out or null. A submission that would lead outside of min_score and max_score is rejected, even when policy best would not take it over; only a sum that lies outside already, because the limits were narrowed, may move towards them. */
+        LimitRules: {
+            /** Format: int64 */
+            min_score?: bigint | null;
+            /** Format: int64 */
+            max_score?: bigint | null;
+            /**
+             * Format: int64
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount. A score that best does not take over is no change.
+             */
+            max_delta?: bigint | null;
+        };
+        /** @description What decides between equal scores, before created_time does: one number, or several fields packed into one. */
+        TiebreakRules: {
+            /** @description desc when left out. desc: higher is better. */
+            order?: components["schemas"]["Order"];
+            /**
+             * @description Criteria, the first decides first, each in its own direction. Together they have at most 63 bits. They cannot change while the board has entries.
+             * @example [
+             *       {
+             *         "name": "level",
+             *         "bits": 20,
+             *         "order": "desc"
+             *       },
+             *       {
+             *         "name": "paid",
+             *         "bits": 1,
+             *         "order": "desc"
+             *       },
+             *       {
+             *         "name": "deaths",
+             *         "bits": 16,
+             *         "order": "asc"
+             *       }
+             *     ]
+             */
+            fields?: components["schemas"]["TiebreakFieldRules"][];
+        };
+        TiebreakFieldRules: {
+            /** @description Of its own. */
+            name: string;
+            /** @description A value is 0 to 2^bits - 1. */
+            bits: number;
+            /** @description desc when left out, whatever the order of the tiebreak. desc: higher is better. */
+            order?: components["schemas"]["Order"];
+        };
+        /** @description Makes it a derived board: its entries follow those of its sources, and it takes no submissions. Its windows are [all_time], its sources are not derived themselves; a source may be made later. After last is written out there are 1 to 100 sources. A change of the rule computes all entries anew. */
+        DeriveRules: {
+            /** @description The sources. */
+            from: components["schemas"]["DeriveFromRules"][];
+            /**
+             * @description Of each source the current hour, day or week and those before it, so many in all.
+             * @example 7d
+             */
+            last?: string;
+            /** @description union when left out. Members that are in any of the sources or in all of them. */
+            op?: components["schemas"]["DeriveOp"];
+            /** @description sum when left out. What is made of weight × score in the sources that the member is in. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it. */
+            aggregate?: components["schemas"]["Aggregate"];
+            /** @description The weights of from in another form, one for each; not together with weight. */
+            weights?: components["schemas"]["Weight"][] | null;
+        };
+        DeriveFromRules: {
+            board: components["schemas"]["BoardName"];
+            /** @description By default the first of the board; with last that of its unit. */
+            window?: components["schemas"]["Window"];
+            /** @description The name of a period, current, or previous; current when left out, and with last. */
+            period?: string;
+            /**
+             * Format: int64
+             * @description What the scores of the source are multiplied by, 1 when left out. 0: they count as 0, and for being in.
+             */
+            weight?: number | null;
+        };
+        /**
+         * @description Members that are in any of the sources or in all of them.
+         * @enum {string}
+         */
+        DeriveOp: "union" | "intersect";
+        /**
+         * @description What is made of weight × score in the sources that a member is in.
+         * @enum {string}
+         */
+        Aggregate: "sum" | "min" | "max";
+        /** Format: int64 */
+        Weight: number;
+        /** @description A board with all its rules. */
+        Board: {
+            name: components["schemas"]["BoardName"];
+            refresh: components["schemas"]["Refresh"];
+            limits: components["schemas"]["Limits"];
+            tiebreak: components["schemas"]["Tiebreak"];
+            /** @description Submissions before it are rejected. */
+            starts_at?: components["schemas"]["Time"];
+            /** @description Submissions from it on are rejected. */
+            ends_at?: components["schemas"]["Time"];
+            derive?: components["schemas"]["Derive"];
+            created_time: components["schemas"]["Time"];
+            updated_time: components["schemas"]["Time"];
+        } & WithRequired<components["schemas"]["BoardFields"], "title" | "order" | "policy" | "mode" | "windows" | "time_zone" | "visibility" | "top_n" | "cache_ttl">;
+        /** @description When the copy is renewed besides after each commit. */
+        Refresh: {
+            /** @description Cron expression, 5 fields, UTC; empty for never. */
+            full: string;
+            /** @description Go duration or off. */
+            incremental: string;
+            /** @description Pairs of seconds/changes; empty for none. */
+            dynamic: string;
+        };
+        /** @description Bounds of the scores; none where left out. */
+        Limits: {
+            min_score?: components["schemas"]["Int64"];
+            max_score?: components["schemas"]["Int64"];
+            /**
+             * Format: int64
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount.
+             */
+            max_delta?: bigint;
+        };
+        /** @description What decides between equal scores, before created_time does. */
+        Tiebreak: {
+            order: components["schemas"]["Order"];
+            /** @description What a tiebreak is packed from, when it is packed from several. */
+            fields?: components["schemas"]["TiebreakField"][];
+        };
+        TiebreakField: {
+            name: string;
+            /** @description A value is 0 to 2^bits - 1. */
+            bits: number;
+            order: components["schemas"]["Order"];
+        };
+        /** @description The rule of a derived board. */
+        Derive: {
+            /** @description The sources that the caller may read. */
+            from: components["schemas"]["DeriveFrom"][];
+            /** @description Of each source the current hour, day or week and those before it, so many in all. */
+            last?: string;
+            op: components["schemas"]["DeriveOp"];
+            aggregate: components["schemas"]["Aggregate"];
+        };
+        DeriveFrom: {
+            board: components["schemas"]["BoardName"];
+            /** @description Left out: the first of the board, or with last that of its unit. */
+            window?: components["schemas"]["Window"];
+            /** @description The name of a period, current, or previous. */
+            period: string;
+            /** @description What the scores of the source are multiplied by. */
+            weight: components["schemas"]["Weight"];
+        };
+        BoardList: {
+            boards: components["schemas"]["Board"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        Submit: {
+            entries: components["schemas"]["Submission"][];
+        };
+        Submission: {
+            member: components["schemas"]["MemberID"];
+            /** @description With policy sum, the amount to add. */
+            score: components["schemas"]["Int64"];
+            /**
+             * Format: int64
+             * @description 0 when left out; with policy sum, unchanged. On a board with tiebreak fields: their packed value, 0 to 2^bits - 1 over all fields.
+             */
+            tiebreak?: bigint | null;
+            /**
+             * @description Instead of tiebreak, on a board with tiebreak fields: the values of all of them. Needed there unless tiebreak is given, or policy is sum, the board has one window and the member an entry, which keeps its own.
+             * @example {
+             *       "level": 7,
+             *       "paid": 1,
+             *       "deaths": 3
+             *     }
+             */
+            fields?: {
+                [key: string]: components["schemas"]["Int64"];
+            } | null;
+            /**
+             * Format: date-time
+             * @description When the score was reached, for imports and corrections: needs scope admin.
+             */
+            created_time?: string | null;
+        };
+        SubmitResults: {
+            results: components["schemas"]["Result"][];
+            /** @description State of the board's first window after the commit; the results are those of this window. */
+            seq: components["schemas"]["Seq"];
+            seqs?: components["schemas"]["SeqByWindow"];
+        };
+        /** @description When there are several windows: the state of the current period of each. */
+        SeqByWindow: {
+            [key: string]: components["schemas"]["Seq"];
+        };
+        /** @enum {string} */
+        ResultStatus: "applied" | "unchanged" | "rejected";
+        /** @description score, previous_score and created_time are null when the member has no entry. */
+        Result: {
+            member: string;
+            status: components["schemas"]["ResultStatus"];
+            /**
+             * Format: int64
+             * @description After it.
+             */
+            score: bigint | null;
+            /**
+             * Format: int64
+             * @description Before it.
+             */
+            previous_score: bigint | null;
+            /** Format: date-time */
+            created_time: string | null;
+            /** @description Why, when rejected. */
+            error?: components["schemas"]["Problem"];
+        };
+        MultiBoardSubmit: {
+            /** @description For at most 50 boards. */
+            entries: components["schemas"]["BoardSubmission"][];
+        };
+        BoardSubmission: {
+            board: components["schemas"]["BoardName"];
+            member: components["schemas"]["MemberID"];
+            /** @description As in a submit to the board, like the rest. */
+            score: components["schemas"]["Int64"];
+            /** Format: int64 */
+            tiebreak?: bigint | null;
+            fields?: {
+                [key: string]: components["schemas"]["Int64"];
+            } | null;
+            /**
+             * Format: date-time
+             * @description Needs scope admin.
+             */
+            created_time?: string | null;
+        };
+        MultiBoardResults: {
+            results: components["schemas"]["BoardResult"][];
+            /** @description By name: the state of every board that was named, exists and is not derived, after the commit. */
+            boards: {
+                [key: string]: components["schemas"]["BoardSeqs"];
+            };
+        };
+        BoardSeqs: {
+            /** @description Of the board's first window. */
+            seq: components["schemas"]["Seq"];
+            seqs?: components["schemas"]["SeqByWindow"];
+        };
+        /** @description The board, and a result as of a submit to one board. */
+        BoardResult: {
+            board: string;
+            member: string;
+            status: components["schemas"]["ResultStatus"];
+            /** Format: int64 */
+            score: bigint | null;
+            /** Format: int64 */
+            previous_score: bigint | null;
+            /** Format: date-time */
+            created_time: string | null;
+            /** @description Why, when rejected. */
+            error?: components["schemas"]["Problem"];
+        };
+        Removal: {
+            member: components["schemas"]["MemberID"];
+            /** @description Of the board's first window, or of the one period that was named. */
+            seq: components["schemas"]["Seq"];
+            seqs?: components["schemas"]["SeqByWindow"];
+        };
+        HideRequest: {
+            /**
+             * @description At most 200 bytes of UTF-8.
+             * @example aimbot
+             */
+            reason: string;
+            /** @description Who decided it, at most 128 bytes of UTF-8; by default the id of the key. */
+            actor?: string;
+        };
+        /** @description A hidden member; without a board everywhere. */
+        Hiding: {
+            member: components["schemas"]["MemberID"];
+            board?: components["schemas"]["BoardName"];
+            reason: string;
+            actor: string;
+            hidden_at: components["schemas"]["Time"];
+        };
+        HiddenList: {
+            hidden: components["schemas"]["Hiding"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        HiddenLog: {
+            records: components["schemas"]["HideRecord"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        AuditLog: {
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        /** @description One change. What before and after have in them depends on the action, and later versions may have more. */
+        AuditEntry: {
+            /** Format: int64 */
+            id: number;
+            time: components["schemas"]["Time"];
+            /** @description The id of the key, the scope of one from the settings, or for a run that a command started the name of its machine; empty for the server itself. */
+            actor: string;
+            action: components["schemas"]["AuditAction"];
+            /** @description The name that it had. */
+            board?: components["schemas"]["BoardName"];
+            /** @description Of an erased member a random name. */
+            member?: components["schemas"]["MemberID"];
+            /** @description What there was: of a board its rules, of a removed entry entries, of a hidden member hidden, reason and actor. null: nothing. */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What there is since; of a rebuild its run. null: nothing. */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            request_id?: components["schemas"]["RequestID"];
+        };
+        /** @enum {string} */
+        AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove";
+        /** @description What was done; without a board everywhere. */
+        HideRecord: {
+            member: components["schemas"]["MemberID"];
+            board?: components["schemas"]["BoardName"];
+            /** @enum {string} */
+            action: "hide" | "restore";
+            reason: string;
+            actor: string;
+            at: components["schemas"]["Time"];
+        };
+        /** @description What every reading answer says of itself. */
+        State: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            period: string;
+            mode: components["schemas"]["QueryMode"];
+            /**
+             * Format: int64
+             * @description Entries of the period.
+             */
+            total: number;
+            /** @description The state that the answer is exact at. */
+            seq: components["schemas"]["Seq"];
+            /** @description When this state was committed, by the clock of the database. No entry in it has a later created_time. */
+            as_of: components["schemas"]["Time"];
+            source: components["schemas"]["Layer"];
+            /** @description false: the answer is at most 200 ms old. true: MySQL was away, so there may be something newer; the answer was true at seq. */
+            stale: boolean;
+        };
+        /**
+         * @description The tiebreak as the fields that it is packed from, in declared order; on boards with tiebreak fields only.
+         * @example {
+         *       "level": 7,
+         *       "paid": 1,
+         *       "deaths": 3
+         *     }
+         */
+        Fields: {
+            [key: string]: number;
+        };
+        EntryFields: {
+            /**
+             * Format: int64
+             * @description In the mode of the answer; not with mode=all.
+             */
+            rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all.
+             */
+            strict_rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all.
+             */
+            tied_rank?: number;
+            /**
+             * Format: int64
+             * @description With mode=all; null: not known.
+             */
+            dense_rank?: number | null;
+            member: components["schemas"]["MemberID"];
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            fields?: components["schemas"]["Fields"];
+            /** @description When this score was reached. */
+            created_time: components["schemas"]["Time"];
+            /** @description With profiles=true, of a member that has one. */
+            profile?: components["schemas"]["Profile"];
+        };
+        RankedEntry: components["schemas"]["EntryFields"];
+        TopAnswer: {
+            entries: components["schemas"]["RankedEntry"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        } & components["schemas"]["State"];
+        AroundAnswer: {
+            entries: components["schemas"]["RankedEntry"][];
+        } & components["schemas"]["State"];
+        SubmissionList: {
+            board: components["schemas"]["BoardName"];
+            member: components["schemas"]["MemberID"];
+            /**
+             * @description What the board's rules say now.
+             * @enum {string}
+             */
+            record: "none" | "applied" | "all";
+            submissions: components["schemas"]["SubmissionRecord"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        /** @description One submission. previous_score, new_score and seq are those of the board's first window. */
+        SubmissionRecord: {
+            /** @description When it was carried out, by the clock of the database. */
+            time: components["schemas"]["Time"];
+            /** @enum {string} */
+            status: "applied" | "unchanged" | "rejected";
+            /** @description As it was submitted; with policy sum the amount. */
+            score: components["schemas"]["Int64"];
+            /**
+             * Format: int64
+             * @description As it was submitted, fields packed; null: none was.
+             */
+            tiebreak: bigint | null;
+            /** Format: int64 */
+            previous_score: bigint | null;
+            /** Format: int64 */
+            new_score: bigint | null;
+            seq: components["schemas"]["Seq"];
+            /** @description The rule that a rejected one broke. */
+            code?: string;
+            detail?: string;
+            /** @description Id of the key; of one from the settings env: and its scope. */
+            actor: string;
+            request_id: string;
+        };
+        HistoryAnswer: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            member: components["schemas"]["MemberID"];
+            /** @description The latest commit in any of the periods that were looked at. */
+            as_of: components["schemas"]["Time"];
+            /** @description The slowest of the layers that the answer came from. */
+            source: components["schemas"]["Layer"];
+            /** @description false: the answer is at most 200 ms old. true: MySQL was away, so there may be something newer; each period was so at its seq. */
+            stale: boolean;
+            periods: components["schemas"]["HistoryPeriod"][];
+            /** @description There are older periods. */
+            next_cursor?: string;
+        };
+        /** @description What a member has in one period. */
+        HistoryPeriod: {
+            period: string;
+            /** Format: int64 */
+            strict_rank: number;
+            /** Format: int64 */
+            tied_rank: number;
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            fields?: components["schemas"]["Fields"];
+            /** @description When this score was reached. */
+            created_time: components["schemas"]["Time"];
+            /**
+             * Format: int64
+             * @description Entries of the period.
+             */
+            total: number;
+            /** @description The state of the period that this is exact at. */
+            seq: components["schemas"]["Seq"];
+            /** @description The period is over: it changes no more, but for corrections, erasures and hidden members. */
+            closed: boolean;
+        };
+        MemberAnswer: {
+            /**
+             * Format: double
+             * @description Share of the entries, in per cent, that this one is at least as good as; four decimals.
+             */
+            percentile: number;
+        } & (components["schemas"]["State"] & components["schemas"]["EntryFields"]);
+        /** @description What every answer about several boards says of itself. */
+        MergedState: {
+            /** @description The boards in the order of their names, each with the state that the answer is exact at. */
+            boards: components["schemas"]["BoardState"][];
+            /** @description Boards that have no such window or period. Left out when there are none. */
+            absent?: components["schemas"]["BoardName"][];
+            mode: components["schemas"]["MergedMode"];
+            /**
+             * Format: int64
+             * @description Entries of all boards.
+             */
+            total: number;
+            /** @description The slowest of the layers that the answer came from. */
+            source: components["schemas"]["Layer"];
+            /** @description false: the answer is at most 200 ms old. true: something that it needed did not answer, so there may be something newer; it was true at the states in boards. */
+            stale: boolean;
+        };
+        /**
+         * @description How ties of several boards are numbered; all: in both ways.
+         * @enum {string}
+         */
+        MergedMode: "strict" | "tied" | "all";
+        BoardState: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            period: string;
+            /** Format: int64 */
+            total: number;
+            seq: components["schemas"]["Seq"];
+            as_of: components["schemas"]["Time"];
+        };
+        MergedEntry: {
+            board: components["schemas"]["BoardName"];
+        } & components["schemas"]["EntryFields"];
+        MergedTopAnswer: {
+            entries: components["schemas"]["MergedEntry"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        } & components["schemas"]["MergedState"];
+        MergedAroundAnswer: {
+            entries: components["schemas"]["MergedEntry"][];
+        } & components["schemas"]["MergedState"];
+        MergedMemberAnswer: {
+            entries: components["schemas"]["MergedMemberEntry"][];
+        } & components["schemas"]["MergedState"];
+        MergedMemberEntry: {
+            board: components["schemas"]["BoardName"];
+            /**
+             * Format: double
+             * @description Share of the entries of all boards, in per cent, that this one is at least as good as; four decimals.
+             */
+            percentile: number;
+        } & components["schemas"]["EntryFields"];
+        MemberList: {
+            members: components["schemas"]["MemberID"][];
+        };
+        RanksAnswer: {
+            entries: components["schemas"]["PositionedEntry"][];
+            not_ranked: components["schemas"]["MemberID"][];
+        } & components["schemas"]["State"];
+        PositionedEntry: {
+            /**
+             * Format: int64
+             * @description Among the members asked for, numbered as the mode does; with mode=all as the board does.
+             */
+            position: number;
+        } & components["schemas"]["EntryFields"];
+        ScoreRankAnswer: {
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            fields?: components["schemas"]["Fields"];
+            /** Format: int64 */
+            strict_rank: number;
+            /** Format: int64 */
+            tied_rank: number;
+            /**
+             * Format: int64
+             * @description With mode=all; null: not known.
+             */
+            dense_rank?: number | null;
+        } & components["schemas"]["State"];
+        DistributionAnswer: {
+            buckets: components["schemas"]["Bucket"][];
+        } & components["schemas"]["State"];
+        /** @description Entries with from <= score <= to. */
+        Bucket: {
+            from: components["schemas"]["Int64"];
+            to: components["schemas"]["Int64"];
+            /** Format: int64 */
+            count: number;
+        };
+        PeriodList: {
+            periods: components["schemas"]["Period"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        Period: {
+            window: components["schemas"]["Window"];
+            /** @description The name to ask for it with. */
+            period: string;
+            /**
+             * Format: date-time
+             * @description null of all_time.
+             */
+            starts_at: string | null;
+            /**
+             * Format: date-time
+             * @description Exclusive; null when it has no end.
+             */
+            ends_at: string | null;
+            /** @enum {string} */
+            state: "open" | "closed";
+            seq: components["schemas"]["Seq"];
+            /** Format: int64 */
+            total: number;
+            as_of: components["schemas"]["Time"];
+        };
+        Forgetting: {
+            member: components["schemas"]["MemberID"];
+            /** @enum {string} */
+            state: "running";
+            /**
+             * Format: int64
+             * @description Removed so far.
+             */
+            entries: number;
+        };
+        FriendsGiven: {
+            members: components["schemas"]["MemberID"][];
+        };
+        FriendsTotal: {
+            member: components["schemas"]["MemberID"];
+            /** @description Length of the list now. */
+            total: number;
+        };
+        FriendList: {
+            member: components["schemas"]["MemberID"];
+            members: components["schemas"]["MemberID"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        FriendsAnswer: {
+            /** @description On the member's list. */
+            friends: number;
+            /** @description How many of them, the member included, have an entry. */
+            ranked: number;
+            /** @description The member, null when it has no entry. */
+            self: components["schemas"]["OwnEntry"] | null;
+            entries: components["schemas"]["PositionedEntry"][];
+        } & components["schemas"]["State"];
+        OwnEntry: {
+            /**
+             * Format: int64
+             * @description Among the friends and the member, numbered as the mode does; with mode=all as the board does.
+             */
+            position: number;
+            /**
+             * Format: double
+             * @description Share of the board's entries, in per cent, that this one is at least as good as; four decimals.
+             */
+            percentile: number;
+        } & components["schemas"]["EntryFields"];
+        AttributeValue: string | number | boolean;
+        /** @description A profile as it is sent; what is left out is empty. */
+        ProfileFields: {
+            /** @description At most 100 bytes, without control characters. */
+            display_name?: string;
+            /** @description http or https, at most 500 bytes; empty for none. */
+            avatar_url?: string;
+            /** @description At most 20, and 2,048 bytes as JSON. Names have 1 to 64 bytes; numbers come back as they were written. */
+            attributes?: {
+                [key: string]: components["schemas"]["AttributeValue"];
+            };
+        };
+        /** @description Changes of a profile; what is left out stays, null makes it empty. */
+        ProfilePatch: {
+            /** @description At most 100 bytes, without control characters. */
+            display_name?: string | null;
+            /** @description http or https, at most 500 bytes; empty for none. */
+            avatar_url?: string | null;
+            /** @description By name; null takes one away. All that the member has then are at most 20, and 2,048 bytes as JSON. */
+            attributes?: {
+                [key: string]: components["schemas"]["AttributeValue"] | null;
+            } | null;
+        };
+        /** @description What was put, in the order of the names' bytes. */
+        Attributes: {
+            [key: string]: components["schemas"]["AttributeValue"];
+        };
+        /** @description What is shown of a member beside an entry. */
+        Profile: {
+            display_name: string;
+            avatar_url: string;
+            attributes: components["schemas"]["Attributes"];
+        };
+        MemberProfile: {
+            member: components["schemas"]["MemberID"];
+            display_name: string;
+            avatar_url: string;
+            attributes: components["schemas"]["Attributes"];
+            /** @description When it was last changed. */
+            updated_time: components["schemas"]["Time"];
+        };
+        /**
+         * @description What a key may do; each includes the ones before it.
+         * @enum {string}
+         */
+        Scope: "read" | "write" | "admin";
+        /** @description What the key may ask for in a second; null is what the server's settings say. */
+        KeyQuota: {
+            /** Format: int64 */
+            requests_per_second: number | null;
+            /**
+             * Format: int64
+             * @description Entries submitted.
+             */
+            rows_per_second: number | null;
+        };
+        /** @description What the key may ask for in a second; null is what the server's settings say. */
+        KeyQuotaGiven: {
+            /** Format: int64 */
+            requests_per_second?: number | null;
+            /**
+             * Format: int64
+             * @description Entries submitted.
+             */
+            rows_per_second?: number | null;
+        };
+        Key: {
+            /** @description Stable for the life of the key. */
+            id: string;
+            /** @description For people, 1 to 100 bytes. */
+            name: string;
+            scope: components["schemas"]["Scope"];
+            /** @description Boards that the key is for: names, and prefixes followed by *; null: all boards, those that are made later included. */
+            boards: string[] | null;
+            /**
+             * Format: date-time
+             * @description Null: never.
+             */
+            expires_at: string | null;
+            /** @description Null: what the server's settings say. */
+            quota: components["schemas"]["KeyQuota"] | null;
+            /** Format: date-time */
+            created_time: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_time: string | null;
+            /**
+             * Format: date-time
+             * @description To the minute, up to a minute late; null: never.
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null: it was not.
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation is taken; null: there is none.
+             */
+            previous_secret_until: string | null;
+        };
+        NewKey: {
+            /** @description Stable for the life of the key. */
+            id: string;
+            /** @description The whole text that goes into Authorization, lbk_<id>_<secret>, shown this once. */
+            secret: string;
+            /** @description For people, 1 to 100 bytes. */
+            name: string;
+            scope: components["schemas"]["Scope"];
+            /** @description Boards that the key is for: names, and prefixes followed by *; null: all boards, those that are made later included. */
+            boards: string[] | null;
+            /**
+             * Format: date-time
+             * @description Null: never.
+             */
+            expires_at: string | null;
+            /** @description Null: what the server's settings say. */
+            quota: components["schemas"]["KeyQuota"] | null;
+            /** Format: date-time */
+            created_time: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updated_time: string | null;
+            /**
+             * Format: date-time
+             * @description To the minute, up to a minute late; null: never.
+             */
+            last_used_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null: it was not.
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation is taken; null: there is none.
+             */
+            previous_secret_until: string | null;
+        };
+        KeyList: {
+            keys: components["schemas"]["Key"][];
+            /** @description Absent on the last page. */
+            next_cursor?: string;
+        };
+        KeyRequest: {
+            /** @description For people: 1 to 100 bytes of UTF-8 without control characters. */
+            name: string;
+            scope: components["schemas"]["Scope"];
+            /** @description Names of boards, and prefixes followed by *, such as game1-*; null, and by default: all boards. */
+            boards?: string[] | null;
+            /**
+             * Format: date-time
+             * @description Null, and by default: never.
+             */
+            expires_at?: string | null;
+            /** @description Null, and by default: what the server's settings say. */
+            quota?: components["schemas"]["KeyQuotaGiven"] | null;
+        };
+        KeyPatch: {
+            /** @description For people: 1 to 100 bytes of UTF-8 without control characters. */
+            name?: string;
+            scope?: components["schemas"]["Scope"];
+            /** @description Names of boards, and prefixes followed by *, such as game1-*; null: all boards. */
+            boards?: string[] | null;
+            /**
+             * Format: date-time
+             * @description Null: never.
+             */
+            expires_at?: string | null;
+            /** @description Null: what the server's settings say. */
+            quota?: components["schemas"]["KeyQuotaGiven"] | null;
+        };
+        KeyRotation: {
+            /** @description How long the secret before it is taken too, from 0s to 720h0m0s, as in 24h; by default not at all. */
+            overlap?: string;
+        };
+        Rebuild: {
+            /**
+             * @description full, which it is when left out, builds the copy anew; incremental catches up by the change log. recompute computes the entries of a derived board anew from its sources.
+             * @enum {string}
+             */
+            kind?: "full" | "incremental" | "recompute";
+            window?: components["schemas"]["Window"];
+            /** @description current when left out. */
+            period?: string;
+        };
+        Run: {
+            /** Format: int64 */
+            id: number;
+            /** @description Empty when the board is gone. */
+            board: string;
+            window: string;
+            period: string;
+            /**
+             * @description index builds the rank index in MySQL. reopen is the record of a correction to a closed period, or that it was opened again. recompute computes the entries of a derived board anew.
+             * @enum {string}
+             */
+            kind: "full" | "incremental" | "index" | "reopen" | "recompute";
+            /**
+             * @description clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
+             * @enum {string}
+             */
+            reason: "admin" | "command" | "schedule" | "dynamic" | "demand" | "clock";
+            /** @description Who asked: a scope, a host, or nobody. */
+            actor: string;
+            /**
+             * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer.
+             * @enum {string}
+             */
+            state: "running" | "done" | "shared" | "refused" | "failed";
+            from_seq: components["schemas"]["Seq"];
+            to_seq: components["schemas"]["Seq"];
+            /** Format: int64 */
+            rows: number;
+            started_at: components["schemas"]["Time"];
+            /**
+             * @description Go duration.
+             * @example 12.5ms
+             */
+            took: string;
+            /** @description Why, when failed. */
+            error?: string;
+        };
+        RunList: {
+            runs: components["schemas"]["Run"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        Derivation: {
+            board: components["schemas"]["BoardName"];
+            /** @description Of the board's period. */
+            seq: components["schemas"]["Seq"];
+            as_of: components["schemas"]["Time"];
+            /**
+             * @description following: the entries are those of one state of the sources. incomplete: so too, but a source has nothing to count until a board is made or changed; its state says why. rolling: so too, but time has turned and the sources are others now. computing: the entries are being computed anew and may be of several states until that is done.
+             * @enum {string}
+             */
+            state: "following" | "incomplete" | "rolling" | "computing";
+            /**
+             * Format: int64
+             * @description Changes of the sources listed that the entries do not reflect yet; it says so while state is following only.
+             */
+            lag: number;
+            /** @description Those that the caller may read, in the order of the rule, with last from the current period backwards; behind them those that have left and are reflected still. */
+            sources: components["schemas"]["SourceState"][];
+        };
+        SourceState: {
+            board: string;
+            /** @description Empty while the board that decides does not exist. */
+            window: string;
+            /** @description The period's name; it need not have begun. Empty when there is none. */
+            period: string;
+            weight: components["schemas"]["Weight"];
+            /** @description The state of the source that the entries reflect, 0 when they reflect none. */
+            seq: components["schemas"]["Seq"];
+            /** @description The state that the source is in. */
+            last_seq: components["schemas"]["Seq"];
+            /**
+             * @description present: its entries count. empty: nobody has played in the period yet. no_board: no board has the name. no_window: the board does not have the window. no_period: the window cannot have a period of this name. derived: the board is derived itself and so no source. left: it is a source no more and counts until the next step.
+             * @enum {string}
+             */
+            state: "present" | "empty" | "no_board" | "no_window" | "no_period" | "derived" | "left";
+        };
+        Verification: {
+            equal: boolean;
+            /** @description The state at which both were compared; that of MySQL when there is no copy to compare. */
+            seq: components["schemas"]["Seq"];
+            /**
+             * Format: int64
+             * @description Entries compared; 0 when there is no copy.
+             */
+            checked: number;
+            difference?: components["schemas"]["Difference"];
+            /** @description What is wrong, in words, or that there is no copy: nothing is wrong then. */
+            detail?: string;
+        };
+        /** @description The first difference; null where one of the two ends. */
+        Difference: {
+            /**
+             * Format: int64
+             * @description None against sources, where the first member in the order of bytes is told.
+             */
+            rank?: number;
+            copy: components["schemas"]["Entry"] | null;
+            truth: components["schemas"]["Entry"] | null;
+        };
+        Entry: {
+            member: components["schemas"]["MemberID"];
+            score: components["schemas"]["Int64"];
+            tiebreak: components["schemas"]["Int64"];
+            created_time: components["schemas"]["Time"];
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "degraded" | "unavailable" | "draining";
+            /** @description ok or a reason, per dependency. */
+            checks?: {
+                [key: string]: string;
+            };
+        };
+        /** @description Why something was not done (RFC 9457). */
+        Problem: {
+            type: components["schemas"]["ProblemType"];
+            title: string;
+            status: number;
+            detail: string;
+            errors?: components["schemas"]["InputError"][];
+            /** @description The run that failed, of /problems/run-failed. */
+            run?: components["schemas"]["Run"];
+            /** @description The quotas that are used up, of /problems/quota-exceeded. */
+            "violated-policies"?: ("requests" | "rows" | "heavy")[];
+            request_id?: components["schemas"]["RequestID"];
+        };
+        /**
+         * @description The id of the request, as X-Request-Id of the answer has it, the log and the audit. Why an entry of a submission was rejected has none of its own.
+         * @example 9f86d081884c7d659a2feaa0
+         */
+        RequestID: string;
+        /**
+         * @description What kind of problem it is: stable, and the address of a page that says what to do. Later versions may have more of them; the status says what to make of one that is not known. Those of 405, 499 (in metrics only) and 500 are not of one route.
+         * @enum {string}
+         */
+        ProblemType: "/problems/malformed-request" | "/problems/unauthorized" | "/problems/forbidden" | "/problems/not-found" | "/problems/board-not-found" | "/problems/period-not-found" | "/problems/not-ranked" | "/problems/member-hidden" | "/problems/not-hidden" | "/problems/key-not-found" | "/problems/run-not-found" | "/problems/not-derived" | "/problems/profile-not-found" | "/problems/method-not-allowed" | "/problems/request-timeout" | "/problems/quota-exceeded" | "/problems/too-many-attempts" | "/problems/board-conflict" | "/problems/key-revoked" | "/problems/period-closed" | "/problems/seq-ahead" | "/problems/precondition-failed" | "/problems/body-too-large" | "/problems/not-json" | "/problems/idempotency-key-reused" | "/problems/invalid-board" | "/problems/invalid-member" | "/problems/invalid-profile" | "/problems/invalid-friends" | "/problems/too-many-friends" | "/problems/score-out-of-range" | "/problems/delta-out-of-range" | "/problems/score-overflow" | "/problems/invalid-fields" | "/problems/invalid-created-time" | "/problems/board-not-started" | "/problems/board-ended" | "/problems/mode-not-available" | "/problems/boards-differ" | "/problems/too-many-boards" | "/problems/between-seasons" | "/problems/derived-board" | "/problems/invalid-hiding" | "/problems/invalid-key" | "/problems/client-closed" | "/problems/internal" | "/problems/outcome-unknown" | "/problems/overloaded" | "/problems/unavailable" | "/problems/run-failed" | "/problems/timeout";
+        InputError: {
+            /** @description JSON pointer into the body. */
+            pointer?: string;
+            /** @description Parameter of the path or the query, or header. */
+            parameter?: string;
+            detail: string;
+        };
+    };
+    responses: never;
+    parameters: {
+        /** @description Name of the board. */
+        boardParam: components["schemas"]["BoardName"];
+        /** @description Id of the member, percent-encoded. */
+        memberParam: components["schemas"]["MemberID"];
+        /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+        windowParam: components["schemas"]["Window"];
+        /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+        periodParam: string;
+        /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+        modeParam: components["schemas"]["QueryMode"];
+        /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+        minSeqParam: number;
+        /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+        profilesParam: boolean;
+        /** @description ETags of answers at hand. */
+        ifNoneMatchParam: string;
+        /** @description The ETag of the board as it was read: 412 when it has changed since. *: only when there is a board. */
+        ifMatchParam: string;
+        /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+        boardsParam: string;
+        /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+        boardLabelsParam: string;
+        /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+        boardsWindowParam: components["schemas"]["Window"];
+        /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+        boardsModeParam: components["schemas"]["QueryMode"];
+        /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
+        boardsMinSeqParam: string;
+        /** @description Boards that have all of these labels: label:value pairs separated by commas, 1 to 16. */
+        labelsParam: string;
+        /** @description Length of the page. */
+        listLimitParam: number;
+        /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+        hideReopenParam: boolean;
+        /** @description Why, for the log: at most 200 bytes. */
+        restoreReasonParam: string;
+        /** @description Who did it, for the log: at most 128 bytes; by default the id of the key. */
+        restoreActorParam: string;
+        /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+        idempotencyKeyParam: string;
+        /** @description Id of the key. */
+        keyParam: string;
+        /** @description next_cursor of the page before. */
+        cursorParam: string;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export interface operations {
+    listBoards: {
+        parameters: {
+            query?: {
+                /** @description Boards that have all of these labels: label:value pairs separated by commas, 1 to 16. */
+                labels?: components["parameters"]["labelsParam"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getBoard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    putBoard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the board as it was read: 412 when it has changed since. *: only when there is a board. */
+                "If-Match"?: components["parameters"]["ifMatchParam"];
+                /** @description *: only create a board; 412 when there is one. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Autumn run",
+                 *       "order": "desc",
+                 *       "policy": "best",
+                 *       "mode": "tied"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BoardRules"];
+            };
+        };
+        responses: never;
+    };
+    deleteBoard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    patchBoard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the board as it was read: 412 when it has changed since. *: only when there is a board. */
+                "If-Match"?: components["parameters"]["ifMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "Spring run",
+                 *       "limits": {
+                 *         "max_score": null
+                 *       }
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["BoardPatch"];
+                /**
+                 * @example {
+                 *       "visibility": "private"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BoardPatch"];
+            };
+        };
+        responses: never;
+    };
+    submitScores: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "entries": [
+                 *         {
+                 *           "member": "u1",
+                 *           "score": 90
+                 *         },
+                 *         {
+                 *           "member": "u2",
+                 *           "score": 101,
+                 *           "tiebreak": 7
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["Submit"];
+            };
+        };
+        responses: never;
+    };
+    submitMultiBoard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "entries": [
+                 *         {
+                 *           "board": "sound",
+                 *           "member": "u1",
+                 *           "score": 9
+                 *         },
+                 *         {
+                 *           "board": "difficulty",
+                 *           "member": "u1",
+                 *           "score": 4
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MultiBoardSubmit"];
+            };
+        };
+        responses: never;
+    };
+    getMember: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    removeMember: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description Correct a closed period, which is recorded as a run of kind reopen. Answers that caches keep of it may outlive the correction. */
+                reopen?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    hideMember: {
+        parameters: {
+            query?: {
+                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                reopen?: components["parameters"]["hideReopenParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "aimbot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HideRequest"];
+            };
+        };
+        responses: never;
+    };
+    restoreMember: {
+        parameters: {
+            query?: {
+                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                reopen?: components["parameters"]["hideReopenParam"];
+                /** @description Why, for the log: at most 200 bytes. */
+                reason?: components["parameters"]["restoreReasonParam"];
+                /** @description Who did it, for the log: at most 128 bytes; by default the id of the key. */
+                actor?: components["parameters"]["restoreActorParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    hideMemberEverywhere: {
+        parameters: {
+            query?: {
+                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                reopen?: components["parameters"]["hideReopenParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "aimbot"
+                 *     }
+                 */
+                "application/json": components["schemas"]["HideRequest"];
+            };
+        };
+        responses: never;
+    };
+    restoreMemberEverywhere: {
+        parameters: {
+            query?: {
+                /** @description Closed periods too, each of which is recorded as a run of kind reopen; otherwise they stay as they are. Answers that caches keep of them may outlive the change. */
+                reopen?: components["parameters"]["hideReopenParam"];
+                /** @description Why, for the log: at most 200 bytes. */
+                reason?: components["parameters"]["restoreReasonParam"];
+                /** @description Who did it, for the log: at most 128 bytes; by default the id of the key. */
+                actor?: components["parameters"]["restoreActorParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listHidden: {
+        parameters: {
+            query?: {
+                /** @description Hidden on this board, or everywhere. */
+                board?: components["schemas"]["BoardName"];
+                /** @description Only this member. */
+                member?: components["schemas"]["MemberID"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listHiddenLog: {
+        parameters: {
+            query?: {
+                /** @description Only about this member. */
+                member?: components["schemas"]["MemberID"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Only changes of the board that has, or had, this name. */
+                board?: components["schemas"]["BoardName"];
+                /** @description Only changes of this member. */
+                member?: components["schemas"]["MemberID"];
+                /** @description Only changes that were made with this key. */
+                actor?: string;
+                /** @description Only changes of this kind. */
+                action?: components["schemas"]["AuditAction"];
+                /** @description Only changes at this time or later. */
+                since?: components["schemas"]["Time"];
+                /** @description Only changes before this time. */
+                until?: components["schemas"]["Time"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getAround: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                /** @description Entries ahead of the member. */
+                before?: number;
+                /** @description Entries behind the member. */
+                after?: number;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listSubmissions: {
+        parameters: {
+            query?: {
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getHistory: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description The least seq of the current period to answer from, as in the answer to a submission. */
+                min_seq?: number;
+                /** @description Periods to look at. */
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getBoardFriends: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                /** @description Entries of the page. */
+                limit?: number;
+                /** @description Entries to leave out from the best of them on. */
+                offset?: number;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getTop: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                /** @description Entries of the page. */
+                limit?: number;
+                /** @description Entries to leave out from the best on. Not together with cursor. */
+                offset?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getRanks: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         "1",
+                 *         "2",
+                 *         "nobody"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemberList"];
+            };
+        };
+        responses: never;
+    };
+    getScoreRank: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description The tiebreak of the new entry; 0 without it, on a board with tiebreak fields it or fields is needed. */
+                tiebreak?: bigint;
+                /** @description Instead of tiebreak: the values of all of the board's tiebreak fields, as name:value separated by commas. */
+                fields?: string;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+                /** @description The score. */
+                score: bigint;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    streamPage: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Entries of a page; not with `member`. */
+                limit?: number;
+                /** @description A member whose neighbours are wanted instead of the top. */
+                member?: components["schemas"]["MemberID"];
+                /** @description With `member`: entries before it, `before` and `after` together up to 99. */
+                before?: number;
+                /** @description With `member`: entries after it. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getDistribution: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                mode?: components["parameters"]["modeParam"];
+                /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["minSeqParam"];
+                /** @description Buckets wanted; there may be fewer. */
+                buckets?: number;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listPeriods: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getMergedTop: {
+        parameters: {
+            query?: {
+                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                boards?: components["parameters"]["boardsParam"];
+                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                labels?: components["parameters"]["boardLabelsParam"];
+                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                window?: components["parameters"]["boardsWindowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                mode?: components["parameters"]["boardsModeParam"];
+                /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["boardsMinSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                /** @description Entries of the page. */
+                limit?: number;
+                /** @description Entries to leave out from the best on. Not together with cursor. */
+                offset?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getMergedMember: {
+        parameters: {
+            query?: {
+                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                boards?: components["parameters"]["boardsParam"];
+                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                labels?: components["parameters"]["boardLabelsParam"];
+                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                window?: components["parameters"]["boardsWindowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                mode?: components["parameters"]["boardsModeParam"];
+                /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["boardsMinSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getMergedAround: {
+        parameters: {
+            query?: {
+                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                boards?: components["parameters"]["boardsParam"];
+                /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
+                labels?: components["parameters"]["boardLabelsParam"];
+                /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
+                window?: components["parameters"]["boardsWindowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
+                mode?: components["parameters"]["boardsModeParam"];
+                /** @description Answer from states at least this new: board:seq pairs separated by commas, of any of the boards. The seq of a write makes it visible to the read. */
+                min_seq?: components["parameters"]["boardsMinSeqParam"];
+                /** @description Show the profiles of the members that have one beside their entries. They may be up to 30 seconds old, except for what was put through the same server. When they cannot be looked up the answer shows those at hand and says that it is stale. */
+                profiles?: components["parameters"]["profilesParam"];
+                /** @description Entries ahead of the member. */
+                before?: number;
+                /** @description Entries behind the member. */
+                after?: number;
+            };
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getSources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    startRebuild: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for the end of the run, a Go duration up to 5m. Without it, or when the run takes longer, 202. */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "full"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Rebuild"];
+            };
+        };
+        responses: never;
+    };
+    verifyCopy: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description copy: Redis with MySQL. sources: the entries of a derived board with its sources; other boards have none, 404. */
+                against?: "copy" | "sources";
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    exportEntries: {
+        parameters: {
+            query?: {
+                /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
+                window?: components["parameters"]["windowParam"];
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended before the board was made, that is not kept any more, or that the board's time zone skips. */
+                period?: components["parameters"]["periodParam"];
+                /** @description CSV or JSON lines. */
+                format?: "csv" | "jsonl";
+                /** @description In CSV, an id that spreadsheets take for a formula (=1, +1, -1, @a) stands behind a quote: '=1. So does one that has such a quote itself: ''=1. leaderboard import takes the quote away again. true: ids are as they are. */
+                raw?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["parameters"]["boardParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs of this board. */
+                board?: components["schemas"]["BoardName"];
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the run. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "game1 backend",
+                 *       "scope": "write",
+                 *       "boards": [
+                 *         "game1-*"
+                 *       ],
+                 *       "expires_at": null,
+                 *       "quota": {
+                 *         "requests_per_second": 50,
+                 *         "rows_per_second": 5000
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyRequest"];
+            };
+        };
+        responses: never;
+    };
+    getOwnKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: components["parameters"]["keyParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: components["parameters"]["keyParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    changeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: components["parameters"]["keyParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "boards": [
+                 *         "game1-*",
+                 *         "lobby"
+                 *       ],
+                 *       "quota": {
+                 *         "rows_per_second": null
+                 *       }
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["KeyPatch"];
+                /**
+                 * @example {
+                 *       "expires_at": null
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyPatch"];
+            };
+        };
+        responses: never;
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key. */
+                id: components["parameters"]["keyParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap": "24h"
+                 *     }
+                 */
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: never;
+    };
+    getProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    putProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "display_name": "Ada",
+                 *       "attributes": {
+                 *         "country": "DE",
+                 *         "level": 7
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfileFields"];
+            };
+        };
+        responses: never;
+    };
+    forgetMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    patchProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "attributes": {
+                 *         "level": 8,
+                 *         "clan": null
+                 *       }
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ProfilePatch"];
+                /**
+                 * @example {
+                 *       "display_name": "Ada L."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ProfilePatch"];
+            };
+        };
+        responses: never;
+    };
+    listFriends: {
+        parameters: {
+            query?: {
+                /** @description Length of the page. */
+                limit?: components["parameters"]["listLimitParam"];
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    putFriends: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         "u2",
+                 *         "u3"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FriendsGiven"];
+            };
+        };
+        responses: never;
+    };
+    addFriends: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "members": [
+                 *         "u2",
+                 *         "u3"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["FriendsGiven"];
+            };
+        };
+        responses: never;
+    };
+    removeFriend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the member, percent-encoded. */
+                member: components["parameters"]["memberParam"];
+                /** @description Id of the friend, percent-encoded. */
+                friend: components["schemas"]["MemberID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getLivez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getReadyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getOpenAPI: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getProblemPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Last part of a problem's type. */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getHome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getBoardPage: {
+        parameters: {
+            query?: {
+                /** @description 1: for a frame of another site, or an overlay. */
+                embed?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the board. */
+                board: components["schemas"]["BoardName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getAsset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the file. */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+}
+type WithRequired<T, K extends keyof T> = T & {
+    [P in K]-?: T[P];
+};

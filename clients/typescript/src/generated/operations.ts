@@ -1,0 +1,192 @@
+// Made by scripts/generate.mjs of httpapi/openapi.yaml; do not edit.
+
+import type { CallOptions, Integer, Pages, Query, Schemas, Sent } from "../types.js";
+
+/** A method for each operation of the API but for the two whose answers are streams. */
+export interface Operations {
+  /** List boards. GET /v1/boards */
+  listBoards(options?: Query<"listBoards"> & CallOptions): Pages<Schemas["BoardList"]>;
+  /** Show a board. GET /v1/boards/{board} */
+  getBoard(board: string, options?: CallOptions): Promise<Schemas["Board"]>;
+  /** Create or change a board. PUT /v1/boards/{board} */
+  putBoard(board: string, body: Sent<Schemas["BoardRules"]>, options?: { ifMatch?: string | undefined; ifNoneMatch?: string | undefined } & CallOptions): Promise<Schemas["Board"]>;
+  /** Change some rules of a board. PATCH /v1/boards/{board} */
+  patchBoard(board: string, body: Sent<Schemas["BoardPatch"]>, options?: { ifMatch?: string | undefined } & CallOptions): Promise<Schemas["Board"]>;
+  /** Delete a board with all its periods. DELETE /v1/boards/{board} */
+  deleteBoard(board: string, options?: CallOptions): Promise<undefined>;
+  /** Submit scores. POST /v1/boards/{board}/scores */
+  submitScores(board: string, body: Sent<Schemas["Submit"]>, options?: { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["SubmitResults"]>;
+  /** Submit scores to several boards. POST /v1/scores */
+  submitMultiBoard(body: Sent<Schemas["MultiBoardSubmit"]>, options?: { idempotencyKey?: string | undefined } & CallOptions): Promise<Schemas["MultiBoardResults"]>;
+  /** One member's entry, rank and percentile. GET /v1/boards/{board}/members/{member} */
+  getMember(board: string, member: string, options?: Query<"getMember"> & CallOptions): Promise<Schemas["MemberAnswer"]>;
+  /** Remove a member's entry. DELETE /v1/boards/{board}/members/{member} */
+  removeMember(board: string, member: string, options?: Query<"removeMember"> & CallOptions): Promise<Schemas["Removal"]>;
+  /** Hide a member on a board. PUT /v1/boards/{board}/members/{member}/hidden */
+  hideMember(board: string, member: string, body: Sent<Schemas["HideRequest"]>, options?: Query<"hideMember"> & CallOptions): Promise<Schemas["Hiding"]>;
+  /** Show a member again who was hidden on a board. DELETE /v1/boards/{board}/members/{member}/hidden */
+  restoreMember(board: string, member: string, options?: Query<"restoreMember"> & CallOptions): Promise<undefined>;
+  /** Hide a member everywhere. PUT /v1/members/{member}/hidden */
+  hideMemberEverywhere(member: string, body: Sent<Schemas["HideRequest"]>, options?: Query<"hideMemberEverywhere"> & CallOptions): Promise<Schemas["Hiding"]>;
+  /** Show a member again who was hidden everywhere. DELETE /v1/members/{member}/hidden */
+  restoreMemberEverywhere(member: string, options?: Query<"restoreMemberEverywhere"> & CallOptions): Promise<undefined>;
+  /** Who is hidden. GET /v1/hidden */
+  listHidden(options?: Query<"listHidden"> & CallOptions): Pages<Schemas["HiddenList"]>;
+  /** What was done to hide and restore members. GET /v1/hidden/log */
+  listHiddenLog(options?: Query<"listHiddenLog"> & CallOptions): Pages<Schemas["HiddenLog"]>;
+  /** What was changed, when and with which key. GET /v1/audit */
+  listAudit(options?: Query<"listAudit"> & CallOptions): Pages<Schemas["AuditLog"]>;
+  /** The slice around a member. GET /v1/boards/{board}/members/{member}/around */
+  getAround(board: string, member: string, options?: Query<"getAround"> & CallOptions): Promise<Schemas["AroundAnswer"]>;
+  /** What was submitted for a member. GET /v1/boards/{board}/members/{member}/submissions */
+  listSubmissions(board: string, member: string, options?: Query<"listSubmissions"> & CallOptions): Pages<Schemas["SubmissionList"]>;
+  /** What a member had in the latest periods. GET /v1/boards/{board}/members/{member}/history */
+  getHistory(board: string, member: string, options?: Query<"getHistory"> & CallOptions): Pages<Schemas["HistoryAnswer"]>;
+  /** A member among its friends. GET /v1/boards/{board}/members/{member}/friends */
+  getBoardFriends(board: string, member: string, options?: Query<"getBoardFriends"> & CallOptions): Promise<Schemas["FriendsAnswer"]>;
+  /** A page of the ranking. GET /v1/boards/{board}/top */
+  getTop(board: string, options?: Query<"getTop"> & CallOptions): Pages<Schemas["TopAnswer"]>;
+  /** The ranks of given members. POST /v1/boards/{board}/ranks */
+  getRanks(board: string, body: Sent<Schemas["MemberList"]>, options?: Query<"getRanks"> & CallOptions): Promise<Schemas["RanksAnswer"]>;
+  /** The rank a score would have now. GET /v1/boards/{board}/scores/{score}/rank */
+  getScoreRank(board: string, score: Integer, options?: Query<"getScoreRank"> & CallOptions): Promise<Schemas["ScoreRankAnswer"]>;
+  /** Histogram of the scores. GET /v1/boards/{board}/distribution */
+  getDistribution(board: string, options?: Query<"getDistribution"> & CallOptions): Promise<Schemas["DistributionAnswer"]>;
+  /** The periods of a board. GET /v1/boards/{board}/periods */
+  listPeriods(board: string, options?: Query<"listPeriods"> & CallOptions): Pages<Schemas["PeriodList"]>;
+  /** A page of several boards ranked as one. GET /v1/rankings/top */
+  getMergedTop(options?: Query<"getMergedTop"> & CallOptions): Pages<Schemas["MergedTopAnswer"]>;
+  /** All entries of a member on several boards. GET /v1/rankings/members/{member} */
+  getMergedMember(member: string, options?: Query<"getMergedMember"> & CallOptions): Promise<Schemas["MergedMemberAnswer"]>;
+  /** The slice around a member's best entry. GET /v1/rankings/members/{member}/around */
+  getMergedAround(member: string, options?: Query<"getMergedAround"> & CallOptions): Promise<Schemas["MergedAroundAnswer"]>;
+  /** What a derived board reflects. GET /v1/boards/{board}/sources */
+  getSources(board: string, options?: CallOptions): Promise<Schemas["Derivation"]>;
+  /** Rebuild or catch up the Redis copy. POST /v1/boards/{board}/rebuild */
+  startRebuild(board: string, body?: Sent<Schemas["Rebuild"]>, options?: Query<"startRebuild"> & CallOptions): Promise<Schemas["Run"]>;
+  /** Compare the Redis copy with MySQL. GET /v1/boards/{board}/verify */
+  verifyCopy(board: string, options?: Query<"verifyCopy"> & CallOptions): Promise<Schemas["Verification"]>;
+  /** Rebuilds and refreshes. GET /v1/runs */
+  listRuns(options?: Query<"listRuns"> & CallOptions): Pages<Schemas["RunList"]>;
+  /** One run. GET /v1/runs/{id} */
+  getRun(id: number, options?: CallOptions): Promise<Schemas["Run"]>;
+  /** List keys. GET /v1/keys */
+  listKeys(options?: Query<"listKeys"> & CallOptions): Pages<Schemas["KeyList"]>;
+  /** Make a key. POST /v1/keys */
+  createKey(body: Sent<Schemas["KeyRequest"]>, options?: CallOptions): Promise<Schemas["NewKey"]>;
+  /** The key of the request. GET /v1/key */
+  getOwnKey(options?: CallOptions): Promise<Schemas["Key"]>;
+  /** One key. GET /v1/keys/{id} */
+  getKey(id: string, options?: CallOptions): Promise<Schemas["Key"]>;
+  /** Change a key. PATCH /v1/keys/{id} */
+  changeKey(id: string, body: Sent<Schemas["KeyPatch"]>, options?: CallOptions): Promise<Schemas["Key"]>;
+  /** Revoke a key. DELETE /v1/keys/{id} */
+  revokeKey(id: string, options?: CallOptions): Promise<undefined>;
+  /** Give a key another secret. POST /v1/keys/{id}/rotate */
+  rotateKey(id: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["NewKey"]>;
+  /** A member's profile. GET /v1/members/{member} */
+  getProfile(member: string, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
+  /** Set a member's profile. PUT /v1/members/{member} */
+  putProfile(member: string, body: Sent<Schemas["ProfileFields"]>, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
+  /** Change a part of a member's profile. PATCH /v1/members/{member} */
+  patchProfile(member: string, body: Sent<Schemas["ProfilePatch"]>, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
+  /** Forget a member everywhere. DELETE /v1/members/{member} */
+  forgetMember(member: string, options?: CallOptions): Promise<Schemas["Forgetting"] | undefined>;
+  /** A member's friends. GET /v1/members/{member}/friends */
+  listFriends(member: string, options?: Query<"listFriends"> & CallOptions): Pages<Schemas["FriendList"]>;
+  /** Set a member's friends. PUT /v1/members/{member}/friends */
+  putFriends(member: string, body: Sent<Schemas["FriendsGiven"]>, options?: CallOptions): Promise<Schemas["FriendsTotal"]>;
+  /** Add friends. POST /v1/members/{member}/friends */
+  addFriends(member: string, body: Sent<Schemas["FriendsGiven"]>, options?: CallOptions): Promise<Schemas["FriendsTotal"]>;
+  /** Remove a friend. DELETE /v1/members/{member}/friends/{friend} */
+  removeFriend(member: string, friend: string, options?: CallOptions): Promise<undefined>;
+  /** Whether the process works. GET /livez */
+  getLivez(options?: CallOptions): Promise<Schemas["Health"]>;
+  /** Whether requests should be sent here. GET /readyz */
+  getReadyz(options?: CallOptions): Promise<Schemas["Health"]>;
+  /** Metrics for Prometheus. GET /metrics */
+  getMetrics(options?: CallOptions): Promise<string>;
+  /** This document. GET /openapi.json */
+  getOpenAPI(options?: CallOptions): Promise<Record<string, unknown>>;
+  /** This document for people. GET /docs */
+  getDocs(options?: CallOptions): Promise<string>;
+  /** What a problem means. GET /problems/{code} */
+  getProblemPage(code: string, options?: CallOptions): Promise<string>;
+  /** The public boards. GET / */
+  getHome(options?: CallOptions): Promise<string>;
+  /** A public board, live. GET /boards/{board} */
+  getBoardPage(board: string, options?: Query<"getBoardPage"> & CallOptions): Promise<string>;
+  /** The console. GET /console */
+  getConsole(options?: CallOptions): Promise<string>;
+  /** A script or style of a page. GET /assets/{file} */
+  getAsset(file: string, options?: CallOptions): Promise<string>;
+}
+
+/** Method and path of each operation. key: an Idempotency-Key goes with it; read: it changes nothing; plain: no numbers to restore. */
+export const table = {
+  listBoards: "GET /v1/boards",
+  getBoard: "GET /v1/boards/{board}",
+  putBoard: "PUT /v1/boards/{board}",
+  patchBoard: "PATCH /v1/boards/{board}",
+  deleteBoard: "DELETE /v1/boards/{board}",
+  submitScores: "POST /v1/boards/{board}/scores key",
+  submitMultiBoard: "POST /v1/scores key",
+  getMember: "GET /v1/boards/{board}/members/{member}",
+  removeMember: "DELETE /v1/boards/{board}/members/{member}",
+  hideMember: "PUT /v1/boards/{board}/members/{member}/hidden",
+  restoreMember: "DELETE /v1/boards/{board}/members/{member}/hidden",
+  hideMemberEverywhere: "PUT /v1/members/{member}/hidden",
+  restoreMemberEverywhere: "DELETE /v1/members/{member}/hidden",
+  listHidden: "GET /v1/hidden",
+  listHiddenLog: "GET /v1/hidden/log",
+  listAudit: "GET /v1/audit",
+  getAround: "GET /v1/boards/{board}/members/{member}/around",
+  listSubmissions: "GET /v1/boards/{board}/members/{member}/submissions",
+  getHistory: "GET /v1/boards/{board}/members/{member}/history",
+  getBoardFriends: "GET /v1/boards/{board}/members/{member}/friends",
+  getTop: "GET /v1/boards/{board}/top",
+  getRanks: "POST /v1/boards/{board}/ranks read",
+  getScoreRank: "GET /v1/boards/{board}/scores/{score}/rank",
+  streamPage: "GET /v1/boards/{board}/stream",
+  getDistribution: "GET /v1/boards/{board}/distribution",
+  listPeriods: "GET /v1/boards/{board}/periods",
+  getMergedTop: "GET /v1/rankings/top",
+  getMergedMember: "GET /v1/rankings/members/{member}",
+  getMergedAround: "GET /v1/rankings/members/{member}/around",
+  getSources: "GET /v1/boards/{board}/sources",
+  startRebuild: "POST /v1/boards/{board}/rebuild",
+  verifyCopy: "GET /v1/boards/{board}/verify",
+  exportEntries: "GET /v1/boards/{board}/export",
+  listRuns: "GET /v1/runs",
+  getRun: "GET /v1/runs/{id}",
+  listKeys: "GET /v1/keys",
+  createKey: "POST /v1/keys",
+  getOwnKey: "GET /v1/key",
+  getKey: "GET /v1/keys/{id}",
+  changeKey: "PATCH /v1/keys/{id}",
+  revokeKey: "DELETE /v1/keys/{id}",
+  rotateKey: "POST /v1/keys/{id}/rotate",
+  getProfile: "GET /v1/members/{member}",
+  putProfile: "PUT /v1/members/{member}",
+  patchProfile: "PATCH /v1/members/{member}",
+  forgetMember: "DELETE /v1/members/{member}",
+  listFriends: "GET /v1/members/{member}/friends",
+  putFriends: "PUT /v1/members/{member}/friends",
+  addFriends: "POST /v1/members/{member}/friends",
+  removeFriend: "DELETE /v1/members/{member}/friends/{friend}",
+  getLivez: "GET /livez",
+  getReadyz: "GET /readyz",
+  getMetrics: "GET /metrics",
+  getOpenAPI: "GET /openapi.json plain",
+  getDocs: "GET /docs",
+  getProblemPage: "GET /problems/{code}",
+  getHome: "GET /",
+  getBoardPage: "GET /boards/{board}",
+  getConsole: "GET /console",
+  getAsset: "GET /assets/{file}",
+} as const;
+
+/** The properties that are 64-bit integers, those that are maps of them, and those whose names are the caller's own. */
+export const wide = new Set(["from", "max_delta", "max_score", "min_score", "new_score", "previous_score", "score", "tiebreak", "to"]);
+export const wideMaps = new Set(["fields", "limits"]);
+export const open = new Set(["after", "attributes", "before", "checks", "labels", "refresh"]);

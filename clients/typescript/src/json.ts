@@ -1,0 +1,50 @@
+import { open, wide, wideMaps } from "./generated/operations.js";
+
+// JSON.parse reads numbers as doubles, which are exact up to 2^53. Scores and tiebreaks are 64-bit integers: they are read
+// as bigint, by the names of their properties, which the API's document gives, and written digit by digit.
+
+/** A string, with what follows it when that is a long integer: strings are matched whole so that nothing is found inside. */
+const longIntegers = /("[^"\\]*(?:\\.[^"\\]*)*")(?:(\s*:\s*)(-?\d{16,})(?=\s*[,}]))?/g;
+
+/** parse reads an answer, its 64-bit integers as bigint. */
+export function parse<T>(text: string): T {
+  const value = JSON.parse(text);
+  const quoted = /\d{16}/.test(text) ? text.replace(longIntegers, (all, name, colon, digits) => (digits ? `${name}${colon}"${digits}"` : all)) : text;
+  restore(value, quoted === text ? value : JSON.parse(quoted), false);
+  return value;
+}
+
+/** restore puts bigints into a value, from the same value with long integers as strings. */
+function restore(value: any, exact: any, all: boolean): void {
+  if (Array.isArray(value)) return value.forEach((item, i) => typeof item === "object" && item && restore(item, exact[i], false));
+  for (const name in value) {
+    const item = value[name];
+    if (typeof item === "number") {
+      if (all || wide.has(name)) value[name] = BigInt(exact[name]);
+    } else if (typeof item === "object" && item && !open.has(name)) restore(item, exact[name], wideMaps.has(name));
+  }
+}
+
+/** stringify writes a body, its 64-bit integers exactly. One that is given as a number beyond 2^53 is a RangeError: it may be another already. */
+export function stringify(value: unknown): string {
+  return encode(value, false, false) ?? "null";
+}
+
+/** encode writes a value that stands where a wide integer is expected, or in a map of them, or neither. */
+function encode(value: unknown, isWide: boolean, all: boolean): string | undefined {
+  if (typeof value === "bigint" || (isWide && (typeof value === "number" || typeof value === "string"))) return integer(value);
+  if (typeof value !== "object" || value === null || "toJSON" in value) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => encode(item, false, false) ?? "null").join()}]`;
+  const members = Object.entries(value).flatMap(([name, item]) => {
+    const text = open.has(name) ? JSON.stringify(item) : encode(item, all || wide.has(name), wideMaps.has(name));
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`];
+  });
+  return `{${members.join()}}`;
+}
+
+/** integer is a 64-bit integer in digits. */
+export function integer(value: bigint | number | string): string {
+  if (typeof value === "number" && !Number.isSafeInteger(value)) throw new RangeError(`${value} is not an exact integer: give it as a bigint or a string of digits`);
+  if (!/^-?\d+$/.test(String(value))) throw new RangeError(`${JSON.stringify(value)} is not an integer`);
+  return String(BigInt(value));
+}
