@@ -97,6 +97,7 @@ func importRules() []importRule {
 		{dir: "client", may: []string{module}},
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest"},
+		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{
@@ -115,8 +116,8 @@ func importRules() []importRule {
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",
-				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/devserver", "leaderboard/internal/terminal",
-				"leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
+				"leaderboard/migrations", "leaderboard/internal/app", "leaderboard/internal/demo", "leaderboard/internal/devserver",
+				"leaderboard/internal/terminal", "leaderboard/internal/transfer", "github.com/urfave/cli/v3", "github.com/go-sql-driver/mysql", redisPkg,
 				"github.com/schollz/progressbar/v3", "golang.org/x/sync/...",
 			},
 			inTest: []string{"leaderboard/internal/apptest"},

@@ -19,6 +19,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
+	"leaderboard/internal/demo"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -140,6 +141,14 @@ func (a *App) Start(ctx context.Context) error {
 		"version", ReadBuildInfo().Version,
 	)
 	return nil
+}
+
+// PlayDemo plays on the demo boards until ctx ends or the app stops. It is called after Start and before Stop.
+func (a *App) PlayDemo(ctx context.Context, members int) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := a.cancel
+	a.cancel = func() { cancel(); stop() }
+	a.background.Go(func() { demo.Play(ctx, a.store, members, a.log) })
 }
 
 // Addr returns the host:port that is served, once Start has returned.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"leaderboard"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
+	"leaderboard/internal/demo"
 	"leaderboard/internal/devserver"
 	"leaderboard/internal/terminal"
 	"leaderboard/migrations"
@@ -33,19 +35,21 @@ type devOptions struct {
 	app.Config
 	dir     string // of the private servers' data and the admin key
 	members int    // of the demo board
+	quiet   bool   // nobody plays on the demo boards
 }
 
 func (p *program) devCommand() *cli.Command {
 	o := &devOptions{Config: app.Defaults(), dir: ".leaderboard", members: 5000}
 	o.PublicMetrics = true
-	return p.leaf("dev", "start private servers and a demo board under ./.leaderboard, and serve", "",
+	return p.leaf("dev", "start private servers and demo boards under ./.leaderboard, and serve", "",
 		func(ctx context.Context, _ []string) error { return p.dev(ctx, o) },
 		append(p.serverFlags(&o.Config),
 			text(p.setting("dir", "folder of the private servers' data and the admin key"), &o.dir),
-			whole(p.setting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000))...)
+			whole(p.setting("members", "members of the demo board when it is first made"), &o.members, 1, 10_000_000),
+			toggle(p.setting("quiet-demo", "let nobody play on the demo boards; otherwise a demo player submits a score or two a second"), &o.quiet))...)
 }
 
-// dev brings all that the service needs, loads a demo board, serves, and stops it all when ctx ends. Data stay.
+// dev brings all that the service needs, loads demo boards, serves, and stops it all when ctx ends. Data stay.
 func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := needBothFiles(&cfg.Config); err != nil {
 		return err
@@ -76,28 +80,34 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 	if err := app.MigrateUntilDone(ctx, cfg.MySQLDSN, log); err != nil {
 		return err
 	}
+	if err := p.loadDemo(ctx, cfg, log); err != nil {
+		if ctx.Err() != nil {
+			return nil // interrupted, as asked
+		}
+		return fmt.Errorf("load the demo boards: %w", err)
+	}
 	a, err := app.New(ctx, cfg.Config, log)
 	if err != nil {
 		return err
 	}
 	a.UseListener(listener)
 	return a.Run(ctx, p.env, servers.exited, func(ctx context.Context) error {
-		if err := p.loadDemo(ctx, a, cfg.members); err != nil {
-			return fmt.Errorf("load the demo board: %w", err)
+		if !cfg.quiet {
+			a.PlayDemo(ctx, cfg.members)
 		}
 		return p.welcome(a.BaseURL(), cfg, madeKey)
 	})
 }
 
-// loadDemo fills the demo board, with a progress bar.
-func (p *program) loadDemo(ctx context.Context, a *app.App, members int) error {
+// loadDemo makes the demo boards, with a progress bar, unless they are there.
+func (p *program) loadDemo(ctx context.Context, cfg *devOptions, log *slog.Logger) error {
 	var bar *terminal.Progress
-	err := a.LoadDemo(ctx, members, func(more int) {
+	err := demo.Load(ctx, demo.Options{DSN: cfg.MySQLDSN, Members: cfg.members, Log: log, Progress: func(more int) {
 		if bar == nil { // not at all when the board is there
-			bar = terminal.NewProgress(p.err, int64(members), "loading the demo board", progressbar.OptionShowCount())
+			bar = terminal.NewProgress(p.err, int64(cfg.members), "loading the demo boards", progressbar.OptionShowCount())
 		}
 		bar.Add(int64(more))
-	})
+	}})
 	if bar != nil {
 		bar.End()
 	}
@@ -191,6 +201,8 @@ func (p *program) welcome(base string, cfg *devOptions, madeKey string) error {
 	}
 	_, err := fmt.Fprintf(p.out, `
   The leaderboard is up: %[1]s
+  Demo board, live:      %[1]s/boards/%[4]s
+  Console:               %[1]s/console (sign in with the admin key)
   Documentation:         %[1]s/docs
   Admin key:             %[2]s
   Data:                  %[3]s (kept when you stop)
@@ -202,7 +214,7 @@ Try:
     -d '{"entries":[{"member":"you","score":4200}]}' '%[1]s/v1/boards/%[4]s/scores'
 
 Ctrl-C stops all of it.
-`, base, shown, cfg.dir, app.DemoBoard, app.DemoMember(app.DemoShown), key)
+`, base, shown, cfg.dir, demo.Board, demo.Member(demo.Shown), key)
 	return err
 }
 

@@ -73,8 +73,19 @@ func TestDev(t *testing.T) {
 	if status, body := asker.Get(base + "/v1/boards/demo/top?limit=3"); status != 200 || !strings.Contains(string(body), `"total":1234`) {
 		t.Errorf("top: %d %s", status, body)
 	}
+	playing := func() string {
+		_, body := asker.Get(base + "/v1/boards/demo/distribution?window=day")
+		return regexp.MustCompile(`"seq":\d+`).FindString(string(body))
+	}
+	before := playing()
+	apptest.Eventually(t, func() string {
+		if playing() != before {
+			return ""
+		}
+		return "the demo player does not play: " + before
+	})
 	// The lines to try work as they are printed.
-	for _, path := range []string{d.find(`curl '(\S+/top\?\S+)'`), d.find(`curl '(\S+/around\S+)'`), base + "/docs"} {
+	for _, path := range []string{d.find(`curl '(\S+/top\?\S+)'`), d.find(`curl '(\S+/around\S+)'`), d.find(`live: +(\S+)`), base + "/docs"} {
 		if status, body := asker.Get(path); status != http.StatusOK {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
@@ -121,7 +132,7 @@ func TestDevWithGivenServers(t *testing.T) {
 	env := map[string]string{
 		"LEADERBOARD_MYSQL_DSN": testenv.MySQL(t), "LEADERBOARD_REDIS_URL": testenv.Redis(t), "LEADERBOARD_KEYS": "admin:given-secret",
 	}
-	d := startDev(t, env, "--dir", dir, "--members", "50")
+	d := startDev(t, env, "--dir", dir, "--members", "50", "--quiet-demo")
 	if strings.Contains(d.out.String()+d.err.String(), "given-secret") {
 		t.Errorf("a given key is shown: %s", d.out)
 	}

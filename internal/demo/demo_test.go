@@ -1,0 +1,267 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+	"leaderboard/store"
+	"leaderboard/store/storetest"
+)
+
+func TestMain(m *testing.M) { os.Exit(testenv.Main(m)) }
+
+// TestEntries: the demo is plausible, has real ties, and is the same on every machine.
+func TestEntries(t *testing.T) {
+	const now = leaderboard.Micros(1_800_000_000_000_000)
+	entries := entriesOf(0, 5000, now)
+	if got := slices.Concat(entriesOf(0, 100, now), entriesOf(100, 5000, now)); got[4999].Score != entries[4999].Score {
+		t.Error("the entries depend on how they are cut into batches")
+	}
+	members, scores := map[string]bool{}, map[int64]int{}
+	for i, e := range entries {
+		members[e.Member] = true
+		scores[e.Score]++
+		if e.Score < 0 || e.Score > best || e.Score != Score(i) || *e.CreatedTime > now || *e.CreatedTime < now-leaderboard.Micros(span.Microseconds()) {
+			t.Fatalf("%+v at %s", e, *e.CreatedTime)
+		}
+		if broken := leaderboard.CheckMember(e.Member); broken != nil {
+			t.Fatal(broken)
+		}
+	}
+	if len(members) != 5000 {
+		t.Errorf("%d different members", len(members))
+	}
+	if scores[best] < 2 || len(scores) < 100 || len(scores) > 1000 {
+		t.Errorf("%d different scores, %d members share the best", len(scores), scores[best])
+	}
+	slices.SortFunc(entries, func(a, b leaderboard.Submission) int { return int(a.Score - b.Score) })
+	if median := entries[2500].Score; median < 300 || median > 1500 {
+		t.Errorf("the median score is %d", median)
+	}
+	// Golden: the examples in the documentation name these.
+	if Member(Shown) != "lucky-ibex-8" || Score(Shown) != 1500 {
+		t.Errorf("%s has %d", Member(Shown), Score(Shown))
+	}
+}
+
+// TestRegulars: whoever plays is on the board, however small it is.
+func TestRegulars(t *testing.T) {
+	for members, want := range map[int]int{1: 1, 50: 50, 5000: 150, 2_000_000: 150} {
+		got := regulars(members)
+		if len(got) > want || len(got) < want*9/10 || !slices.IsSorted(got) || got[len(got)-1] >= members || (members > Shown && !slices.Contains(got, Shown)) {
+			t.Errorf("of %d members %d play: %v", members, len(got), got)
+		}
+	}
+}
+
+// world is a database with the boards.
+type world struct {
+	*store.Store
+	t       *testing.T
+	dsn     string
+	ahead   time.Duration // of the clock
+	members int           // that Load said it has put on Board
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dsn: testenv.MySQL(t)}
+	s, err := store.Open(t.Context(), store.Config{DSN: w.dsn, Clock: storetest.ClockAhead(func() time.Duration { return w.ahead })})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Store = s
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := migrations.Up(t.Context(), s.DB()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) load(ctx context.Context, members int) error {
+	return Load(ctx, Options{DSN: w.dsn, Members: members, Progress: func(more int) { w.members += more }, Log: slog.New(slog.DiscardHandler)})
+}
+
+func (w *world) mustLoad(members int) {
+	w.t.Helper()
+	if err := w.load(w.t.Context(), members); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// periods returns the periods of a window, newest first.
+func (w *world) periods(board string, window leaderboard.Window) []leaderboard.Period {
+	w.t.Helper()
+	l, err := w.Current(w.t.Context(), board)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	periods, err := w.PeriodsBefore(w.t.Context(), l.Board.ID, window, l.Clock+1, 100)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return periods
+}
+
+// seqs returns how often each board has changed.
+func (w *world) seqs() map[string]int64 {
+	w.t.Helper()
+	seqs := map[string]int64{}
+	for name := range boardRules(time.Now()) {
+		l, err := w.Current(w.t.Context(), name)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		seqs[name] = l.Periods[0].LastSeq
+	}
+	return seqs
+}
+
+// TestLoad makes the boards: their past periods are closed and have entries, the cheat is hidden, names are shown. A demo
+// that is there stays as it is.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustLoad(1200)
+	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1200 || w.members != 1200 {
+		t.Errorf("%d entries, %d told", all.EntryCount, w.members)
+	}
+	for _, each := range []struct {
+		board   string
+		window  leaderboard.Window
+		periods int
+	}{
+		{Board, leaderboard.WindowDay, history + 1},
+		{Board, leaderboard.WindowWeek, 3},
+		{Cup, leaderboard.WindowSeason, 3},
+		{Maze, leaderboard.WindowDay, 4},
+		{Laps, leaderboard.WindowWeek, 3},
+		{Dungeon, leaderboard.WindowAllTime, 1},
+	} {
+		periods := w.periods(each.board, each.window)
+		if len(periods) < each.periods {
+			t.Errorf("%s has %d periods of %s, want %d", each.board, len(periods), each.window, each.periods)
+		}
+		for i, p := range periods {
+			if p.EntryCount < 80 || (p.State == leaderboard.PeriodStateClosed) != (i > 0) {
+				t.Errorf("%s %s is %s with %d entries", each.board, p.Name(), p.State, p.EntryCount)
+			}
+		}
+	}
+	hidden, err := w.Hidden(t.Context(), leaderboard.HiddenQuery{Limit: 10})
+	if err != nil || len(hidden) != 1 || hidden[0].Member != Cheat || hidden[0].Board != Board {
+		t.Errorf("hidden: %+v, %v", hidden, err)
+	}
+	friends, err := w.Friends(t.Context(), Member(Shown), "", 100)
+	if err != nil || len(friends) < 10 {
+		t.Errorf("friends: %v, %v", friends, err)
+	}
+	profiles, err := w.Profiles(t.Context(), ids(regulars(1200)))
+	if err != nil || len(profiles) != len(regulars(1200)) {
+		t.Fatalf("%d profiles, %v", len(profiles), err)
+	}
+	for _, name := range strings.Split(strings.TrimSpace(names), "\n") {
+		if !slices.ContainsFunc(profiles, func(p leaderboard.Profile) bool { return p.DisplayName == name }) {
+			t.Errorf("nobody is called %s", name)
+		}
+	}
+	before := w.seqs()
+	w.mustLoad(99)
+	if after := w.seqs(); !mapsEqual(before, after) {
+		t.Errorf("loaded again: %v, before %v", after, before)
+	}
+}
+
+func mapsEqual(a, b map[string]int64) bool {
+	for name, v := range a {
+		if b[name] != v {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func ids(numbers []int) []string {
+	var out []string
+	for _, i := range numbers {
+		out = append(out, Member(i))
+	}
+	return out
+}
+
+// TestLoadIsKilled: what was cut off is made again from the start, what somebody has made is left alone.
+func TestLoadIsKilled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, _, err := w.PutBoard(t.Context(), Laps, leaderboard.Rules{Title: "mine"}.WithDefaults()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Load(ctx, Options{DSN: w.dsn, Members: 2500, Progress: func(int) { cancel() }, Log: slog.New(slog.DiscardHandler)})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("cut off: %v", err)
+	}
+	w.mustLoad(1500)
+	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1500 {
+		t.Errorf("%d entries", all.EntryCount)
+	}
+	if l, err := w.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
+		t.Errorf("the board of somebody is %+v, %v", l.Board.Rules, err)
+	}
+}
+
+// TestPlay: scores come to every board, also on the next day and in the next season, nobody joins, and the player plays
+// for nobody else.
+func TestPlay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustLoad(300)
+	you := []leaderboard.Submission{{Member: "you", Score: best + 1}}
+	if _, err := w.Submit(t.Context(), store.SubmitRequest{Board: Board, Entries: you}); err != nil {
+		t.Fatal(err)
+	}
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 300)
+	for _, ahead := range []time.Duration{0, day, season * day} {
+		w.ahead = ahead
+		before := w.seqs()
+		for range 60 {
+			if err := p.play(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := w.seqs()
+		for _, name := range []string{Board, Maze, Dungeon, Cup} {
+			if ahead == 0 && after[name] <= before[name] || after[name] == 0 {
+				t.Errorf("%s ahead nobody has played on %s: seq %d, before %d", ahead, name, after[name], before[name])
+			}
+		}
+		if today := w.periods(Board, leaderboard.WindowDay); today[0].EntryCount == 0 {
+			t.Errorf("%s ahead nobody has played", ahead)
+		}
+	}
+	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 301 {
+		t.Errorf("there are %d members, want 301", all.EntryCount)
+	}
+	l, err := w.Current(t.Context(), Board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := w.Members(t.Context(), l.Periods[0].Ref(&l.Board), leaderboard.MembersQuery{Members: []string{"you"}})
+	if err != nil || len(s.Entries) != 1 || s.Entries[0].Score != best+1 {
+		t.Errorf("you: %+v, %v", s, err)
+	}
+}

@@ -1,0 +1,261 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+const (
+	batchRows = 1000
+	// stateLabel has a board while it is made: one that was not finished is made again from the start.
+	stateLabel, stateLoading = "demo", "loading"
+)
+
+// Options are what Load is told.
+type Options struct {
+	DSN      string // of a database with the schema, that no server works on yet
+	Members  int    // of Board
+	Progress func(more int)
+	Log      *slog.Logger
+}
+
+// loading is one run of Load.
+type loading struct {
+	Options
+	store    *store.Store
+	clock    *clock
+	now      time.Time // of the database, when it began
+	regulars []int     // numbers of the members who play day by day
+}
+
+// clock is what the store takes for the present, in microseconds; 0: the clock of the database.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) set(t time.Time) { c.at.Store(t.UnixMicro()) }
+
+// sql returns the expression for it.
+func (c *clock) sql(database string) string {
+	if at := leaderboard.Micros(c.at.Load()); at != 0 {
+		return "TIMESTAMP'" + at.Time().Format("2006-01-02 15:04:05.000000") + "'"
+	}
+	return database
+}
+
+// Load makes the boards, unless Board is there. They are played on as if it was day by day, by a store whose clock is in
+// the past, so that periods are closed when they are over. Progress hears how many members more Board has.
+func Load(ctx context.Context, o Options) (err error) {
+	c := &clock{}
+	s, err := store.Open(ctx, store.Config{DSN: o.DSN, Clock: c.sql, BatchRows: batchRows, Logger: o.Log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	l := &loading{Options: o, store: s, clock: c, regulars: regulars(o.Members)}
+	if there, err := l.present(ctx, Board); there || err != nil {
+		return err
+	}
+	now, err := s.Now(ctx)
+	if err != nil {
+		return err
+	}
+	l.now = now.Time()
+	return l.load(ctx)
+}
+
+// present says whether a board is there and complete. One that was not finished is deleted.
+func (l *loading) present(ctx context.Context, name string) (bool, error) {
+	b, err := l.store.Board(ctx, name)
+	switch {
+	case errors.Is(err, leaderboard.ErrBoardNotFound):
+		return false, nil
+	case err != nil:
+		return false, err
+	case b.Rules.Labels[stateLabel] != stateLoading:
+		return true, nil
+	}
+	return false, l.store.DeleteBoard(ctx, name)
+}
+
+// load makes the boards that are not there, and Board, which tells that all is done, last of all.
+func (l *loading) load(ctx context.Context) error {
+	rules := boardRules(l.now)
+	board := rules[Board]
+	loaders := []struct {
+		name string
+		fill func(context.Context, leaderboard.Rules) error
+	}{
+		{Board, l.fillBoard}, {Maze, l.fillMaze}, {Dungeon, l.fillDungeon}, {Cup, l.fillCup}, {Laps, l.fillLaps}, {Week, l.put(Week)},
+	}
+	for _, each := range loaders {
+		there, err := l.present(ctx, each.name)
+		if err == nil && !there {
+			err = each.fill(ctx, rules[each.name])
+		}
+		if err != nil {
+			return fmt.Errorf("board %s: %w", each.name, err)
+		}
+	}
+	l.clock.at.Store(0)
+	if err := l.people(ctx); err != nil {
+		return err
+	}
+	return l.put(Board)(ctx, board)
+}
+
+// put returns what gives a board its rules.
+func (l *loading) put(name string) func(context.Context, leaderboard.Rules) error {
+	return func(ctx context.Context, rules leaderboard.Rules) error {
+		_, _, err := l.store.PutBoard(ctx, name, rules.WithDefaults())
+		return err
+	}
+}
+
+// begin makes a board that is not finished, at a time.
+func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rules, at time.Time) error {
+	l.clock.set(at)
+	rules.Labels = leaderboard.Labels{stateLabel: stateLoading}
+	rules.Record = leaderboard.RecordNone
+	return l.put(name)(ctx, rules)
+}
+
+// submit puts entries on a board, all of which must be accepted.
+func (l *loading) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
+	receipt, err := l.store.Submit(ctx, store.SubmitRequest{Board: board, Entries: entries})
+	if err != nil {
+		return err
+	}
+	for _, r := range receipt.Results {
+		if r.Status == leaderboard.StatusRejected {
+			return fmt.Errorf("%s is rejected: %s", r.Member, r.Rule.Detail)
+		}
+	}
+	return nil
+}
+
+// days calls play for the evening of each of the last days, oldest first, and for now. r is the same on every machine.
+func (l *loading) days(step int, from int, play func(evening time.Time, r *rand.Rand) error) error {
+	for ago := from; ago >= 0; ago -= step {
+		evening := midnight(l.now).Add(-time.Duration(ago-1) * day).Add(-time.Second)
+		if ago == 0 {
+			evening = l.now
+			l.clock.at.Store(0)
+		} else {
+			l.clock.set(evening)
+		}
+		if err := play(evening, rand.New(rand.NewPCG(uint64(ago), 13))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillBoard first gives the board its members, as a board of all time, which costs least; then the days are played.
+func (l *loading) fillBoard(ctx context.Context, rules leaderboard.Rules) error {
+	first := midnight(l.now).Add(-history * day)
+	plain := rules
+	plain.Windows = []leaderboard.Window{leaderboard.WindowAllTime}
+	if err := l.begin(ctx, Board, plain, first); err != nil {
+		return err
+	}
+	for from := 0; from < l.Members; from += batchRows {
+		entries := entriesOf(from, min(from+batchRows, l.Members), leaderboard.MicrosOf(first))
+		if err := l.submit(ctx, Board, entries); err != nil {
+			return err
+		}
+		l.Progress(len(entries))
+	}
+	if err := l.begin(ctx, Board, rules, first); err != nil {
+		return err
+	}
+	if err := l.days(1, history, func(evening time.Time, r *rand.Rand) error {
+		return l.submit(ctx, Board, l.played(r, evening, func(i int) leaderboard.Submission {
+			return leaderboard.Submission{Score: dayScore(r, Score(i))}
+		}))
+	}); err != nil {
+		return err
+	}
+	if err := l.submit(ctx, Board, []leaderboard.Submission{{Member: Cheat, Score: 999_999}}); err != nil {
+		return err
+	}
+	_, err := l.store.Hide(ctx, leaderboard.HideRequest{Board: Board, Member: Cheat, Reason: "999,999 points in three seconds", Actor: "demo"})
+	return err
+}
+
+// dayScore returns a score of a day, which is no better than the best one of all time.
+func dayScore(r *rand.Rand, best int64) int64 {
+	return max(10, int64(float64(best)*(0.3+0.65*r.Float64()))/10*10)
+}
+
+// played returns what most of the regulars, and always the member of the examples, submit on a day, at times of that day.
+func (l *loading) played(r *rand.Rand, evening time.Time, play func(i int) leaderboard.Submission) []leaderboard.Submission {
+	var entries []leaderboard.Submission
+	since := midnight(evening)
+	for _, i := range l.regulars {
+		if r.IntN(10) < 3 && i != Shown {
+			continue
+		}
+		e := play(i)
+		created := leaderboard.MicrosOf(since.Add(time.Duration(r.Float64() * float64(evening.Sub(since)))))
+		e.Member, e.CreatedTime = Member(i), &created
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func (l *loading) fillMaze(ctx context.Context, rules leaderboard.Rules) error {
+	return l.fill(ctx, Maze, rules, 4, 12, func(r *rand.Rand, i int) leaderboard.Submission {
+		return leaderboard.Submission{Score: dayScore(r, Score(i+100))}
+	})
+}
+
+func (l *loading) fillDungeon(ctx context.Context, rules leaderboard.Rules) error {
+	return l.fill(ctx, Dungeon, rules, 7, 7, func(r *rand.Rand, i int) leaderboard.Submission {
+		return leaderboard.Submission{Score: gold(r, i), Fields: dungeonFields(r)}
+	})
+}
+
+// gold returns what a member has on Dungeon: few different amounts, so that ties are frequent.
+func gold(r *rand.Rand, i int) int64 { return 100 * (1 + Score(i)/500 + r.Int64N(5)) }
+
+func dungeonFields(r *rand.Rand) map[string]int64 {
+	return map[string]int64{"level": 1 + r.Int64N(12), "deaths": r.Int64N(20)}
+}
+
+func (l *loading) fillCup(ctx context.Context, rules leaderboard.Rules) error {
+	return l.fill(ctx, Cup, rules, 7, 2*season+7, func(r *rand.Rand, i int) leaderboard.Submission {
+		return leaderboard.Submission{Score: points(r, i)}
+	})
+}
+
+// points returns those of one match on Cup.
+func points(r *rand.Rand, i int) int64 { return 1 + r.Int64N(3+Score(i)/250) }
+
+func (l *loading) fillLaps(ctx context.Context, rules leaderboard.Rules) error {
+	return l.fill(ctx, Laps, rules, 7, 14, func(r *rand.Rand, i int) leaderboard.Submission {
+		return leaderboard.Submission{Score: lap(r, i)}
+	})
+}
+
+// lap returns a time on Laps: hundredths of a second, so that there are ties.
+func lap(r *rand.Rand, i int) int64 { return 10 * (6200 - Score(i)/5 + r.Int64N(400)) }
+
+// fill makes a board in the evening of a day, and plays on it every step days.
+func (l *loading) fill(ctx context.Context, name string, rules leaderboard.Rules, step, from int, play func(*rand.Rand, int) leaderboard.Submission) error {
+	if err := l.begin(ctx, name, rules, midnight(l.now).Add(-time.Duration(from)*day)); err != nil {
+		return err
+	}
+	if err := l.days(step, from, func(evening time.Time, r *rand.Rand) error {
+		return l.submit(ctx, name, l.played(r, evening, func(i int) leaderboard.Submission { return play(r, i) }))
+	}); err != nil {
+		return err
+	}
+	return l.put(name)(ctx, rules)
+}

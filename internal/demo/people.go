@@ -1,0 +1,128 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"leaderboard"
+)
+
+// names are display names that pages have to cope with, one a line.
+//
+//go:embed names.txt
+var names string
+
+const (
+	regularsOfAll = 100  // the first members play day by day, and so do
+	regularsBest  = 50   // the best of
+	regularsAmong = 5000 // these
+	atOnce        = 8    // profiles that are written at the same time
+)
+
+// regulars returns the numbers of the members who play day by day, ascending.
+func regulars(members int) []int {
+	all := make([]int, min(members, regularsAmong))
+	for i := range all {
+		all[i] = i
+	}
+	bestFirst := slices.Clone(all)
+	slices.SortStableFunc(bestFirst, func(a, b int) int { return cmp.Compare(Score(b), Score(a)) })
+	chosen := slices.Concat(all[:min(len(all), regularsOfAll)], bestFirst[:min(len(all), regularsBest)])
+	slices.Sort(chosen)
+	return slices.Compact(chosen)
+}
+
+// people gives the regulars profiles, and the member of the examples friends.
+func (l *loading) people(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	given := strings.Split(strings.TrimSpace(names), "\n")
+	best := slices.Clone(l.regulars)
+	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(Score(b), Score(a)) })
+	for place, i := range best {
+		name := plainName(i)
+		if place%3 == 0 && place/3 < len(given) { // every third of the first, so that pages show them
+			name = given[place/3]
+		}
+		group.Go(func() error {
+			p, err := profile(i, name)
+			if err == nil {
+				_, _, err = l.store.PutProfile(ctx, p)
+			}
+			return err
+		})
+	}
+	group.Go(func() error {
+		_, err := l.store.PutFriends(ctx, Member(Shown), l.friends())
+		return err
+	})
+	return group.Wait()
+}
+
+// friends returns those of the member of the examples: every ninth regular.
+func (l *loading) friends() []string {
+	var friends []string
+	for at, i := range l.regulars {
+		if at%9 == 0 && i != Shown {
+			friends = append(friends, Member(i))
+		}
+	}
+	return friends
+}
+
+// plainName returns the name that a member has of its id: Calm Otter.
+func plainName(i int) string {
+	words := strings.Split(Member(i), "-")
+	for at, w := range words {
+		words[at] = strings.ToUpper(w[:1]) + w[1:]
+	}
+	return strings.Join(words[:2], " ")
+}
+
+// profile returns that of a member. Every other one has a picture of its own; pages make one for the rest.
+func profile(i int, name string) (leaderboard.Profile, error) {
+	r := rand.New(rand.NewPCG(uint64(i), 7))
+	countries := [...]string{"AR", "BR", "CA", "DE", "EG", "FR", "GR", "IN", "JP", "KE", "KR", "MX", "NO", "PL", "TR", "US"}
+	clans := [...]string{"Comets", "Night Owls", "Old Foxes"}
+	attributes := map[string]any{"country": countries[r.IntN(len(countries))], "level": 1 + r.IntN(60)}
+	if r.IntN(2) == 0 {
+		attributes["clan"] = clans[r.IntN(len(clans))]
+	}
+	if i%2 == 0 {
+		attributes["avatar"] = avatar(r)
+	}
+	text, err := json.Marshal(attributes)
+	if err != nil {
+		return leaderboard.Profile{}, fmt.Errorf("attributes: %w", err)
+	}
+	parsed, err := leaderboard.ParseAttributes(text)
+	return leaderboard.Profile{Member: Member(i), DisplayName: name, Attributes: parsed}, err
+}
+
+// avatar returns a picture as an address that holds it: five columns of squares, alike on both sides.
+func avatar(r *rand.Rand) string {
+	var path strings.Builder
+	for y := range 5 {
+		for x := range 3 {
+			if r.IntN(2) == 0 {
+				continue
+			}
+			fmt.Fprintf(&path, "M%d %dh1v1h-1z", x, y)
+			if x < 2 {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", 4-x, y)
+			}
+		}
+	}
+	hue := r.IntN(360)
+	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 7 7"><path fill="hsl(%d,60%%,85%%)" d="M-1-1h7v7h-7z"/><path fill="hsl(%d,60%%,40%%)" d="%s"/></svg>`, hue, hue, path.String())
+	return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg))
+}

@@ -1,0 +1,112 @@
+package demo
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// Database is what the boards are played on. Its errors are passing: what failed is played another time.
+type Database interface {
+	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
+	Current(ctx context.Context, board string) (leaderboard.Listing, error)
+	Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error)
+}
+
+const (
+	// minPause and maxPause are between two submissions.
+	minPause, maxPause = 250 * time.Millisecond, 900 * time.Millisecond
+	chasers            = 20    // ranks among which somebody overtakes somebody
+	highest            = 9_999 // nobody overtakes beyond it, so that scores do not grow without end
+)
+
+// Play submits a score for one of the regulars now and then, until ctx ends. members is how many there are on Board. It
+// adds no member to what Board has of all time.
+func Play(ctx context.Context, database Database, members int, log *slog.Logger) {
+	p := newPlayer(database, members)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(minPause + rand.N(maxPause-minPause)):
+		}
+		if err := p.play(ctx, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))); err != nil && ctx.Err() == nil {
+			log.Debug("the demo player could not play", "error", err)
+		}
+	}
+}
+
+// player plays on the boards.
+type player struct {
+	database Database
+	regulars []int
+	known    map[string]bool // their ids
+}
+
+func newPlayer(database Database, members int) *player {
+	p := &player{database: database, regulars: regulars(members), known: map[string]bool{}}
+	for _, i := range p.regulars {
+		p.known[Member(i)] = true
+	}
+	return p
+}
+
+// play submits once.
+func (p *player) play(ctx context.Context, r *rand.Rand) error {
+	i := p.regulars[r.IntN(len(p.regulars))]
+	board, e := Board, leaderboard.Submission{Member: Member(i)}
+	switch n := r.IntN(10); {
+	case n < 4:
+		window := leaderboard.WindowAllTime
+		if r.IntN(2) == 0 {
+			window = leaderboard.WindowDay
+		}
+		overtaking, err := p.overtaking(ctx, r, window)
+		if err != nil || overtaking == nil {
+			return err
+		}
+		e = *overtaking
+	case n < 6:
+		e.Score = dayScore(r, Score(i))
+	case n < 7:
+		board, e.Score = Maze, dayScore(r, Score(i+100))
+	case n < 8:
+		board, e.Score, e.Fields = Dungeon, gold(r, i), dungeonFields(r)
+	case n < 9:
+		board, e.Score = Cup, points(r, i)
+	default:
+		board, e.Score = Laps, lap(r, i)
+	}
+	_, err := p.database.Submit(ctx, store.SubmitRequest{Board: board, Entries: []leaderboard.Submission{e}})
+	return err
+}
+
+// overtaking returns a score with which somebody near the top of Board overtakes somebody else, or is as good; nil when
+// there is nobody to overtake.
+func (p *player) overtaking(ctx context.Context, r *rand.Rand, window leaderboard.Window) (*leaderboard.Submission, error) {
+	listing, err := p.database.Current(ctx, Board)
+	if err != nil {
+		return nil, err
+	}
+	for i := range listing.Periods {
+		period := &listing.Periods[i]
+		if period.Window != window || period.ID == 0 {
+			continue
+		}
+		page, err := p.database.Page(ctx, period.Ref(&listing.Board), leaderboard.PageQuery{Limit: chasers})
+		if err != nil || len(page.Entries) < 2 {
+			return nil, err
+		}
+		from := 1 + r.IntN(len(page.Entries)-1)
+		to := max(0, from-1-r.IntN(4))
+		score := page.Entries[to].Score + r.Int64N(4)                          // 0: a tie, behind
+		if who := page.Entries[from].Member; p.known[who] && score < highest { // it plays for nobody else
+			return &leaderboard.Submission{Member: who, Score: score}, nil
+		}
+	}
+	return nil, nil // nobody
+}
