@@ -12,6 +12,6 @@
 //	board_check, derive_check, conflict     which rules are valid, and which can be changed
 //	revision, period                        states of a period, periods, finding one by name
 //	query, past, combined                   what is asked and answered
-//	copy, derivation, run                   states of copies and of derived boards, records of work
+//	copy, derivation, run, status           states of copies and of derived boards, records of work, how boards stand
 //	people, hidden, caller, audit           profiles, friends, erasure, hidden members, who asks for a change, its record
 package leaderboard

@@ -385,6 +385,19 @@ func (l *lru[K, V]) get(key K) (V, bool) {
 	return e.Value.(*lruEntry[K, V]).value, true
 }
 
+// all returns all values.
+func (l *lru[K, V]) all() (out []V) {
+	for i := range l.shards {
+		s := &l.shards[i]
+		s.mu.Lock()
+		for e := s.order.Front(); e != nil; e = e.Next() {
+			out = append(out, e.Value.(*lruEntry[K, V]).value)
+		}
+		s.mu.Unlock()
+	}
+	return out
+}
+
 // update sets the value of key to what change makes of the present one; ok says whether there is one. A value larger
 // than the whole bound is not kept.
 func (l *lru[K, V]) update(key K, bytes int, change func(old V, ok bool) V) {

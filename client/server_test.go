@@ -394,7 +394,13 @@ func operatePart(t *testing.T, c *client.Client) []string {
 	if !v.Equal || v.Seq < seq || v.Checked != 3 {
 		t.Errorf("verify: %+v", v)
 	}
-	return []string{"startRebuild", "getRun", "listRuns", "verifyCopy"}
+	status, err := c.Status(ctx)
+	must(t, err)
+	at := slices.IndexFunc(status.Boards, func(b client.BoardStatus) bool { return b.Board == "operate-1" })
+	if at < 0 || status.Boards[at].Entries != 3 || status.Boards[at].Seq < seq || status.Boards[at].Stale || status.Server.MySQL != "ok" {
+		t.Errorf("status: %+v", status)
+	}
+	return []string{"startRebuild", "getRun", "listRuns", "verifyCopy", "getStatus"}
 }
 
 func exportPart(t *testing.T, c *client.Client) []string {

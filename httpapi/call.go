@@ -35,6 +35,7 @@ type route struct {
 	someBoards bool
 	stream     bool // the answer has no end, so it is not one of those that are served at the same time
 	writes     bool // a row at least, which counts against a quota
+	read       bool // answers count as reads, see isRead; set by New
 	heavy      int  // units of heavy work that a request counts for
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
@@ -76,6 +77,7 @@ type shared struct {
 	requestTimeout time.Duration
 
 	inflight atomic.Int64
+	traffic  *traffic
 	rooms    sync.Pool // *[firstRoom]byte, for bodies in
 	buffers  sync.Pool // *[]byte, for bodies out
 	zippers  sync.Pool // *zipper
@@ -319,8 +321,12 @@ func (c *call) finish() {
 }
 
 func (c *call) report() {
+	took := time.Since(c.start)
+	if !c.route.ops {
+		c.shared.traffic.answered(c.route.read && c.status < http.StatusBadRequest, c.pathValue("board"), c.start.Add(took))
+	}
 	c.shared.onRequest(Answered{
-		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: time.Since(c.start), RequestID: c.caller.RequestID,
+		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: took, RequestID: c.caller.RequestID,
 	})
 }
 

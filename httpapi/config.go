@@ -34,6 +34,8 @@ type Config struct {
 	Eraser        Eraser
 	Rebuilds      Rebuilds
 	HiddenMembers HiddenMembers
+	Overview      Overview
+	Build         Build
 	Audit         Audit
 	Derived       Derived
 	// Verify compares the Redis copy of a period with the database at one seq.

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net/http"
+	"strings"
 	"time"
 
 	"leaderboard"
@@ -25,6 +27,7 @@ type handlers struct {
 	health   healthHandlers
 	pages    pageHandler
 	manual   manual
+	status   statusHandlers
 }
 
 func newHandlers(cfg *Config) *handlers {
@@ -46,6 +49,7 @@ func newHandlers(cfg *Config) *handlers {
 		manual:   newManual(),
 	}
 	h.friends = friendHandlers{&h.reader, cfg.Friends}
+	h.status = statusHandlers{cfg.Boards, cfg.Overview, cfg.Build, cfg.Health, &h.streams, time.Now()}
 	h.streams.reader, h.streams.most, h.streams.feeds.changed = &h.reader, cfg.MaxStreams, cfg.Changed
 	return h
 }
@@ -109,6 +113,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/verify"), access: accessAdmins, params: []string{"window", "period", "against"}, extraTime: maxVerifyWait, heavy: 10, handle: h.runs.verify},
 		{pattern: get("/v1/boards/{board}/export"), access: accessAdmins, params: []string{"window", "period", "format", "raw"}, extraTime: maxExport, heavy: 10, handle: fresh(h.exports.export)},
 		{pattern: get("/v1/audit"), access: accessAdmins, params: []string{"board", "member", "actor", "action", "since", "until", "limit", "cursor"}, handle: h.audit.list},
+		{pattern: get("/v1/status"), access: accessAdmins, someBoards: true, params: []string{"limit", "cursor"}, heavy: 1, handle: h.status.get},
 		{pattern: get("/v1/runs"), access: accessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, someBoards: true, handle: h.runs.get},
 
@@ -145,4 +150,11 @@ func (h *handlers) routes(metrics bool) []route {
 		table = append(table, route{pattern: get("/metrics"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}
 	return table
+}
+
+// isRead says whether answers of the route count as reads, of the board in its path or of several.
+func (rt *route) isRead() bool {
+	about := rt.has("board") || strings.HasPrefix(rt.path, "/v1/rankings/")
+	asks := rt.method == http.MethodGet && (rt.access == accessReaders || rt.access == accessHolders) || strings.HasSuffix(rt.path, "/ranks")
+	return about && asks && !rt.stream
 }

@@ -68,6 +68,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return writeError(err)
 	}
+	c.shared.traffic.wrote(board, len(entries))
 	return c.sendReceipt(func(b []byte) []byte {
 		b = appendResults(b, receipt.Results)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
@@ -101,6 +102,11 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	receipt, err := h.writer.SubmitMultiBoard(c.ctx, key, entries)
 	if err != nil {
 		return writeError(err)
+	}
+	for i := range entries {
+		if _, found := receipt.Boards[entries[i].Board]; found { // not any name that a caller makes up
+			c.shared.traffic.wrote(entries[i].Board, 1)
+		}
 	}
 	return c.sendReceipt(func(b []byte) []byte { return appendBoardsReceipt(b, &receipt) })
 }
@@ -224,6 +230,7 @@ func (h *scoreHandlers) remove(c *call) error {
 	if err != nil {
 		return writeError(err)
 	}
+	c.shared.traffic.wrote(board, 1)
 	return c.sendReceipt(func(b []byte) []byte {
 		b = appendString(append(b, `"member":`...), id)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)

@@ -251,7 +251,7 @@ func New(cfg Config) *API {
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring), isPublic: resolver{cfg.Catalog}.isPublic, gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
-			values: newHeaderValues("Accept-Encoding"),
+			values: newHeaderValues("Accept-Encoding"), traffic: newTraffic(),
 		},
 		handlers: h, unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
 		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
@@ -265,6 +265,7 @@ func New(cfg Config) *API {
 	}
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
+		a.routes[i].read = a.routes[i].isRead()
 		a.router.add(&a.routes[i].pattern, i)
 	}
 	h.streams.start(&a.shared, a.routes)

@@ -110,6 +110,13 @@ func (h *streamHandlers) enter(caller string) bool {
 	return true
 }
 
+// count returns how many streams are open.
+func (h *streamHandlers) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.open
+}
+
 func (h *streamHandlers) leave(caller string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

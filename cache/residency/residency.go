@@ -364,3 +364,9 @@ func (r *Periods) bring(ctx context.Context, t *tenant) {
 		r.opts.Logger.Warn("a period was not loaded into memory", "board", t.ref.Load().Board, "period", t.id, "error", err)
 	}
 }
+
+// Holds says whether a period is in memory. It counts as no read.
+func (r *Periods) Holds(id int64) bool {
+	t, ok := r.tenants.Load(id)
+	return ok && t.(*tenant).period.Load() != nil
+}

@@ -1,0 +1,68 @@
+package client
+
+import (
+	"context"
+	"time"
+)
+
+// Status is how a server and its boards stand.
+type Status struct {
+	Server ServerStatus  `json:"server"`
+	Boards []BoardStatus `json:"boards"` // those that the key is for, by name
+}
+
+// ServerStatus is how the server stands that answered. Rates are its own, of the last ten seconds.
+type ServerStatus struct {
+	Version           string    `json:"version"`
+	Commit            string    `json:"commit"`
+	StartedAt         time.Time `json:"started_at"`
+	MySQL             string    `json:"mysql"` // ok, away
+	Redis             string    `json:"redis"` // ok, away, none
+	RequestsPerSecond float64   `json:"requests_per_second"`
+	ReadsPerSecond    float64   `json:"reads_per_second"`
+	WritesPerSecond   float64   `json:"writes_per_second"`
+	Streams           int       `json:"streams"`
+}
+
+// BoardStatus is how a board stands: the current period of its first window.
+type BoardStatus struct {
+	Board           string     `json:"board"`
+	DisplayName     string     `json:"display_name"`
+	Visibility      string     `json:"visibility"`
+	Window          string     `json:"window"`
+	Period          *string    `json:"period"` // nil: there is none now
+	Entries         int64      `json:"entries"`
+	Seq             int64      `json:"seq"`
+	AsOf            *time.Time `json:"as_of"`
+	Stale           bool       `json:"stale"` // MySQL could not be asked: this is what the server knew last
+	WritesPerSecond float64    `json:"writes_per_second"`
+	ReadsPerSecond  float64    `json:"reads_per_second"`
+	Copy            *struct {
+		Seq     int64 `json:"seq"`
+		Entries int64 `json:"entries"`
+	} `json:"copy"` // in Redis; nil: there is none, or Redis is away
+	Resident bool `json:"resident"`
+	Derived  *struct {
+		LagMS *int64 `json:"lag_ms"` // nil: nobody can tell now
+	} `json:"derived"` // nil: the board is not derived
+}
+
+// Status asks how a server and its boards stand, page by page. Needs scope admin.
+func (c *Client) Status(ctx context.Context) (out Status, err error) {
+	for cursor := ""; ; {
+		page, err := get[struct {
+			Status
+			Next string `json:"next_cursor"`
+		}](ctx, c, Path("status"), newParams().text("cursor", cursor).Values)
+		if err != nil {
+			return out, err
+		}
+		if cursor == "" {
+			out.Server = page.Server
+		}
+		out.Boards = append(out.Boards, page.Boards...)
+		if cursor = page.Next; cursor == "" {
+			return out, nil
+		}
+	}
+}

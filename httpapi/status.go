@@ -1,0 +1,201 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"leaderboard"
+)
+
+// Overview tells how boards stand, with few questions for all of them.
+type Overview interface {
+	// BoardHealth says how boards stand, in their order; there are at most maxStatus. What does not answer soon is done
+	// without. away: the database is known not to, so it is not asked.
+	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
+	// KnownBoards are the boards that this server can tell of without the database, for which covers is true, with names
+	// after that one, in the order of their bytes, at most limit.
+	KnownBoards(after string, limit int, covers func(board string) bool) []leaderboard.Board
+}
+
+// Build is what the program was made from.
+type Build struct{ Version, Commit string }
+
+const (
+	// maxStatus is how many boards an answer tells of.
+	maxStatus = 100
+	// statusWait is how long the database has to list the boards, before those are told of that are known.
+	statusWait = time.Second
+)
+
+// statusHandlers serve how the server and its boards stand.
+type statusHandlers struct {
+	boards   Boards
+	overview Overview
+	build    Build
+	check    func(context.Context) Health
+	streams  *streamHandlers
+	started  time.Time
+}
+
+type serverJSON struct {
+	Version  string             `json:"version"`
+	Commit   string             `json:"commit"`
+	Started  leaderboard.Micros `json:"started_at"`
+	MySQL    string             `json:"mysql"`
+	Redis    string             `json:"redis"`
+	Requests float64            `json:"requests_per_second"`
+	Reads    float64            `json:"reads_per_second"`
+	Writes   float64            `json:"writes_per_second"`
+	Streams  int                `json:"streams"`
+}
+
+type boardStatusJSON struct {
+	Board       string                 `json:"board"`
+	DisplayName string                 `json:"display_name,omitempty"`
+	Visibility  leaderboard.Visibility `json:"visibility"`
+	Window      leaderboard.Window     `json:"window"`
+	Period      *string                `json:"period"`
+	Entries     int64                  `json:"entries"`
+	Seq         int64                  `json:"seq"`
+	AsOf        *leaderboard.Micros    `json:"as_of"`
+	Stale       bool                   `json:"stale"`
+	Writes      float64                `json:"writes_per_second"`
+	Reads       float64                `json:"reads_per_second"`
+	Copy        *copyJSON              `json:"copy"`
+	Resident    bool                   `json:"resident"`
+	Derived     *derivedJSON           `json:"derived"`
+}
+
+type copyJSON struct {
+	Seq     int64 `json:"seq"`
+	Entries int64 `json:"entries"`
+}
+
+type derivedJSON struct {
+	LagMS *int64 `json:"lag_ms"`
+}
+
+// get answers GET /v1/status.
+func (h *statusHandlers) get(c *call) error {
+	limit := int(c.integer("limit", maxStatus, 1, maxStatus))
+	of := list{"status", 0}
+	var after string
+	if cursor := c.text("cursor"); cursor != "" {
+		var ok bool
+		if after, ok = of.after(cursor); !ok {
+			c.bad = append(c.bad, badCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	health := h.check(c.ctx)
+	found, next, away, err := h.list(c, after, limit, health.Checks["mysql"] != nil)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	out := struct {
+		Server serverJSON        `json:"server"`
+		Boards []boardStatusJSON `json:"boards"`
+		Next   string            `json:"next_cursor,omitempty"`
+	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
+	standing := h.overview.BoardHealth(c.ctx, found, away)
+	for i := range standing {
+		out.Boards[i] = showBoardHealth(&standing[i], c.shared.traffic.on(standing[i].Board.Name, now))
+	}
+	if next != "" {
+		out.Next = of.cursor(next)
+	}
+	return c.sendJSON(http.StatusOK, out)
+}
+
+// list returns the boards of a page that the caller's key is for, and after which the next page begins, "" when there is
+// none. away: they are those that this server knows, for the database did not answer.
+func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (found []leaderboard.Board, next string, away bool, err error) {
+	if !isAway {
+		if found, next, err = h.listed(c, after, limit); err == nil {
+			return found, next, false, nil
+		}
+		if c.ctx.Err() != nil {
+			return nil, "", false, err
+		}
+	}
+	found = h.overview.KnownBoards(after, limit+1, c.covers)
+	if len(found) > limit {
+		found, next = found[:limit], found[limit-1].Name
+	}
+	return found, next, true, nil
+}
+
+func (h *statusHandlers) listed(c *call, after string, limit int) (found []leaderboard.Board, next string, err error) {
+	ctx, cancel := context.WithTimeout(c.ctx, statusWait)
+	defer cancel()
+	size := limit + 1
+	for range maxScan {
+		boards, err := h.boards.BoardsLabelled(ctx, nil, after, size)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range boards {
+			switch {
+			case !c.covers(boards[i].Name):
+			case len(found) == limit:
+				return found, found[limit-1].Name, nil // a cursor can be read: it names no other's board
+			default:
+				found = append(found, boards[i])
+			}
+			after = boards[i].Name
+		}
+		if len(boards) < size {
+			return found, "", nil
+		}
+		size = max(size, scanSize)
+	}
+	if len(found) > 0 {
+		after = found[len(found)-1].Name
+	}
+	return found, after, nil
+}
+
+func (h *statusHandlers) server(c *call, health Health, now time.Time) serverJSON {
+	reached := func(name string) string {
+		err, has := health.Checks[name]
+		switch {
+		case err != nil:
+			return "away"
+		case !has && name == "redis":
+			return "none"
+		}
+		return "ok"
+	}
+	all := c.shared.traffic.all(now)
+	return serverJSON{
+		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
+		Requests: perSecond(c.shared.traffic.requests.events(now)), Reads: all.reads, Writes: all.writes, Streams: h.streams.count(),
+	}
+}
+
+func showBoardHealth(b *leaderboard.BoardHealth, r rates) boardStatusJSON {
+	p := &b.Period
+	out := boardStatusJSON{
+		Board: b.Board.Name, DisplayName: b.Board.Rules.Title, Visibility: b.Board.Rules.Visibility, Window: b.Board.Rules.Windows[0],
+		Entries: p.EntryCount, Seq: p.LastSeq, Stale: b.Stale, Writes: r.writes, Reads: r.reads, Resident: b.Resident,
+	}
+	if p.Window != "" {
+		name := p.Name()
+		out.Period, out.AsOf = &name, &p.Committed
+	}
+	if b.Copy != nil {
+		out.Copy = &copyJSON{b.Copy.Seq, b.Copy.Entries}
+	}
+	if b.Board.Rules.Derive != nil {
+		out.Derived = &derivedJSON{}
+		if b.Lag != nil {
+			ms := b.Lag.Milliseconds()
+			out.Derived.LagMS = &ms
+		}
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"fmt"
+	"testing"
+
+	"leaderboard/client"
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/testenv"
+)
+
+// statusOf returns the status of a server, by board.
+func statusOf(t *testing.T, a *testApp) (client.ServerStatus, map[string]client.BoardStatus) {
+	t.Helper()
+	c, err := client.New(a.URL, client.WithKey(apptest.AdminKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	boards := map[string]client.BoardStatus{}
+	for _, b := range got.Boards {
+		boards[b.Board] = b
+	}
+	return got.Server, boards
+}
+
+// TestStatus: what the status says is what MySQL, Redis and the memory of the server have, its rates are of what it was
+// asked, and without MySQL it says what it knew.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	mysql := testenv.PrivateMySQL(t)
+	dsn, err := mysql.CreateDatabase(t.Context(), "lb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := startReady(t, dsn, testenv.Redis(t))
+	a.Ask(201, "PUT", "/v1/boards/a", `{"title":"A","resident":"always"}`)
+	a.Ask(201, "PUT", "/v1/boards/day", `{"windows":["day"]}`)
+	a.Ask(201, "PUT", "/v1/boards/sum", `{"derive":{"from":[{"board":"a"}]}}`)
+	for i := range 5 {
+		a.Ask(200, "POST", "/v1/boards/a/scores", fmt.Sprintf(`{"entries":[{"member":"m%d","score":%d}]}`, i, i))
+	}
+	apptest.Eventually(t, func() string {
+		a.Ask(200, "GET", "/v1/boards/a/top", "")
+		a.Ask(200, "GET", "/v1/boards/sum/top", "")
+		server, boards := statusOf(t, a)
+		b, sum := boards["a"], boards["sum"]
+		switch {
+		case server.MySQL != "ok" || server.Redis != "ok" || server.RequestsPerSecond <= 0 || server.ReadsPerSecond <= 0 || server.WritesPerSecond <= 0:
+			return fmt.Sprintf("the server: %+v", server)
+		case b.DisplayName != "A" || b.Entries != 5 || b.Seq != 5 || b.Stale || b.AsOf == nil || b.ReadsPerSecond <= 0 || b.WritesPerSecond <= 0:
+			return fmt.Sprintf("the board: %+v", b)
+		case b.Copy == nil || b.Copy.Seq != 5 || b.Copy.Entries != 5:
+			return fmt.Sprintf("the copy: %+v", b.Copy)
+		case !b.Resident || boards["day"].Resident:
+			return "the periods in memory are others"
+		case sum.Derived == nil || sum.Derived.LagMS == nil || *sum.Derived.LagMS != 0 || sum.Entries != 5:
+			return fmt.Sprintf("the derived board: %+v, %+v", sum, sum.Derived)
+		}
+		return ""
+	})
+	if _, boards := statusOf(t, a); boards["day"].Entries != 0 || boards["day"].Copy != nil || boards["day"].Derived != nil || *boards["day"].Period == "" {
+		t.Errorf("a board that nobody plays on: %+v", boards["day"])
+	}
+	if err := mysql.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	_, boards := statusOf(t, a)
+	if b := boards["a"]; !b.Stale || b.Seq != 5 || b.Copy == nil || b.Copy.Seq != 5 || !b.Resident {
+		t.Errorf("without MySQL: %+v", b)
+	}
+	apptest.Eventually(t, func() string {
+		if server, _ := statusOf(t, a); server.MySQL != "away" {
+			return "MySQL is " + server.MySQL
+		}
+		return ""
+	})
+	if err := mysql.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, func() string {
+		if server, boards := statusOf(t, a); server.MySQL != "ok" || boards["a"].Stale {
+			return "MySQL is still away"
+		}
+		return ""
+	})
+}
