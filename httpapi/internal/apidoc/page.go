@@ -93,7 +93,7 @@ func (d *Document) HTML(parts Parts) ([]byte, error) {
 		return nil, fmt.Errorf("parse the template: %w", err)
 	}
 	p := d.page(parts.Problems)
-	p.Style, p.Script = template.CSS(parts.Style), template.JS(parts.Script)
+	p.Style, p.Script = template.CSS(parts.Style), template.JS(compact(parts.Script))
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
 		return nil, fmt.Errorf("render the page: %w", err)

@@ -95,3 +95,14 @@ func indented(example *yaml.Node) string {
 	}
 	return out.String()
 }
+
+// compact takes comments and indentation out of a script, which has neither inside of its strings.
+func compact(script string) string {
+	var out strings.Builder
+	for line := range strings.Lines(script) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			out.WriteString(line + "\n")
+		}
+	}
+	return out.String()
+}
