@@ -96,8 +96,8 @@ const say = text => { said.textContent = text; };
 function entries() {
   const list = all('main article[id], main section.about').map(e => {
     const route = one('.route', e), kind = e.id.startsWith('schema-') ? 'schema' : e.id.startsWith('error-') ? 'errors' : 'about';
-    const title = one('h2, h3', e).textContent;
-    return { href: '#' + e.id, title, under: route ? one('b', route).textContent + ' ' + one('code', route).textContent : kind, text: e.textContent, kind: route ? 0 : 1 };
+    const title = one('h2, h3', e).firstChild.textContent + (e.id.startsWith('error-') ? one('h3', e).childNodes[1].textContent : '');
+    return { href: '#' + e.id, title, under: route ? one('b', route).textContent + ' ' + one('code', route).textContent : kind, text: e.textContent, kind: route ? 0 : kind === 'schema' ? 6 : 1 };
   });
   for (const dt of all('#parameters dt')) {
     list.push({ href: '#' + dt.id, title: one('code', dt).textContent, under: 'parameter', text: dt.nextElementSibling?.textContent ?? '', kind: 2 });
@@ -129,11 +129,11 @@ function find(list, question) {
 function addSearch() {
   let list = null, chosen = -1;
   const input = make('input', {
-    id: 'search-input', type: 'search', placeholder: 'Search  /', autocomplete: 'off', spellcheck: false, role: 'combobox',
+    id: 'search-input', enterKeyHint: 'search', placeholder: 'Search  /', autocomplete: 'off', spellcheck: false, role: 'combobox',
     'aria-label': 'Search the manual', 'aria-expanded': 'false', 'aria-controls': 'results', 'aria-autocomplete': 'list',
   });
   const results = make('ul', { id: 'results', role: 'listbox', hidden: true, 'aria-label': 'Found' });
-  const options = () => all('[role=option]', results);
+  const options = () => all('[id]', results);
   const open = yes => {
     results.hidden = !yes;
     input.setAttribute('aria-expanded', String(yes));
@@ -157,7 +157,7 @@ function addSearch() {
     }, e.title, make('small', {}, e.under))));
     results.found = found;
     const asked = input.value.trim() !== '';
-    if (asked && !found.length) results.append(make('li', { role: 'presentation' }, 'Nothing has all of these words.'));
+    if (asked && !found.length) results.append(make('li', { role: 'option', 'aria-disabled': 'true' }, 'Nothing has all of these words.'));
     open(asked);
     choose(found.length ? 0 : -1);
     if (asked) say(found.length ? found.length + ' found' : 'Nothing found');

@@ -5,7 +5,9 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -64,7 +66,7 @@ type (
 	}
 	// failure is a status of problems.
 	failure struct {
-		Status       string
+		Status, Words string
 		Descriptions []template.HTML
 		Problems     []Problem
 	}
@@ -204,7 +206,8 @@ func (d *Document) param(name string, p *yaml.Node) field {
 }
 
 // failures lists the statuses of problems, each with what the answers of all operations say of it.
-func (d *Document) failures(problems []Problem) (out []failure) {
+func (d *Document) failures(problems []Problem) []failure {
+	var out []failure
 	find := func(status string) *failure {
 		i, found := slices.BinarySearchFunc(out, status, func(f failure, status string) int { return strings.Compare(f.Status, status) })
 		if !found {
@@ -221,11 +224,15 @@ func (d *Document) failures(problems []Problem) (out []failure) {
 			if status < "400" || text(res, "$ref") == "" {
 				return
 			}
-			f, said := find(status), linked(text(d.follow(res), "description"), problems)
+			f, said := find(status), marked(text(d.follow(res), "description"))
 			if !slices.Contains(f.Descriptions, said) {
 				f.Descriptions = append(f.Descriptions, said)
 			}
 		})
 	})
+	for i := range out {
+		status, _ := strconv.Atoi(out[i].Status) // 0 has no text
+		out[i].Words = http.StatusText(status)
+	}
 	return out
 }

@@ -26,18 +26,6 @@ func markedAll(paragraphs []string) (out []template.HTML) {
 	return out
 }
 
-// linked is marked, and makes the codes of problems lead to their pages.
-func linked(s string, problems []Problem) template.HTML {
-	word := regexp.MustCompile(`[a-z]+(?:-[a-z]+)*`)
-	return template.HTML(word.ReplaceAllStringFunc(string(marked(s)), func(code string) string {
-		known := slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == code })
-		if !known || !strings.Contains(code, "-") && !strings.HasPrefix(s, code) {
-			return code
-		}
-		return `<a href="/problems/` + code + `">` + code + `</a>`
-	}))
-}
-
 // chapters cuts a description at its headings, which are lines that begin with "## ".
 func chapters(s string) (out []chapter) {
 	for _, p := range paragraphs(s) {
