@@ -67,8 +67,8 @@ type (
 	// failure is a status of problems.
 	failure struct {
 		Status, Words string
-		Descriptions []template.HTML
-		Problems     []Problem
+		Descriptions  []template.HTML
+		Problems      []Problem
 	}
 	object struct {
 		Name        string
