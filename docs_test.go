@@ -14,6 +14,9 @@ import (
 // maxArchitectureLines is where ARCHITECTURE.md begins to be more than a page to come back to.
 const maxArchitectureLines = 130
 
+// maxLinesWithoutContents is how long a document may be that does not begin with a list of its sections.
+const maxLinesWithoutContents = 150
+
 var (
 	fencedCode  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
 	codeSpan    = regexp.MustCompile("`[^`\n]+`")
@@ -92,6 +95,22 @@ func TestDocsIndexes(t *testing.T) {
 	}
 	if !slices.Contains(linksOf(t, "README.md"), "docs/README.md") {
 		t.Error("README.md does not link to docs/README.md")
+	}
+}
+
+// TestDocsHaveContents wants links to all of its sections at the top of a long document.
+func TestDocsHaveContents(t *testing.T) {
+	for _, doc := range documents(t) {
+		text := readDoc(t, doc)
+		top, _, _ := strings.Cut(text, "\n## ")
+		if path.Dir(doc) != "docs" || strings.Count(text, "\n") < maxLinesWithoutContents {
+			continue
+		}
+		for _, m := range heading.FindAllStringSubmatch(withoutFences(text), -1) {
+			if anchor := anchorOf(m[1]); strings.HasPrefix(m[0], "## ") && !strings.Contains(top, "](#"+anchor+")") {
+				t.Errorf("%s does not link to its section %q at the top", doc, m[1])
+			}
+		}
 	}
 }
 
@@ -313,13 +332,18 @@ func anchorsOf(t *testing.T, doc string) []string {
 	var anchors []string
 	seen := map[string]int{}
 	for _, m := range heading.FindAllStringSubmatch(withoutFences(readDoc(t, doc)), -1) {
-		anchor := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		anchor := anchorOf(m[1])
 		if seen[anchor]++; seen[anchor] > 1 {
 			anchor += "-" + strconv.Itoa(seen[anchor]-1)
 		}
 		anchors = append(anchors, anchor)
 	}
 	return anchors
+}
+
+// anchorOf returns the anchor of the first heading with this text.
+func anchorOf(title string) string {
+	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
 }
 
 // testsInTree returns the names of all tests, benchmarks and cases of the conformance suite, and the same by folder.

@@ -197,6 +197,7 @@ func renderPage(w io.Writer, sections []section) {
 		fmt.Fprintf(w, "- %s\n", line)
 	}
 	fmt.Fprintf(w, pageCommands, strings.Join(sectionNames(), ", "))
+	renderContents(w, sections)
 	for _, h := range headings() {
 		for i := range sections {
 			if sections[i].Name == h.name {
@@ -204,6 +205,19 @@ func renderPage(w io.Writer, sections []section) {
 			}
 		}
 	}
+}
+
+// renderContents writes links to the sections.
+func renderContents(w io.Writer, sections []section) {
+	separator := "\n"
+	for _, h := range headings() {
+		if slices.ContainsFunc(sections, func(s section) bool { return s.Name == h.name }) {
+			anchor := strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(strings.ToLower(h.title))
+			fmt.Fprintf(w, "%s[%s](#%s)", separator, h.title, anchor)
+			separator = " ·\n"
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 func renderSection(w io.Writer, h heading, s *section) {

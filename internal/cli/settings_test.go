@@ -80,6 +80,15 @@ func settingsDocument(t *testing.T) []byte {
 	b.WriteString("# Settings\n\nEach is a flag. Settings of a server (`serve`, `dev`, and commands that open MySQL and Redis) and the address, key and CA of a\n" +
 		"client are environment variables too: a flag wins, an empty variable counts as not set. Durations are written like\n" +
 		"`100ms`, `10s`, `1h30m`. Made from the flags of `internal/cli` by its TestSettingsDocument.\n")
+	for i, s := range sections() {
+		separator := " ·\n"
+		if i == 0 {
+			separator = "\n"
+		}
+		anchor := strings.NewReplacer(" ", "-", "(", "", ")", "", ",", "").Replace(strings.ToLower(s.title))
+		fmt.Fprintf(&b, "%s[%s](#%s)", separator, s.title, anchor)
+	}
+	b.WriteString("\n")
 	flags := allFlags(t, &program{})
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", s.title)
