@@ -8,10 +8,10 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -59,7 +59,7 @@ torture: cc ## the promises at their full sizes, hours of them; TESTARGS='-run T
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . bench tools tools/openapi; do \
+	@for module in . bench webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
 docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
@@ -67,7 +67,13 @@ docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, 
 	$(GO) test -run TestDocs ./httpapi
 
 web: ## builds the pages of web/ into pages/built, which is committed; needs Node.js
-	cd web && npm ci --loglevel=error && npm run check && npm run build
+	@tools/web.sh
+
+test-web: ## the pages in Chromium, which is fetched like the servers: what is built is what is committed, and it works; needs Node.js
+	@mkdir -p bin
+	@tools/web.sh --check
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	$(GO) test -C webtest -count=1 -timeout 15m $(WEBARGS) ./...
 
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh

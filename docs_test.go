@@ -1,7 +1,9 @@
 package leaderboard_test
 
 import (
+	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"regexp"
@@ -172,7 +174,8 @@ func TestImportTable(t *testing.T) {
 	}
 }
 
-// TestDependencies holds the table of dependencies against the direct requirements and the tools of all go.mod files.
+// TestDependencies holds the table of dependencies against the direct requirements and the tools of all go.mod files, and
+// against what the pages are made with.
 func TestDependencies(t *testing.T) {
 	_, section, _ := strings.Cut(readDoc(t, "ARCHITECTURE.md"), "\n## Dependencies, and why\n")
 	explained := map[string]bool{}
@@ -183,7 +186,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod")) {
+	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
 		if _, known := explained[name]; !known {
 			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
 		}
@@ -194,6 +197,16 @@ func TestDependencies(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md says why there is %s, no go.mod has it", name)
 		}
 	}
+}
+
+// npmPackages lists what a package.json asks for.
+func npmPackages(t *testing.T, file string) []string {
+	t.Helper()
+	var wants struct{ Dependencies, DevDependencies map[string]string }
+	if err := json.Unmarshal([]byte(readDoc(t, file)), &wants); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(slices.Collect(maps.Keys(wants.Dependencies)), slices.Collect(maps.Keys(wants.DevDependencies)))
 }
 
 // requirements lists the direct requirements of a go.mod, github.com left out, and the names of its tools.

@@ -18,7 +18,10 @@ const listsAge = time.Hour
 
 // apt is a private apt: its own sources, lists, cache and an empty list of
 // installed packages, so that a package's closure is complete.
-type apt struct{ dir string }
+type apt struct {
+	dir string
+	own bool // packages of the machine's own release, whatever that has
+}
 
 func (a apt) at(name string) string { return filepath.Join(a.dir, name) }
 
@@ -65,8 +68,8 @@ func (a apt) get(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// closure downloads one of the packages, the first that the archive has, and
-// all it needs; it returns the files. Lists that turn out to be out of date are
+// closure downloads one of the packages, the first that the archive has (several
+// in one string go together), and all it needs; it returns the files. Lists that turn out to be out of date are
 // read again.
 func (a apt) closure(ctx context.Context, packages []string) ([]string, error) {
 	fresh, err := a.setUp(ctx)
@@ -91,7 +94,7 @@ func (a apt) setUp(ctx context.Context) (updated bool, err error) {
 			return false, err
 		}
 	}
-	sources, err := machineSources(ctx)
+	sources, err := machineSources(ctx, a.own)
 	if err != nil {
 		return false, err
 	}
@@ -125,7 +128,7 @@ func (a apt) download(ctx context.Context, packages []string) ([]string, error) 
 	}
 	var failed []error
 	for _, pkg := range packages {
-		if err := a.get(ctx, "install", "-y", "-qq", "--download-only", pkg); err != nil {
+		if err := a.get(ctx, append([]string{"install", "-y", "-qq", "--download-only"}, strings.Fields(pkg)...)...); err != nil {
 			failed = append(failed, err)
 			continue
 		}
@@ -154,7 +157,7 @@ func (a apt) tidy() error {
 
 // machineSources derives the private sources.list from where this machine gets
 // its own packages.
-func machineSources(ctx context.Context) (string, error) {
+func machineSources(ctx context.Context, own bool) (string, error) {
 	release, err := os.ReadFile("/etc/os-release")
 	if err != nil {
 		return "", err
@@ -165,5 +168,5 @@ func machineSources(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("apt-get indextargets: %w", err)
 	}
-	return sourcesList(osRelease(string(release)), strings.Split(out, "\n"))
+	return sourcesList(osRelease(string(release)), strings.Split(out, "\n"), own)
 }

@@ -76,34 +76,53 @@ func unpacked(kind Kind, root string) (program, error) {
 // fetch downloads the packages of kind and all they need, libc included, and
 // unpacks them into dir.
 func (c cache) fetch(ctx context.Context, kind Kind, dir string) error {
-	for _, tool := range []string{"apt-get", "dpkg-deb"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("this works on Debian and Ubuntu only: %w", err)
-		}
-	}
-	// One fetch at a time: they share the package lists.
-	lock, err := lockFile(ctx, filepath.Join(c.dir, "apt.lock"))
+	debs, done, err := c.download(ctx, apt{dir: filepath.Join(c.dir, "apt")}, packagesOf(kind))
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
-	a := apt{dir: filepath.Join(c.dir, "apt")}
-	debs, err := a.closure(ctx, packagesOf(kind))
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return err
-	}
+	defer done()
 	for _, deb := range debs {
-		if _, err := runCommand(ctx, exec.Command("dpkg-deb", "-x", deb, dir)); err != nil {
-			return fmt.Errorf("unpack %s: %w", filepath.Base(deb), err)
+		if err := unpack(ctx, deb, dir); err != nil {
+			return err
 		}
 	}
 	if _, err := unpacked(kind, dir); err != nil {
 		return err
 	}
-	return errors.Join(a.tidy(), slim(dir))
+	return slim(dir)
+}
+
+// download gets the files of the first of the packages that the archive has, and of all it needs. They are there until
+// done is called.
+func (c cache) download(ctx context.Context, a apt, packages []string) (debs []string, done func(), err error) {
+	for _, tool := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil, nil, fmt.Errorf("this works on Debian and Ubuntu only: %w", err)
+		}
+	}
+	// One fetch at a time: they share the package lists.
+	lock, err := lockFile(ctx, filepath.Join(c.dir, "apt.lock"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if debs, err = a.closure(ctx, packages); err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
+	}
+	return debs, func() {
+		_ = a.tidy() // what is left is in the way of nobody
+		_ = lock.Close()
+	}, nil
+}
+
+// unpack puts the files of a package below dir, which it makes.
+func unpack(ctx context.Context, deb, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if _, err := runCommand(ctx, exec.Command("dpkg-deb", "-x", deb, dir)); err != nil {
+		return fmt.Errorf("unpack %s: %w", filepath.Base(deb), err)
+	}
+	return nil
 }
 
 // slim deletes what no server reads.

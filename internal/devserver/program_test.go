@@ -57,6 +57,7 @@ func TestSourcesList(t *testing.T) {
 	for name, tt := range map[string]struct {
 		release map[string]string
 		targets []string
+		own     bool
 		want    []string // ends of lines
 	}{
 		"debian": {debian, []string{
@@ -64,25 +65,28 @@ func TestSourcesList(t *testing.T) {
 			"http://m.example/debian/ bookworm main", "http://m.example/debian/ bookworm main",
 			"http://m.example/debian/ bookworm-updates main",
 			"https://vendor.example/apt/ bookworm main", "https://other.example/ nodistro main", "",
-		}, []string{"http://m.example/debian/ sid main"}},
+		}, false, []string{"http://m.example/debian/ sid main"}},
 		"debian mirror elsewhere": {debian, []string{
 			"http://m.example/some/path/ bookworm main", "http://m.example/some/path/ bookworm contrib",
-		}, []string{"http://m.example/some/path/ sid main"}},
-		"debian by suite": {osRelease("ID=debian\n"), []string{"http://m.example/debian testing main"}, []string{"http://m.example/debian sid main"}},
+		}, false, []string{"http://m.example/some/path/ sid main"}},
+		"debian by suite": {osRelease("ID=debian\n"), []string{"http://m.example/debian testing main"}, false, []string{"http://m.example/debian sid main"}},
+		"debian's own": {debian, []string{
+			"http://m.example/debian-security/ bookworm-security main", "http://m.example/debian/ bookworm main",
+		}, true, []string{"http://m.example/debian/ bookworm main"}},
 		"ubuntu": {ubuntu, []string{
 			"http://m.example/ubuntu/ noble main", "http://m.example/ubuntu/ noble universe", "http://m.example/ubuntu/ noble multiverse",
 			"http://m.example/ubuntu/ noble-security main", "https://ppa.example/someone/ubuntu/ noble main",
-		}, []string{
+		}, false, []string{
 			"http://m.example/ubuntu/ noble main", "http://m.example/ubuntu/ noble universe", "http://m.example/ubuntu/ noble-security main",
 		}},
 		"derived from ubuntu": {mint, []string{
 			"http://m.example/ubuntu/ noble-updates main", "http://mint.example/ wilma main",
-		}, []string{"http://m.example/ubuntu/ noble-updates main"}},
-		"nothing":           {debian, []string{"https://other.example/ nodistro main", "garbage"}, nil},
-		"nothing on ubuntu": {ubuntu, nil, nil},
+		}, false, []string{"http://m.example/ubuntu/ noble-updates main"}},
+		"nothing":           {debian, []string{"https://other.example/ nodistro main", "garbage"}, false, nil},
+		"nothing on ubuntu": {ubuntu, nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := sourcesList(tt.release, tt.targets)
+			got, err := sourcesList(tt.release, tt.targets, tt.own)
 			if tt.want == nil {
 				if err == nil {
 					t.Fatalf("got %q, want an error", got)

@@ -24,8 +24,9 @@ func osRelease(text string) map[string]string {
 //
 // On Debian only the suite sid carries MySQL itself, so that is the one used,
 // from the mirror that serves the machine's own release. On Ubuntu every
-// release has it, and the machine's own suites are used.
-func sourcesList(release map[string]string, targets []string) (string, error) {
+// release has it, and the machine's own suites are used. With own they are on
+// Debian too.
+func sourcesList(release map[string]string, targets []string, own bool) (string, error) {
 	slices.Sort(targets)
 	targets = slices.Compact(targets)
 	if release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu") {
@@ -45,7 +46,11 @@ func sourcesList(release map[string]string, targets []string) (string, error) {
 	if best == "" {
 		return "", errors.New("no Debian archive among this machine's apt sources")
 	}
-	return fmt.Sprintf("deb %s%s sid main\n", signedBy("/usr/share/keyrings/debian-archive-keyring.gpg"), best), nil
+	suite := "sid"
+	if own {
+		suite = cmp.Or(release["VERSION_CODENAME"], suite)
+	}
+	return fmt.Sprintf("deb %s%s %s main\n", signedBy("/usr/share/keyrings/debian-archive-keyring.gpg"), best, suite), nil
 }
 
 func debianRelease(name, codename string) bool {

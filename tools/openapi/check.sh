@@ -17,16 +17,9 @@ step() {
 # types runs openapi-typescript from elsewhere: here it would read redocly's configuration, which is for another version.
 types() (cd out && ../node_modules/.bin/openapi-typescript "../$document" -o api.d.ts)
 
-# redocly is the tool that wants the newest Node.js.
-node_is_new() { node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 22 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)'; }
-if ! command -v node >/dev/null || ! command -v npm >/dev/null || ! node_is_new; then
-	echo "make openapi needs Node.js 20.19, or 22.12 and later, with npm, and found: node $(node --version 2>/dev/null || echo none)," \
-		"npm $(npm --version 2>/dev/null || echo none). https://nodejs.org has them; nothing else in this project needs them." >&2
-	exit 1
-fi
-if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-	step "npm ci" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
-fi
+. ../node.sh
+need_node "make openapi" # redocly is the tool that wants the newest
+step "npm ci" npm_ci
 
 rm -rf out
 mkdir -p out/api

@@ -1,7 +1,8 @@
 //go:build !linux
 
-package client_test
+package apptest
 
 import "syscall"
 
+// diesWithParent is for Linux.
 func diesWithParent() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,94 @@
+package apptest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Dev is a run of the program's own `dev`: a server with private MySQL and Redis and the demo.
+type Dev struct {
+	URL, Key string // Key is an admin key
+	Dir      string // of the program and its data; gone after Stop
+
+	cmd *exec.Cmd
+}
+
+// startLimit bounds the start: the program is built, the servers may have to be fetched.
+const startLimit = 5 * time.Minute
+
+// StartDev builds the program of the module in folder root and runs its `dev` with more arguments, at an address of its own.
+func StartDev(root string, args ...string) (*Dev, error) {
+	dir, err := os.MkdirTemp("", "leaderboard-dev-")
+	if err != nil {
+		return nil, err
+	}
+	d := &Dev{Dir: dir}
+	program := filepath.Join(dir, "leaderboard")
+	build := exec.Command("go", "build", "-o", program, "./cmd/leaderboard")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the program: %w\n%s", err, out)
+	}
+	args = append([]string{"dev", "--listen", "127.0.0.1:0", "--dir", filepath.Join(dir, "data"), "--log-level", "warn"}, args...)
+	d.cmd = exec.Command(program, args...)
+	d.cmd.SysProcAttr = diesWithParent()
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "LEADERBOARD_") || strings.HasPrefix(v, "LEADERBOARD_DEV_") {
+			d.cmd.Env = append(d.cmd.Env, v)
+		}
+	}
+	d.cmd.Stderr = os.Stderr
+	said := &devOutput{dev: d, up: make(chan struct{})}
+	d.cmd.Stdout = said
+	if err := d.cmd.Start(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-said.up:
+		return d, nil
+	case <-time.After(startLimit):
+		return nil, errors.Join(fmt.Errorf("the server is not up after %s; it said: %s", startLimit, said.text.String()), d.Stop())
+	}
+}
+
+// devOutput reads address and key from what dev says when it is up.
+type devOutput struct {
+	dev  *Dev
+	text bytes.Buffer
+	up   chan struct{} // closed when both are there
+}
+
+// Write reads the lines that are whole.
+func (o *devOutput) Write(p []byte) (int, error) {
+	o.text.Write(p)
+	for o.dev.Key == "" {
+		line, err := o.text.ReadString('\n')
+		if err != nil {
+			o.text.WriteString(line) // its end is to come
+			break
+		}
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch value = strings.TrimSpace(value); name {
+		case "The leaderboard is up":
+			o.dev.URL = value
+		case "Admin key":
+			o.dev.Key = value
+			close(o.up)
+		}
+	}
+	return len(p), nil
+}
+
+// Stop ends the server as Ctrl-C does, and deletes what it had.
+func (d *Dev) Stop() error {
+	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	return errors.Join(d.cmd.Wait(), os.RemoveAll(d.Dir))
+}

@@ -1,0 +1,17 @@
+module leaderboard/webtest
+
+go 1.26.0
+
+replace leaderboard => ../
+
+require (
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+	leaderboard v0.0.0-00010101000000-000000000000
+)
+
+require (
+	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
+)

@@ -1,0 +1,290 @@
+package webtest
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// maxWait is longer than anything takes on a machine that works, however busy it is.
+const maxWait = 30 * time.Second
+
+// screen is what a tab is looked at with.
+type screen struct {
+	width, height int64
+	dark          bool
+	noScript      bool
+}
+
+func desktop() screen { return screen{width: 1400, height: 900} }
+func phone() screen   { return screen{width: 390, height: 844} }
+
+func (s screen) inDark() screen { s.dark = true; return s }
+
+// screens are all that a page is made for, by name.
+func screens() map[string]screen {
+	return map[string]screen{"desktop": desktop(), "desktop-dark": desktop().inDark(), "phone": phone(), "phone-dark": phone().inDark()}
+}
+
+// tab is a page in the browser, without anything that other tabs have stored.
+type tab struct {
+	t    *testing.T
+	ctx  context.Context
+	host string
+
+	mu       sync.Mutex
+	faults   []string       // what no page may do
+	answers  map[string]int // statuses of what was loaded, by address
+	expected []string       // parts of faults that the test is about
+}
+
+// open opens path of the server. At the end of the test the tab has done nothing that no page may do.
+func open(t *testing.T, s screen, path string) *tab {
+	t.Helper()
+	return openURL(t, s, running(t).URL+path)
+}
+
+// openURL opens any page of this machine.
+func openURL(t *testing.T, s screen, address string) *tab {
+	t.Helper()
+	b, err := browser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	p := &tab{t: t, ctx: ctx, host: u.Host, answers: map[string]int{}}
+	if err := chromedp.Listen(ctx, p.hear); err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	var stop func()
+	p.ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(func() {
+		if t.Failed() {
+			p.shoot(filepath.Join(failures(t), strings.NewReplacer("/", "-").Replace(t.Name())+".png"))
+		}
+		stop()
+		cancel()
+		p.check()
+	})
+	scheme := "light"
+	if s.dark {
+		scheme = "dark"
+	}
+	tell(p, network.Enable, network.EnableParams{})
+	tell(p, log.Enable, cdp.Empty{})
+	tell(p, runtime.Enable, cdp.Empty{})
+	tell(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.width < 600})
+	tell(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	tell(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: s.noScript})
+	p.do(chromedp.Navigate(address))
+	return p
+}
+
+// failures is where pictures of tabs go whose tests failed.
+func failures(t *testing.T) string {
+	dir := filepath.Join(os.TempDir(), "leaderboard-webtest")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Error(err)
+	}
+	return dir
+}
+
+// hear notes what the page does.
+func (p *tab) hear(event any) {
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		p.fault("exception: " + (&chromedp.ExceptionError{ExceptionDetails: e.ExceptionDetails}).Error())
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			said, _ := json.Marshal(e.Args)
+			p.fault("console: " + string(said))
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			p.fault("log: " + e.Entry.Text + " " + e.Entry.URL)
+		}
+	case *network.EventRequestWillBeSent:
+		u, err := url.Parse(e.Request.URL)
+		if err != nil || u.Host != p.host && u.Scheme != "data" && u.Scheme != "blob" {
+			p.fault("request to " + e.Request.URL)
+		}
+	case *network.EventResponseReceived:
+		p.mu.Lock()
+		p.answers[e.Response.URL] = int(e.Response.Status)
+		p.mu.Unlock()
+	}
+}
+
+func (p *tab) fault(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = append(p.faults, what)
+}
+
+// expect lets the page do what has part in its words: the test makes it.
+func (p *tab) expect(part string) { p.expected = append(p.expected, part) }
+
+// awaitFault waits until the page has done what no page may do, with part in its words.
+func (p *tab) awaitFault(part string) {
+	p.t.Helper()
+	for end := time.Now().Add(maxWait); ; time.Sleep(20 * time.Millisecond) {
+		p.mu.Lock()
+		found := strings.Contains(strings.Join(p.faults, "\n"), part)
+		p.mu.Unlock()
+		if found {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("the tab has not noticed %q", part)
+		}
+	}
+}
+
+// check fails the test for what no page may do.
+func (p *tab) check() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+next:
+	for _, fault := range p.faults {
+		for _, part := range p.expected {
+			if strings.Contains(fault, part) {
+				continue next
+			}
+		}
+		p.t.Error(fault)
+	}
+}
+
+// tell sends the browser a command of its protocol.
+func tell[P, R any](p *tab, command cdp.Command[P, R], params P) R {
+	p.t.Helper()
+	out, err := chromedp.Call(p.ctx, command, params)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return out
+}
+
+// do takes steps one after the other.
+func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, steps...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// eval returns what a JavaScript expression is, a promise's value too.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	out, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.t.Fatalf("%s: %s", brief(expression), err)
+	}
+	return out
+}
+
+// await waits until a JavaScript expression holds, on this page or on one that it leads to.
+func (p *tab) await(expression string) {
+	p.t.Helper()
+	for end := time.Now().Add(maxWait); ; {
+		ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if ok && err == nil {
+			return
+		}
+		if time.Now().After(end) || p.ctx.Err() != nil {
+			p.t.Fatalf("%s does not come to hold: %v; the page says\n%s", expression, err, p.text("body"))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// brief returns the beginning of a long text.
+func brief(s string) string { return s[:min(len(s), 300)] }
+
+// awaitText waits until an element that a selector finds has a text in it.
+func (p *tab) awaitText(selector, text string) {
+	p.t.Helper()
+	p.await("[...document.querySelectorAll(" + quote(selector) + ")].some(e => e.textContent.includes(" + quote(text) + "))")
+}
+
+// text returns what is to be read in the first element that a selector finds.
+func (p *tab) text(selector string) string {
+	p.t.Helper()
+	return eval[string](p, "document.querySelector("+quote(selector)+")?.innerText ?? ''")
+}
+
+// click clicks the first element that a selector finds, when it is there.
+func (p *tab) click(selector string) {
+	p.t.Helper()
+	p.await("document.querySelector(" + quote(selector) + ")")
+	p.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// press clicks the button or link with this name.
+func (p *tab) press(name string) {
+	p.t.Helper()
+	find := "[...document.querySelectorAll('button,a,[role=button],[role=tab],summary')].find(e => (e.ariaLabel ?? e.innerText).trim() === " + quote(name) + " && e.checkVisibility())"
+	p.await(find + " && !" + find + ".disabled")
+	eval[bool](p, find+".click() ?? true")
+}
+
+// fill types into the first field that a selector finds, in the place of what is there.
+func (p *tab) fill(selector, text string) {
+	p.t.Helper()
+	p.await("document.querySelector(" + quote(selector) + ")")
+	eval[bool](p, "(() => { const e = document.querySelector("+quote(selector)+"); e.value = ''; return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// choose sets a <select>.
+func (p *tab) choose(selector, value string) {
+	p.t.Helper()
+	p.await("document.querySelector(" + quote(selector) + ")")
+	eval[bool](p, "(() => { const e = document.querySelector("+quote(selector)+"); e.value = "+quote(value)+"; e.dispatchEvent(new Event('input', {bubbles: true})); return e.dispatchEvent(new Event('change', {bubbles: true})) })()")
+}
+
+// shoot takes a picture of the whole page.
+func (p *tab) shoot(file string) {
+	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		p.t.Logf("no picture: %s", err)
+		return
+	}
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
+		p.t.Error(err)
+		return
+	}
+	p.t.Logf("the page: %s", file)
+}
+
+// fits fails the test when the page is wider than the screen.
+func (p *tab) fits() {
+	p.t.Helper()
+	if over := eval[int](p, "document.documentElement.scrollWidth - window.innerWidth"); over > 0 {
+		wide := eval[string](p, "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > window.innerWidth + 1).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')")
+		p.t.Errorf("the page is %d px wider than the screen: %s", over, wide)
+	}
+}
+
+func quote(s string) string {
+	b, _ := json.Marshal(s) // of a string: cannot fail
+	return string(b)
+}
