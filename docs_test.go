@@ -14,7 +14,7 @@ import (
 )
 
 // maxArchitectureLines is where ARCHITECTURE.md begins to be more than a page to come back to.
-const maxArchitectureLines = 130
+const maxArchitectureLines = 140
 
 // maxLinesWithoutContents is how long a document may be that does not begin with a list of its sections.
 const maxLinesWithoutContents = 150
