@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
-	"leaderboard/cache/topn"
 	"leaderboard/httpapi"
 	"leaderboard/internal/app"
 )
@@ -240,14 +239,6 @@ func parseDSN(v string) (string, error) {
 		return "", errors.New("the name of the database is missing at the end: …/leaderboard")
 	}
 	return v, nil
-}
-
-func parseRedisURL(v string) (string, error) {
-	client, err := topn.Open(v) // does not connect; its errors hide the password
-	if err != nil {
-		return "", err
-	}
-	return v, client.Close()
 }
 
 func parseKeys(v string) ([]httpapi.SettingsKey, error) {

@@ -66,7 +66,7 @@ func sections() []section {
 		{"Making API keys (key create, key rotate)", []string{"scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
 		{"Looking at changes (audit, hidden)", []string{"board", "member", "action", "since", "until"}},
-		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for"}},
+		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
 			"refresh-full", "refresh-incremental", "refresh-dynamic", "cache-ttl", "resident", "record", "record-ttl", "strict-ids", "windows", "time-zone", "starts-at", "ends-at", "tiebreak-fields",

@@ -40,6 +40,9 @@ func (r *remote) explain(err error, board string) error {
 	if err == nil {
 		return nil
 	}
+	if _, other := errors.AsType[*redisError](err); other { // it is not our server that is away
+		return err
+	}
 	if p, ok := errors.AsType[*client.Problem](err); ok {
 		return explainProblem(err, p, board)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 	"leaderboard/internal/transfer"
 )
@@ -167,30 +169,83 @@ type importOptions struct {
 	restart, raw      bool
 	retryFor          time.Duration
 	idempotencyKey    string
+	zset              zsetOptions
 }
 
 func (p *program) importCommand() *cli.Command {
-	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute}
-	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", o.run,
+	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute, zset: zsetOptions{multiply: 1}}
+	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", o.run, append(o.zsetFlags(),
 		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
 		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
 		&cli.StringFlag{Name: "refused", Usage: "file for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
 		&cli.StringFlag{Name: "progress", Usage: "file that says how far an import has come; empty: FILE.progress, of standard input none", Destination: &o.progress},
 		&cli.BoolFlag{Name: "restart", Usage: "import from the first line, whatever the progress says", Destination: &o.restart},
-		duration(o.option("retry-for", "how long an import tries to send a batch while the server is busy or away"), &o.retryFor, 0))
+		duration(o.option("retry-for", "how long an import tries to send a batch while the server is busy or away"), &o.retryFor, 0))...)
+}
+
+// zsetOptions say which sorted set of a Redis is imported.
+type zsetOptions struct {
+	redis, key string
+	multiply   int
+}
+
+func (o *importOptions) zsetFlags() []cli.Flag {
+	return []cli.Flag{
+		newChecked(o.option("redis", "import a sorted set of the Redis at this address, as in redis://:password@127.0.0.1:6379/0, read into FILE first; "+
+			"empty FILE: BOARD.zset.csv"), &o.zset.redis, parseRedisURL),
+		&cli.StringFlag{Name: "zset", Usage: "key of the sorted set in --redis", Destination: &o.zset.key},
+		whole(o.option("multiply", "what each score of --zset is multiplied by: 100 makes 12.34 the whole number 1234"), &o.zset.multiply, 1, 1_000_000_000),
+	}
+}
+
+// check says what is wrong with what was said.
+func (o *zsetOptions) check() error {
+	switch {
+	case (o.redis == "") != (o.key == ""):
+		return usagef("--redis and --zset go together, as in: leaderboard import demo --redis redis://127.0.0.1:6379/0 --zset scores")
+	case o.redis == "" && o.multiply != 1:
+		return usagef("--multiply is for --zset; the scores of a file are whole numbers")
+	}
+	return nil
+}
+
+// readZset reads the sorted set into a file, unless that was done before, and returns its name.
+func (o *importOptions) readZset(ctx context.Context, c *client.Client, board, file string) (_ string, err error) {
+	file = cmp.Or(file, board+".zset.csv")
+	if file == transfer.Stdin || o.format != "" || o.raw {
+		return "", usagef("--redis reads the zset into a CSV file of its own: without --format and --raw, and not -")
+	}
+	zset, err := openZset(o.zset.redis, o.zset.key)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, zset.server.Close()) }()
+	return file, transfer.ZsetRead{
+		Zset: zset, Client: c, File: file, Restart: o.restart, Told: o.err,
+		Source: transfer.ZsetSource{Redis: app.PlaceOfURL(o.zset.redis), Key: o.zset.key, Multiply: int64(o.zset.multiply), Board: board},
+	}.Run(ctx)
 }
 
 // run submits the entries of a file. It goes on where an earlier run of the same import stopped.
 func (o *importOptions) run(ctx context.Context, args []string) error {
-	if len(args) != 2 {
+	if err := o.zset.check(); err != nil {
+		return err
+	}
+	if len(args) != 2 && (o.zset.key == "" || len(args) != 1) {
 		return usagef("want a board and a file, as in: leaderboard import demo scores.csv (- for standard input)")
 	}
 	c, err := o.connect(client.WithMaxWait(o.retryFor))
 	if err != nil {
 		return err
 	}
+	board, file := args[0], strings.Join(args[1:], "")
+	if o.zset.key != "" {
+		if file, err = o.readZset(ctx, c, board, file); err != nil {
+			return err
+		}
+	}
 	done, err := transfer.Import{
-		Client: c, Board: args[0], File: args[1], Stdin: o.in, Format: o.format, Raw: o.raw, Batch: o.batch, Key: o.idempotencyKey,
+		Client: c, Board: board, File: file, Stdin: o.in, Format: o.format, Raw: o.raw, Batch: o.batch, Key: o.idempotencyKey,
 		Refused: o.refused, Progress: o.progress, Restart: o.restart, Told: o.err,
 	}.Run(ctx)
 	if stopped, ok := errors.AsType[*transfer.Stopped](err); ok && stopped.Line > 0 {

@@ -1,0 +1,196 @@
+package transfer
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/terminal"
+)
+
+// Zset is a sorted set in a Redis, which may be written to meanwhile. Its methods are called one after another.
+type Zset interface {
+	// Size returns how many members it has, 0 when there is no such key.
+	Size(ctx context.Context) (int64, error)
+	// Scan returns some members, each with its score, and where to go on, which is 0 at the end. A member that is there all the
+	// time comes at least once.
+	Scan(ctx context.Context, from uint64) (members []ZsetMember, next uint64, err error)
+}
+
+// ZsetMember is a member of a sorted set.
+type ZsetMember struct {
+	Member string
+	Score  float64
+}
+
+// ZsetSource says which sorted set a file was read from, and how.
+type ZsetSource struct {
+	Redis    string            `json:"redis"` // host:port/database, without user and password
+	Key      string            `json:"zset"`
+	Multiply int64             `json:"multiply"` // what each score is multiplied by, at least 1
+	Board    string            `json:"board"`
+	Order    leaderboard.Order `json:"order"` // of the board
+}
+
+// ZsetRead is a sorted set to read into a file that Import takes.
+type ZsetRead struct {
+	Zset    Zset
+	Source  ZsetSource // its order is that of the board, which Run asks for
+	Client  *client.Client
+	File    string
+	Restart bool // read it again, whatever was read before
+	Told    io.Writer
+}
+
+// Run reads the sorted set into the file, unless that was done before. The file is whole or not there. Its lines are in the
+// order of the board, and members with equal scores in the order in which Redis has them: that is the order in which an
+// import makes them arrive.
+func (z ZsetRead) Run(ctx context.Context) error {
+	board, err := z.Client.Board(ctx, z.Source.Board)
+	if err != nil {
+		return err
+	}
+	z.Source.Order = board.Rules.Order
+	if !z.Restart {
+		if there, err := z.there(); there || err != nil {
+			return err
+		}
+	}
+	members, err := z.read(ctx)
+	if err != nil {
+		return fmt.Errorf("read zset %s of %s: %w", terminal.Printable(z.Source.Key), z.Source.Redis, err)
+	}
+	if err := z.write(z.inOrder(members)); err != nil {
+		return fmt.Errorf("write the members of the zset: %w", err)
+	}
+	return nil
+}
+
+// sourceFile says what the file was read from.
+func (z *ZsetRead) sourceFile() string { return z.File + ".source" }
+
+// there says whether the file is, read from the same sorted set in the same way. Another one's, or somebody's, is an error.
+func (z *ZsetRead) there() (bool, error) {
+	if _, err := os.Stat(z.File); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("look for the file: %w", err)
+	}
+	var earlier ZsetSource
+	content, err := os.ReadFile(z.sourceFile())
+	if err == nil {
+		err = json.Unmarshal(content, &earlier)
+	}
+	if err != nil || earlier != z.Source {
+		return false, fmt.Errorf("%s is there and was not read from this zset for this board; --restart reads the zset into it, or name another file after the board", z.File)
+	}
+	return true, nil
+}
+
+// read returns the members, each at least once.
+func (z *ZsetRead) read(ctx context.Context) ([]ZsetMember, error) {
+	size, err := z.Zset.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return nil, errors.New("there is no such key, or it has no members")
+	}
+	bar := terminal.NewProgress(z.Told, size, "reading the zset", inEntries()...)
+	defer bar.End()
+	members := make([]ZsetMember, 0, size)
+	for from := uint64(0); ; {
+		more, next, err := z.Zset.Scan(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, more...)
+		bar.Add(int64(len(more)))
+		if next == 0 {
+			return members, nil
+		}
+		from = next
+	}
+}
+
+// inOrder returns each member once, with the score that was read last, in the order of ZREVRANGE or ZRANGE.
+func (z *ZsetRead) inOrder(members []ZsetMember) []ZsetMember {
+	slices.SortStableFunc(members, func(a, b ZsetMember) int { return cmp.Compare(a.Member, b.Member) })
+	once := members[:0]
+	for i, m := range members {
+		if i+1 == len(members) || members[i+1].Member != m.Member {
+			once = append(once, m)
+		}
+	}
+	direction := -1
+	if z.Source.Order == leaderboard.OrderAsc {
+		direction = 1
+	}
+	slices.SortFunc(once, func(a, b ZsetMember) int {
+		return direction * cmp.Or(cmp.Compare(a.Score, b.Score), cmp.Compare(a.Member, b.Member))
+	})
+	return once
+}
+
+// write puts the members into the file, and notes what they were read from. The note is there first: a file without a note
+// of its own would be taken for somebody's.
+func (z *ZsetRead) write(members []ZsetMember) (err error) {
+	if err := os.Remove(z.File); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	note, err := json.Marshal(z.Source)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(z.sourceFile(), append(note, '\n'), 0o666); err != nil {
+		return err
+	}
+	part := z.File + ".part"
+	file, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	buffer := bufio.NewWriter(file)
+	w := csv.NewWriter(buffer)
+	_ = w.Write([]string{columnMember, columnScore}) // Error says it
+	for _, m := range members {
+		_ = w.Write([]string{leaderboard.QuoteFormula(m.Member), zsetScore(m.Score, z.Source.Multiply)})
+	}
+	w.Flush()
+	if err := errors.Join(w.Error(), buffer.Flush(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return os.Rename(part, z.File)
+}
+
+// zsetScore returns a score times multiply in digits, exactly; a whole double is what it is, any other the shortest
+// decimal that stands for it. What is not a whole number then is returned as it was, for the import to refuse.
+func zsetScore(score float64, multiply int64) string {
+	asItIs := strconv.FormatFloat(score, 'g', -1, 64)
+	if math.IsInf(score, 0) || math.IsNaN(score) {
+		return asItIs
+	}
+	exact := new(big.Rat)
+	if score == math.Trunc(score) {
+		exact.SetFloat64(score)
+	} else if _, ok := exact.SetString(asItIs); !ok {
+		return asItIs
+	}
+	if exact.Mul(exact, new(big.Rat).SetInt64(multiply)); exact.IsInt() {
+		return exact.Num().String()
+	}
+	return asItIs
+}

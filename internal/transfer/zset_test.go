@@ -1,0 +1,59 @@
+package transfer
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestZsetInOrder: a member that was read twice is there once, with what was read last, and ties are as Redis has them.
+func TestZsetInOrder(t *testing.T) {
+	for order, want := range map[leaderboard.Order][]ZsetMember{
+		leaderboard.OrderDesc: {{"b", 9}, {"d", 5}, {"a", 5}, {"c", -1}},
+		leaderboard.OrderAsc:  {{"c", -1}, {"a", 5}, {"d", 5}, {"b", 9}},
+	} {
+		z := ZsetRead{Source: ZsetSource{Order: order}}
+		if got := z.inOrder([]ZsetMember{{"a", 5}, {"b", 2}, {"d", 5}, {"c", -1}, {"b", 7}, {"b", 9}}); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", order, got, want)
+		}
+	}
+}
+
+// TestZsetScore: every double is taken for the number that it stands for, or left for the import to refuse.
+func TestZsetScore(t *testing.T) {
+	for _, c := range []struct {
+		score    float64
+		multiply int64
+		want     string
+	}{
+		{0, 1, "0"},
+		{math.Copysign(0, -1), 1, "0"},
+		{-7, 1, "-7"},
+		{1 << 53, 1, "9007199254740992"},
+		{1 << 60, 1, "1152921504606846976"}, // its shortest decimal has other digits
+		{-math.MaxInt64, 1, "-9223372036854775808"},
+		{math.MaxInt64, 1, "9223372036854775808"}, // one too many, which the import says
+		{1e300, 1, ""},
+		{7.5, 1, "7.5"},
+		{7.5, 2, "15"},
+		{0.1, 1000, "100"},
+		{12.34, 100, "1234"},
+		{-12.345, 1000, "-12345"},
+		{12.345, 100, "12.345"},
+		{0.30000000000000004, 10, "0.30000000000000004"},
+		{5e-324, 1000, "5e-324"},
+		{1 << 52, 1_000_000_000, "4503599627370496000000000"},
+		{math.Inf(1), 1000, "+Inf"},
+		{math.Inf(-1), 1, "-Inf"},
+	} {
+		got := zsetScore(c.score, c.multiply)
+		if c.want == "" && len(got) == 301 {
+			continue
+		}
+		if got != c.want {
+			t.Errorf("%g times %d is %s, want %s", c.score, c.multiply, got, c.want)
+		}
+	}
+}
