@@ -99,7 +99,7 @@ func importRules() []importRule {
 		{dir: "internal/apptest"},
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
-		{dir: "internal/terminal", may: []string{"github.com/schollz/progressbar/v3", "golang.org/x/term"}},
+		{dir: "internal/terminal", may: []string{"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{
 			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/internal/app"
+	"leaderboard/internal/terminal"
 )
 
 // Main runs the command line of this process and returns the exit status: 0 done, 1 failed, 2 wrong usage, 3 done but
@@ -32,7 +33,7 @@ func Main() int {
 		signal.Stop(signals)
 		cancel(&signalError{s})
 	}()
-	return run(ctx, os.Args, stdio{os.Stdin, os.Stdout, os.Stderr}, os.Getenv)
+	return run(ctx, os.Args, stdio{os.Stdin, terminal.NewScreen(os.Stdout, os.Getenv), os.Stderr}, os.Getenv)
 }
 
 // signalError is a signal that asked for the end.

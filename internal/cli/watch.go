@@ -1,8 +1,12 @@
 package cli
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -30,39 +34,183 @@ func (o *watchOptions) run(ctx context.Context, args []string) error {
 	if len(args) != 1 && len(args) != 2 {
 		return usagef("want a board, as in: leaderboard watch demo; or a member of it, as in: leaderboard watch demo alice")
 	}
-	c, err := o.connect(client.WithMaxWait(client.DefaultMaxWait))
-	if err != nil {
-		return err
-	}
 	q := client.WatchQuery{Window: leaderboard.Window(o.window), Mode: leaderboard.Mode(o.mode), Limit: o.limit}
 	if len(args) == 2 {
 		q.Member, q.Before, q.After = args[1], o.around, o.around
 	}
-	for page, err := range c.Watch(ctx, args[0], q) {
-		switch {
-		case ctx.Err() != nil:
-			return nil // as asked
-		case err != nil:
-			return err
-		}
-		if err := o.show(&page); err != nil {
-			return err
-		}
+	shown := &watched{o: o, member: q.Member, live: terminal.NewLive(o.out)}
+	err := o.follow(ctx, args[0], q, shown)
+	if ctx.Err() != nil {
+		err = nil // as asked
 	}
-	return nil
+	return errors.Join(err, shown.live.Close())
 }
 
-// show prints a page: over the one before on a terminal, below it elsewhere.
-func (o *watchOptions) show(page *client.Page) error {
-	if o.json {
-		return terminal.PrintJSON(o.out, page)
+// maxAway is how long a server may be away while its board is watched.
+const maxAway = 24 * time.Hour
+
+// watchEvent is a page, why there is none, or the end.
+type watchEvent struct {
+	page *client.Page
+	wait *client.Retry
+	err  error
+}
+
+// follow shows what a board's stream tells until it ends.
+func (o *watchOptions) follow(ctx context.Context, board string, q client.WatchQuery, shown *watched) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events := make(chan watchEvent)
+	send := func(e watchEvent) {
+		select {
+		case events <- e:
+		case <-ctx.Done():
+		}
 	}
-	var text bytes.Buffer
-	inner, program := o.readOptions, *o.program
-	program.out = &text
-	inner.program = &program
-	if err := inner.printEntries(page.Entries, nil, &page.State); err != nil {
+	c, err := o.connect(client.WithMaxWait(maxAway), client.WithOnRetry(func(r client.Retry) { send(watchEvent{wait: &r}) }))
+	if err != nil {
 		return err
 	}
-	return terminal.Replace(o.out, text.Bytes())
+	go func() {
+		defer close(events)
+		for page, err := range c.Watch(ctx, board, q) {
+			send(watchEvent{page: &page, err: err})
+		}
+	}()
+	resized, stop := terminal.Resized()
+	defer stop()
+	for {
+		select {
+		case e := <-events:
+			err = shown.take(e)
+		case <-resized:
+			err = shown.draw()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// watched is what was seen of a board.
+type watched struct {
+	o       *watchOptions
+	live    *terminal.Live
+	member  string          // that is watched; "": the top
+	page    *client.Page    // nil: none yet
+	moves   map[string]move // of members, by their ids
+	waiting string          // why nothing comes; "": all is well
+}
+
+// move is by how many ranks a member has moved, upwards, and when it did last.
+type move struct {
+	by int64
+	at time.Time
+}
+
+// moveShown is how long a move is shown, and how close to each other moves are one.
+const moveShown = 5 * time.Second
+
+// note takes the moves from one page to the next.
+func (s *watched) note(next *client.Page) {
+	moves, ranks := map[string]move{}, map[string]int64{}
+	if s.page != nil && s.page.Period == next.Period {
+		for i := range s.page.Entries {
+			ranks[s.page.Entries[i].Member] = rankOf(&s.page.Entries[i])
+		}
+	}
+	for i := range next.Entries {
+		e := &next.Entries[i]
+		m := s.moves[e.Member]
+		if time.Since(m.at) > moveShown {
+			m = move{}
+		}
+		if before, ok := ranks[e.Member]; ok && before != rankOf(e) {
+			m = move{m.by + before - rankOf(e), time.Now()}
+		}
+		moves[e.Member] = m
+	}
+	s.moves = moves
+}
+
+func rankOf(e *client.Entry) int64 { return cmp.Or(e.Rank, e.StrictRank) }
+
+// take shows an event. A server that is not there to begin with is an error; later it is waited for.
+func (s *watched) take(e watchEvent) error {
+	switch {
+	case e.err != nil:
+		return e.err
+	case e.wait != nil:
+		if _, answered := errors.AsType[*client.Problem](e.wait.Err); s.page == nil && !answered {
+			return e.wait.Err
+		}
+		s.waiting = fmt.Sprintf("%s; asking again in %s", s.o.reason(e.wait.Err), e.wait.Pause.Round(100*time.Millisecond))
+		if s.page == nil || !terminal.IsTerminal(s.o.out) {
+			s.o.say("leaderboard: %s", s.waiting)
+			return nil
+		}
+		return s.draw()
+	case e.page == nil:
+		return io.ErrUnexpectedEOF // the stream says why it ends
+	}
+	s.note(e.page)
+	s.page, s.waiting = e.page, ""
+	if s.o.json {
+		return terminal.PrintJSON(s.o.out, s.page)
+	}
+	return s.draw()
+}
+
+// draw shows the page and what is the matter.
+func (s *watched) draw() error {
+	if s.page == nil || s.o.json {
+		return nil
+	}
+	return s.live.Draw(func(w io.Writer) error {
+		p, columns, more := s.page, terminal.Columns(w), []string(nil)
+		var fields client.Fields // all entries of a board have the same ones
+		if len(p.Entries) > 0 {
+			fields = p.Entries[0].Fields
+		}
+		if columns > 0 {
+			more = append(more, "MOVED")
+		}
+		t := terminal.NewTable(w, entryHead(p.Mode, fields, more...)...)
+		for i := range p.Entries {
+			ink, cells := s.moved(&p.Entries[i])
+			t.Inked(ink, entryCells(p.Mode, &p.Entries[i], cells[:len(more)]...)...)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		for _, line := range []string{stateText(&p.State), s.waiting} {
+			if columns > 0 {
+				line = terminal.Cut(line, columns)
+			}
+			if line == "" {
+				continue
+			}
+			if _, err := fmt.Fprintln(w, terminal.Paint(w, terminal.InkDim, line)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// moved says how a member has moved of late, and shows it in an ink, as it shows who is watched.
+func (s *watched) moved(e *client.Entry) (terminal.Ink, []any) {
+	m := s.moves[e.Member]
+	switch shown := time.Since(m.at) <= moveShown; {
+	case shown && m.by > 0:
+		return terminal.InkGreen, []any{fmt.Sprintf("▲%d", m.by)}
+	case shown && m.by < 0:
+		return terminal.InkRed, []any{fmt.Sprintf("▼%d", -m.by)}
+	case e.Member == s.member:
+		return terminal.InkBold, []any{"-"}
+	default:
+		return terminal.InkNone, []any{"-"}
+	}
 }

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
+
+	"leaderboard/internal/terminal"
 )
 
 // TestWatch: each page is printed, as a table or as a line of JSON, and the end of the stream is the end of the command.
@@ -42,5 +45,52 @@ func TestWatch(t *testing.T) {
 	}
 	if status, _, errOut := runWith(t, nil, "watch"); status != exitUsage || !strings.Contains(errOut, "want a board") {
 		t.Errorf("without a board: %d, %q", status, errOut)
+	}
+}
+
+// TestWatchOnTerminal: on a terminal the page is drawn over the one before, as wide as the terminal is, says who has moved,
+// and goes on when the server comes back.
+func TestWatchOnTerminal(t *testing.T) {
+	t.Parallel()
+	const problem = `{"title":"The server is busy","detail":"It has too much to do.","status":503}`
+	page := func(first, second string) string {
+		return `event: page` + "\n" + `data: {"board":"b","period":"all_time","mode":"strict","entries":[{"rank":1,"member":"` + first +
+			`","score":7},{"rank":2,"member":"` + second + `","score":7}]}` + "\nretry: 1\n\n"
+	}
+	streams := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = w.Write([]byte(text))
+		}
+	}
+	url, _ := answering(t, streams(page("ada", "日本語")), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(problem))
+	}, streams(page("日本語", "ada")+"event: gone\ndata: {\"type\":\"/problems/board-not-found\",\"status\":404,\"detail\":\"It is gone.\"}\n\n"))
+	var out, errOut bytes.Buffer
+	screen := &terminal.Screen{Writer: &out, Size: func() (int, int) { return 74, 10 }, Colour: true}
+	status := run(t.Context(), []string{"leaderboard", "watch", "b", "--url", url}, stdio{strings.NewReader(""), screen, &errOut}, func(string) string { return "" })
+	if status != exitFailed || !strings.Contains(errOut.String(), "It is gone.") || strings.Contains(errOut.String(), "again") {
+		t.Fatalf("status %d, %q", status, &errOut)
+	}
+	drawings := strings.Split(out.String(), "\x1b[H")
+	if len(drawings) != 4 {
+		t.Fatalf("%d drawings: %q", len(drawings)-1, &out)
+	}
+	for i, want := range [][]string{
+		nil,
+		{"MOVED\x1b[0m", "1     ada     7", "0001-01-01T00:00:00.000000Z  -\x1b[K", "strict, seq 0 as of 0001-01-01T00:00:00.000000Z, f…"},
+		{"the server answered 503: It has too much to do; asking again in "},
+		{"\x1b[32m1     日本語  7", "▲1\x1b[0m\x1b[K", "\x1b[31m2     ada     7", "▼1"},
+	} {
+		for _, text := range want {
+			if !strings.Contains(drawings[i], text) {
+				t.Errorf("drawing %d is without %q: %q", i, text, drawings[i])
+			}
+		}
+	}
+	if strings.Contains(drawings[3], "503") || !strings.Contains(drawings[3], "\x1b[?1049l") {
+		t.Errorf("the last one is %q", drawings[3])
 	}
 }

@@ -88,6 +88,9 @@ func explainTimeout(err error) error {
 	return err
 }
 
+// namelessBoard is the detail of the server when a board of a path is not there.
+const namelessBoard = "No board has this name."
+
 // explainProblem says what the server answered. Of what is missing and of keys the status and the detail say it all.
 func explainProblem(err error, p *client.Problem, board string) error {
 	switch said := fmt.Sprintf("the server answered %d: %s", p.Status, cmp.Or(p.Detail, p.Title)); {
@@ -97,7 +100,7 @@ func explainProblem(err error, p *client.Problem, board string) error {
 		return tell(err, "%s\n  give a key with --key or LEADERBOARD_KEY", said)
 	case p.Status == http.StatusForbidden:
 		return tell(err, "%s\n  this key's scope is not enough; give another one with --key or LEADERBOARD_KEY", said)
-	case p.Code() == leaderboard.CodeBoardNotFound && board != "" && len(p.Errors) == 0:
+	case p.Code() == leaderboard.CodeBoardNotFound && p.Detail == namelessBoard && board != "":
 		return tell(err, "the server answered %d: no board is called %s", p.Status, terminal.Printable(board))
 	case p.Status == http.StatusNotFound && len(p.Errors) == 0:
 		return tell(err, "%s", said)

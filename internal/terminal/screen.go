@@ -1,24 +1,70 @@
 package terminal
 
 import (
-	"bytes"
 	"io"
+	"os"
+
+	"golang.org/x/term"
 )
 
-// Replace prints lines: over those before on a terminal, which they do not make flicker as a cleared one would; elsewhere below
-// them, after an empty line.
-func Replace(w io.Writer, lines []byte) error {
-	shown := append(lines, '\n')
-	if IsTerminal(w) {
-		shown = overwriting(lines)
-	}
-	_, err := w.Write(shown)
-	return err
+// Screen is a terminal that is written to: it has a size, which may change, and perhaps colours.
+type Screen struct {
+	io.Writer
+	Size   func() (columns, lines int)
+	Colour bool
 }
 
-// overwriting returns lines that take the place of what stands on a terminal.
-func overwriting(lines []byte) []byte {
-	const home, clearLine, clearBelow = "\x1b[H", "\x1b[K", "\x1b[J"
-	out := append([]byte(home), bytes.ReplaceAll(lines, []byte("\n"), []byte(clearLine+"\n"))...)
-	return append(out, clearBelow...)
+// NewScreen returns where to write what goes to a file: the file, with its size and colours if it is a terminal. env is as
+// os.Getenv: with NO_COLOR set to anything, or a TERM of dumb, there are no colours.
+func NewScreen(f *os.File, env func(string) string) io.Writer {
+	if !term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return &Screen{f, func() (columns, lines int) {
+		columns, lines, err := term.GetSize(int(f.Fd()))
+		if err != nil || columns <= 0 || lines <= 0 {
+			return 80, 24
+		}
+		return columns, lines
+	}, env("NO_COLOR") == "" && env("TERM") != "dumb"}
+}
+
+// IsTerminal says whether somebody looks at what is written to w, or types what is read from it.
+func IsTerminal(w any) bool {
+	switch w := w.(type) {
+	case *Screen:
+		return true
+	case *os.File:
+		return term.IsTerminal(int(w.Fd()))
+	}
+	return false
+}
+
+// Columns returns the width of a terminal, 0 for what is none.
+func Columns(w io.Writer) int {
+	if s, ok := w.(*Screen); ok {
+		columns, _ := s.Size()
+		return columns
+	}
+	return 0
+}
+
+// Ink is how a text stands out on a terminal that has colours.
+type Ink string
+
+// The inks.
+const (
+	InkNone  Ink = ""
+	InkBold  Ink = "1"
+	InkGreen Ink = "32"
+	InkRed   Ink = "31"
+	InkDim   Ink = "2"
+)
+
+// Paint returns a text in an ink if w shows it.
+func Paint(w io.Writer, ink Ink, text string) string {
+	if s, ok := w.(*Screen); !ok || !s.Colour || ink == InkNone {
+		return text
+	}
+	return "\x1b[" + string(ink) + "m" + text + "\x1b[0m"
 }

@@ -5,44 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"unicode"
-
-	"golang.org/x/term"
 )
-
-// Table prints rows in aligned columns.
-type Table struct{ w *tabwriter.Writer }
-
-// NewTable begins a table with the names of its columns.
-func NewTable(w io.Writer, head ...string) *Table {
-	t := &Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
-	t.Cells(head...)
-	return t
-}
-
-// Row adds a row; every cell is made fit for a terminal.
-func (t *Table) Row(cells ...any) {
-	texts := make([]string, len(cells))
-	for i, c := range cells {
-		texts[i] = Printable(fmt.Sprint(c))
-	}
-	t.Cells(texts...)
-}
-
-// Cells adds a row of texts that are fit for a terminal.
-func (t *Table) Cells(cells ...string) { fmt.Fprintln(t.w, strings.Join(cells, "\t")) }
-
-// Flush prints what was added.
-func (t *Table) Flush() error { return t.w.Flush() }
 
 // Printable quotes a text that would confuse a terminal or a column: member ids may hold any bytes of UTF-8.
 func Printable(s string) string {
-	bad := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
-	if s == "" || strings.ContainsFunc(s, bad) || strings.TrimSpace(s) != s {
+	bad := func(r rune) bool { return !unicode.IsPrint(r) && string(r) != joiner || r == unicode.ReplacementChar }
+	if s == "" || strings.ContainsFunc(s, bad) || strings.Contains(s, joiner) && !isEmoji(s) || strings.TrimSpace(s) != s {
 		return strconv.Quote(s)
 	}
 	return s
@@ -54,12 +25,6 @@ func Say(w io.Writer, line string) {
 		line = "\r\x1b[K" + line
 	}
 	fmt.Fprintln(w, line)
-}
-
-// IsTerminal says whether somebody looks at what is written to w.
-func IsTerminal(w any) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // Count shows a number to people, as in 5,002.

@@ -1,10 +1,15 @@
 package terminal
 
-import "testing"
+import (
+	"bytes"
+	"io"
+	"testing"
+)
 
 func TestPrintable(t *testing.T) {
 	for in, want := range map[string]string{
 		"alice": "alice", "日本語": "日本語", "a b": "a b", "": `""`, " a": `" a"`, "a\x1b[31m": `"a\x1b[31m"`, "a\tb": `"a\tb"`, "\xff": `"\xff"`,
+		"👩‍👩‍👧": "👩‍👩‍👧", "a\u200db": `"a\u200db"`, "👩\u200d": `"👩\u200d"`, "a\u202eb": `"a\u202eb"`,
 	} {
 		if got := Printable(in); got != want {
 			t.Errorf("%q is shown as %s, want %s", in, got, want)
@@ -12,8 +17,124 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestOverwriting(t *testing.T) {
-	if got, want := string(overwriting([]byte("a\nb\n"))), "\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J"; got != want {
-		t.Errorf("%q, want %q", got, want)
+// onScreen returns a terminal of a size that writes to a buffer.
+func onScreen(columns, lines int, colour bool) (*Screen, *bytes.Buffer) {
+	var out bytes.Buffer
+	return &Screen{&out, func() (int, int) { return columns, lines }, colour}, &out
+}
+
+// TestWidth: columns as a terminal shows them, and texts cut between what is seen as one character.
+func TestWidth(t *testing.T) {
+	for _, c := range []struct {
+		text      string
+		width     int
+		cutToFour string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 4, "abcd"},
+		{"abcde", 5, "abc…"},
+		{"", 0, ""},
+		{"日本語", 6, "日…"},
+		{"日本", 4, "日本"},
+		{"한국어", 6, "한…"},
+		{"e\u0301te\u0301", 3, "e\u0301te\u0301"},
+		{"e\u0301e\u0301e\u0301e\u0301e\u0301", 5, "e\u0301e\u0301e\u0301…"},
+		{"👩‍👩‍👧", 2, "👩‍👩‍👧"},
+		{"👩‍👩‍👧🇩🇪a", 5, "👩‍👩‍👧…"},
+		{"नमस्ते", 4, "नमस्ते"},
+	} {
+		if got := Width(c.text); got != c.width {
+			t.Errorf("%q takes %d columns, want %d", c.text, got, c.width)
+		}
+		if got := Cut(c.text, 4); got != c.cutToFour {
+			t.Errorf("%q is cut to %q, want %q", c.text, got, c.cutToFour)
+		}
+	}
+}
+
+// TestTable: columns are aligned whatever the script; on a terminal long texts are cut and numbers are not, and what goes
+// to a file or a program is whole.
+func TestTable(t *testing.T) {
+	fill := func(w io.Writer) {
+		table := NewTable(w, "RANK", "MEMBER", "SCORE", "CREATED")
+		table.Row(1, "日本語", 9223372036854775807, "2026-11-20T13:00:00.123456Z")
+		table.Inked(InkGreen, 2, "👩‍👩‍👧 family of four, and the dog", 5, "2026-11-20T13:00:00.123456Z")
+		table.Row(10, "José", 5, "-")
+		if err := table.Flush(); err != nil {
+			t.Error(err)
+		}
+	}
+	var whole bytes.Buffer
+	fill(&whole)
+	narrow, cut := onScreen(60, 24, false)
+	fill(narrow)
+	least, chopped := onScreen(30, 24, false)
+	fill(least)
+	wide, coloured := onScreen(100, 24, true)
+	fill(wide)
+	for _, c := range []struct{ what, got, want string }{
+		{"elsewhere", whole.String(), `
+RANK  MEMBER                          SCORE                CREATED
+1     日本語                          9223372036854775807  2026-11-20T13:00:00.123456Z
+2     👩‍👩‍👧 family of four, and the dog  5                    2026-11-20T13:00:00.123456Z
+10    José                            5                    -
+`},
+		{"on 60 columns", cut.String(), `
+RANK  MEMBER       SCORE                CREATED
+1     日本語       9223372036854775807  2026-11-20T13:00:00…
+2     👩‍👩‍👧 family …  5                    2026-11-20T13:00:00…
+10    José         5                    -
+`},
+		{"on 30 columns", chopped.String(), `
+RANK  MEMBER  SCORE          …
+1     日本語  922337203685477…
+2     👩‍👩‍👧 fa…  5              …
+10    José    5              …
+`},
+		{"in colours", coloured.String(), `
+` + "\x1b[1m" + `RANK  MEMBER                          SCORE                CREATED` + "\x1b[0m" + `
+1     日本語                          9223372036854775807  2026-11-20T13:00:00.123456Z
+` + "\x1b[32m" + `2     👩‍👩‍👧 family of four, and the dog  5                    2026-11-20T13:00:00.123456Z` + "\x1b[0m" + `
+10    José                            5                    -
+`},
+	} {
+		if "\n"+c.got != c.want {
+			t.Errorf("%s:\n%s\nwant%s", c.what, c.got, c.want)
+		}
+	}
+}
+
+// TestLive: on a terminal each drawing takes the place of the one before, within its lines; the last one stays.
+func TestLive(t *testing.T) {
+	draw := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	var file bytes.Buffer
+	screen, shown := onScreen(10, 2, false)
+	for _, w := range []io.Writer{&file, screen} {
+		live := NewLive(w)
+		for _, text := range []string{"a\nb\n", "c\nd\ne\n"} {
+			if err := live.Draw(draw(text)); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := live.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := "a\nb\n\nc\nd\ne\n\n"; file.String() != want {
+		t.Errorf("%q, want %q", &file, want)
+	}
+	want := "\x1b[?1049h\x1b[?25l" + "\x1b[Ha\x1b[K\r\nb\x1b[K\x1b[J" + "\x1b[Hc\x1b[K\r\nd\x1b[K\x1b[J" + "\x1b[?25h\x1b[?1049l" + "c\nd\ne\n"
+	if shown.String() != want {
+		t.Errorf("%q, want %q", shown, want)
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 5002: "5,002", -100: "-100", -1234567: "-1,234,567"} {
+		if got := Count(n); got != want {
+			t.Errorf("%d is shown as %s, want %s", n, got, want)
+		}
 	}
 }

@@ -1,0 +1,134 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Table prints rows in columns that are aligned by what a terminal shows. On a terminal they fit its width: long texts
+// are cut and end with …; numbers are not. What goes elsewhere is whole.
+type Table struct {
+	w    io.Writer
+	rows [][]string
+	ink  []Ink // of the rows
+}
+
+// gap is what stands between two columns.
+const gap = "  "
+
+// NewTable begins a table with the names of its columns.
+func NewTable(w io.Writer, head ...string) *Table {
+	t := &Table{w: w}
+	t.add(InkBold, head)
+	return t
+}
+
+// Row adds a row; every cell is made fit for a terminal.
+func (t *Table) Row(cells ...any) { t.Inked(InkNone, cells...) }
+
+// Inked adds a row in an ink, as Row does.
+func (t *Table) Inked(ink Ink, cells ...any) {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = Printable(fmt.Sprint(c))
+	}
+	t.add(ink, texts)
+}
+
+// Cells adds a row of texts that are fit for a terminal.
+func (t *Table) Cells(cells ...string) { t.add(InkNone, cells) }
+
+func (t *Table) add(ink Ink, cells []string) {
+	t.rows, t.ink = append(t.rows, cells), append(t.ink, ink)
+}
+
+// Flush prints what was added.
+func (t *Table) Flush() error {
+	columns := Columns(t.w)
+	widths := t.fit(columns)
+	var out strings.Builder
+	for i, row := range t.rows {
+		var line strings.Builder
+		for j, cell := range row {
+			text := Cut(cell, widths[j])
+			line.WriteString(text)
+			if j < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widths[j]-Width(text)) + gap)
+			}
+		}
+		text := strings.TrimRight(line.String(), " ")
+		if columns > 0 {
+			text = Cut(text, columns)
+		}
+		out.WriteString(Paint(t.w, t.ink[i], text) + "\n")
+	}
+	t.rows, t.ink = nil, nil
+	_, err := io.WriteString(t.w, out.String())
+	return err
+}
+
+// fit returns the widths of the columns: what their cells take, or less where all together do not fit a terminal. The
+// widest column gives way first.
+func (t *Table) fit(columns int) []int {
+	var widths, floors []int
+	for _, row := range t.rows {
+		for j, cell := range row {
+			if j == len(widths) {
+				widths, floors = append(widths, 0), append(floors, 0)
+			}
+			widths[j] = max(widths[j], Width(cell))
+		}
+	}
+	if columns == 0 {
+		return widths
+	}
+	total := -len(gap)
+	for j := range widths {
+		total += widths[j] + len(gap)
+		floors[j] = t.floor(j, widths[j])
+	}
+	for ; total > columns; total-- {
+		widest := -1
+		for j := range widths {
+			if widths[j] > floors[j] && (widest < 0 || widths[j] > widths[widest]) {
+				widest = j
+			}
+		}
+		if widest < 0 {
+			break // the lines are cut
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// The least widths that columns are cut to.
+const (
+	leastText = 6
+	leastTime = len("2026-11-20T13:00:00…") - len("…") + 1
+)
+
+// floor returns what a column is not cut below: numbers are not cut at all, times to seconds, and texts to a few letters.
+func (t *Table) floor(column, width int) int {
+	numbers, times := true, true
+	for _, row := range t.rows[1:] {
+		if column < len(row) && row[column] != "-" {
+			numbers = numbers && strings.Trim(row[column], "0123456789.,+-") == ""
+			times = times && isTime(row[column])
+		}
+	}
+	switch {
+	case numbers:
+		return width
+	case times:
+		return min(width, leastTime)
+	default:
+		return min(width, leastText)
+	}
+}
+
+// isTime says whether a cell is a moment as the API writes it.
+func isTime(cell string) bool {
+	return len(cell) >= leastTime && cell[4] == '-' && cell[10] == 'T' && strings.HasSuffix(cell, "Z")
+}
