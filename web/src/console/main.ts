@@ -1,10 +1,8 @@
 import { mount } from "svelte";
 import "../shared/base.css";
+import "./console.css";
 import App from "./App.svelte";
 
-// The page as the server sent it stays in view until this one has something to show.
-const target = document.getElementById("app");
-if (target) {
-  target.replaceChildren();
-  mount(App, { target });
-}
+// The console takes the whole page: its header stands beside main, not in it.
+document.body.replaceChildren();
+mount(App, { target: document.body });

@@ -1057,6 +1057,77 @@ export interface components {
             /** @description current when left out. */
             period?: string;
         };
+        StatusAnswer: {
+            server: components["schemas"]["ServerStatus"];
+            boards: components["schemas"]["BoardStatus"][];
+            /** @description There are more. */
+            next_cursor?: string;
+        };
+        ServerStatus: {
+            /** @description Of the program. */
+            version: string;
+            /** @description What it was built from; empty when nobody noted it. */
+            commit: string;
+            started_at: components["schemas"]["Time"];
+            /** @enum {string} */
+            mysql: "ok" | "away";
+            /**
+             * @description none: the server works without Redis.
+             * @enum {string}
+             */
+            redis: "ok" | "away" | "none";
+            /** @description Of all routes of /v1, refused ones too. */
+            requests_per_second: number;
+            /** @description Of all boards. */
+            reads_per_second: number;
+            /** @description Of all boards. */
+            writes_per_second: number;
+            /** @description Open on this server. */
+            streams: number;
+        };
+        BoardStatus: {
+            board: components["schemas"]["BoardName"];
+            /** @description The title of the board, if it has one. */
+            display_name?: string;
+            /** @enum {string} */
+            visibility: "public" | "private";
+            /** @description The board's first, of which the rest tells. */
+            window: string;
+            /** @description The current one; null when there is none now, as between two seasons. */
+            period: string | null;
+            /** Format: int64 */
+            entries: number;
+            seq: components["schemas"]["Seq"];
+            /** @description Of the commit that led to seq. */
+            as_of: components["schemas"]["Time"] | null;
+            /** @description MySQL could not be asked: this is what the server knew last. */
+            stale: boolean;
+            /** @description Entries submitted through this server, whatever became of them, and removals. */
+            writes_per_second: number;
+            /** @description Answers of this server about the board. Events of streams are none. */
+            reads_per_second: number;
+            /** @description Of the period in Redis; null when there is none or Redis is away. */
+            copy: components["schemas"]["CopyStatus"] | null;
+            /** @description The period is whole in the memory of this server. */
+            resident: boolean;
+            /** @description Null for a board that is not derived. */
+            derived: components["schemas"]["DerivedStatus"] | null;
+        };
+        CopyStatus: {
+            seq: components["schemas"]["Seq"];
+            /**
+             * Format: int64
+             * @description In the copy, which may have the best only.
+             */
+            entries: number;
+        };
+        DerivedStatus: {
+            /**
+             * Format: int64
+             * @description Age of the oldest change of its sources that the board has not taken over, 0 when it has all of them; null while its entries are being computed, or MySQL is away.
+             */
+            lag_ms: number | null;
+        };
         Run: {
             /** Format: int64 */
             id: number;
@@ -1204,9 +1275,15 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Name of the board. */
+        /**
+         * @description Name of the board.
+         * @example demo
+         */
         boardParam: components["schemas"]["BoardName"];
-        /** @description Id of the member, percent-encoded. */
+        /**
+         * @description Id of the member, percent-encoded.
+         * @example 1
+         */
         memberParam: components["schemas"]["MemberID"];
         /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
         windowParam: components["schemas"]["Window"];
@@ -1222,7 +1299,10 @@ export interface components {
         ifNoneMatchParam: string;
         /** @description The ETag of the board as it was read: 412 when it has changed since. *: only when there is a board. */
         ifMatchParam: string;
-        /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+        /**
+         * @description Names of 1 to 50 boards, separated by commas. Either these or labels.
+         * @example demo
+         */
         boardsParam: string;
         /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
         boardLabelsParam: string;
@@ -1244,7 +1324,10 @@ export interface components {
         restoreActorParam: string;
         /** @description 1 to 128 visible ASCII characters, chosen anew for every new request. */
         idempotencyKeyParam: string;
-        /** @description Id of the key. */
+        /**
+         * @description Id of the key.
+         * @example k7f3a9c2e1b04d58
+         */
         keyParam: string;
         /** @description next_cursor of the page before. */
         cursorParam: string;
@@ -1279,7 +1362,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1297,7 +1383,10 @@ export interface operations {
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1322,7 +1411,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1338,7 +1430,10 @@ export interface operations {
                 "If-Match"?: components["parameters"]["ifMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1372,7 +1467,10 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["idempotencyKeyParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1451,9 +1549,15 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1473,9 +1577,15 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1491,9 +1601,15 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1522,9 +1638,15 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1540,7 +1662,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1569,7 +1694,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1663,9 +1791,15 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1683,9 +1817,15 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1710,9 +1850,15 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1743,9 +1889,15 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1778,7 +1930,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1802,7 +1957,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1844,9 +2002,15 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
-                /** @description The score. */
+                /**
+                 * @description The score.
+                 * @example 90
+                 */
                 score: bigint;
             };
             cookie?: never;
@@ -1872,7 +2036,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1899,7 +2066,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1919,7 +2089,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -1930,7 +2103,10 @@ export interface operations {
     getMergedTop: {
         parameters: {
             query?: {
-                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                /**
+                 * @description Names of 1 to 50 boards, separated by commas. Either these or labels.
+                 * @example demo
+                 */
                 boards?: components["parameters"]["boardsParam"];
                 /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
@@ -1964,7 +2140,10 @@ export interface operations {
     getMergedMember: {
         parameters: {
             query?: {
-                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                /**
+                 * @description Names of 1 to 50 boards, separated by commas. Either these or labels.
+                 * @example demo
+                 */
                 boards?: components["parameters"]["boardsParam"];
                 /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
@@ -1984,7 +2163,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -1995,7 +2177,10 @@ export interface operations {
     getMergedAround: {
         parameters: {
             query?: {
-                /** @description Names of 1 to 50 boards, separated by commas. Either these or labels. */
+                /**
+                 * @description Names of 1 to 50 boards, separated by commas. Either these or labels.
+                 * @example demo
+                 */
                 boards?: components["parameters"]["boardsParam"];
                 /** @description In the place of boards: all boards that have all of these labels and that the caller may read, at most 50 of them; 200 with those that the caller may not read. A label that a board was given through another server counts after a second. */
                 labels?: components["parameters"]["boardLabelsParam"];
@@ -2019,7 +2204,10 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
             };
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2032,7 +2220,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -2048,7 +2239,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -2077,7 +2271,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
             cookie?: never;
@@ -2099,9 +2296,26 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Name of the board. */
+                /**
+                 * @description Name of the board.
+                 * @example demo
+                 */
                 board: components["parameters"]["boardParam"];
             };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getStatus: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
@@ -2129,7 +2343,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Number of the run. */
+                /**
+                 * @description Number of the run.
+                 * @example 1
+                 */
                 id: number;
             };
             cookie?: never;
@@ -2195,7 +2412,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the key. */
+                /**
+                 * @description Id of the key.
+                 * @example k7f3a9c2e1b04d58
+                 */
                 id: components["parameters"]["keyParam"];
             };
             cookie?: never;
@@ -2208,7 +2428,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the key. */
+                /**
+                 * @description Id of the key.
+                 * @example k7f3a9c2e1b04d58
+                 */
                 id: components["parameters"]["keyParam"];
             };
             cookie?: never;
@@ -2221,7 +2444,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the key. */
+                /**
+                 * @description Id of the key.
+                 * @example k7f3a9c2e1b04d58
+                 */
                 id: components["parameters"]["keyParam"];
             };
             cookie?: never;
@@ -2255,7 +2481,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the key. */
+                /**
+                 * @description Id of the key.
+                 * @example k7f3a9c2e1b04d58
+                 */
                 id: components["parameters"]["keyParam"];
             };
             cookie?: never;
@@ -2277,7 +2506,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2290,7 +2522,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2316,7 +2551,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2329,7 +2567,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2365,7 +2606,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2378,7 +2622,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2388,8 +2635,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "members": [
-                 *         "u2",
-                 *         "u3"
+                 *         "2",
+                 *         "3"
                  *       ]
                  *     }
                  */
@@ -2403,7 +2650,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
             };
             cookie?: never;
@@ -2413,8 +2663,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "members": [
-                 *         "u2",
-                 *         "u3"
+                 *         "2",
+                 *         "3"
                  *       ]
                  *     }
                  */
@@ -2428,9 +2678,15 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the member, percent-encoded. */
+                /**
+                 * @description Id of the member, percent-encoded.
+                 * @example 1
+                 */
                 member: components["parameters"]["memberParam"];
-                /** @description Id of the friend, percent-encoded. */
+                /**
+                 * @description Id of the friend, percent-encoded.
+                 * @example 2
+                 */
                 friend: components["schemas"]["MemberID"];
             };
             cookie?: never;
@@ -2471,7 +2727,23 @@ export interface operations {
     getOpenAPI: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
+    getOpenAPIYAML: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2481,7 +2753,10 @@ export interface operations {
     getDocs: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2491,9 +2766,15 @@ export interface operations {
     getProblemPage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description ETags of answers at hand. */
+                "If-None-Match"?: components["parameters"]["ifNoneMatchParam"];
+            };
             path: {
-                /** @description Last part of a problem's type. */
+                /**
+                 * @description Last part of a problem's type.
+                 * @example not-ranked
+                 */
                 code: string;
             };
             cookie?: never;
@@ -2542,7 +2823,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the file. */
+                /**
+                 * @description Name of the file.
+                 * @example board.js
+                 */
                 file: string;
             };
             cookie?: never;

@@ -66,6 +66,8 @@ export interface Operations {
   startRebuild(board: string, body?: Sent<Schemas["Rebuild"]>, options?: Query<"startRebuild"> & CallOptions): Promise<Schemas["Run"]>;
   /** Compare the Redis copy with MySQL. GET /v1/boards/{board}/verify */
   verifyCopy(board: string, options?: Query<"verifyCopy"> & CallOptions): Promise<Schemas["Verification"]>;
+  /** How the server and its boards stand. GET /v1/status */
+  getStatus(options?: Query<"getStatus"> & CallOptions): Pages<Schemas["StatusAnswer"]>;
   /** Rebuilds and refreshes. GET /v1/runs */
   listRuns(options?: Query<"listRuns"> & CallOptions): Pages<Schemas["RunList"]>;
   /** One run. GET /v1/runs/{id} */
@@ -106,8 +108,10 @@ export interface Operations {
   getReadyz(options?: CallOptions): Promise<Schemas["Health"]>;
   /** Metrics for Prometheus. GET /metrics */
   getMetrics(options?: CallOptions): Promise<string>;
-  /** This document. GET /openapi.json */
+  /** This document as JSON. GET /openapi.json */
   getOpenAPI(options?: CallOptions): Promise<Record<string, unknown>>;
+  /** This document as YAML. GET /openapi.yaml */
+  getOpenAPIYAML(options?: CallOptions): Promise<string>;
   /** This document for people. GET /docs */
   getDocs(options?: CallOptions): Promise<string>;
   /** What a problem means. GET /problems/{code} */
@@ -157,6 +161,7 @@ export const table = {
   startRebuild: "POST /v1/boards/{board}/rebuild",
   verifyCopy: "GET /v1/boards/{board}/verify",
   exportEntries: "GET /v1/boards/{board}/export",
+  getStatus: "GET /v1/status",
   listRuns: "GET /v1/runs",
   getRun: "GET /v1/runs/{id}",
   listKeys: "GET /v1/keys",
@@ -178,6 +183,7 @@ export const table = {
   getReadyz: "GET /readyz",
   getMetrics: "GET /metrics",
   getOpenAPI: "GET /openapi.json plain",
+  getOpenAPIYAML: "GET /openapi.yaml",
   getDocs: "GET /docs",
   getProblemPage: "GET /problems/{code}",
   getHome: "GET /",

@@ -1,1 +1,0 @@
-import{n as e,r as t,t as n}from"./disclose-version-BMIdt9Qf.js";var r=t(`<h1></h1>`);function i(t){var n=r();n.textContent=`board`,e(t,n)}var a=document.getElementById(`app`);a&&(a.replaceChildren(),n(i,{target:a}));

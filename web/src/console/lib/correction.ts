@@ -1,0 +1,54 @@
+import type { Leaderboard } from "@leaderboard/client";
+import type { Board, Standing } from "./standing";
+
+/** An Entry of one window, as far as a correction is about it. */
+export interface Entered { window: string; entry: Standing }
+
+/** What an entry is to become. */
+export interface Wanted { score: bigint; tiebreak: bigint | undefined; fields: Record<string, bigint> | undefined; time: string | undefined }
+
+/** A Plan is what a correction does: what is removed first, what is submitted then, and the score that each window has after it. */
+export interface Plan { remove: string[]; amount: bigint; after: { window: string; now: bigint | undefined; then: bigint }[] }
+
+/** ranksBefore says whether one entry is better than another on a board: by score, then by tiebreak. */
+function ranksBefore(board: Board, a: { score: bigint; tiebreak: bigint }, b: { score: bigint; tiebreak: bigint }): boolean {
+  const high = (order: string | undefined, x: bigint, y: bigint) => (order === "asc" ? x < y : x > y);
+  return a.score === b.score ? high(board.tiebreak?.order, a.tiebreak, b.tiebreak) : high(board.order, a.score, b.score);
+}
+
+/** keepsBetter: with best, the server would keep this entry in the place of the one that is wanted. */
+function keepsBetter(board: Board, entry: Standing, wanted: Wanted): boolean {
+  if (entry.score !== wanted.score) return ranksBefore(board, entry, { score: wanted.score, tiebreak: 0n });
+  return true; // the same score with another tiebreak or time: whatever is there gives way
+}
+
+/**
+ * plan finds out how a score is set by what the API has. Windows share a submission: with best an entry that is better is
+ * removed before it; with latest it replaces; with sum it is the difference in the window that is chosen.
+ */
+export function plan(board: Board, standings: Entered[], chosen: string, wanted: Wanted): Plan {
+  const at = standings.find((s) => s.window === chosen)?.entry;
+  const amount = board.policy === "sum" ? wanted.score - (at?.score ?? 0n) : wanted.score;
+  const remove = board.policy === "best" ? standings.filter((s) => s.window === chosen && keepsBetter(board, s.entry, wanted)).map((s) => s.window) : [];
+  const after = (board.windows ?? ["all_time"]).map((window) => {
+    const entry = standings.find((s) => s.window === window)?.entry;
+    return { window, now: entry?.score, then: then(board, entry, window === chosen, wanted, amount) };
+  });
+  return { remove, amount, after };
+}
+
+function then(board: Board, entry: Standing | undefined, chosen: boolean, wanted: Wanted, amount: bigint): bigint {
+  if (board.policy === "sum") return (entry?.score ?? 0n) + amount;
+  if (board.policy === "latest" || chosen || !entry) return wanted.score;
+  return ranksBefore(board, entry, { score: wanted.score, tiebreak: wanted.tiebreak ?? 0n }) ? entry.score : wanted.score;
+}
+
+/** carryOut does what a plan says. A rejection of the rules is thrown. */
+export async function carryOut(client: Leaderboard, board: Board, member: string, what: Plan, wanted: Wanted): Promise<void> {
+  for (const window of what.remove) await client.removeMember(board.name, member, { window: window as never, period: "current" });
+  const { tiebreak, fields, time } = wanted;
+  const entry = { member, score: what.amount, ...(fields ? { fields } : tiebreak === undefined ? {} : { tiebreak }), ...(time ? { created_time: time } : {}) };
+  const answer = await client.submitScores(board.name, { entries: [entry] });
+  const result = answer.results[0];
+  if (result?.status === "rejected") throw new Error(`${what.remove.length ? "The entry was removed, but the new score was rejected: " : ""}${result.error?.detail ?? "rejected"}`);
+}

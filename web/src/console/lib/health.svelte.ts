@@ -1,0 +1,30 @@
+import type { Schemas } from "@leaderboard/client";
+import { session } from "./session.svelte";
+
+export type Server = Schemas["ServerStatus"];
+export type BoardStatus = Schemas["BoardStatus"];
+
+/** Counters of the server as they were, the newest last, for as long as the page is open: two minutes of them. */
+class Counters {
+  past = $state.raw<Server[]>([]);
+
+  add(server: Server): void {
+    this.past = [...this.past, server].slice(-60);
+  }
+
+  /** of returns the values of one counter. */
+  of(name: "requests_per_second" | "reads_per_second" | "writes_per_second" | "streams"): number[] {
+    return this.past.map((s) => s[name]);
+  }
+}
+
+export const counters = new Counters();
+
+/** statusOf returns how a board stands; undefined when it is gone. */
+export async function statusOf(board: string, signal: AbortSignal): Promise<BoardStatus | undefined> {
+  for await (const page of session.client.getStatus({ signal })) {
+    const found = page.boards.find((b) => b.board === board);
+    if (found) return found;
+  }
+  return undefined;
+}
