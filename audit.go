@@ -53,3 +53,9 @@ type AuditQuery struct {
 	BeforeID   int64
 	Limit      int // 0 to MaxLimit
 }
+
+// AuditPlace is a place in the audit: the time and the id of a record. The zero value is none.
+type AuditPlace struct {
+	Time Micros
+	ID   int64
+}

@@ -13,8 +13,9 @@ import (
 
 // Audit has the records of changes.
 type Audit interface {
-	// Audit returns those that the query selects, newest first. ErrUnavailable.
-	Audit(ctx context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error)
+	// Audit returns those that the query selects, newest first. When it stopped looking before there were as many as was asked
+	// for, more may be behind rest. ErrUnavailable.
+	Audit(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error)
 }
 
 // auditHandlers serve the records of changes.
@@ -63,13 +64,19 @@ func (h *auditHandlers) list(c *call) error {
 		return err
 	}
 	q.Limit = limit + 1
-	found, err := h.audit.Audit(c.ctx, q)
+	found, rest, err := h.audit.Audit(c.ctx, q)
 	if err != nil {
 		return err
 	}
-	return sendList(c, "entries", found, limit, showAudit, func(last *leaderboard.AuditEntry) string {
-		return of.cursor(strconv.FormatInt(int64(last.Time), 10) + " " + strconv.FormatInt(last.ID, 10))
-	})
+	next := ""
+	if len(found) > limit {
+		found = found[:limit]
+		rest = leaderboard.AuditPlace{Time: found[limit-1].Time, ID: found[limit-1].ID}
+	}
+	if rest.ID != 0 {
+		next = of.cursor(strconv.FormatInt(int64(rest.Time), 10) + " " + strconv.FormatInt(rest.ID, 10))
+	}
+	return sendPage(c, "entries", found, showAudit, next)
 }
 
 // auditQuery returns what the parameters select. A board need not exist any more.

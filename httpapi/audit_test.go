@@ -13,18 +13,57 @@ import (
 // auditLog answers queries as the store does, of records in their order.
 type auditLog struct {
 	entries []leaderboard.AuditEntry // newest first
+	looksAt int                      // so many records at most for a page, 0: all
 	asked   leaderboard.AuditQuery
 }
 
-func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) ([]leaderboard.AuditEntry, error) {
+func (l *auditLog) Audit(_ context.Context, q leaderboard.AuditQuery) (out []leaderboard.AuditEntry, rest leaderboard.AuditPlace, err error) {
 	l.asked = q
-	var out []leaderboard.AuditEntry
+	looked := 0
 	for _, e := range l.entries {
+		if len(out) == q.Limit {
+			return out, rest, nil
+		}
 		if q.BeforeID == 0 || e.Time < q.BeforeTime || e.Time == q.BeforeTime && e.ID < q.BeforeID {
-			out = append(out, e)
+			if looked++; e.Action == q.Action || q.Action == "" {
+				out = append(out, e)
+			}
+			if looked == l.looksAt {
+				return out, leaderboard.AuditPlace{Time: e.Time, ID: e.ID}, nil
+			}
 		}
 	}
-	return out[:min(len(out), q.Limit)], nil
+	return out, rest, nil
+}
+
+// TestAuditStopsLooking: a page of several filters that would take too long ends early, with or without a record, and its
+// cursor goes on behind what was looked at.
+func TestAuditStopsLooking(t *testing.T) {
+	log := &auditLog{looksAt: 2}
+	e := newEnv(t, func(c *Config) { c.Audit = log })
+	for id := int64(7); id > 0; id-- {
+		action := leaderboard.AuditActionBoardUpdate
+		if id == 1 || id == 4 {
+			action = leaderboard.AuditActionBoardCreate
+		}
+		log.entries = append(log.entries, leaderboard.AuditEntry{ID: id, Time: leaderboard.Micros(1_700_000_000_000_000 + id), Action: action, Board: "b"})
+	}
+	pages := ""
+	const query = "/v1/audit?board=b&action=board.create&limit=5"
+	for path := query; path != ""; {
+		var p struct {
+			Entries []struct{ ID int64 }
+			Next    string `json:"next_cursor"`
+		}
+		e.get(adminKey, path).want(http.StatusOK).decode(&p)
+		pages += fmt.Sprint(p.Entries)
+		if path = ""; p.Next != "" {
+			path = query + "&cursor=" + p.Next
+		}
+	}
+	if want := "[][{4}][][{1}]"; pages != want {
+		t.Errorf("%s, want %s", pages, want)
+	}
 }
 
 // TestAuditRoute: the records come in pages, with what they say, and each parameter selects.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -248,7 +249,7 @@ func startAgain(t *testing.T, db *sql.DB) {
 // checkAudited checks the one record that there is.
 func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audited) {
 	t.Helper()
-	found, err := s.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10})
+	found, _, err := s.Audit(t.Context(), leaderboard.AuditQuery{Limit: 10})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %+v, %v", name, found, err)
 	}
@@ -277,6 +278,39 @@ func checkAudited(t *testing.T, s *store.Store, db *sql.DB, name string, c *audi
 	if n := count(t, db, c.done); n != 1 {
 		t.Errorf("%s: %d of %s", name, n, c.done)
 	}
+}
+
+// TestAuditLooksAtSoMany: a page of several filters looks at a bounded number of records, and the pages together have all
+// that the filters leave.
+func TestAuditLooksAtSoMany(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		s, db := open(t, dsn, nil), connect(t, dsn)
+		mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) VALUES (NOW(6), 'k1', 'board.update', 'b', '', '')")
+		for range 15 {
+			mustExec(t, db, "INSERT INTO audit (logged_at, actor, action, board, member, request_id) SELECT logged_at, actor, action, board, member, request_id FROM audit")
+		}
+		mustExec(t, db, "UPDATE audit SET action = 'board.create' WHERE id IN (SELECT id FROM (SELECT MIN(id) id FROM audit UNION SELECT MAX(id) FROM audit) rare)")
+		q := leaderboard.AuditQuery{Board: "b", Actor: "k1", Action: leaderboard.AuditActionBoardCreate, Limit: 10}
+		var pages []int
+		for {
+			found, rest, err := s.Audit(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pages = append(pages, len(found)); rest == (leaderboard.AuditPlace{}) {
+				break
+			}
+			q.BeforeTime, q.BeforeID = rest.Time, rest.ID
+		}
+		if !slices.Equal(pages, []int{1, 1}) {
+			t.Errorf("pages of %v records, want one of the newest and one of the oldest", pages)
+		}
+		q = leaderboard.AuditQuery{Board: "b", Actor: "k1", Limit: 10}
+		if found, rest, err := s.Audit(t.Context(), q); err != nil || len(found) != 10 || rest != (leaderboard.AuditPlace{}) {
+			t.Errorf("a page that is full: %d records, rest %v, %v", len(found), rest, err)
+		}
+	})
 }
 
 // TestAuditIsCommittedWithTheChange: whatever becomes of the connection, a change that is there has its record, and one

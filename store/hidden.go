@@ -287,7 +287,7 @@ func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limi
 	}
 	var found []leaderboard.AuditEntry
 	for _, q.Action = range []leaderboard.AuditAction{leaderboard.AuditActionMemberHide, leaderboard.AuditActionMemberRestore} {
-		some, err := s.Audit(ctx, q)
+		some, err := s.allAudited(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -305,6 +305,18 @@ func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limi
 		records = append(records, r)
 	}
 	return records, nil
+}
+
+// allAudited is Audit until there are enough records, or no more.
+func (s *Store) allAudited(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, err error) {
+	for limit := q.Limit; ; {
+		some, rest, err := s.Audit(ctx, q)
+		found = append(found, some...)
+		if err != nil || rest == (leaderboard.AuditPlace{}) {
+			return found, err
+		}
+		q.BeforeTime, q.BeforeID, q.Limit = rest.Time, rest.ID, limit-len(found)
+	}
 }
 
 // hideRecord reads what auditHidden has written.

@@ -30,9 +30,9 @@ CREATE TABLE `audit` (
   `request_id` varbinary(128) NOT NULL,
   PRIMARY KEY (`id`),
   KEY `audit_time` (`logged_at`,`id`),
-  KEY `audit_board` (`board`,`logged_at`,`id`),
-  KEY `audit_member` (`member`,`logged_at`,`id`),
-  KEY `audit_actor` (`actor`,`logged_at`,`id`),
+  KEY `audit_board` (`board`,`logged_at`,`id`,`action`,`actor`),
+  KEY `audit_member` (`member`,`logged_at`,`id`,`action`,`actor`,`board`),
+  KEY `audit_actor` (`actor`,`logged_at`,`id`,`action`),
   KEY `audit_action` (`action`,`logged_at`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 

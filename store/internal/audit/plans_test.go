@@ -31,19 +31,29 @@ func TestPlans(t *testing.T) {
 		next := within
 		next.BeforeTime, next.BeforeID = 1_750_000_000_000_000, 4711
 		for name, q := range map[string]leaderboard.AuditQuery{"": q, ", of a span": within, ", next page": next} {
-			query, args := statement(&q)
-			for i := range args {
-				if at, ok := args[i].(time.Time); ok {
-					args[i] = at.Format("'2006-01-02 15:04:05.000000'")
+			by, keys := filtersOf(&q), map[string]string{"audit": key}
+			add := func(what, query string, args []any) {
+				for i := range args {
+					if at, ok := args[i].(time.Time); ok {
+						args[i] = at.Format("'2006-01-02 15:04:05.000000'")
+					}
 				}
+				if n := strings.Count(query, "?"); n != len(args) {
+					t.Fatalf("%d arguments for %d places", len(args), n)
+				}
+				statements[key+name+what] = plantest.Planned{Query: plantest.Literal(query, args...), Keys: keys}
 			}
-			if n := strings.Count(query, "?"); n != len(args) {
-				t.Fatalf("%d arguments for %d places", len(args), n)
+			query, args := statement(by, &q, leaderboard.AuditPlace{})
+			add("", query, args)
+			if len(by) > 1 {
+				query, args = lastScannedText(by[0], &q)
+				add(", how far", query, args)
+				query, args = statement(by, &q, leaderboard.AuditPlace{Time: 1_740_000_000_000_000, ID: 17})
+				add(", so far", query, args)
 			}
-			statements[key+name] = plantest.Planned{Query: plantest.Literal(query, args...), Keys: map[string]string{"audit": key}}
 		}
 	}
-	if len(statements) != 15 {
+	if len(statements) != 15+2*9 {
 		t.Fatal(fmt.Sprint(len(statements), " statements"))
 	}
 	plantest.Run(t, statements)
