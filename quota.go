@@ -13,6 +13,9 @@ type Rates struct {
 // QuotaWindow is for how long what a quota allows can be saved up.
 const QuotaWindow = 5 * time.Second
 
+// AttemptWindow is for how long attempts with a key that is not good are saved up, one a second.
+const AttemptWindow = 30 * time.Second
+
 // QuotaKind is one of the things that a quota is about.
 type QuotaKind int
 

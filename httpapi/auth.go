@@ -93,7 +93,7 @@ func newKeyring(keys []SettingsKey, others Keyring) keyring {
 // find returns the request's key, nil without one. An unknown key is rejected everywhere, so that a mistyped one does
 // not go unnoticed until the first private board.
 // mayLookUp is asked before anybody else is asked for one that is not known here.
-func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func(*http.Request) error) (*leaderboard.Key, error) {
+func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func() error) (*leaderboard.Key, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
 		return nil, nil // no key is an answer
@@ -112,7 +112,7 @@ func (ring *keyring) find(r *http.Request, now time.Time, mayLookUp func(*http.R
 		return nil, errUnknownKey()
 	}
 	if !ring.others.Knows(id) {
-		if err := mayLookUp(r); err != nil {
+		if err := mayLookUp(); err != nil {
 			return nil, err
 		}
 	}

@@ -167,7 +167,7 @@ func (c *call) run() (err error) {
 	if err = c.authenticate(c.start); err != nil {
 		return err
 	}
-	if err = c.charge(c.route.counts()); err != nil {
+	if err = c.authorize(); err != nil {
 		return err
 	}
 	if !c.route.anyQuery {
@@ -207,26 +207,56 @@ func (c *call) run() (err error) {
 	return c.route.handle(c)
 }
 
-// authenticate finds the key of the request and holds it against what the route needs.
+// authenticate finds the key of the request.
 func (c *call) authenticate(now time.Time) error {
 	if c.route.access == accessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, now, c.shared.gate.lookUp)
+	key, err := c.shared.keys.find(c.r, now, c.attemptsLeft)
 	if err != nil {
-		return c.shared.gate.attempt(c.r, err)
+		return c.attempt(err)
 	}
 	if key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
-	if err := allow(c.scope, c.route.access.needs()); err != nil || key == nil || !key.Limited() {
+	return nil
+}
+
+// authorize holds the key against what the route needs, and charges the caller. What the key may not do counts as a request
+// and no more, and is charged before anybody is asked whether the board may be known of.
+func (c *call) authorize() error {
+	denied := c.denied()
+	what := c.route.counts()
+	if denied != nil {
+		what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}
+	}
+	if err := c.charge(what); err != nil {
+		return err
+	}
+	if errors.Is(denied, errForeign) {
+		return c.notCovered(c.pathValue("board"))
+	}
+	return denied
+}
+
+// errForeign is that the request's key is not for the board of the path.
+var errForeign = errors.New("the key is not for this board")
+
+// denied says why the request's key may not use the route. It asks nobody.
+func (c *call) denied() error {
+	if c.route.access == accessAnyone {
+		return nil
+	}
+	if err := allow(c.scope, c.route.access.needs()); err != nil || c.key == nil || !c.key.Limited() {
 		return err
 	}
 	switch {
 	case c.route.access == accessReaders && (c.route.someBoards || c.route.has("board")):
 		return nil // mayRead says which boards: public ones are for anyone
+	case c.route.has("board") && c.covers(c.pathValue("board")):
+		return nil
 	case c.route.has("board"):
-		return c.covered(c.pathValue("board"))
+		return errForeign
 	case !c.route.someBoards:
 		return errSomeBoards("this is about all of them.")
 	}
@@ -236,17 +266,20 @@ func (c *call) authenticate(now time.Time) error {
 // covers says whether the request's key is for a board, as everybody is who has none.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
 
-// covered is nil for a board that the request's key is for.
-func (c *call) covered(board string) error {
-	if c.covers(board) {
-		return nil
-	}
+// notCovered is the answer about a board that the request's key is not for.
+func (c *call) notCovered(board string) error {
 	public, err := c.shared.isPublic(c.r.Context(), board)
 	if err != nil {
 		return err
 	}
 	return errNotCovered(public)
 }
+
+// attemptsLeft is nil when a key that is not known here may be looked up for who asks.
+func (c *call) attemptsLeft() error { return c.shared.gate.attemptsLeft(c.w, c.r) }
+
+// attempt makes of a key that is not good what it is answered with.
+func (c *call) attempt(err error) error { return c.shared.gate.attempt(c.w, c.r, err) }
 
 // charge charges the caller against quotas.
 func (c *call) charge(what leaderboard.Charge) error {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -16,8 +17,8 @@ type Quotas interface {
 	Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) leaderboard.Allowance
 	// Attempt charges an address for a request with a key that is not good.
 	Attempt(from netip.Addr) leaderboard.Allowance
-	// Spent says whether the next Attempt of an address would be refused.
-	Spent(from netip.Addr) bool
+	// NextAttempt returns what would become of the next Attempt of an address.
+	NextAttempt(from netip.Addr) leaderboard.Allowance
 }
 
 // heavyMembers is how many members of one question are a unit of heavy work.
@@ -65,29 +66,46 @@ func (g *quotaGate) charge(w http.ResponseWriter, r *http.Request, key *leaderbo
 }
 
 // attempt makes of a key that is not good what it is answered with: err, or that there were too many of them.
-func (g *quotaGate) attempt(r *http.Request, err error) error {
-	if g.quotas == nil || !isRejection(err) {
+func (g *quotaGate) attempt(w http.ResponseWriter, r *http.Request, err error) error {
+	if g.quotas == nil || !isRejection(err) || isTooMany(err) {
 		return err
 	}
 	from := g.client(r)
 	if !from.IsValid() {
 		return err
 	}
-	if a := g.quotas.Attempt(from); a.Refused {
-		return &rejection{code: codeAttempts, wait: a.Wait}
-	}
-	return err
+	a := g.quotas.Attempt(from)
+	return cmp.Or(tooManyAttempts(w, &a), err)
 }
 
-// lookUp is nil when a key that is not known here may be looked up: for who has sent too many that were not good it is not.
-func (g *quotaGate) lookUp(r *http.Request) error {
+// attemptsLeft is nil when a key that is not known here may be looked up: for who has sent too many that were not good it
+// is not.
+func (g *quotaGate) attemptsLeft(w http.ResponseWriter, r *http.Request) error {
 	if g.quotas == nil {
 		return nil
 	}
-	if from := g.client(r); from.IsValid() && g.quotas.Spent(from) {
-		return reject(codeAttempts, "")
+	from := g.client(r)
+	if !from.IsValid() {
+		return nil
 	}
-	return nil
+	a := g.quotas.NextAttempt(from)
+	return tooManyAttempts(w, &a)
+}
+
+// policyAttempts is the name of the quota for keys that are not good.
+const policyAttempts = "attempts"
+
+// tooManyAttempts is nil while there are attempts left; the header of w says how many in how many seconds there may be
+// when there are not.
+func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
+	if !a.Refused {
+		return nil
+	}
+	limit, h := a.Limits[leaderboard.QuotaKindRequests], w.Header()
+	policy := strconv.AppendInt(append(appendQuota(nil, policyAttempts, ";q=", limit.Most), ";w="...), int64(leaderboard.AttemptWindow/time.Second), 10)
+	left := strconv.AppendInt(append(appendQuota(nil, policyAttempts, ";r=", limit.Left), ";t="...), wholeSeconds(a.Wait), 10)
+	h["Ratelimit-Policy"], h["Ratelimit"] = []string{string(policy)}, []string{string(left)}
+	return &rejection{code: codeAttempts, wait: a.Wait, quotas: []string{policyAttempts}}
 }
 
 // client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of
@@ -116,7 +134,7 @@ func tellQuota(h http.Header, a *leaderboard.Allowance) {
 		if limit.Most == 0 {
 			continue
 		}
-		b = appendQuota(b, leaderboard.QuotaKind(kind), ";q=", limit.Most)
+		b = appendQuota(b, leaderboard.QuotaKind(kind).String(), ";q=", limit.Most)
 		b = strconv.AppendInt(append(b, ";w="...), int64(leaderboard.QuotaWindow/time.Second), 10)
 		if leaderboard.QuotaKind(kind) != leaderboard.QuotaKindRequests {
 			b = append(append(append(b, `;qu="`...), leaderboard.QuotaKind(kind).String()...), '"')
@@ -131,7 +149,7 @@ func tellQuota(h http.Header, a *leaderboard.Allowance) {
 			continue
 		}
 		rest := b[policy:]
-		rest = appendQuota(rest, leaderboard.QuotaKind(kind), ";r=", limit.Left)
+		rest = appendQuota(rest, leaderboard.QuotaKind(kind).String(), ";r=", limit.Left)
 		if a.Refused && a.Kind == leaderboard.QuotaKind(kind) {
 			rest = strconv.AppendInt(append(rest, ";t="...), wholeSeconds(a.Wait), 10)
 		}
@@ -144,11 +162,11 @@ func tellQuota(h http.Header, a *leaderboard.Allowance) {
 }
 
 // appendQuota appends an item of a list: a quota and its first parameter.
-func appendQuota(b []byte, kind leaderboard.QuotaKind, parameter string, value int64) []byte {
+func appendQuota(b []byte, name, parameter string, value int64) []byte {
 	if len(b) > 0 {
 		b = append(b, ", "...)
 	}
-	b = append(append(append(b, '"'), kind.String()...), '"')
+	b = append(append(append(b, '"'), name...), '"')
 	return strconv.AppendInt(append(b, parameter...), value, 10)
 }
 

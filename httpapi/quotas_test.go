@@ -51,11 +51,18 @@ func (q *charges) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Ch
 // Attempt implements Quotas.
 func (q *charges) Attempt(netip.Addr) leaderboard.Allowance {
 	q.attempts++
-	return leaderboard.Allowance{Refused: q.attempts > 3, Wait: 20 * time.Second}
+	return q.attempt(3 - q.attempts)
 }
 
-// Spent implements Quotas.
-func (q *charges) Spent(netip.Addr) bool { return q.attempts >= 3 }
+// NextAttempt implements Quotas.
+func (q *charges) NextAttempt(netip.Addr) leaderboard.Allowance { return q.attempt(2 - q.attempts) }
+
+// attempt is what becomes of one that leaves so many others.
+func (q *charges) attempt(left int) leaderboard.Allowance {
+	a := leaderboard.Allowance{Refused: left < 0, Wait: 20 * time.Second}
+	a.Limits[leaderboard.QuotaKindRequests] = leaderboard.QuotaLimit{Most: 3, Left: int64(max(0, left))}
+	return a
+}
 
 func withCharges(q *charges, proxies ...string) func(*Config) {
 	return func(cfg *Config) {
@@ -133,6 +140,27 @@ func TestChargedFor(t *testing.T) {
 	}
 }
 
+// TestDeniedIsCharged: a request that its key may not make counts for the key as one, and nobody is asked about the board
+// of a key that has no more.
+func TestDeniedIsCharged(t *testing.T) {
+	t.Parallel()
+	q := &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: 4, leaderboard.QuotaKindRows: 100, leaderboard.QuotaKindHeavy: 100}}
+	e := newEnv(t, withCharges(q))
+	e.board("b", leaderboard.Rules{})
+	some := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
+	e.get(readKey, "/v1/boards/b/export").wantProblem(http.StatusForbidden, codeForbidden)
+	e.get(noKey, "/v1/boards/b/export").wantProblem(http.StatusUnauthorized, codeUnauthorized)
+	e.get(some, "/v1/audit").wantProblem(http.StatusForbidden, codeForbidden)
+	if got := e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}); got.status != http.StatusForbidden || got.header.Get("RateLimit") == "" {
+		t.Errorf("%d, %v", got.status, got.header)
+	}
+	if want := (leaderboard.Charge{leaderboard.QuotaKindRequests: 4}); q.charged != want {
+		t.Errorf("charged %v, want %v", q.charged, want)
+	}
+	e.fake.fail["Resolve"] = leaderboard.ErrUnavailable
+	e.do(ask{method: http.MethodDelete, path: "/v1/boards/b", key: some}).wantProblem(http.StatusTooManyRequests, codeQuota)
+}
+
 // TestChargedWhom: who has a key is charged for it, everybody else by the address, which is that of the connection or
 // what trusted proxies say. This machine is not charged, nor a proxy for itself.
 func TestChargedWhom(t *testing.T) {
@@ -203,7 +231,12 @@ func TestFailedAttempts(t *testing.T) {
 		e.get(readKey, "/v1/boards/b/top").want(http.StatusOK)
 	}
 	got := e.get("guess", "/v1/boards/b/top")
-	got.wantProblem(http.StatusTooManyRequests, codeAttempts)
+	if p := got.wantProblem(http.StatusTooManyRequests, codeAttempts); !slices.Equal(p.Quotas, []string{"attempts"}) {
+		t.Errorf("%v", p.Quotas)
+	}
+	if got.header.Get("RateLimit-Policy") != `"attempts";q=3;w=30` || got.header.Get("RateLimit") != `"attempts";r=0;t=20` {
+		t.Errorf("%v", got.header)
+	}
 	if after, err := strconv.Atoi(got.header.Get("Retry-After")); err != nil || after < 20 {
 		t.Errorf("Retry-After: %s", got.header.Get("Retry-After"))
 	}

@@ -23,11 +23,9 @@ type Options struct {
 	Now     func() time.Time      // time.Now when nil
 }
 
-const (
-	// attemptRate and attemptBurst are how many requests with a bad key one address may make.
-	attemptRate  = 1
-	attemptBurst = 30
-)
+// attemptRate is how many requests with a bad key one address may make in a second. They are saved up for
+// leaderboard.AttemptWindow.
+const attemptRate = 1
 
 // Quotas know what callers have left. All methods may be called concurrently, and none waits for anything but a moment's
 // lock.
@@ -69,7 +67,7 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
 }
 
 // Address charges who came without a key, by the address: all of the charge, or none of it.
@@ -77,28 +75,27 @@ func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
 	}
-	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c)
+	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
 }
 
 // Attempt charges an address for a request with a key that is not good.
-func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance {
-	rates := leaderboard.Rates{Requests: attemptRate}
-	return q.charge(q.attempts.get(from, attemptsAccount), rates, attemptBurst/attemptRate, &leaderboard.Charge{leaderboard.QuotaKindRequests: 1})
-}
+func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, true) }
 
-// Spent says whether the next Attempt of an address would be refused.
-func (q *Quotas) Spent(from netip.Addr) bool {
-	a := q.charge(q.attempts.get(from, attemptsAccount), leaderboard.Rates{Requests: attemptRate}, attemptBurst/attemptRate, &leaderboard.Charge{})
-	return a.Limits[leaderboard.QuotaKindRequests].Left < 1
+// NextAttempt returns what would become of the next Attempt of an address.
+func (q *Quotas) NextAttempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, false) }
+
+func (q *Quotas) attempt(from netip.Addr, take bool) leaderboard.Allowance {
+	a, charge := q.attempts.get(from, attemptsAccount), leaderboard.Charge{leaderboard.QuotaKindRequests: 1}
+	return q.charge(a, leaderboard.Rates{Requests: attemptRate}, leaderboard.AttemptWindow.Seconds(), &charge, take)
 }
 
 func keyAccount(id string) *account         { return &account{name: "key:" + id} }
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
 
-// charge takes a charge out of the buckets of an account, unless one has too little. saved is for how many seconds what
-// was not used is kept.
-func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge) (out leaderboard.Allowance) {
+// charge takes a charge out of the buckets of an account, unless one has too little; without take it says what would become
+// of that. saved is for how many seconds what was not used is kept.
+func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) (out leaderboard.Allowance) {
 	now, epoch := q.opts.Now(), q.leaser.epoch.Load()
 	alone := q.leaser.isAway()
 	a.mu.Lock()
@@ -118,7 +115,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 		if b.rate == 0 {
 			continue
 		}
-		if n := c[kind]; n > 0 {
+		if n := c[kind]; take && n > 0 {
 			if !out.Refused {
 				b.take(float64(n))
 			}

@@ -165,18 +165,19 @@ func TestAttempts(t *testing.T) {
 	c := newClock()
 	q, from := New(Options{Now: c.now}), netip.MustParseAddr("192.0.2.1")
 	ask := func() leaderboard.Allowance { return q.Attempt(from) }
-	if q.Spent(from) {
-		t.Error("spent before any")
+	most := int(attemptRate * leaderboard.AttemptWindow.Seconds())
+	if a := q.NextAttempt(from); a.Refused || a.Limits[leaderboard.QuotaKindRequests].Left != int64(most) {
+		t.Errorf("before any: %+v", a)
 	}
-	if n := admitted(ask); n != attemptBurst {
+	if n := admitted(ask); n != most {
 		t.Errorf("%d", n)
 	}
-	if !q.Spent(from) {
-		t.Error("not spent after all")
+	if a := q.NextAttempt(from); !a.Refused || a.Wait <= 0 || a.Wait > time.Second {
+		t.Errorf("after all: %+v", a)
 	}
 	c.pass(3 * time.Second)
-	if q.Spent(from) {
-		t.Error("spent, though some came back")
+	if a := q.NextAttempt(from); a.Refused {
+		t.Errorf("some came back: %+v", a)
 	}
 	if n := admitted(ask); n != 3*attemptRate {
 		t.Errorf("%d", n)

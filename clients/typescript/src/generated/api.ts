@@ -1251,8 +1251,8 @@ export interface components {
             errors?: components["schemas"]["InputError"][];
             /** @description The run that failed, of /problems/run-failed. */
             run?: components["schemas"]["Run"];
-            /** @description The quotas that are used up, of /problems/quota-exceeded. */
-            "violated-policies"?: ("requests" | "rows" | "heavy")[];
+            /** @description The quotas that are used up, of /problems/quota-exceeded and /problems/too-many-attempts. */
+            "violated-policies"?: ("requests" | "rows" | "heavy" | "attempts")[];
             request_id?: components["schemas"]["RequestID"];
         };
         /**
