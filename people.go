@@ -196,6 +196,43 @@ func invalidProfile(fields ...FieldError) *RuleError {
 	return &RuleError{Code: CodeInvalidProfile, Detail: "the profile is not valid", Fields: fields}
 }
 
+// MemberQuery asks for members whose id, or the name that their profile has, begins with something.
+type MemberQuery struct {
+	Prefix      string // "": all of them
+	ByName      bool   // in the order of FoldName, then of ids; only members with a name
+	AfterName   string // as FoldName has it, of the one that the search goes on after
+	AfterMember string
+	Limit       int
+}
+
+// FoundMembers are members in order.
+type FoundMembers struct {
+	Members []FoundMember
+	// Partial: there were too many open periods to look into all of them, so members without a profile may be missing.
+	Partial bool
+}
+
+// FoundMember is one, with the profile if there is one.
+type FoundMember struct {
+	Member  string
+	Profile *Profile
+}
+
+// MaxSearched is how many open periods a search by id looks into.
+const MaxSearched = 500
+
+// FoldName returns what names are searched and ordered by: of letters that differ in case only the one that comes first in
+// Unicode. It is no longer than name. Marks count: é is not e.
+func FoldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
+
 // CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none
 // twice, not the member. The pointers of the error are into the body {"members": […]}.
 func CheckFriends(member string, friends []string) error {

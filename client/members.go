@@ -22,6 +22,22 @@ func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
 	return get[Profile](ctx, c, Path("members", member), nil)
 }
 
+// FoundMember is a member that a search found.
+type FoundMember struct {
+	Member  string   `json:"member"`
+	Profile *Profile `json:"profile"` // nil: there is none
+}
+
+// SearchMembers finds the members whose id, or with byName whose display name in whatever case, begins with q; "" finds all.
+// By id those are found who have a profile, are hidden, or have an entry in one of 500 open periods. Needs scope admin.
+func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.Seq2[FoundMember, error] {
+	query := newParams().text("q", q).text("limit", "100")
+	if byName {
+		query.text("by", "name")
+	}
+	return Items[FoundMember](ctx, c, Path("members"), query.Values, "members")
+}
+
 // ProfileFields is a profile to set. Attributes nil is none.
 type ProfileFields struct {
 	DisplayName string         `json:"display_name"`

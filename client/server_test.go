@@ -317,6 +317,12 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if !created || p.DisplayName != "Ada L." || string(got.Attributes) != `{"level":7}` {
 		t.Errorf("profile: %v, %+v, %+v", created, p, got)
 	}
+	byID, byName := all(t, c.SearchMembers(ctx, "ad", false)), all(t, c.SearchMembers(ctx, "aDA l", true))
+	for _, found := range [][]client.FoundMember{byID, byName} {
+		if len(found) != 1 || found[0].Member != "ada" || found[0].Profile == nil || found[0].Profile.DisplayName != "Ada L." {
+			t.Errorf("found %+v", found)
+		}
+	}
 	if n, err := c.PutFriends(ctx, "ada", []string{"bob"}); err != nil || n != 1 {
 		t.Errorf("friends: %d, %v", n, err)
 	}
@@ -342,7 +348,7 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	if _, err := c.Profile(ctx, "ada"); !errors.Is(err, leaderboard.ErrProfileNotFound) {
 		t.Errorf("the profile of a forgotten member: %v", err)
 	}
-	return []string{"getProfile", "putProfile", "patchProfile", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
+	return []string{"getProfile", "putProfile", "searchMembers", "patchProfile", "forgetMember", "listFriends", "putFriends", "addFriends", "removeFriend", "getBoardFriends"}
 }
 
 func hiddenPart(t *testing.T, c *client.Client) []string {

@@ -2,7 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,6 +22,8 @@ type Profiles interface {
 	PutProfile(ctx context.Context, p leaderboard.Profile) (out leaderboard.Profile, created bool, err error)
 	// PatchProfile changes a part of it, of an empty profile when there is none, in one step. Errors as of PutProfile.
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (out leaderboard.Profile, created bool, err error)
+	// SearchMembers finds members; the work is bounded. ErrUnavailable.
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
 	// Profile is the profile of a member as it is now; ErrProfileNotFound.
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 }
@@ -30,6 +35,12 @@ type Eraser interface {
 	// ErrOverloaded, ErrUnavailable.
 	Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error)
 }
+
+// Bounds of a search.
+const (
+	defaultFound = 20
+	maxFound     = 100
+)
 
 // memberHandlers serve what is known of members: their profiles, and the erasure of all of it.
 type memberHandlers struct {
@@ -55,6 +66,67 @@ type profileJSON struct {
 
 func showProfile(p *leaderboard.Profile) profileJSON {
 	return profileJSON{p.Member, p.DisplayName, p.AvatarURL, jsontext.Value(p.Attributes), p.UpdatedTime}
+}
+
+// foundMemberJSON is a member of a search; the profile is null when there is none.
+type foundMemberJSON struct {
+	Member  string       `json:"member"`
+	Profile *profileJSON `json:"profile"`
+}
+
+// search answers GET /v1/members: those whose id or name begins with q.
+func (h *memberHandlers) search(c *call) error {
+	q := leaderboard.MemberQuery{Limit: int(c.integer("limit", defaultFound, 1, maxFound)) + 1}
+	if q.Prefix, _ = c.query.get("q"); len(q.Prefix) > leaderboard.MaxDisplayName {
+		c.badParam("q", fmt.Sprintf("want at most %d bytes", leaderboard.MaxDisplayName))
+	}
+	switch by, given := c.query.get("by"); {
+	case by == "name":
+		q.ByName = true
+	case given && by != "id":
+		c.badParam("by", "want id or name")
+	}
+	of := list{name: "members " + strconv.FormatBool(q.ByName) + " " + q.Prefix}
+	if cursor := c.text("cursor"); cursor != "" {
+		after, ok := of.after(cursor)
+		if q.AfterMember = after; q.ByName {
+			q.AfterName, q.AfterMember, _ = strings.Cut(after, "\x00")
+		}
+		if !ok || q.AfterMember == "" || q.ByName == (q.AfterName == "") {
+			c.bad = append(c.bad, badCursor())
+		}
+	}
+	if err := c.badInput(); err != nil {
+		return err
+	}
+	found, err := h.profiles.SearchMembers(c.ctx, q)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		Members []foundMemberJSON `json:"members"`
+		Partial bool              `json:"partial"`
+		Next    string            `json:"next_cursor,omitempty"`
+	}{Members: []foundMemberJSON{}, Partial: found.Partial}
+	for i := range found.Members {
+		m := &found.Members[i]
+		if i == q.Limit-1 {
+			last := &found.Members[i-1]
+			after := last.Member
+			if q.ByName {
+				after = leaderboard.FoldName(last.Profile.DisplayName) + "\x00" + after
+			}
+			out.Next = of.cursor(after)
+			break
+		}
+		shown := foundMemberJSON{Member: m.Member}
+		if m.Profile != nil {
+			p := showProfile(m.Profile)
+			shown.Profile = &p
+		}
+		out.Members = append(out.Members, shown)
+	}
+	return c.sendJSON(http.StatusOK, out)
 }
 
 // get answers GET /v1/members/{member}.

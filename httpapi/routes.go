@@ -117,6 +117,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/runs"), access: accessAdmins, someBoards: true, params: []string{"board", "limit", "cursor"}, handle: h.runs.list},
 		{pattern: get("/v1/runs/{id}"), access: accessAdmins, someBoards: true, handle: h.runs.get},
 
+		{pattern: get("/v1/members"), access: accessAdmins, params: []string{"q", "by", "limit", "cursor"}, heavy: 5, handle: h.members.search},
 		{pattern: get("/v1/members/{member}"), access: accessHolders, handle: h.members.get},
 		{pattern: put("/v1/members/{member}"), access: accessWriters, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.put},
 		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},

@@ -147,8 +147,10 @@ CREATE TABLE IF NOT EXISTS profiles (
     display_name VARBINARY(100)  NOT NULL COMMENT 'UTF-8',
     avatar_url   VARBINARY(500)  NOT NULL COMMENT 'http or https, empty for none',
     attributes   VARBINARY(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
+    name_key     VARBINARY(100)  NOT NULL DEFAULT '' COMMENT 'display_name without case (leaderboard.FoldName), for searches',
     updated_at   DATETIME(6)     NOT NULL,
-    PRIMARY KEY (member)
+    PRIMARY KEY (member),
+    KEY profiles_name (name_key, member)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS friend_lists (

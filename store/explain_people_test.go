@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"leaderboard"
 	"leaderboard/store/internal/plantest"
 )
 
@@ -14,6 +15,15 @@ func peoplePlans(out map[string]plantest.Planned) {
 		many = append(many, fmt.Sprint("m", n))
 	}
 	out["profiles"] = planned(profilesOf(many), map[string]string{"profiles": "PRIMARY"})
+	found := map[string]string{"profiles": "profiles_name"}
+	out["names"] = planned(namesText(leaderboard.MemberQuery{ByName: true, Prefix: "a", Limit: 10}), found)
+	out["names after"] = planned(namesText(leaderboard.MemberQuery{ByName: true, Prefix: "a", AfterName: "AB", AfterMember: "m5", Limit: 10}), found)
+	for table, index := range map[string]string{"profiles": "PRIMARY", "hidden_members": "hidden_members_member", "entries": "PRIMARY"} {
+		out["ids of "+table] = planned(idsText(table, []int64{1, 2, 7}, leaderboard.MemberQuery{Prefix: "m", Limit: 10}), map[string]string{table: index})
+	}
+	out["open periods"] = planned(plantest.Literal(openPeriods, 501), map[string]string{"periods": "periods_end"})
+	boards := []leaderboard.Board{{ID: 1, Rules: leaderboard.Rules{}.WithDefaults()}, {ID: 2, Rules: leaderboard.Rules{}.WithDefaults()}}
+	out["first periods"] = planned(latestPeriods(boards, 5), map[string]string{"periods": "periods_start"})
 	out["friends of many"] = planned(friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"})
 	periods := make([]erasePlace, erasePeriods)
 	for i := range periods {

@@ -21,6 +21,9 @@ type profileRow struct {
 
 const profileColumns = "member, display_name, avatar_url, attributes, updated_at"
 
+// nameKey returns the column of a name that searches go by.
+func nameKey(name string) []byte { return []byte(leaderboard.FoldName(name)) }
+
 func (r *profileRow) profile() leaderboard.Profile {
 	return leaderboard.Profile{
 		Member: string(r.Member), DisplayName: string(r.DisplayName), AvatarURL: string(r.AvatarURL),
@@ -39,11 +42,12 @@ func (s *Store) PutProfile(ctx context.Context, p leaderboard.Profile) (out lead
 		p.Attributes = leaderboard.NoAttributes
 	}
 	// Assignments are carried out from left to right: the time is first, while the other columns are as they were.
-	put := "INSERT INTO profiles (" + profileColumns + ") VALUES (?, ?, ?, ?, " + s.db.Sysdate() + ") ON DUPLICATE KEY UPDATE" +
+	put := "INSERT INTO profiles (" + profileColumns + ", name_key) VALUES (?, ?, ?, ?, " + s.db.Sysdate() + ", ?) ON DUPLICATE KEY UPDATE" +
 		" updated_at = IF(display_name = VALUES(display_name) AND avatar_url = VALUES(avatar_url) AND attributes = VALUES(attributes)," +
-		" updated_at, VALUES(updated_at)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)"
+		" updated_at, VALUES(updated_at)), display_name = VALUES(display_name), avatar_url = VALUES(avatar_url), attributes = VALUES(attributes)," +
+		" name_key = VALUES(name_key)"
 	err = s.db.InTx(ctx, func(tx *sqlx.Tx) error {
-		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes))
+		result, err := tx.ExecContext(ctx, put, []byte(p.Member), []byte(p.DisplayName), []byte(p.AvatarURL), []byte(p.Attributes), nameKey(p.DisplayName))
 		if err != nil {
 			return err
 		}
@@ -88,8 +92,8 @@ func (s *Store) PatchProfile(ctx context.Context, member string, change leaderbo
 		if out, err = old.Patch(change); err != nil || out == old {
 			return err
 		}
-		set := "UPDATE profiles SET display_name = ?, avatar_url = ?, attributes = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
-		if _, err = tx.ExecContext(ctx, set, []byte(out.DisplayName), []byte(out.AvatarURL), []byte(out.Attributes), []byte(member)); err != nil {
+		set := "UPDATE profiles SET display_name = ?, name_key = ?, avatar_url = ?, attributes = ?, updated_at = " + s.db.Sysdate() + " WHERE member = ?"
+		if _, err = tx.ExecContext(ctx, set, []byte(out.DisplayName), nameKey(out.DisplayName), []byte(out.AvatarURL), []byte(out.Attributes), []byte(member)); err != nil {
 			return err
 		}
 		err = tx.GetContext(ctx, &row, find, []byte(member))

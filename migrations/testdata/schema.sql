@@ -175,8 +175,10 @@ CREATE TABLE `profiles` (
   `display_name` varbinary(100) NOT NULL COMMENT 'UTF-8',
   `avatar_url` varbinary(500) NOT NULL COMMENT 'http or https, empty for none',
   `attributes` varbinary(2048) NOT NULL COMMENT 'a JSON object without spaces, names in byte order, compared as bytes',
+  `name_key` varbinary(100) NOT NULL DEFAULT '' COMMENT 'display_name without case (leaderboard.FoldName), for searches',
   `updated_at` datetime(6) NOT NULL,
-  PRIMARY KEY (`member`)
+  PRIMARY KEY (`member`),
+  KEY `profiles_name` (`name_key`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `rank_indexes` (

@@ -1,9 +1,11 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"leaderboard"
 )
@@ -192,4 +194,55 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.Member == member })
 	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Member == member })
 	return out, nil
+}
+
+// SearchMembers does what store.Store.SearchMembers does.
+func (m *Model) SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (out leaderboard.FoundMembers, err error) {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return out, err
+	}
+	for member := range m.known() {
+		p, has := m.profiles[member]
+		key, after, prefix := member, q.AfterMember, q.Prefix
+		if q.ByName {
+			key, after, prefix = leaderboard.FoldName(p.DisplayName)+"\x00"+member, q.AfterName+"\x00"+q.AfterMember, leaderboard.FoldName(q.Prefix)
+		}
+		if q.ByName && p.DisplayName == "" || !strings.HasPrefix(key, prefix) || key <= after {
+			continue
+		}
+		found := leaderboard.FoundMember{Member: member}
+		if has {
+			found.Profile = &p
+		}
+		out.Members = append(out.Members, found)
+	}
+	slices.SortFunc(out.Members, func(a, b leaderboard.FoundMember) int {
+		byName := 0
+		if q.ByName {
+			byName = strings.Compare(leaderboard.FoldName(a.Profile.DisplayName), leaderboard.FoldName(b.Profile.DisplayName))
+		}
+		return cmp.Or(byName, strings.Compare(a.Member, b.Member))
+	})
+	out.Members = out.Members[:min(len(out.Members), q.Limit)]
+	return out, nil
+}
+
+// known returns who has a profile, is hidden, or has an entry in an open period.
+func (m *Model) known() map[string]bool {
+	known := map[string]bool{}
+	for member := range m.profiles {
+		known[member] = true
+	}
+	for i := range m.hidden {
+		known[m.hidden[i].Member] = true
+	}
+	for _, p := range m.periods {
+		if p.State == leaderboard.PeriodStateOpen {
+			for member := range p.entries {
+				known[member] = true
+			}
+		}
+	}
+	return known
 }

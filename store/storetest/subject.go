@@ -44,6 +44,7 @@ type Database interface {
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
 	Profile(ctx context.Context, member string) (leaderboard.Profile, error)
 	Profiles(ctx context.Context, members []string) ([]leaderboard.Profile, error)
+	SearchMembers(ctx context.Context, q leaderboard.MemberQuery) (leaderboard.FoundMembers, error)
 
 	PutFriends(ctx context.Context, member string, friends []string) (int, error)
 	AddFriends(ctx context.Context, member string, friends []string) (int, error)

@@ -16,7 +16,7 @@ func Run(t *testing.T, database Database) {
 		"repeated members": testRepeatedMembers, "created times": testCreatedTimes, "remove": testRemove,
 		"keys": testKeys, "keys of callers": testKeysOfCallers, "key of a request that changes nothing": testKeyUnchanged, "missing board": testMissingBoard,
 		"multi-board": testMultiBoard, "multi-board keys": testMultiBoardKeys,
-		"profiles": testProfiles, "profiles in part": testPatchProfiles, "friends": testFriendLists, "forget": testForget,
+		"profiles": testProfiles, "profiles in part": testPatchProfiles, "search of members": testSearchMembers, "friends": testFriendLists, "forget": testForget,
 		"log": testLog, "logs of several periods": testLogs, "snapshot": testSnapshot, "runs": testRuns,
 		"hidden entry": testHiddenEntry, "hidden removed": testHiddenRemoved, "hidden everywhere": testHiddenEverywhere, "hidden list": testHiddenList,
 		"hidden and keys": testHiddenKeys, "hidden and board deleted": testHiddenBoardDeleted,

@@ -350,3 +350,64 @@ func testForget(t *testing.T, s Database) {
 		t.Errorf("once more: %+v, %v", f, err)
 	}
 }
+
+// testSearchMembers: by name whoever has one, in whatever case it is asked for; by id also who is hidden or only plays.
+func testSearchMembers(t *testing.T, s Database) {
+	ctx, own := t.Context(), boardName(t)[2:20] // other tests have members of their own
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
+	b.submit(score(own+"-3-plays", 1), score(own+"-4-hidden", 2), score(own+"-1-both", 3))
+	b.hide(own + "-4-hidden")
+	mark := boardName(t)
+	for id, name := range map[string]string{
+		"-1-both": mark + " Émile", "-2-named": mark + " ÉMILIE", "-0-k": mark + " \u212aelvin", "-5-same": mark + " émile", "-6-none": "", "-7-e": mark + " Emile",
+	} {
+		if _, _, err := s.PutProfile(ctx, leaderboard.Profile{Member: own + id, DisplayName: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func(q leaderboard.MemberQuery) (all []string) {
+		t.Helper()
+		for q.Limit = 2; ; {
+			page, err := s.SearchMembers(ctx, q)
+			if err != nil || len(page.Members) > q.Limit {
+				t.Fatalf("%d members, %v", len(page.Members), err)
+			}
+			for _, m := range page.Members {
+				all = append(all, strings.TrimPrefix(m.Member, own))
+				if (m.Profile != nil) != slices.Contains([]string{"-0-k", "-1-both", "-2-named", "-5-same", "-6-none", "-7-e"}, strings.TrimPrefix(m.Member, own)) {
+					t.Errorf("%s has profile %v", m.Member, m.Profile)
+				}
+			}
+			if len(page.Members) < q.Limit {
+				return all
+			}
+			last := &page.Members[q.Limit-1]
+			if q.AfterMember = last.Member; q.ByName {
+				q.AfterName = leaderboard.FoldName(last.Profile.DisplayName)
+			}
+		}
+	}
+	for _, c := range []struct {
+		q    leaderboard.MemberQuery
+		want string
+	}{
+		{leaderboard.MemberQuery{Prefix: own + "-"}, "-0-k -1-both -2-named -3-plays -4-hidden -5-same -6-none -7-e"},
+		{leaderboard.MemberQuery{Prefix: own + "-3-pl"}, "-3-plays"},
+		{leaderboard.MemberQuery{Prefix: own + "-3-PL"}, ""},
+		{leaderboard.MemberQuery{Prefix: own + "-9"}, ""},
+		{leaderboard.MemberQuery{ByName: true, Prefix: mark + " éMIL"}, "-1-both -5-same -2-named"},
+		{leaderboard.MemberQuery{ByName: true, Prefix: strings.ToUpper(mark) + " emile"}, "-7-e"},
+		{leaderboard.MemberQuery{ByName: true, Prefix: mark + " kel"}, "-0-k"},
+		{leaderboard.MemberQuery{ByName: true, Prefix: mark}, "-7-e -0-k -1-both -5-same -2-named"},
+	} {
+		if got := strings.Join(found(c.q), " "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.q, got, c.want)
+		}
+	}
+	if _, _, err := s.PatchProfile(ctx, own+"-7-e", leaderboard.ProfilePatch{DisplayName: new(string)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(leaderboard.MemberQuery{ByName: true, Prefix: mark + " emile"}); got != nil {
+		t.Errorf("after the name was taken away: %v", got)
+	}
+}
