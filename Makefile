@@ -8,10 +8,10 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web test-tools stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -25,6 +25,9 @@ ifeq ($(TESTARGS),./...)
 	CGO_ENABLED=1 bin/testenv $(GO) test -C bench -race ./...
 	$(GO) test -C tools ./...
 endif
+
+test-tools: ## deploy/ by the tools that it is for: Kubernetes' types and rules for pods
+	$(GO) test -C deploy -count=1 ./...
 
 stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
 	@mkdir -p bin
@@ -59,7 +62,7 @@ torture: cc ## the promises at their full sizes, hours of them; TESTARGS='-run T
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . bench webtest tools tools/openapi; do \
+	@for module in . bench deploy webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
 docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems

@@ -186,7 +186,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
+	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "deploy/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
 		if _, known := explained[name]; !known {
 			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
 		}

@@ -1,0 +1,154 @@
+package deploy
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// built returns what kustomize makes of a folder, each object decoded strictly into its type.
+func built(t *testing.T, dir string) []runtime.Object {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		appsv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := made.AsYaml()
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	var out []runtime.Object
+	for documents := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, _, err := decoder.Decode(document, nil, nil)
+		if err != nil {
+			t.Fatalf("%s\n%s", err, document)
+		}
+		out = append(out, object)
+	}
+}
+
+// pods returns the pod templates among objects, by kind.
+func pods(objects []runtime.Object) map[string]corev1.PodTemplateSpec {
+	out := map[string]corev1.PodTemplateSpec{}
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *appsv1.Deployment:
+			out["Deployment"] = o.Spec.Template
+		case *batchv1.Job:
+			out["Job"] = o.Spec.Template
+		case *batchv1.CronJob:
+			out["CronJob"] = o.Spec.JobTemplate.Spec.Template
+		}
+	}
+	return out
+}
+
+// TestKubernetes builds the base and the example: all of it is of Kubernetes' types, to the letter.
+func TestKubernetes(t *testing.T) {
+	for dir, want := range map[string]int{"kubernetes/base": 9, "kubernetes/overlays/example": 12} {
+		objects := built(t, dir)
+		if len(objects) != want {
+			t.Errorf("%s: %d objects, want %d", dir, len(objects), want)
+		}
+		if got := pods(objects); len(got) != 3 {
+			t.Errorf("%s: %d pod templates, want those of a Deployment, a Job and a CronJob", dir, len(got))
+		}
+	}
+}
+
+// TestRestricted holds each pod to Kubernetes' own standard "restricted".
+func TestRestricted(t *testing.T) {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	for kind, pod := range pods(built(t, "kubernetes/overlays/example")) {
+		for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
+			if !result.Allowed {
+				t.Errorf("%s: %s: %s", kind, result.ForbiddenReason, result.ForbiddenDetail)
+			}
+		}
+		for _, c := range pod.Spec.Containers {
+			if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
+				t.Errorf("%s: a root file system that can be written", kind)
+			}
+			if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
+				t.Errorf("%s: nobody knows what it needs", kind)
+			}
+		}
+	}
+}
+
+// TestVariables: what the pods are configured with are settings of the program, and secrets come from secrets.
+func TestVariables(t *testing.T) {
+	settings, err := os.ReadFile("../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, pod := range pods(built(t, "kubernetes/overlays/example")) {
+		for _, c := range pod.Spec.Containers {
+			for _, v := range c.Env {
+				if !bytes.Contains(settings, []byte("`"+v.Name+"`")) {
+					t.Errorf("%s: docs/settings.md has no %s", kind, v.Name)
+				}
+				secret := slices.Contains([]string{"LEADERBOARD_MYSQL_DSN", "LEADERBOARD_REDIS_URL", "LEADERBOARD_KEYS"}, v.Name)
+				if secret != (v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil) {
+					t.Errorf("%s: %s and secrets", kind, v.Name)
+				}
+			}
+			for _, arg := range c.Args {
+				if strings.HasPrefix(arg, "--") && !bytes.Contains(settings, []byte("`"+arg+"`")) {
+					t.Errorf("%s: docs/settings.md has no %s", kind, arg)
+				}
+			}
+		}
+	}
+}
+
+// TestGrace: a server has the time to end that its settings say it takes.
+func TestGrace(t *testing.T) {
+	pod := pods(built(t, "kubernetes/base"))["Deployment"]
+	const drain, shutdown, room = 5, 12, 10
+	if got := *pod.Spec.TerminationGracePeriodSeconds; got < pod.Spec.Containers[0].Lifecycle.PreStop.Sleep.Seconds+drain+shutdown+room {
+		t.Errorf("%d s of grace", got)
+	}
+	if !slices.Contains(pod.Spec.Containers[0].Args, "5s") {
+		t.Error("this test is about a --drain-delay of 5s")
+	}
+}
