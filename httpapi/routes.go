@@ -142,8 +142,8 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/docs"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.docs},
 		{pattern: get("/problems/{code}"), access: accessAnyone, ops: true, anyQuery: true, handle: h.manual.problemPage},
 
-		{pattern: get("/"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
-		{pattern: get("/boards/{board}"), access: accessAnyone, params: []string{"embed"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/"), access: accessAnyone, params: []string{"labels", "cursor"}, ops: true, anyQuery: true, handle: h.pages.serve},
+		{pattern: get("/boards/{board}"), access: accessAnyone, params: []string{"window", "period", "mode", "member", "offset", "rank", "limit", "embed", "transparent", "theme"}, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/console"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}

@@ -8,14 +8,25 @@ import (
 	"net/url"
 )
 
-// asker asks the API, in the name of whoever looks at the page.
-type asker struct{ api http.Handler }
+// asker asks the API, in the name of whoever looks at the page, and keeps what it was told.
+type asker struct {
+	api    http.Handler
+	reader *http.Request
+	told   map[string]string // answers by address, which the page's script then need not ask for again
+	worst  *rejection        // the first answer that was none
+}
 
-// get asks for path and reads the answer into out. The status is the answer's.
-func (a asker) get(r *http.Request, path string, query url.Values, out any) (status int, err error) {
+// newAsker makes an asker for one request.
+func newAsker(api http.Handler, r *http.Request) *asker {
+	return &asker{api: api, reader: r, told: map[string]string{}}
+}
+
+// get asks for path and reads the answer into out. It returns nil, or why there is none.
+func (a *asker) get(path string, query url.Values, out any) (*rejection, error) {
+	r := a.reader
 	inner, err := http.NewRequestWithContext(r.Context(), http.MethodGet, path, http.NoBody)
 	if err != nil {
-		return 0, fmt.Errorf("ask for %s: %w", path, err)
+		return nil, fmt.Errorf("ask for %s: %w", path, err)
 	}
 	inner.URL.RawQuery = query.Encode()
 	inner.RemoteAddr = r.RemoteAddr
@@ -26,12 +37,26 @@ func (a asker) get(r *http.Request, path string, query url.Values, out any) (sta
 	}
 	answer := answer{header: http.Header{}}
 	a.api.ServeHTTP(&answer, inner)
-	if answer.status == http.StatusOK {
-		if err := json.Unmarshal(answer.body.Bytes(), out); err != nil {
-			return 0, fmt.Errorf("read the answer to %s: %w", path, err)
-		}
+	if answer.status != http.StatusOK {
+		return answer.rejection(), nil
 	}
-	return answer.status, nil
+	if err := json.Unmarshal(answer.body.Bytes(), out); err != nil {
+		return nil, fmt.Errorf("read the answer to %s: %w", path, err)
+	}
+	a.told[inner.URL.RequestURI()] = answer.body.String()
+	return nil, nil
+}
+
+// need is get for what the page is about: what goes wrong first is what the page says.
+func (a *asker) need(path string, query url.Values, out any) bool {
+	problem, err := a.get(path, query, out)
+	if err != nil {
+		panic(err) // the server tells the reader and logs it
+	}
+	if problem != nil && a.worst == nil {
+		a.worst = problem
+	}
+	return problem == nil
 }
 
 // answer keeps an answer of the API.
@@ -52,4 +77,14 @@ func (a *answer) WriteHeader(status int) {
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	return a.body.Write(p)
+}
+
+// rejection reads the problem that an answer is. A board that only holders of a key may read is not there for anybody else.
+func (a *answer) rejection() *rejection {
+	out := &rejection{Status: a.status, RetryAfter: a.header.Get("Retry-After")}
+	_ = json.Unmarshal(a.body.Bytes(), out) // what is no problem says nothing more
+	if out.Status = a.status; out.Status == http.StatusUnauthorized || out.Status == http.StatusForbidden {
+		*out = rejection{Status: http.StatusNotFound}
+	}
+	return out
 }

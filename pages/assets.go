@@ -26,8 +26,8 @@ type asset struct {
 	gzipped []byte // nil when that is no shorter
 }
 
-// entry is what a page loads.
-type entry struct {
+// sources is what a page loads.
+type sources struct {
 	Script  string
 	Styles  []string
 	Preload []string // modules that the script imports
@@ -36,7 +36,7 @@ type entry struct {
 // assets are all files of built by name, and the entries of pages by name.
 type assets struct {
 	files   map[string]*asset
-	entries map[string]entry
+	entries map[string]sources
 }
 
 // chunk is a row of the manifest that vite writes.
@@ -50,7 +50,7 @@ type chunk struct {
 
 // loadAssets reads and compresses what is built.
 func loadAssets(from fs.FS) (*assets, error) {
-	out := &assets{files: map[string]*asset{}, entries: map[string]entry{}}
+	out := &assets{files: map[string]*asset{}, entries: map[string]sources{}}
 	files, err := fs.ReadDir(from, ".")
 	if err != nil {
 		return nil, fmt.Errorf("list what is built: %w", err)
@@ -81,7 +81,7 @@ func (a *assets) readManifest(body []byte) error {
 		if !c.IsEntry {
 			continue
 		}
-		e := entry{Script: "/assets/" + c.File}
+		e := sources{Script: "/assets/" + c.File}
 		e.add(manifest, &c, map[string]bool{})
 		a.entries[c.Name] = e
 	}
@@ -89,7 +89,7 @@ func (a *assets) readManifest(body []byte) error {
 }
 
 // add adds what a chunk needs: its styles after those of what it imports.
-func (e *entry) add(manifest map[string]chunk, c *chunk, seen map[string]bool) {
+func (e *sources) add(manifest map[string]chunk, c *chunk, seen map[string]bool) {
 	for _, name := range c.Imports {
 		if seen[name] {
 			continue

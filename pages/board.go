@@ -3,12 +3,27 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
-// boardView is a board as readers without JavaScript see it.
-type boardView struct {
-	Name string
-	Top  top
+// rules are a board's, as far as its page shows them.
+type rules struct {
+	Name, Title, Order, Policy, Mode string
+	Windows                          []string
+	Labels                           map[string]string
+	Derive                           *struct {
+		From            []struct{ Board, Window, Period string }
+		Last, Aggregate string
+	}
+	Tiebreak struct{ Fields []struct{ Name string } }
+}
+
+// Heading is what a board is called.
+func (b *rules) Heading() string {
+	if b.Title != "" {
+		return b.Title
+	}
+	return b.Name
 }
 
 // top is the answer of GET …/top, as far as it is shown.
@@ -17,37 +32,162 @@ type top struct {
 	Total                int64
 	AsOf                 string `json:"as_of"`
 	Stale                bool
-	Entries              []topEntry
+	Entries              []entry
 }
 
-type topEntry struct {
-	Member  string
-	Score   int64
-	Strict  int64 `json:"strict_rank"`
-	Tied    int64 `json:"tied_rank"`
-	Profile *struct {
-		DisplayName string `json:"display_name"`
-	}
+// found is a member that was asked for: its entry, and who is around.
+type found struct {
+	entry
+	Percentile float64
+	Total      int64
+	Around     []entry
+	Page       string // the page of the ranking that it is on
 }
 
-// Name is what a member is called.
-func (e *topEntry) Name() string {
-	if e.Profile != nil && e.Profile.DisplayName != "" {
-		return e.Profile.DisplayName
-	}
-	return e.Member
+// choice is a link to the page with something else chosen.
+type choice struct {
+	Text, Title, Link string
+	Chosen            bool
+}
+
+// boardView is a board as readers without JavaScript see it.
+type boardView struct {
+	Rules                    *rules
+	Top                      *top // nil: there is no such page, and the problem says why
+	Windows, Modes, Periods  []choice
+	First, Previous, Next    string // pages of the ranking, empty where there is none
+	Member                   string
+	Found                    *found
+	Window, Period, ModeName string // as chosen, for the form
+	Embed                    bool
+	question                 *question
 }
 
 // board answers GET /boards/{board}.
 func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
-	v := boardView{Name: r.PathValue("board")}
-	status, err := h.ask.get(r, "/v1/boards/"+url.PathEscape(v.Name)+"/top", url.Values{"limit": {"25"}, "profiles": {"true"}}, &v.Top)
-	if err != nil {
-		panic(err) // the server tells the reader and logs it
+	q, a := readQuestion(r), newAsker(h.api, r)
+	out := view{Title: q.board, Embed: q.embed, Class: q.look, Told: a.told}
+	var b rules
+	if a.need(q.path(""), nil, &b) {
+		out.Title = b.Heading()
+		out.Board = h.boardView(a, &q, &b)
 	}
-	out := view{Title: v.Name, Embed: r.URL.Query().Get("embed") == "1"}
-	if status == http.StatusOK {
-		out.Board = v
+	status := http.StatusOK
+	if a.worst != nil {
+		status, out.Problem = a.worst.Status, a.worst
 	}
-	h.site.render(w, r, status, "board", out)
+	if out.Board == nil {
+		out.Told = nil
+	}
+	h.site.render(w, r, status, "board", &out)
+}
+
+func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
+	v := &boardView{Rules: b, Member: q.member, Window: q.window, Period: q.period, ModeName: q.mode, Embed: q.embed, question: q}
+	var t top
+	if a.need(q.path("/top"), q.top(), &t) {
+		v.Top = &t
+		v.pages(q)
+	}
+	v.choices(q)
+	if !q.embed {
+		v.periods(a, q)
+	}
+	if q.member != "" && v.Top != nil {
+		v.find(a, q)
+	}
+	return v
+}
+
+// Link is the address of this page with a member shown.
+func (v *boardView) Link(member string) string {
+	return v.question.link("member", member, "offset", positive(v.question.offset))
+}
+
+// pages are those before and after this one.
+func (v *boardView) pages(q *question) {
+	limit := int64(q.limit)
+	if q.offset > 0 {
+		v.First, v.Previous = q.link(), q.link("offset", positive(q.offset-limit))
+	}
+	if q.offset+limit < v.Top.Total {
+		v.Next = q.link("offset", positive(q.offset+limit))
+	}
+}
+
+// positive writes an offset; none is the top's.
+func positive(n int64) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// choices are the windows of the board and the ways to number ties.
+func (v *boardView) choices(q *question) {
+	window, mode := q.window, q.mode
+	if v.Top != nil {
+		window, mode = v.Top.Window, v.Top.Mode
+	}
+	for _, name := range v.Rules.Windows {
+		v.Windows = append(v.Windows, choice{Text: windowName(name), Link: q.link("window", name, "period", ""), Chosen: name == window})
+	}
+	for _, m := range []choice{
+		{Text: "Strict", Title: "1, 2, 3, 4: who was first is ahead"},
+		{Text: "Tied", Title: "1, 2, 2, 4: equal scores share a rank"},
+		{Text: "Dense", Title: "1, 2, 2, 3: and no rank is left out"},
+	} {
+		name := string(m.Text[0]|0x20) + m.Text[1:]
+		m.Link, m.Chosen = q.link("mode", name), name == mode
+		v.Modes = append(v.Modes, m)
+	}
+}
+
+// periods are the latest of the window; those of all_time is one.
+func (v *boardView) periods(a *asker, q *question) {
+	if v.Top == nil || v.Top.Window == "all_time" {
+		return
+	}
+	var list struct {
+		Periods []struct{ Period, State string }
+	}
+	problem, err := a.get(q.path("/periods"), url.Values{"window": {v.Top.Window}, "limit": {"60"}}, &list)
+	if err != nil || problem != nil {
+		return // the page is about the ranking
+	}
+	for i, p := range list.Periods {
+		c := choice{Text: p.Period, Link: q.link("period", p.Period), Chosen: p.Period == v.Top.Period}
+		if i == 0 && p.State == "open" {
+			c.Link = q.link("period", "")
+		}
+		v.Periods = append(v.Periods, c)
+	}
+}
+
+// find asks for a member and who is around. One that is not there is said so.
+func (v *boardView) find(a *asker, q *question) {
+	path := q.path("/members/" + url.PathEscape(q.member))
+	var f found
+	problem, err := a.get(path, q.state(url.Values{"profiles": {"true"}}), &f)
+	if err != nil || problem != nil {
+		return
+	}
+	var around struct{ Entries []entry }
+	if problem, err = a.get(path+"/around", q.state(url.Values{"before": {"3"}, "after": {"3"}, "profiles": {"true"}}), &around); err == nil && problem == nil {
+		f.Around = around.Entries
+	}
+	f.Page = q.link("rank", strconv.FormatInt(f.Rank, 10))
+	v.Found = &f
+}
+
+// windowName is what a window is called.
+func windowName(window string) string {
+	switch window {
+	case "all_time":
+		return "All time"
+	case "hour", "day", "week", "month", "quarter", "year", "season":
+		return string(window[0]&^0x20) + window[1:]
+	default:
+		return window
+	}
 }

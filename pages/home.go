@@ -3,17 +3,65 @@ package pages
 import (
 	"net/http"
 	"net/url"
+	"strings"
 )
 
+// cards are the boards of a page of the public boards.
+const cards = "24"
+
 // homeView is the public boards.
-type homeView struct{ Boards []struct{ Name string } }
+type homeView struct {
+	Boards []card
+	Labels []string // what the boards shown have in common, when that was asked for
+	Next   string
+}
+
+// card is a board and its leaders.
+type card struct {
+	rules
+	Top *top // nil: they could not be told
+}
 
 // home answers GET /.
 func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
-	var v homeView
-	status, err := h.ask.get(r, "/v1/boards", url.Values{"limit": {"100"}}, &v)
-	if err != nil {
-		panic(err) // the server tells the reader and logs it
+	a, given := newAsker(h.api, r), r.URL.Query()
+	query := url.Values{"limit": {cards}}
+	for _, name := range []string{"labels", "cursor"} {
+		if v := given.Get(name); v != "" {
+			query.Set(name, v)
+		}
 	}
-	h.site.render(w, r, status, "home", view{Title: "Leaderboards", Home: v})
+	var list struct {
+		Boards []rules
+		Next   string `json:"next_cursor"`
+	}
+	out, status := view{Title: "Leaderboards", Told: a.told}, http.StatusOK
+	if a.need("/v1/boards", query, &list) {
+		v := &homeView{}
+		if labels := query.Get("labels"); labels != "" {
+			v.Labels = strings.Split(labels, ",")
+		}
+		for i := range list.Boards {
+			v.Boards = append(v.Boards, leaders(a, &list.Boards[i]))
+		}
+		if list.Next != "" {
+			query.Set("cursor", list.Next)
+			query.Del("limit")
+			v.Next = "/?" + query.Encode()
+		}
+		out.Home = v
+	} else {
+		status, out.Problem = a.worst.Status, a.worst
+	}
+	h.site.render(w, r, status, "home", &out)
+}
+
+// leaders asks for the first three of a board.
+func leaders(a *asker, b *rules) card {
+	var t top
+	problem, err := a.get("/v1/boards/"+url.PathEscape(b.Name)+"/top", url.Values{"limit": {"3"}, "profiles": {"true"}}, &t)
+	if err != nil || problem != nil {
+		return card{rules: *b}
+	}
+	return card{*b, &t}
 }

@@ -27,7 +27,7 @@ func Load() (*Site, error) {
 	if s.assets, err = loadAssets(files); err != nil {
 		return nil, err
 	}
-	if s.template, err = template.ParseFS(templates, "templates/*.html"); err != nil {
+	if s.template, err = template.New("pages").Funcs(template.FuncMap{"number": number, "moment": moment, "window": windowName}).ParseFS(templates, "templates/*.html"); err != nil {
 		return nil, fmt.Errorf("parse the templates: %w", err)
 	}
 	return s, nil
@@ -35,7 +35,7 @@ func Load() (*Site, error) {
 
 // Handler serves the pages; api answers the questions that they have.
 func (s *Site) Handler(api http.Handler) http.Handler {
-	h := handlers{s, asker{api}}
+	h := handlers{s, api}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.home)
 	mux.HandleFunc("GET /boards/{board}", h.board)
@@ -47,7 +47,7 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 // handlers answer the requests for pages, any number at the same time.
 type handlers struct {
 	site *Site
-	ask  asker
+	api  http.Handler
 }
 
 // asset answers GET /assets/{file}.
@@ -62,5 +62,5 @@ func (h *handlers) asset(w http.ResponseWriter, r *http.Request) {
 
 // console answers GET /console.
 func (h *handlers) console(w http.ResponseWriter, r *http.Request) {
-	h.site.render(w, r, http.StatusOK, "console", view{Title: "Console"})
+	h.site.render(w, r, http.StatusOK, "console", &view{Title: "Console"})
 }

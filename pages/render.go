@@ -16,15 +16,18 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // view is what a template is filled with.
 type view struct {
-	Title string
-	Embed bool // the page may be shown in a frame of another site
-	Entry entry
-	Board any // what the page of a board shows without JavaScript; nil on others
-	Home  any
+	Title   string
+	Embed   bool   // the page may be shown in a frame of another site
+	Class   string // how a frame looks: clear, dark
+	Entry   sources
+	Problem *rejection        // what cannot be shown, and why; nil: all is there
+	Board   any               // a *boardView; nil on other pages
+	Home    any               // a *homeView; nil on other pages
+	Told    map[string]string // answers of the API by address, for the script
 }
 
 // render sends the page that a template makes.
-func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name string, v *view) {
 	v.Entry = s.assets.entries[name]
 	var body bytes.Buffer
 	if err := s.template.ExecuteTemplate(&body, name+".html", v); err != nil {
@@ -35,6 +38,9 @@ func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, name s
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("Referrer-Policy", "no-referrer")
+	if v.Problem != nil && v.Problem.Again() != "" {
+		h.Set("Retry-After", v.Problem.Again())
+	}
 	if v.Embed {
 		h.Set("Content-Security-Policy", policy+"*")
 	} else {

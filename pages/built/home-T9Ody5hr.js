@@ -1,1 +1,0 @@
-import{S as e,b as t,v as n}from"./disclose-version-D5wQ6Jiq.js";var r=e(`<h1></h1>`);function i(e){var n=r();n.textContent=`home`,t(e,n)}var a=document.getElementById(`app`);a&&(a.replaceChildren(),n(i,{target:a}));

@@ -1,0 +1,112 @@
+package pages
+
+import (
+	"html/template"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// entry is one line of a ranking, as the API tells it.
+type entry struct {
+	Rank    int64
+	Member  string
+	Score   int64
+	Fields  map[string]int64
+	Created string `json:"created_time"`
+	Profile *profile
+}
+
+type profile struct {
+	DisplayName string `json:"display_name"`
+	AvatarURL   string `json:"avatar_url"`
+}
+
+// Name is what a member is called.
+func (e *entry) Name() string {
+	if e.Profile != nil && e.Profile.DisplayName != "" {
+		return e.Profile.DisplayName
+	}
+	return e.Member
+}
+
+// images are the pictures that a profile may bring along; none of them can do anything where a picture stands.
+var images = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml)[;,]`)
+
+// Picture is the address of the member's own picture, when it is one that a page may load.
+func (e *entry) Picture() template.URL {
+	if e.Profile == nil {
+		return ""
+	}
+	u := e.Profile.AvatarURL
+	if images.MatchString(u) || sameOrigin(u) {
+		return template.URL(u) //nolint:gosec // it is a picture, or of this server
+	}
+	return ""
+}
+
+// sameOrigin says whether an address is a path on this server: not //host, nor what browsers take for that.
+func sameOrigin(u string) bool {
+	return len(u) > 1 && u[0] == '/' && u[1] != '/' && !strings.ContainsAny(u, "\\\t\r\n")
+}
+
+// Avatar draws a member who has no picture.
+func (e *entry) Avatar() avatar { return newAvatar(e.Member) }
+
+// avatar is a drawing of 5 × 5 cells, the same for the same member for ever. web/src/shared/avatar.ts draws it too.
+type avatar struct{ Path, Fill string }
+
+func newAvatar(member string) avatar {
+	h := hash(member)
+	var path strings.Builder
+	for i := range 15 {
+		if h>>i&1 == 0 && i != 12 { // the middle is always there
+			continue
+		}
+		x, y := i/5, i%5
+		cell(&path, x, y)
+		if x < 2 {
+			cell(&path, 4-x, y)
+		}
+	}
+	hue := int(h >> 15 & 511 * 360 / 512)
+	return avatar{path.String(), "hsl(" + strconv.Itoa(hue) + " 62% " + strconv.Itoa(46+int(h>>24&3)*4) + "%)"}
+}
+
+func cell(path *strings.Builder, x, y int) {
+	path.WriteString("M" + strconv.Itoa(x) + " " + strconv.Itoa(y) + "h1v1h-1z")
+}
+
+// hash is FNV-1a of the bytes, mixed as MurmurHash3 ends.
+func hash(s string) uint32 {
+	h := uint32(2166136261)
+	for i := range len(s) {
+		h = (h ^ uint32(s[i])) * 16777619
+	}
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
+}
+
+// number groups the digits of a number, as the language of the page has it.
+func number(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// moment is a time for people: scripts put it into the zone of the reader.
+func moment(t string) string {
+	at, err := time.Parse(time.RFC3339Nano, t)
+	if err != nil {
+		return t
+	}
+	return at.UTC().Format("2006-01-02 15:04:05") + " UTC"
+}

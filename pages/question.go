@@ -1,0 +1,101 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Entries of a page, and of one in a frame.
+const (
+	pageEntries  = 25
+	embedEntries = 10
+)
+
+// question is what the address of a board's page asks for. Its scripts read the same address in the same way.
+type question struct {
+	board                        string
+	window, period, mode, member string
+	offset                       int64
+	limit                        int
+	embed                        bool
+	look                         string // of a frame: clear has no ground of its own, for overlays; dark is for dark ones
+}
+
+func readQuestion(r *http.Request) question {
+	v := r.URL.Query()
+	q := question{board: r.PathValue("board"), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
+	q.embed = v.Get("embed") == "1"
+	if q.embed {
+		q.limit, q.look = embedEntries, look(v)
+	}
+	if n, err := strconv.Atoi(v.Get("limit")); err == nil && n > 0 && n <= 100 {
+		q.limit = n
+	}
+	// Whoever jumps to a rank means the page that it is on.
+	if n, err := strconv.ParseInt(v.Get("rank"), 10, 64); err == nil && n > 0 {
+		q.offset = (n - 1) / int64(q.limit) * int64(q.limit)
+	} else if n, err := strconv.ParseInt(v.Get("offset"), 10, 64); err == nil && n > 0 {
+		q.offset = n
+	}
+	return q
+}
+
+// look is how a frame asks to look.
+func look(v url.Values) string {
+	out := ""
+	if v.Get("transparent") == "1" {
+		out = "clear"
+	}
+	switch theme := v.Get("theme"); theme {
+	case "dark", "light":
+		return strings.TrimSpace(out + " " + theme)
+	default:
+		return out
+	}
+}
+
+// path is the address of something of the board in the API.
+func (q *question) path(rest string) string {
+	return "/v1/boards/" + url.PathEscape(q.board) + rest
+}
+
+// state are the parameters that choose the period and the ranks.
+func (q *question) state(more url.Values) url.Values {
+	for name, value := range map[string]string{"window": q.window, "period": q.period, "mode": q.mode} {
+		if value != "" {
+			more.Set(name, value)
+		}
+	}
+	return more
+}
+
+// top are the parameters of the page of the ranking.
+func (q *question) top() url.Values {
+	v := q.state(url.Values{"limit": {strconv.Itoa(q.limit)}, "profiles": {"true"}})
+	if q.offset > 0 {
+		v.Set("offset", strconv.FormatInt(q.offset, 10))
+	}
+	return v
+}
+
+// link is the address of the page with something else chosen: pairs of names and values. Another choice begins at the top.
+func (q *question) link(changes ...string) string {
+	v := q.state(url.Values{})
+	if q.member != "" {
+		v.Set("member", q.member)
+	}
+	if q.embed {
+		v.Set("embed", "1")
+	}
+	if q.limit != pageEntries && !q.embed || q.limit != embedEntries && q.embed {
+		v.Set("limit", strconv.Itoa(q.limit))
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if v.Set(changes[i], changes[i+1]); changes[i+1] == "" {
+			v.Del(changes[i])
+		}
+	}
+	return "/boards/" + url.PathEscape(q.board) + (&url.URL{RawQuery: v.Encode(), ForceQuery: len(v) > 0}).String()
+}

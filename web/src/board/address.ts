@@ -1,0 +1,46 @@
+/** What the address of the page asks for, read as pages/question.go reads it. */
+export interface Question {
+  board: string;
+  window: string;
+  period: string;
+  mode: string;
+  member: string;
+  offset: number;
+  limit: number;
+  embed: boolean;
+}
+
+const pageEntries = 25;
+const embedEntries = 10;
+
+export function readQuestion(address: { pathname: string; search: string }): Question {
+  const v = new URLSearchParams(address.search);
+  const text = (name: string) => v.get(name) ?? "";
+  const whole = (name: string) => (/^\d{1,15}$/.test(text(name)) ? Number(text(name)) : 0);
+  const embed = text("embed") === "1";
+  let limit = embed ? embedEntries : pageEntries;
+  if (whole("limit") > 0 && whole("limit") <= 100) limit = whole("limit");
+  const rank = whole("rank");
+  return {
+    board: decodeURIComponent(address.pathname.split("/")[2] ?? ""),
+    window: text("window"), period: text("period"), mode: text("mode"), member: text("member"),
+    offset: rank > 0 ? rank - 1 - ((rank - 1) % limit) : whole("offset"), limit, embed,
+  };
+}
+
+/** link is the address of a question; what is as it is anyway is left out. */
+export function link(q: Question): string {
+  const v = new URLSearchParams();
+  for (const name of ["window", "period", "mode", "member"] as const) if (q[name]) v.set(name, q[name]);
+  if (q.offset > 0) v.set("offset", String(q.offset));
+  if (q.limit !== (q.embed ? embedEntries : pageEntries)) v.set("limit", String(q.limit));
+  if (q.embed) v.set("embed", "1");
+  return `/boards/${encodeURIComponent(q.board)}${v.size ? `?${v}` : ""}`;
+}
+
+/** chosen are the parameters that choose the period and the ranks. */
+export const chosen = (q: Question) => ({
+  window: (q.window || undefined) as "day" | undefined,
+  period: q.period || undefined,
+  mode: (q.mode || undefined) as "strict" | "tied" | "dense" | undefined,
+});

@@ -1,0 +1,124 @@
+import { ProblemError, type Schemas } from "@leaderboard/client";
+import { server, words } from "../shared/server";
+import { chosen, type Question } from "./address";
+
+export type Top = Schemas["TopAnswer"];
+export type Entry = Schemas["RankedEntry"];
+export type Profile = Schemas["Profile"];
+
+/** Milliseconds between two looks at a page that no stream sends. */
+const pollEvery = 5000;
+/** Milliseconds between two looks at profiles. */
+const profilesEvery = 2000;
+/** Milliseconds that a page nobody sees keeps its stream. */
+const hiddenFor = 30_000;
+
+/** ask asks for the page of the ranking. */
+export const ask = (q: Question, signal?: AbortSignal) =>
+  server({ maxWait: 0 }).getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
+
+/** The page of the ranking that is looked at, as it changes. */
+export class Live {
+  /** The newest page. */
+  page = $state.raw<Top>();
+  /** Profiles of members that have been seen, by id. */
+  profiles = $state.raw<ReadonlyMap<string, Profile>>(new Map());
+  /** The server cannot be reached, and is tried again. */
+  lost = $state(false);
+  /** Why there is no page. */
+  problem = $state("");
+
+  #seen = new Set<string>();
+  #run = new AbortController();
+  #profilesAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(first: Top) {
+    this.#take(first);
+  }
+
+  /** follow shows what a question asks for, from now on, in the place of what was asked before. */
+  follow(q: Question, first: boolean): void {
+    this.stop();
+    this.#run = new AbortController();
+    this.problem = "";
+    this.#follow(q, first, this.#run.signal).catch((error: unknown) => this.#ended(error));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#run.abort();
+  }
+
+  async #follow(q: Question, first: boolean, signal: AbortSignal): Promise<void> {
+    const client = server({ onRetry: () => (this.lost = true), maxWait: Infinity });
+    if (!first) {
+      const page = await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
+      this.#take(page);
+    }
+    if (q.offset === 0 && (q.period === "" || q.period === "current")) {
+      const { window, mode } = chosen(q);
+      for await (const page of client.streamPage(q.board, { limit: q.limit, window, mode, signal, maxWait: Infinity })) {
+        this.#take(page);
+        this.#askForProfiles(q, signal);
+      }
+    }
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, pollEvery));
+      signal.throwIfAborted();
+      if (document.hidden) continue;
+      this.#take(await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal }));
+    }
+  }
+
+  #take(page: Top): void {
+    this.lost = false;
+    this.page = page;
+    const news = page.entries.filter((e) => e.profile);
+    if (news.length > 0) this.profiles = new Map([...this.profiles, ...news.map((e) => [e.member, e.profile!] as const)]);
+    if (page.entries.some((e) => e.profile)) for (const e of page.entries) this.#seen.add(e.member);
+  }
+
+  /** askForProfiles asks for those of members that came up, which the stream does not send. */
+  #askForProfiles(q: Question, signal: AbortSignal): void {
+    if (this.#timer || this.page!.entries.every((e) => this.#seen.has(e.member))) return;
+    this.#timer = setTimeout(async () => {
+      this.#timer = undefined;
+      this.#profilesAt = Date.now();
+      const page = await ask(q, signal).catch(() => undefined); // names can wait
+      if (!page) return;
+      for (const e of page.entries) this.#seen.add(e.member);
+      this.profiles = new Map([...this.profiles, ...page.entries.flatMap((e) => (e.profile ? [[e.member, e.profile] as const] : []))]);
+    }, Math.max(0, this.#profilesAt + profilesEvery - Date.now()));
+  }
+
+  #ended(error: unknown): void {
+    if (error instanceof DOMException && error.name === "AbortError") return;
+    this.problem = words(error);
+    if (error instanceof ProblemError && error.code === "board-not-found") this.page = undefined;
+  }
+}
+
+/** whileSeen calls pause when nobody has seen the page for a while, and go when somebody does again. */
+export function whileSeen(pause: () => void, go: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let paused = false;
+  const change = () => {
+    clearTimeout(timer);
+    if (document.hidden) {
+      timer = setTimeout(() => {
+        paused = true;
+        pause();
+      }, hiddenFor);
+    } else if (paused) {
+      paused = false;
+      go();
+    }
+  };
+  document.addEventListener("visibilitychange", change);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", change);
+  };
+}

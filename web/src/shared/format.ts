@@ -1,0 +1,54 @@
+const whole = new Intl.NumberFormat();
+const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const share = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+/** number writes a whole number, exactly, as the reader's language does. */
+export const number = (n: number | bigint) => whole.format(n);
+/** compact writes about how much it is, for axes. */
+export const compact = (n: number | bigint) => short.format(n);
+export const percent = (n: number) => `${share.format(n)} %`;
+/** members says how many there are. */
+export const members = (n: number) => `${number(n)} ${n === 1 ? "member" : "members"}`;
+
+/** time writes when something was, in the reader's zone: of today the clock alone. */
+export function time(at: string): string {
+  const when = new Date(at);
+  return when.toDateString() === new Date().toDateString() ? clock.format(when) : moment.format(when);
+}
+
+/** until says how long it is from now. */
+export function until(at: string, now: number): string {
+  const minutes = Math.round((Date.parse(at) - now) / 60_000);
+  if (Math.abs(minutes) < 90) return ago.format(minutes, "minute");
+  const hours = Math.round(minutes / 60);
+  return Math.abs(hours) < 36 ? ago.format(hours, "hour") : ago.format(Math.round(hours / 24), "day");
+}
+
+/** windowName is what a window is called. */
+export const windowName = (w: string) => (w === "all_time" ? "All time" : w.charAt(0).toUpperCase() + w.slice(1));
+
+/** periodName is what a period is called: names of seasons are their makers'. */
+export function periodName(window: string, period: string): string {
+  const utc = (text: string) => new Date(`${text}Z`);
+  switch (window) {
+    case "all_time":
+      return "All time";
+    case "hour":
+      return `${date.format(utc(`${period.slice(0, 10)}T00:00`))}, ${period.slice(11)}:00`;
+    case "day":
+      return date.format(utc(`${period}T00:00`));
+    case "week":
+      return `Week ${Number(period.slice(6))} of ${period.slice(0, 4)}`;
+    case "month":
+      return month.format(utc(`${period}-01T00:00`));
+    case "quarter":
+      return `${period.slice(5)} ${period.slice(0, 4)}`;
+    default:
+      return period;
+  }
+}

@@ -1,0 +1,35 @@
+import { Leaderboard, ProblemError, type LeaderboardOptions } from "@leaderboard/client";
+
+/** The answers that the server asked for already when it made the page, by address; each is used once. */
+const told = new Map<string, string>(Object.entries(JSON.parse(document.getElementById("told")?.textContent ?? "{}")));
+
+/** wasTold says whether the page came with answers: otherwise it says why there are none. */
+export const wasTold = told.size > 0;
+
+const first: typeof fetch = (input, init) => {
+  const address = new URL(String(input), location.href);
+  address.searchParams.sort();
+  const key = address.pathname + address.search;
+  const answer = told.get(key);
+  if (answer === undefined) return fetch(input, init);
+  told.delete(key);
+  return Promise.resolve(new Response(answer, { headers: { "Content-Type": "application/json" } }));
+};
+
+/** server makes a client of the server that the page is from. */
+export const server = (options: Partial<LeaderboardOptions> = {}) => new Leaderboard({ url: "/", fetch: first, ...options });
+
+/** words say what went wrong. */
+export function words(error: unknown): string {
+  if (!(error instanceof ProblemError)) return "The server cannot be reached.";
+  if (error.status === 429) return "Too many requests came from your address.";
+  if (error.status === 503) return "The server is busy, or its database does not answer.";
+  if (error.code === "board-not-found") return "There is no public board of this name any more.";
+  return error.detail || error.title || "The server does not know how to answer.";
+}
+
+/** reloadLater loads a page again which the server could not make just now, when it said that it can. */
+export function reloadLater(): void {
+  const problem = document.querySelector<HTMLElement>("[data-again]");
+  if (problem) setTimeout(() => location.reload(), Math.max(2, Number(problem.dataset.again)) * 1000 + Math.random() * 2000);
+}
