@@ -21,6 +21,8 @@ var (
 	ErrKeyNotFound = errors.New("API key not found")
 	// ErrKeyRevoked: the API key was revoked, which is for good.
 	ErrKeyRevoked = errors.New("API key is revoked")
+	// ErrKeyOverlap: two secrets of the API key are taken now, so it cannot be given a third with an overlap.
+	ErrKeyOverlap = errors.New("API key has two secrets already")
 	// ErrKeyExpired: the time of the API key, or of the secret before its last rotation, is over.
 	ErrKeyExpired = errors.New("API key is expired")
 

@@ -82,6 +82,8 @@ func CodeOf(sentinel error) string {
 		return "key-not-found"
 	case leaderboard.ErrKeyRevoked:
 		return "key-revoked"
+	case leaderboard.ErrKeyOverlap:
+		return "key-overlap"
 	case leaderboard.ErrBoardConflict:
 		return "board-conflict"
 	case leaderboard.ErrPeriodClosed:

@@ -80,6 +80,9 @@ func (f *fakeKeys) ChangeKey(_ context.Context, id string, change leaderboard.Ke
 
 func (f *fakeKeys) RotateKey(_ context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return f.change(id, func(k *leaderboard.HashedKey) error {
+		if overlap > 0 && k.PreviousUntil > leaderboard.MicrosOf(time.Now()) {
+			return leaderboard.ErrKeyOverlap
+		}
 		if k.Previous, k.PreviousUntil = (leaderboard.KeyHash{}), 0; overlap > 0 {
 			k.Previous, k.PreviousUntil = k.Hash, leaderboard.MicrosOf(time.Now().Add(overlap))
 		}

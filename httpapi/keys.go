@@ -19,7 +19,7 @@ type APIKeys interface {
 	CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboard.KeyHash) (leaderboard.Key, error)
 	// ChangeKey changes a key; *leaderboard.RuleError, ErrKeyRevoked.
 	ChangeKey(ctx context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error)
-	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked.
+	// RotateKey gives a key another secret; the one before is taken too for the time of the overlap. ErrKeyRevoked, ErrKeyOverlap.
 	RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error)
 	// RevokeKey ends a key for good; once more changes nothing.
 	RevokeKey(ctx context.Context, id string) (leaderboard.Key, error)

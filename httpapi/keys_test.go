@@ -80,6 +80,8 @@ func TestKeyLife(t *testing.T) {
 	}
 	submit(k.Secret).want(200)
 	submit(second.Secret).want(200)
+	e.post(adminKey, path+"/rotate", `{"overlap":"1h"}`).wantProblem(409, "key-overlap")
+	submit(k.Secret).want(200)
 	third := e.post(adminKey, path+"/rotate", ``).want(200).key()
 	submit(k.Secret).wantProblem(401, codeUnauthorized)
 	submit(second.Secret).wantProblem(401, codeUnauthorized)

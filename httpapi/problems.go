@@ -151,6 +151,12 @@ var kinds = []kind{
 		help:   "Make another one with POST /v1/keys.",
 	},
 	{
+		code: "key-overlap", status: 409, when: leaderboard.ErrKeyOverlap,
+		title:  "The overlap of a rotation is not over",
+		detail: "The key was rotated, and its text of before is taken until previous_until.",
+		help:   "Wait for that, or rotate without an overlap: then the new text alone is taken, at once.",
+	},
+	{
 		code: "period-closed", status: 409, when: leaderboard.ErrPeriodClosed,
 		title:  "The period is closed",
 		detail: "The period is over and does not change any more.",

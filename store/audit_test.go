@@ -54,7 +54,7 @@ func auditedOfKeys() map[string]audited {
 			before: `{"id": "k1", "name": "game"}`, after: `{"id": "k1", "name": "other"}`,
 		},
 		"rotate a key": {
-			action: leaderboard.AuditActionKeyRotate, prepare: withKey, done: "api_keys WHERE previous_hash IS NOT NULL", repeated: true,
+			action: leaderboard.AuditActionKeyRotate, prepare: withKey, done: "api_keys WHERE previous_hash IS NOT NULL", again: true,
 			do: func(ctx context.Context, s *store.Store) error {
 				_, err := s.RotateKey(ctx, "k1", leaderboard.HashKey("another"), time.Hour)
 				return err

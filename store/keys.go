@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -109,17 +110,25 @@ func (s *Store) ChangeKey(ctx context.Context, id string, change leaderboard.Key
 	})
 }
 
-// RotateKey gives an API key another secret, which has a hash. The one before is taken too for the time of the overlap;
-// one before that is not any more. Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable.
+// RotateKey gives an API key another secret, which has a hash. The one before is taken too for the time of the overlap.
+// Errors: ErrKeyNotFound, ErrKeyRevoked, ErrUnavailable; ErrKeyOverlap when two are taken already: without an overlap both end.
 func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHash, overlap time.Duration) (leaderboard.Key, error) {
 	return s.writeKey(ctx, "rotate key", leaderboard.AuditActionKeyRotate, id, func(tx *sqlx.Tx) error {
 		if _, err := lockKey(ctx, tx, id); err != nil {
 			return err
 		}
 		// Assignments are carried out from left to right.
-		_, err := tx.ExecContext(ctx, "UPDATE api_keys SET previous_hash = IF(? > 0, secret_hash, NULL), previous_ends_at = IF(? > 0, "+s.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
-			" secret_hash = ?, updated_at = "+s.db.Now()+" WHERE id = ?", overlap.Microseconds(), overlap.Microseconds(), overlap.Microseconds(), hash[:], []byte(id))
-		return err
+		between := overlap.Microseconds()
+		result, err := tx.ExecContext(ctx, "UPDATE api_keys SET previous_hash = IF(? > 0, secret_hash, NULL), previous_ends_at = IF(? > 0, "+s.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
+			" secret_hash = ?, updated_at = "+s.db.Now()+" WHERE id = ? AND (? = 0 OR previous_ends_at IS NULL OR previous_ends_at <= "+s.db.Now()+")",
+			between, between, between, hash[:], []byte(id), between)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return cmp.Or(err, leaderboard.ErrKeyOverlap)
+		}
+		return nil
 	})
 }
 

@@ -89,6 +89,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("rotated: %+v", known)
 		}
 		_, hash3 := leaderboard.NewKeySecret(made.ID)
+		if _, err := s.RotateKey(ctx, made.ID, hash3, time.Minute); !errors.Is(err, leaderboard.ErrKeyOverlap) {
+			t.Errorf("rotated within an overlap: %v", err)
+		}
 		_, err = s.RotateKey(ctx, made.ID, hash3, 0)
 		moved("rotate without an overlap", err)
 		if known = hashedKey(t, s, made.ID); known.Hash != hash3 || known.Previous != (leaderboard.KeyHash{}) || known.PreviousUntil != 0 {

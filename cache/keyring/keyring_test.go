@@ -100,6 +100,13 @@ func (d *database) setAway(away bool) {
 	d.away = away
 }
 
+// watched returns how often the watch asked.
+func (d *database) watched() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rounds
+}
+
 // statements returns how many there were about keys.
 func (d *database) statements() int {
 	d.mu.Lock()
@@ -309,6 +316,29 @@ func TestDatabaseAway(t *testing.T) {
 		r.ask(t, "k1", hash, nil)
 		r.ask(t, "k2", other, nil)
 		r.ask(t, "k3", other, leaderboard.ErrKeyNotFound)
+	})
+}
+
+// TestIdleServer: a server that nobody used for hours knows its keys when the database goes away then, for nearly all of the
+// ten minutes, and hardly asks for that.
+func TestIdleServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, d := start(t)
+		hash := d.add("k1", nil)
+		r.ask(t, "k1", hash, nil)
+		time.Sleep(time.Minute)
+		before := d.watched()
+		time.Sleep(3 * time.Hour)
+		if n := d.watched() - before; n > 3*120 {
+			t.Errorf("asked %d times in three idle hours", n)
+		}
+		d.setAway(true)
+		r.ask(t, "k1", hash, nil)
+		time.Sleep(9 * time.Minute)
+		r.ask(t, "k1", hash, nil)
+		time.Sleep(2 * time.Minute)
+		r.ask(t, "k1", hash, leaderboard.ErrUnavailable)
 	})
 }
 

@@ -114,7 +114,7 @@ func isSentinel(err error) bool {
 		leaderboard.ErrBoardNotFound, leaderboard.ErrPeriodNotFound, leaderboard.ErrNotRanked, leaderboard.ErrRunNotFound, leaderboard.ErrNotHidden, leaderboard.ErrNotDerived,
 		leaderboard.ErrBoardConflict, leaderboard.ErrPeriodClosed, leaderboard.ErrKeyReused, leaderboard.ErrSeqAhead, leaderboard.ErrOverloaded,
 		leaderboard.ErrUnavailable, leaderboard.ErrOutcomeUnknown, leaderboard.ErrLogPruned, leaderboard.ErrProfileNotFound,
-		leaderboard.ErrKeyNotFound, leaderboard.ErrKeyRevoked,
+		leaderboard.ErrKeyNotFound, leaderboard.ErrKeyRevoked, leaderboard.ErrKeyOverlap,
 	} {
 		if errors.Is(err, s) {
 			return true
