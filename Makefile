@@ -81,7 +81,7 @@ test-web: ## the pages in Chromium, which is fetched like the servers: what is b
 openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
 
-client: ## clients/typescript: its types from httpapi/web/openapi.json (make docs first), and JavaScript in dist; needs Node.js
+client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
 	@cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent generate && npm run --silent build
 
 bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS='-only reads'

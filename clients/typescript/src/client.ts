@@ -137,7 +137,7 @@ export class Leaderboard {
     const options = (parts.shift() ?? {}) as Options;
     const headers: Record<string, string> = { ...this.#headers };
     if (hasBody) headers["Content-Type"] = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-    if (flag === "key") headers["Idempotency-Key"] = crypto.randomUUID();
+    if (flag === "key") headers["Idempotency-Key"] = newKey();
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined || callNames.includes(name)) continue;
@@ -175,6 +175,9 @@ export class Leaderboard {
 
 /** What streamPage may be given. */
 export type StreamOptions = Query<"streamPage"> & CallOptions;
+
+/** newKey is an Idempotency-Key. (crypto.randomUUID is for pages of https only.) */
+const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** segment is a part of a path. What an address cannot hold as one is refused: "..", say, would be another address. */
 function segment(value: unknown): string {

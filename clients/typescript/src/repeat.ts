@@ -17,6 +17,7 @@ interface Rules {
  */
 export async function repeat<T>(attempt: () => Promise<T>, { safe, maxWait, signal, onRetry }: Rules): Promise<T> {
   const deadline = Date.now() + maxWait;
+  signal?.throwIfAborted();
   for (let n = 1, longest = 100; ; n++, longest = Math.min(2 * longest, 5000)) {
     try {
       return await attempt();

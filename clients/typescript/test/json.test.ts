@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse, stringify } from "../src/json.js";
+
+const max = 9223372036854775807n, odd = 9007199254740993n; // 2^53 + 1, which no double is
+
+test("64-bit integers are read exactly, and nothing else is changed", () => {
+  assert.deepEqual(parse('{"score":9007199254740993,"tiebreak":-9223372036854775808,"rank":3,"entries":[{"score":7,"fields":{"level":9223372036854775807}}]}'), {
+    score: odd, tiebreak: -max - 1n, rank: 3, entries: [{ score: 7n, fields: { level: max } }],
+  });
+  assert.deepEqual(parse('{"score":null,"previous_score" : 9007199254740993 ,"limits":{"max_delta":5}}'), { score: null, previous_score: odd, limits: { max_delta: 5n } });
+  assert.deepEqual(parse('{"derive":{"from":[{"board":"a","weight":2}]},"tiebreak":{"order":"desc","fields":[{"name":"level","bits":20}]}}'), {
+    derive: { from: [{ board: "a", weight: 2 }] }, tiebreak: { order: "desc", fields: [{ name: "level", bits: 20 }] },
+  });
+});
+
+test("names and attributes of members are theirs, whatever they look like", () => {
+  for (const name of ['"score":9007199254740993', '\\"score\\":9007199254740993,', '\\', '\\\\"', "9007199254740993", '","score":9007199254740993,"x":"']) {
+    const profile = { display_name: name, attributes: { score: "9007199254740993", [name]: name, level: 12, wide: 9007199254740992 } };
+    const text = JSON.stringify({ member: name, profile }).replace(/}$/, ',"score":9007199254740993}');
+    assert.deepEqual(parse(text), { member: name, profile, score: odd });
+  }
+});
+
+test("they are written exactly: bigint, digits, numbers that are exact", () => {
+  const entries = [{ member: "a", score: odd }, { member: "b", score: "9223372036854775807", tiebreak: -1 }, { member: "7", score: 7, tiebreak: null, fields: { level: max, deaths: "3" } }];
+  assert.equal(stringify({ entries }), '{"entries":[{"member":"a","score":9007199254740993},{"member":"b","score":9223372036854775807,"tiebreak":-1},{"member":"7","score":7,"tiebreak":null,"fields":{"level":9223372036854775807,"deaths":3}}]}');
+  assert.equal(stringify({ limits: { max_score: max, min_score: undefined } }), '{"limits":{"max_score":9223372036854775807}}');
+  for (const score of [2 ** 53, 1.5, NaN, "", "1e3", "0x10", "12 "]) assert.throws(() => stringify({ score }), RangeError, String(score));
+});
+
+test("the rest is written as JSON.stringify does", () => {
+  for (const value of [null, [], {}, { a: undefined, b: [undefined, 1.5, "é\u2028\"\\"] }, { at: new Date(0) }, { attributes: { score: "x", wide: 1e300, from: "me" } }, { derive: { from: [{ board: "a" }] } }])
+    assert.equal(stringify(value), JSON.stringify(value));
+});
