@@ -78,7 +78,7 @@ test-web: ## the pages in Chromium, which is fetched like the servers: what is b
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	$(GO) test -C webtest -count=1 -timeout 15m $(WEBARGS) ./...
 
-openapi: ## openapi.yaml in two linters and through generators of Go and TypeScript clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
+openapi: ## openapi.yaml in two linters and through a generator of Go clients; needs Node.js. LEADERBOARD_URL, LEADERBOARD_KEY: run them
 	@GO=$(GO) tools/openapi/check.sh
 
 client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js

@@ -60,7 +60,7 @@ func run(ctx context.Context, address, key string) (err error) {
 
 // create needs no rule: all of them have defaults. What a board shows is always there, so nothing of it is a pointer.
 func create(ctx context.Context, client *api.ClientWithResponses) error {
-	r, err := client.PutBoardWithResponse(ctx, board, api.BoardRules{Mode: new(api.ModeTied), Limits: &api.LimitRules{MaxScore: new(int64(100))}})
+	r, err := client.PutBoardWithResponse(ctx, board, nil, api.BoardRules{Mode: new(api.ModeTied), Limits: &api.LimitRules{MaxScore: new(int64(100))}})
 	if err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func submit(ctx context.Context, client *api.ClientWithResponses) error {
 	}
 	for _, result := range r.JSON200.Results {
 		switch result.Status {
-		case api.Applied:
+		case api.ResultStatusApplied:
 			fmt.Printf("%s has %d\n", result.Member, *result.Score)
-		case api.Rejected:
+		case api.ResultStatusRejected:
 			fmt.Printf("%s is rejected: %s, %s\n", result.Member, result.Error.Type, result.Error.Detail)
 		}
 	}
