@@ -82,7 +82,7 @@ openapi: ## openapi.yaml in two linters and through a generator of Go clients; n
 	@GO=$(GO) tools/openapi/check.sh
 
 client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
-	@cd clients/typescript && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && npm run --silent generate && npm run --silent build
+	@tools/client.sh
 
 bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS='-only reads'
 	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
