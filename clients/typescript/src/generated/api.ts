@@ -1057,6 +1057,16 @@ export interface components {
             /** @description current when left out. */
             period?: string;
         };
+        FoundMembers: {
+            members: {
+                member: components["schemas"]["MemberID"];
+                profile: components["schemas"]["MemberProfile"] | null;
+            }[];
+            /** @description By id: there are more open periods than are searched, so members without a profile may be missing. Ask the board for the member. */
+            partial: boolean;
+            /** @description There are more. */
+            next_cursor?: string;
+        };
         StatusAnswer: {
             server: components["schemas"]["ServerStatus"];
             boards: components["schemas"]["BoardStatus"][];
@@ -2501,6 +2511,23 @@ export interface operations {
         };
         responses: never;
     };
+    searchMembers: {
+        parameters: {
+            query?: {
+                /** @description What the id or the name begins with; everybody when it is left out. */
+                q?: string;
+                by?: "id" | "name";
+                limit?: number;
+                /** @description next_cursor of the page before. */
+                cursor?: components["parameters"]["cursorParam"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: never;
+    };
     getProfile: {
         parameters: {
             query?: never;
@@ -2784,7 +2811,12 @@ export interface operations {
     };
     getHome: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As of GET /v1/boards. */
+                labels?: string;
+                /** @description As of GET /v1/boards. */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2795,8 +2827,26 @@ export interface operations {
     getBoardPage: {
         parameters: {
             query?: {
+                /** @description As of GET …/top. */
+                window?: string;
+                /** @description As of GET …/top. */
+                period?: string;
+                /** @description As of GET …/top. */
+                mode?: string;
+                /** @description A member that is shown, with who is around. */
+                member?: string;
+                /** @description Entries to leave out from the best on. */
+                offset?: string;
+                /** @description In the place of offset: a rank, which is on the page shown. */
+                rank?: string;
+                /** @description Entries of the page, 1 to 100; 25, or 10 in a frame. */
+                limit?: string;
                 /** @description 1: for a frame of another site, or an overlay. */
                 embed?: string;
+                /** @description 1: with embed, what is behind the frame is to be seen. */
+                transparent?: string;
+                /** @description dark or light: with embed, whatever the reader's machine prefers. */
+                theme?: string;
             };
             header?: never;
             path: {

@@ -86,6 +86,8 @@ export interface Operations {
   revokeKey(id: string, options?: CallOptions): Promise<undefined>;
   /** Give a key another secret. POST /v1/keys/{id}/rotate */
   rotateKey(id: string, body?: Sent<Schemas["KeyRotation"]>, options?: CallOptions): Promise<Schemas["NewKey"]>;
+  /** Find members. GET /v1/members */
+  searchMembers(options?: Query<"searchMembers"> & CallOptions): Pages<Schemas["FoundMembers"]>;
   /** A member's profile. GET /v1/members/{member} */
   getProfile(member: string, options?: CallOptions): Promise<Schemas["MemberProfile"]>;
   /** Set a member's profile. PUT /v1/members/{member} */
@@ -117,7 +119,7 @@ export interface Operations {
   /** What a problem means. GET /problems/{code} */
   getProblemPage(code: string, options?: CallOptions): Promise<string>;
   /** The public boards. GET / */
-  getHome(options?: CallOptions): Promise<string>;
+  getHome(options?: Query<"getHome"> & CallOptions): Pages<string>;
   /** A public board, live. GET /boards/{board} */
   getBoardPage(board: string, options?: Query<"getBoardPage"> & CallOptions): Promise<string>;
   /** The console. GET /console */
@@ -171,6 +173,7 @@ export const table = {
   changeKey: "PATCH /v1/keys/{id}",
   revokeKey: "DELETE /v1/keys/{id}",
   rotateKey: "POST /v1/keys/{id}/rotate",
+  searchMembers: "GET /v1/members",
   getProfile: "GET /v1/members/{member}",
   putProfile: "PUT /v1/members/{member}",
   patchProfile: "PATCH /v1/members/{member}",
