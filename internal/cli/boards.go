@@ -21,7 +21,7 @@ import (
 )
 
 func (p *program) boardCommand() *cli.Command {
-	show, remove := p.remote(), p.remote()
+	show := p.remote()
 	return group(
 		"board", "create, show, list and delete boards",
 		p.boardPutCommand(),
@@ -29,7 +29,7 @@ func (p *program) boardCommand() *cli.Command {
 		show.command("board show", "show a board and its rules", "BOARD", show.showBoard),
 		p.boardListCommand(),
 		p.boardPeriodsCommand(),
-		remove.command("board delete", "delete a board with all its entries", "BOARD", remove.deleteBoard),
+		p.boardDeleteCommand(),
 	)
 }
 
@@ -82,11 +82,11 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		p.modeFlag(&b.Mode),
 		p.labelsFlag(&b.Labels),
 		word("title", "name for people", &b.Title),
-		word("order", "desc: higher is better, asc: lower is better (default: desc)", &b.Order),
-		word("policy", "best, latest or sum (default: best)", &b.Policy),
-		word("visibility", "public or private (default: public)", &b.Visibility),
+		oneOf(p.option("order", "desc: higher is better, asc: lower is better (default: desc)"), &b.Order, "desc", "asc"),
+		oneOf(p.option("policy", "best, latest or sum (default: best)"), &b.Policy, "best", "latest", "sum"),
+		oneOf(p.option("visibility", "public or private (default: public)"), &b.Visibility, "public", "private"),
 		number("top-n", "entries in the Redis copy (default: 1000)", &b.TopN),
-		word("tiebreak-order", "desc or asc (default: desc)", &b.Tiebreak.Order),
+		oneOf(p.option("tiebreak-order", "desc or asc (default: desc)"), &b.Tiebreak.Order, "desc", "asc"),
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
 		number("max-delta", "greatest change of a score by one submission", &b.Limits.MaxDelta),
@@ -94,9 +94,9 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		word("refresh-incremental", "interval of catching up, or off (default: 10s)", &b.Refresh.Incremental),
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),
 		word("cache-ttl", "how long an unread copy stays in Redis (default: 24h)", &b.CacheTTL),
-		word("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)", &b.Resident),
+		oneOf(p.option("resident", "always or never: whether periods are kept whole in memory (default: by how much they are read)"), &b.Resident, "always", "never"),
 		optional(newChecked(p.option("strict-ids", "true: submissions for ids that are not printable ASCII are rejected (default: false)"), new(bool), parseSwitch), &b.StrictIDs),
-		word("record", "applied or all: which submissions are recorded, with who sent them (default: none)", &b.Record),
+		oneOf(p.option("record", "applied or all: which submissions are recorded, with who sent them (default: none)"), &b.Record, "applied", "all"),
 		word("record-ttl", "how long records of submissions are kept (default: 2160h)", &b.RecordTTL),
 		custom(p.option("windows", "all_time, hour, day, week, month, quarter, year, season: any of them, separated by commas (default: all_time)"),
 			&b.Windows, func(v string) ([]string, error) { return strings.Split(v, ","), nil }),
@@ -330,10 +330,37 @@ func (p *program) boardPeriodsCommand() *cli.Command {
 	}, windowFlag(&window))
 }
 
-func (r *remote) deleteBoard(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard board delete demo")
+func (p *program) boardDeleteCommand() *cli.Command {
+	r, yes := p.remote(), false
+	return r.command("board delete", "delete a board with all its entries, for good", "BOARD", func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("want one board, as in: leaderboard board delete demo")
+		}
+		if err := r.confirmDelete(ctx, yes, args[0]); err != nil {
+			return err
+		}
+		return r.deleteBoard(ctx, args)
+	}, yesFlag(&yes))
+}
+
+// confirmDelete asks whether to delete a board, and says how many are on it; no question is about one that is not there.
+func (r *remote) confirmDelete(ctx context.Context, yes bool, board string) error {
+	if yes || !terminal.IsTerminal(r.in) {
+		return r.confirm(ctx, yes, "")
 	}
+	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", board, "top"), Query: url.Values{"limit": {"1"}}})
+	if errors.Is(err, leaderboard.ErrBoardNotFound) {
+		return err
+	}
+	ranked := ""
+	var page client.Page
+	if err == nil && answer.Decode(&page) == nil {
+		ranked = fmt.Sprintf("; %s are ranked on it now", terminal.Count(page.Total))
+	}
+	return r.confirm(ctx, yes, fmt.Sprintf("Delete board %s with all its periods and entries, for good%s?", terminal.Printable(board), ranked))
+}
+
+func (r *remote) deleteBoard(ctx context.Context, args []string) error {
 	if _, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("boards", args[0])}); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 		text += " " + args
 	}
 	return &cli.Command{
-		Name: lastWord(name), Usage: usage, UsageText: text,
+		Name: lastWord(name), Usage: usage, UsageText: text, ArgsUsage: args,
 		HideHelpCommand: true, // a board may be called "help"
 		Flags:           flags,
 		OnUsageError:    onUsageError,

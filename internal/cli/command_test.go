@@ -50,13 +50,17 @@ func TestExitStatus(t *testing.T) {
 		"migrate up":                         exitFailed,
 		"migrate status":                     exitFailed,
 		"migrate down":                       exitFailed,
+		"key revoke k":                       exitUsage,
+		"key revoke k --yes":                 exitFailed,
+		"member forget a":                    exitUsage,
 		"refresh --all":                      exitFailed,
 		"verify b":                           exitUnknown,
 		"board put b":                        exitFailed,
 		"board put b --rules does-not-exist": exitFailed,
 		"board show b":                       exitFailed,
 		"board list":                         exitFailed,
-		"board delete b":                     exitFailed,
+		"board delete b":                     exitUsage,
+		"board delete b --yes":               exitFailed,
 		"submit b a=1":                       exitFailed,
 		"top b":                              exitFailed,
 		"rank b a":                           exitFailed,
@@ -89,7 +93,7 @@ func TestCommandsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no usage line", path)
 		}
 	}
-	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "submissions", "watch", "export", "import", "member", "hide", "restore", "hidden", "audit", "key", "health", "version"}
+	want := []string{"dev", "serve", "migrate", "refresh", "verify", "index", "board", "submit", "top", "rank", "history", "submissions", "watch", "export", "import", "member", "hide", "restore", "hidden", "audit", "key", "health", "version", "completion"}
 	var got []string
 	for _, c := range (&program{}).root().Commands {
 		got = append(got, c.Name)
@@ -118,7 +122,7 @@ func TestHelpWithArguments(t *testing.T) {
 	t.Parallel()
 	var walk func(path []string, c *cli.Command)
 	walk = func(path []string, c *cli.Command) {
-		for _, sub := range c.Commands {
+		for _, sub := range c.VisibleCommands() {
 			walk(append(slices.Clone(path), sub.Name), sub)
 		}
 		if len(c.Commands) > 0 {

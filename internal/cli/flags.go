@@ -36,6 +36,7 @@ type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
 type parser[T any] struct {
 	parse   func(string) (T, error)
 	reject  func(error) // reports a text that parse did not take
+	words   []string    // that it may be; nil: others
 	emptied bool        // an empty text is parsed too; otherwise it leaves the default
 }
 
@@ -150,12 +151,21 @@ func parseSwitch(v string) (bool, error) {
 
 // choice makes a flag that takes one of several words.
 func choice(s setting, at *string, allowed ...string) *checked[string] {
-	return newChecked(s, at, func(v string) (string, error) {
+	f := newChecked(s, at, func(v string) (string, error) {
 		if !slices.Contains(allowed, v) {
 			return "", fmt.Errorf("want %s, not %q", strings.Join(allowed, " or "), v)
 		}
 		return v, nil
 	})
+	f.Config.words = allowed
+	return f
+}
+
+// oneOf makes a flag that takes one of several words, which the server knows for sure; here they are for completion.
+func oneOf(s setting, at *string, words ...string) *checked[string] {
+	f := text(s, at)
+	f.Config.words = words
+	return f
 }
 
 // whole makes a flag that takes a whole number.

@@ -24,7 +24,7 @@ func (p *program) keyCommand() *cli.Command {
 		p.keyCreateCommand(),
 		leaf("key list", "list the keys", "", (*remote).listKeys),
 		leaf("key show", "show a key; without an ID the one that is sent", "[ID]", (*remote).showKey),
-		leaf("key revoke", "end a key, for good", "ID", (*remote).revokeKey),
+		p.keyRevokeCommand(),
 		p.keyRotateCommand(),
 	)
 }
@@ -56,7 +56,7 @@ func (p *program) keyCreateCommand() *cli.Command {
 		}
 		return r.newKey(ctx, client.Request{Method: http.MethodPost, Path: client.Path("keys"), Body: k})
 	},
-		&cli.StringFlag{Name: "scope", Usage: "what it may do: read, write or admin", Destination: &scope},
+		oneOf(p.option("scope", "what it may do: read, write or admin"), &scope, "read", "write", "admin"),
 		&cli.StringFlag{Name: "for", Usage: "boards that it is for: names and prefixes as in game1-*,lobby; empty: all", Destination: &boards},
 		&cli.StringFlag{Name: "expires", Usage: "when it ends, as in 2027-01-31T00:00:00Z; empty: never", Destination: &expires},
 		&cli.IntFlag{Name: "requests-per-second", Usage: "its quota of requests; 0: what the server's settings say", Destination: &requests},
@@ -146,10 +146,21 @@ func (r *remote) showKey(ctx context.Context, args []string) error {
 	return t.Flush()
 }
 
+func (p *program) keyRevokeCommand() *cli.Command {
+	r, yes := p.remote(), false
+	return r.command("key revoke", "end a key, for good", "ID", func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("want the id of a key, as in: leaderboard key revoke ID")
+		}
+		question := fmt.Sprintf("End key %s for good? Whoever uses it is refused from then on.", terminal.Printable(args[0]))
+		if err := r.confirm(ctx, yes, question); err != nil {
+			return err
+		}
+		return r.revokeKey(ctx, args)
+	}, yesFlag(&yes))
+}
+
 func (r *remote) revokeKey(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want the id of a key, as in: leaderboard key revoke ID")
-	}
 	if _, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("keys", args[0])}); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (p *program) memberCommand() *cli.Command {
 		leaf("member friends", "list the friends of a member", "MEMBER", (*remote).friends),
 		leaf("member befriend", "add friends of a member", "MEMBER FRIEND [FRIEND …]", (*remote).befriend),
 		leaf("member unfriend", "remove a friend of a member", "MEMBER FRIEND", (*remote).unfriend),
-		leaf("member forget", "remove a member everywhere, for good", "MEMBER", (*remote).forget),
+		p.memberForgetCommand(),
 	)
 }
 
@@ -120,10 +120,21 @@ func (r *remote) unfriend(ctx context.Context, args []string) error {
 	return err
 }
 
+func (p *program) memberForgetCommand() *cli.Command {
+	r, yes := p.remote(), false
+	return r.command("member forget", "remove a member everywhere, for good", "MEMBER", func(ctx context.Context, args []string) error {
+		if len(args) != 1 {
+			return usagef("want one member, as in: leaderboard member forget alice")
+		}
+		question := fmt.Sprintf("Remove %s from all boards, with its profile and friends, for good?", terminal.Printable(args[0]))
+		if err := r.confirm(ctx, yes, question); err != nil {
+			return err
+		}
+		return r.forget(ctx, args)
+	}, yesFlag(&yes))
+}
+
 func (r *remote) forget(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one member, as in: leaderboard member forget alice")
-	}
 	answer, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("members", args[0])})
 	if err != nil {
 		return err

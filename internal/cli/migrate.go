@@ -22,7 +22,7 @@ type migrateOptions struct {
 }
 
 func (p *program) migrateCommand() *cli.Command {
-	leaf := func(name, usage string, do func(context.Context, *migrateOptions, *store.Store) error) *cli.Command {
+	leaf := func(name, usage string, do func(context.Context, *migrateOptions, *store.Store) error, flags ...cli.Flag) *cli.Command {
 		o := &migrateOptions{Config: app.Defaults()}
 		return p.leaf(name, usage, "", func(ctx context.Context, _ []string) (err error) {
 			if err := needMySQL(&o.Config); err != nil {
@@ -34,13 +34,20 @@ func (p *program) migrateCommand() *cli.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			return do(ctx, o, s)
-		}, p.dsnFlag(&o.Config), jsonFlag(&o.json))
+		}, append([]cli.Flag{p.dsnFlag(&o.Config), jsonFlag(&o.json)}, flags...)...)
 	}
+	yes := false
 	return group(
 		"migrate", "change the database schema",
 		leaf("migrate up", "apply all migrations that are missing", p.migrateUp),
 		leaf("migrate status", "list the migrations; status 1 when one is missing", p.migrateStatus),
-		leaf("migrate down", "take the newest migration back, with the data in it", p.migrateDown),
+		leaf("migrate down", "take the newest migration back, with the data in it", func(ctx context.Context, o *migrateOptions, s *store.Store) error {
+			question := fmt.Sprintf("Take the newest migration of %s back, with the data in it, for good?", app.PlaceOfDSN(o.MySQLDSN))
+			if err := p.confirm(ctx, yes, question); err != nil {
+				return err
+			}
+			return p.migrateDown(ctx, o, s)
+		}, yesFlag(&yes)),
 	)
 }
 

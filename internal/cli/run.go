@@ -105,7 +105,7 @@ func (p *program) root() *cli.Command {
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
 			p.keyCommand(),
-			p.healthCommand(), p.versionCommand(),
+			p.healthCommand(), p.versionCommand(), p.completionCommand(),
 		},
 		Action:         unknownCommand,
 		Reader:         p.in,

@@ -39,7 +39,7 @@ func TestOtherSchema(t *testing.T) {
 		"LEADERBOARD_DIR": t.TempDir(),
 	}
 	for _, command := range []string{
-		"migrate up", "migrate status", "migrate down", "serve", "serve --migrate", "dev", "refresh --all", "verify --all", "index build --all",
+		"migrate up", "migrate status", "migrate down --yes", "serve", "serve --migrate", "dev", "refresh --all", "verify --all", "index build --all",
 	} {
 		status, out, errOut := runWith(t, env, strings.Fields(command)...)
 		want := exitFailed

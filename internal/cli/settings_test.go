@@ -65,6 +65,7 @@ func sections() []section {
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
 		{"Making API keys (key create, key rotate)", []string{"scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
 		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
+		{"Without asking (board delete, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{

@@ -1,0 +1,259 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// The scripts for shells do no more than to ask `completion words` what may stand where the cursor is. Those of urfave/cli
+// need bash-completion, evaluate what was typed, and know neither the values of options nor boards.
+//
+//go:embed completion
+var completionScripts embed.FS
+
+func (p *program) completionCommand() *cli.Command {
+	shell := func(name, usage string) *cli.Command {
+		return p.leaf("completion "+name, usage, "", func(context.Context, []string) error {
+			script, err := completionScripts.ReadFile("completion/" + name)
+			if err == nil {
+				_, err = p.out.Write(script)
+			}
+			return err
+		})
+	}
+	return group("completion", "print a script that completes commands, options and boards in a shell",
+		shell("bash", "for bash; in ~/.bashrc: source <(leaderboard completion bash)"),
+		shell("zsh", "for zsh; in ~/.zshrc, after compinit: source <(leaderboard completion zsh)"),
+		shell("fish", "for fish: leaderboard completion fish > ~/.config/fish/completions/leaderboard.fish"),
+		&cli.Command{
+			Name: "words", Usage: "tell a script what may stand where the cursor is", Hidden: true,
+			SkipFlagParsing: true, HideHelp: true, HideHelpCommand: true,
+			Action: func(ctx context.Context, cmd *cli.Command) error {
+				args := cmd.Args().Slice()
+				if len(args) < 2 {
+					return classify(cmd, usagef("want a shell and the words up to the cursor"))
+				}
+				for _, s := range p.complete(ctx, args[1:]) {
+					if _, err := fmt.Fprintln(p.out, s.line(args[0])); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		})
+}
+
+// suggestion is a word that may stand where the cursor is.
+type suggestion struct{ word, about string }
+
+// fileNames is the suggestion that tells a shell to complete names of files.
+const fileNames = ":files"
+
+// line writes a suggestion as the script of a shell reads it.
+func (s suggestion) line(shell string) string {
+	switch {
+	case s.about == "" || shell == "bash":
+		if shell == "zsh" && s.word != fileNames {
+			return strings.ReplaceAll(s.word, ":", `\:`)
+		}
+		return s.word
+	case shell == "zsh":
+		return strings.ReplaceAll(s.word, ":", `\:`) + ":" + s.about
+	default:
+		return s.word + "\t" + s.about
+	}
+}
+
+// typed is a command line up to the cursor.
+type typed struct {
+	command *cli.Command
+	options map[string]string // with their values
+	args    []string
+	awaits  cli.Flag // an option whose value comes next; nil: none
+}
+
+// read takes a word.
+func (t *typed) read(word string) {
+	if t.awaits != nil {
+		if word != "=" { // at which bash ends a word
+			t.options[t.awaits.Names()[0]], t.awaits = word, nil
+		}
+		return
+	}
+	if name, value, valued := strings.Cut(strings.TrimLeft(word, "-"), "="); strings.HasPrefix(word, "-") {
+		t.options[name] = value
+		if f := findFlag(t.command, name); f != nil && takesValue(f) && !valued {
+			t.awaits = f
+		}
+		return
+	}
+	if inner := t.command.Command(word); inner != nil {
+		t.command = inner
+		return
+	}
+	t.args = append(t.args, word)
+}
+
+func findFlag(c *cli.Command, name string) cli.Flag {
+	for _, f := range c.Flags {
+		if slices.Contains(f.Names(), name) {
+			return f
+		}
+	}
+	return nil
+}
+
+func takesValue(f cli.Flag) bool {
+	documented, ok := f.(cli.DocGenerationFlag)
+	return ok && documented.TakesValue()
+}
+
+// complete returns what may stand in place of the last of words.
+func (p *program) complete(ctx context.Context, words []string) []suggestion {
+	t := &typed{command: p.root(), options: map[string]string{}}
+	last := len(words) - 1
+	for _, word := range words[:last] {
+		t.read(word)
+	}
+	current := words[last]
+	name, value, valued := strings.Cut(current, "=")
+	switch {
+	case t.awaits != nil:
+		return startingWith(strings.TrimPrefix(current, "="), p.valuesOf(ctx, t, t.awaits))
+	case strings.HasPrefix(current, "-") && valued:
+		var found []suggestion
+		if f := findFlag(t.command, strings.TrimLeft(name, "-")); f != nil {
+			for _, s := range startingWith(value, p.valuesOf(ctx, t, f)) {
+				found = append(found, suggestion{name + "=" + s.word, s.about})
+			}
+		}
+		return found
+	case strings.HasPrefix(current, "-"):
+		return startingWith(current, t.optionsLeft())
+	case len(t.command.Commands) > 0:
+		var found []suggestion
+		for _, c := range t.command.VisibleCommands() {
+			found = append(found, suggestion{c.Name, c.Usage})
+		}
+		return startingWith(current, found)
+	default:
+		return startingWith(current, p.argumentsOf(ctx, t))
+	}
+}
+
+// startingWith returns the suggestions that go on where a word ends.
+func startingWith(word string, all []suggestion) []suggestion {
+	return slices.DeleteFunc(all, func(s suggestion) bool { return s.word != fileNames && !strings.HasPrefix(s.word, word) })
+}
+
+// optionsLeft returns the options that were not given yet.
+func (t *typed) optionsLeft() []suggestion {
+	found := []suggestion{{"--help", "show help"}}
+	for _, f := range t.command.Flags {
+		name := f.Names()[0]
+		_, given := t.options[name]
+		visible, ok := f.(cli.VisibleFlag)
+		if documented, about := f.(cli.DocGenerationFlag); about && (!given || name == "field") && (!ok || visible.IsVisible()) {
+			found = append(found, suggestion{"--" + name, documented.GetUsage()})
+		}
+	}
+	return found
+}
+
+// argumentsOf returns what may be the next argument.
+func (p *program) argumentsOf(ctx context.Context, t *typed) []suggestion {
+	names := strings.Fields(strings.ReplaceAll(t.command.ArgsUsage, oneOrAll, "BOARD"))
+	_, all := t.options["all"]
+	switch n := len(t.args); {
+	case n >= len(names) || n > 0 && names[1] == "|":
+		return nil
+	case names[n] == "BOARD" && !all:
+		return p.boardNames(ctx, t)
+	case names[n] == "FILE":
+		return []suggestion{{word: fileNames}}
+	}
+	return nil
+}
+
+// valuesOf returns what may be the value of an option.
+func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggestion {
+	var found []suggestion
+	add := func(words ...string) []suggestion {
+		for _, w := range words {
+			found = append(found, suggestion{word: w})
+		}
+		return found
+	}
+	if chosen, ok := f.(*checked[string]); ok && chosen.Config.words != nil {
+		return add(chosen.Config.words...)
+	}
+	switch f.Names()[0] {
+	case "board":
+		return p.boardNames(ctx, t)
+	case "window":
+		for _, w := range leaderboard.Windows() {
+			add(string(w))
+		}
+		return found
+	case "period":
+		return add("current", "previous")
+	case "rules", "output", "refused", "progress", "ca-file", "tls-cert", "tls-key", "dir":
+		return add(fileNames)
+	}
+	return nil
+}
+
+// completionTimeout is how long the names of boards are waited for.
+const completionTimeout = time.Second
+
+// boardNames asks the server that the command line or the environment names for its boards, 1,000 at most.
+func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
+	r := p.remote()
+	given := func(option string) string {
+		return cmp.Or(t.options[option], p.env("LEADERBOARD_"+strings.ToUpper(strings.ReplaceAll(option, "-", "_"))))
+	}
+	var err error
+	if r.url, err = parseURL(cmp.Or(given("url"), r.url)); err != nil {
+		return nil
+	}
+	if file := given("ca-file"); file != "" {
+		if r.roots, err = parseCAFile(file); err != nil {
+			return nil
+		}
+	}
+	r.key, r.timeout = given("key"), completionTimeout
+	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: "/v1/boards", Query: url.Values{"limit": {"1000"}}})
+	var page struct{ Boards []client.Board }
+	if err != nil || answer.Decode(&page) != nil {
+		return nil
+	}
+	var found []suggestion
+	for i := range page.Boards {
+		if b := &page.Boards[i]; leaderboard.CheckBoardName(b.Name) == nil { // the shell would take others apart
+			found = append(found, suggestion{b.Name, printableTitle(b.Title)})
+		}
+	}
+	return found
+}
+
+// printableTitle returns a title that is fit for a line of suggestions.
+func printableTitle(title string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, title)
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/terminal"
+)
+
+// yesFlag is of commands that take away what nothing brings back.
+func yesFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "yes", Usage: "do it without asking, as scripts have to", Destination: at}
+}
+
+// errDeclined is the answer no.
+var errDeclined = errors.New("nothing was done")
+
+// confirm asks on the terminal whether to go on. Where nobody can be asked it has to have been said by --yes. An answer
+// that does not begin with y is a no, and so is the end of the input.
+func (p *program) confirm(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !terminal.IsTerminal(p.in) {
+		return usagef("nobody can be asked, as standard input is no terminal: --yes does it without asking")
+	}
+	fmt.Fprintf(p.err, "%s [y/N] ", question)
+	answered := make(chan string, 1)
+	go func() { // which a signal does not wait for
+		line, _ := bufio.NewReader(p.in).ReadString('\n')
+		answered <- line
+	}()
+	select {
+	case answer := <-answered:
+		if strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+			return nil
+		}
+		return errDeclined
+	case <-ctx.Done():
+		fmt.Fprintln(p.err)
+		return ctx.Err()
+	}
+}
