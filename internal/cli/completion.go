@@ -17,7 +17,7 @@ import (
 	"leaderboard/client"
 )
 
-// The scripts for shells do no more than to ask `completion words` what may stand where the cursor is. Those of urfave/cli
+// completionScripts ask `completion words` what may stand where the cursor is, and do no more. Those of urfave/cli
 // need bash-completion, evaluate what was typed, and know neither the values of options nor boards.
 //
 //go:embed completion
