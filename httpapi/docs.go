@@ -132,7 +132,7 @@ func newStatic(contentType string, body []byte) *static {
 // newPage returns HTML that may use its own style and script and ask its own origin, and nothing else.
 func newPage(html []byte) *static {
 	f := newStatic("text/html; charset=utf-8", html)
-	f.policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	f.policy = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	for _, kind := range []string{"style", "script"} {
 		for _, m := range regexp.MustCompile(`(?s)<`+kind+`>(.*?)</`+kind+`>`).FindAllSubmatch(html, -1) {
 			hash := sha256.Sum256(m[1])

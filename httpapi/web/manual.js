@@ -29,7 +29,7 @@ function shown(name, original, copied) {
   if (!value) return original;
   if (name === 'server') return inShell(value.replace(/\/+$/, ''));
   if (name !== 'key') return encodeURIComponent(value);
-  return copied ? inShell(value) : value.slice(0, 4) + '…';
+  return copied ? inShell(value) : '••••••••';
 }
 
 function showValues() {
