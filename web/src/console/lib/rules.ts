@@ -1,0 +1,70 @@
+import type { Schemas, Sent } from "@leaderboard/client";
+
+export type Rules = Sent<Schemas["BoardRules"]>;
+
+export const windowNames = ["all_time", "hour", "day", "week", "month", "quarter", "year", "season"] as const;
+export type WindowName = (typeof windowNames)[number];
+
+/** A Draft is what the form shows of the rules: texts, as they stand in its controls. */
+export interface Draft {
+  title: string;
+  order: string;
+  policy: string;
+  mode: string;
+  windows: WindowName[];
+  time_zone: string;
+  visibility: string;
+  top_n: string;
+  record: string;
+  limits: { min_score: string; max_score: string; max_delta: string };
+  labels: string;
+}
+
+/** The places (JSON pointers) of the rules that the form has a control for. */
+export const shown = ["/title", "/order", "/policy", "/mode", "/windows", "/time_zone", "/visibility", "/top_n", "/record", "/limits/min_score", "/limits/max_score", "/limits/max_delta", "/labels"];
+
+/** What a new board is like unless one says otherwise. */
+export const defaults: Rules = { order: "desc", policy: "best", mode: "strict", windows: ["all_time"], time_zone: "UTC", visibility: "public", top_n: 1000 };
+
+/** What GET shows and nobody sets. */
+const readOnly = ["name", "created_time", "updated_time"];
+
+/** rulesOf returns what can be changed of a board. */
+export function rulesOf(board: object): Rules {
+  return Object.fromEntries(Object.entries(board).filter(([name]) => !readOnly.includes(name))) as Rules;
+}
+
+const text = (value: unknown) => (value === undefined || value === null ? "" : String(value));
+
+/** draftOf fills the form. */
+export function draftOf(r: Rules): Draft {
+  const { min_score, max_score, max_delta } = r.limits ?? {};
+  return {
+    title: text(r.title), order: r.order ?? "desc", policy: r.policy ?? "best", mode: r.mode ?? "strict", windows: [...(r.windows ?? ["all_time"])],
+    time_zone: text(r.time_zone), visibility: r.visibility ?? "public", top_n: text(r.top_n), record: text(r.record),
+    limits: { min_score: text(min_score), max_score: text(max_score), max_delta: text(max_delta) },
+    labels: Object.entries(r.labels ?? {}).map(([name, value]) => `${name}:${value}`).join(", "),
+  };
+}
+
+/** take puts what the form says into rules; what the form does not show stays. An empty control leaves a rule out. */
+export function take(r: Rules, d: Draft): Rules {
+  const out: Record<string, unknown> = { ...r };
+  const put = (name: string, value: unknown) => (value === "" || value === undefined ? delete out[name] : (out[name] = value));
+  for (const name of ["title", "order", "policy", "mode", "time_zone", "visibility", "record"] as const) put(name, d[name]);
+  put("top_n", d.top_n === "" ? undefined : Number(d.top_n));
+  put("windows", d.windows);
+  put("limits", Object.fromEntries(Object.entries(d.limits).filter(([, v]) => v !== "").map(([name, v]) => [name, BigInt(v)])));
+  put("labels", labelsOf(d.labels));
+  return out as Rules;
+}
+
+/** labelsOf reads name:value pairs with commas between them. */
+function labelsOf(written: string): Record<string, string> | undefined {
+  const pairs = written.split(",").map((p) => p.trim()).filter(Boolean);
+  if (!pairs.length) return undefined;
+  return Object.fromEntries(pairs.map((p) => {
+    const [name = "", ...value] = p.split(":");
+    return [name.trim(), value.join(":").trim()];
+  }));
+}
