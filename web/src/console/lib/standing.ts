@@ -1,18 +1,17 @@
 import { ProblemError, type Leaderboard, type Schemas } from "@leaderboard/client";
 
 export type Board = Schemas["Board"];
-export type Standing = Schemas["MemberAnswer"];
 
-/** absent: the member has no entry there, or the board no such period now. */
-const absent = (error: unknown) => error instanceof ProblemError && error.status === 404;
+/** A Standing is a member's entry in a period, with the number of entries there. */
+export type Standing = Schemas["PositionedEntry"] & { window: string; period: string; total: number };
 
-/** standingOn returns a member's entry in the current period of a window, undefined when there is none. */
-export async function standingOn(client: Leaderboard, board: string, member: string, window: string | undefined, signal: AbortSignal): Promise<Standing | "hidden" | undefined> {
+/** standingOn returns a member's entry in the current period of a window, undefined when there is none, or no such period now. */
+export async function standingOn(client: Leaderboard, board: string, member: string, window: string | undefined, signal: AbortSignal): Promise<Standing | undefined> {
   try {
-    return await client.getMember(board, member, { window: window as never, mode: "all", signal });
+    const { entries, ...at } = await client.getRanks(board, { members: [member] }, { window: window as never, mode: "all", signal });
+    return entries[0] && { ...entries[0], window: at.window, period: at.period, total: at.total };
   } catch (error) {
-    if (error instanceof ProblemError && error.code === "member-hidden") return "hidden";
-    if (absent(error)) return undefined;
+    if (error instanceof ProblemError && error.code === "period-not-found") return undefined;
     throw error;
   }
 }
