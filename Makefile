@@ -26,7 +26,7 @@ ifeq ($(TESTARGS),./...)
 	$(GO) test -C tools ./...
 endif
 
-test-tools: ## deploy/ by the tools that it is for: Kubernetes' types and rules for pods
+test-tools: ## deploy/ by the tools that it is for: types of Kubernetes and its rules for pods, promtool, a Prometheus that scrapes a server
 	$(GO) test -C deploy -count=1 ./...
 
 stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress

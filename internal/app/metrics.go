@@ -124,7 +124,7 @@ func (m *metrics) newReads() {
 		Name: "leaderboard_stale_answers_total", Help: "Answers that said stale:true because the database did not say whether there is something newer; leaderboard_answers_total counts them too.",
 	})
 	m.rejections = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "leaderboard_fallback_refusals_total", Help: "Reads refused because too many waited for MySQL already.",
+		Name: "leaderboard_fallback_rejections_total", Help: "Reads refused because too many waited for MySQL already.",
 	})
 	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "leaderboard_redis_breaker_open", Help: "1 while Redis is left alone because it did not answer.",

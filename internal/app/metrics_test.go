@@ -36,7 +36,7 @@ func TestMetrics(t *testing.T) {
 		`leaderboard_commit_duration_seconds_count\{outcome="done"\} 1`,
 		`leaderboard_answers_total\{source="redis"\} 1`,
 		`leaderboard_answers_total\{source="local"\} 2`,
-		`leaderboard_fallback_refusals_total 0`,
+		`leaderboard_fallback_rejections_total 0`,
 		`leaderboard_redis_breaker_open 0`,
 		`leaderboard_copy_lag_seq \d`, `leaderboard_copy_apply_failures_total \d`,
 		`leaderboard_copy_lag_seconds \d`,

@@ -76,7 +76,16 @@ func unpacked(kind Kind, root string) (program, error) {
 // fetch downloads the packages of kind and all they need, libc included, and
 // unpacks them into dir.
 func (c cache) fetch(ctx context.Context, kind Kind, dir string) error {
-	debs, done, err := c.download(ctx, apt{dir: filepath.Join(c.dir, "apt")}, packagesOf(kind))
+	if err := c.fetchPackages(ctx, packagesOf(kind), dir); err != nil {
+		return err
+	}
+	_, err := unpacked(kind, dir)
+	return err
+}
+
+// fetchPackages unpacks the first of the packages that the archive has, and all it needs, into dir.
+func (c cache) fetchPackages(ctx context.Context, packages []string, dir string) error {
+	debs, done, err := c.download(ctx, apt{dir: filepath.Join(c.dir, "apt")}, packages)
 	if err != nil {
 		return err
 	}
@@ -85,9 +94,6 @@ func (c cache) fetch(ctx context.Context, kind Kind, dir string) error {
 		if err := unpack(ctx, deb, dir); err != nil {
 			return err
 		}
-	}
-	if _, err := unpacked(kind, dir); err != nil {
-		return err
 	}
 	return slim(dir)
 }

@@ -1,0 +1,201 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/client"
+	"leaderboard/internal/apptest"
+	"leaderboard/internal/devserver"
+)
+
+// tool finds a program of Prometheus.
+func tool(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	found, err := devserver.FindTool(t.Context(), "", "prometheus", name, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd, err := found.Command(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd
+}
+
+// TestRules: promtool takes the rules, and each alert is given when it should be and no other time.
+func TestRules(t *testing.T) {
+	for _, args := range [][]string{{"check", "rules", "leaderboard.rules.yml"}, {"test", "rules", "leaderboard.test.yml"}} {
+		cmd := tool(t, "promtool", args...)
+		cmd.Dir = "prometheus"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %s\n%s", args, err, out)
+		}
+	}
+}
+
+// TestRunbooks: each alert has a section of docs/alerts.md, and is told there when it is given.
+func TestRunbooks(t *testing.T) {
+	rules, err := os.ReadFile("prometheus/leaderboard.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := os.ReadFile("../docs/alerts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alerts := regexp.MustCompile(`(?s)alert: (\w+)\n.*?runbook: (\S+)`).FindAllStringSubmatch(string(rules), -1)
+	if len(alerts) < 10 {
+		t.Fatalf("found %d alerts, the search is broken", len(alerts))
+	}
+	for _, alert := range alerts {
+		if !strings.Contains(string(doc), "\n## "+alert[1]+"\n") {
+			t.Errorf("docs/alerts.md has no section %s", alert[1])
+		}
+		if want := "docs/alerts.md#" + strings.ToLower(alert[1]); alert[2] != want {
+			t.Errorf("%s leads to %s, want %s", alert[1], alert[2], want)
+		}
+	}
+}
+
+// expressions returns what the panels of the dashboard ask, by their titles, with its variables filled in.
+func expressions(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("grafana/leaderboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title, Type string
+			Targets     []struct{ RefID, Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	fill := strings.NewReplacer("$__rate_interval", "15s", "$instance", ".*")
+	for _, p := range dashboard.Panels {
+		if p.Type != "row" && len(p.Targets) == 0 {
+			t.Errorf("panel %q asks nothing", p.Title)
+		}
+		for _, target := range p.Targets {
+			out[p.Title+" "+target.RefID] = fill.Replace(target.Expr)
+		}
+	}
+	return out
+}
+
+// TestDashboard asks a real Prometheus, which scrapes a server under load, for all that the dashboard and the rules ask for.
+func TestDashboard(t *testing.T) {
+	d, err := apptest.StartDev("..", "--members", "500")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	address := startPrometheus(t, strings.TrimPrefix(d.URL, "http://"))
+	load(t, d)
+	for title, expression := range expressions(t) {
+		apptest.Eventually(t, func() string {
+			if n, err := answers(t.Context(), address, expression); err != nil || n == 0 {
+				return fmt.Sprintf("%s: %d series, %v: %s", title, n, err, expression)
+			}
+			return ""
+		})
+	}
+}
+
+// startPrometheus runs a Prometheus that scrapes a server every second, with the rules.
+func startPrometheus(t *testing.T, server string) (address string) {
+	t.Helper()
+	dir := t.TempDir()
+	rules, err := filepath.Abs("prometheus/leaderboard.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%s]\nscrape_configs:\n- job_name: leaderboard\n  static_configs: [{targets: ['%s']}]\n", rules, server)
+	file := filepath.Join(dir, "prometheus.yml")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = listener.Addr().String()
+	listener.Close()
+	cmd := tool(t, "prometheus", "--config.file="+file, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address, "--log.level=warn")
+	said := new(apptest.Buffer)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("prometheus said:\n%s", said)
+		}
+	})
+	return address
+}
+
+// load submits and reads for a while.
+func load(t *testing.T, d *apptest.Dev) {
+	t.Helper()
+	c, err := client.New(d.URL, client.WithKey(d.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 200 {
+		member := fmt.Sprintf("m%d", i)
+		if _, err := c.Submit(t.Context(), "demo", []leaderboard.Submission{{Member: member, Score: int64(i)}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Member(t.Context(), "demo", member, client.ReadQuery{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond) // a load that lasts, for rates to be of
+	}
+}
+
+// answers returns of how many series a query's answer is.
+func answers(ctx context.Context, address, query string) (int, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/v1/query?query="+url.QueryEscape(query), http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	var out struct {
+		Status, Error string
+		Data          struct{ Result []json.RawMessage }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil {
+		return 0, err
+	}
+	if out.Status != "success" {
+		return 0, fmt.Errorf("%s: %s", out.Status, out.Error)
+	}
+	return len(out.Data.Result), nil
+}

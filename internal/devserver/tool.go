@@ -1,0 +1,39 @@
+package devserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Tool is a program that tests run, such as promtool.
+type Tool struct{ program program }
+
+// FindTool returns the program called name on PATH, else that of a package of the distribution, fetched like the servers.
+// dir is the folder of what was fetched; empty means the user's cache folder.
+func FindTool(ctx context.Context, dir, pkg, name string, log func(string, ...any)) (Tool, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return Tool{program{path: path}}, nil
+	}
+	c, err := openCache(dir)
+	if err != nil {
+		return Tool{}, err
+	}
+	root, err := c.once(ctx, filepath.Join("programs", pkg), func(ctx context.Context, dir string) error {
+		log("fetching %s from this machine's package archive into %s", pkg, c.dir)
+		return c.fetchPackages(ctx, []string{pkg}, dir)
+	})
+	if err != nil {
+		return Tool{}, fmt.Errorf("no %s on PATH, and the package %s cannot be fetched: %w", name, pkg, err)
+	}
+	p := program{path: filepath.Join(root, "usr/bin", name), root: root}
+	if _, err := os.Stat(p.path); err != nil {
+		return Tool{}, fmt.Errorf("the package %s holds no %s: %w", pkg, name, err)
+	}
+	return Tool{p}, nil
+}
+
+// Command returns how to run the tool.
+func (t Tool) Command(args ...string) (*exec.Cmd, error) { return t.program.command(args...) }
