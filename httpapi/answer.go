@@ -36,11 +36,19 @@ func (on *target) marked(st *leaderboard.State) *leaderboard.State {
 // respond sends what body appends, without the brace at the end. A client that has this state of it already is told so,
 // unless the answer is stale: that has to be seen.
 func (c *call) respond(on *target, st *leaderboard.State, hash etagHash, body func([]byte) []byte) error {
-	if c.notModified(on, st, []string{hash.etag(st.Seq)}) {
+	if c.notModified(on, st, []string{c.form(hash).etag(st.Seq)}) {
 		return nil
 	}
 	c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
 	return nil
+}
+
+// form adds to an answer's ETag in which form its numbers are.
+func (c *call) form(hash etagHash) etagHash {
+	if c.strings {
+		return hash.text(numbersString)
+	}
+	return hash
 }
 
 // notModified answers a client that has an answer already, in one form or the other, unless it is stale: that has to be

@@ -95,7 +95,7 @@ func badBodies() []bad {
 		entry("created_time before 1970", `{"member":"m","score":1,"created_time":"1969-12-31T23:59:59Z"}`, "/created_time", "from 1970"),
 	}
 	for _, field := range []string{"score", "tiebreak"} {
-		for _, value := range []string{`1.0`, `1e2`, `1E0`, `0.5`, `"1"`, `9223372036854775808`, `-9223372036854775809`, `1e400`, `true`, `[1]`, `{}`} {
+		for _, value := range []string{`1.0`, `1e2`, `1E0`, `0.5`, `"1.0"`, `"01"`, `"+1"`, `""`, `" 1"`, `"9223372036854775808"`, `9223372036854775808`, `-9223372036854775809`, `1e400`, `true`, `[1]`, `{}`} {
 			object := `{"member":"m","score":1,"tiebreak":` + value + `}`
 			if field == "score" {
 				object = `{"member":"m","score":` + value + `}`
@@ -133,7 +133,7 @@ func badParameters(e *env) []bad {
 	cursor := e.get(noKey, "/v1/boards/b/top?limit=1").rows().Next
 	out := []bad{
 		get("b/top?limt=5", "limt", "want one of window, period"),
-		get("b?x=1", "x", "has no parameters"),
+		get("b?x=1", "x", "want one of numbers"),
 		get("b/top?limit=5&limit=5", "limit", "more than once"),
 		get("b/top?limit=5&LIMIT=5", "LIMIT", "not known"),
 		get("b/top?limit=%zz", "limit", "percent-encoded"),
@@ -192,7 +192,7 @@ func badParameters(e *env) []bad {
 		admin("POST", "/v1/boards/b/rebuild?wait=-1s", "wait", "duration"),
 		admin("DELETE", "/v1/boards/b/members/"+strings.Repeat("x", 65), "member", "64 bytes"),
 		admin("DELETE", "/v1/boards/b/members/1?period=", "period", "empty"),
-		admin("DELETE", "/v1/boards/b?force=true", "force", "no parameters"),
+		admin("DELETE", "/v1/boards/b?force=true", "force", "want one of numbers"),
 	)
 }
 

@@ -43,7 +43,12 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	if rule := &c.route.body; rule.tooLong(body) {
 		return reject(cmp.Or(rule.code, codeMalformed), "", inputError{Pointer: "/" + rule.list, Detail: fmt.Sprintf("want at most %d elements", rule.most)})
 	}
-	if err := json.Unmarshal(body, dst, append(options, json.RejectUnknownMembers(true))...); err != nil {
+	options = append(options, json.RejectUnknownMembers(true))
+	err := json.Unmarshal(body, dst, options...)
+	if hasQuotedNumber(err) { // once more without the quotes, over the part that was decoded
+		err = json.Unmarshal(appendNumbers(nil, body, false), dst, options...)
+	}
+	if err != nil {
 		return malformed(describe(err))
 	}
 	if may != nil {
@@ -137,6 +142,19 @@ func describe(err error) inputError {
 	}
 }
 
+// hasQuotedNumber says whether JSON was not decoded because there is a string where a wide number belongs.
+func hasQuotedNumber(err error) bool {
+	var semantic *json.SemanticError
+	if err == nil || !errors.As(err, &semantic) || semantic.JSONKind != '"' || semantic.GoType == nil {
+		return false
+	}
+	t := semantic.GoType
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Int64 && t != reflect.TypeFor[leaderboard.Micros]()
+}
+
 func pointer(p jsontext.Pointer) string { return clip(string(p)) }
 
 // wanted names what belongs where another thing was.
@@ -159,7 +177,7 @@ func wanted(e *json.SemanticError) string {
 	}
 	switch t.Kind() {
 	case reflect.Int64:
-		return "want a JSON integer from -9223372036854775808 to 9223372036854775807, without fraction, exponent or quotes"
+		return "want a JSON integer from -9223372036854775808 to 9223372036854775807, without fraction or exponent"
 	case reflect.Int:
 		return "want a JSON integer"
 	case reflect.String:

@@ -109,20 +109,21 @@ func newHeaderValues(vary string) headerValues {
 
 // call is one request on its way through a route. It belongs to the request's goroutine.
 type call struct {
-	shared *shared
-	route  *route
-	w      http.ResponseWriter
-	r      *http.Request
-	start  time.Time
-	ctx    context.Context // ends when the client goes or the request's time is up
-	path   segments
-	key    *leaderboard.Key  // nil without one
-	scope  leaderboard.Scope // of the key, "" without one
-	caller leaderboard.Caller
-	id     [1]string // of the request, as a header has it
-	query  query
-	bad    []inputError // what is wrong with the parameters, collected so that all of it is told at once
-	status int          // of the answer, 0 before it
+	shared  *shared
+	route   *route
+	w       http.ResponseWriter
+	r       *http.Request
+	start   time.Time
+	ctx     context.Context // ends when the client goes or the request's time is up
+	path    segments
+	key     *leaderboard.Key  // nil without one
+	scope   leaderboard.Scope // of the key, "" without one
+	caller  leaderboard.Caller
+	id      [1]string // of the request, as a header has it
+	query   query
+	bad     []inputError // what is wrong with the parameters, collected so that all of it is told at once
+	status  int          // of the answer, 0 before it
+	strings bool         // it is to have wide numbers as strings
 
 	resolved resolved
 	deadline deadline // what ctx is
@@ -171,7 +172,10 @@ func (c *call) run() (err error) {
 		return err
 	}
 	if !c.route.anyQuery {
-		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err != nil {
+		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err == nil {
+			c.strings, err = c.query.strings()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -389,6 +393,12 @@ const (
 // send answers with a body, compressed for who asks for it. The headers that are not about the body are set before; an
 // ETag is that of the plain form.
 func (c *call) send(status int, contentType string, body []byte) {
+	if c.strings && contentType == typeJSON {
+		buf := c.shared.buffer()
+		defer c.shared.release(buf)
+		*buf = appendNumbers((*buf)[:0], body, true)
+		body = *buf
+	}
 	h := c.w.Header()
 	if len(body) >= minCompressed && status == http.StatusOK {
 		h["Vary"] = c.shared.values.vary

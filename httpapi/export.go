@@ -170,6 +170,9 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 		}
 	}
 	w.buf = b
+	if w.call.strings && w.format == formatJSONL {
+		b = appendNumbers(nil, b, true)
+	}
 	return w.send(b)
 }
 

@@ -29,6 +29,7 @@ type feedKey struct {
 	member        string // "": the top, limit entries of it; otherwise who is around, before and after
 	limit         int
 	before, after int
+	strings       bool // wide numbers are strings
 }
 
 // interval is the least time between two events of a feed.

@@ -172,6 +172,9 @@ func checkAgainstDocument(t testing.TB, a ask, got reply) {
 	}
 	_, router := document()
 	r := a.request()
+	if strings.Contains(a.path, "numbers=string") && got.header.Get("Content-Type") == typeJSON { // the document has them as numbers
+		got.body = appendNumbers(nil, got.body, false)
+	}
 	if r.Method == http.MethodHead {
 		r.Method = http.MethodGet
 	}

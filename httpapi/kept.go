@@ -23,8 +23,8 @@ type keptAnswers struct {
 	bytes    atomic.Int64
 }
 
-// keptModes are what one answer is sent as in each mode, by modeIndex.
-type keptModes [4]atomic.Pointer[keptAnswer]
+// keptModes are what one answer is sent as in each mode, by modeIndex; then the same with wide numbers as strings.
+type keptModes [8]atomic.Pointer[keptAnswer]
 
 func modeIndex(m leaderboard.Mode) int {
 	switch m {
@@ -65,12 +65,16 @@ func newCoded(body []byte, etag string) coded {
 }
 
 // slot returns where an answer is kept.
-func (k *keptAnswers) slot(answer any, mode leaderboard.Mode) *atomic.Pointer[keptAnswer] {
+func (k *keptAnswers) slot(answer any, mode leaderboard.Mode, strings bool) *atomic.Pointer[keptAnswer] {
 	modes, ok := k.byAnswer.Load(answer)
 	if !ok {
 		modes, _ = k.byAnswer.LoadOrStore(answer, &keptModes{})
 	}
-	return &modes.(*keptModes)[modeIndex(mode)]
+	form := modeIndex(mode)
+	if strings {
+		form += len(keptModes{}) / 2
+	}
+	return &modes.(*keptModes)[form]
 }
 
 // grow makes room for so many bytes more.
@@ -85,13 +89,14 @@ func (k *keptAnswers) grow(bytes int) {
 // respondShared is answer for an answer that many get from one address.
 func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderboard.State, etag etagHash, body func([]byte) []byte) error {
 	st = on.marked(st)
+	etag = c.form(etag)
 	e := envelope{on.ref.Board, on.ref.Name, on.ref.Window, *st, etag}
-	slot := k.slot(shared, on.query.Mode)
+	slot := k.slot(shared, on.query.Mode, c.strings)
 	kept := slot.Load()
 	if kept == nil || kept.envelope != e {
 		buf := c.shared.buffer()
 		*buf = append(body(appendCommon((*buf)[:0], on, st)), "}\n"...)
-		kept = &keptAnswer{envelope: e, plain: newCoded(append(make([]byte, 0, len(*buf)), *buf...), etag.etag(st.Seq))}
+		kept = &keptAnswer{envelope: e, plain: newCoded(c.copied(*buf), etag.etag(st.Seq))}
 		c.shared.release(buf)
 		k.grow(len(kept.plain.body))
 		slot.Store(kept)
@@ -114,6 +119,14 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 	c.status = http.StatusOK
 	_, _ = c.w.Write(form.body) // a client that is gone misses nothing
 	return nil
+}
+
+// copied returns a body as it is sent, in memory of its own.
+func (c *call) copied(body []byte) []byte {
+	if c.strings {
+		return appendNumbers(nil, body, true)
+	}
+	return append(make([]byte, 0, len(body)), body...)
 }
 
 // zipped returns the compressed form of an answer.

@@ -198,7 +198,7 @@ func idempotencyKey(h http.Header) (string, error) {
 }
 
 // maxParams is the greatest number of query parameters that a route has.
-const maxParams = 10
+const maxParams = 11
 
 // query holds the parameters of a request, each known to the route and given once.
 type query struct {
@@ -254,9 +254,6 @@ func splitParam(part string) (name, value, problem string) {
 }
 
 func unknownParam(allowed []string) string {
-	if len(allowed) == 0 {
-		return "is not known, this route has no parameters"
-	}
 	return "is not known, want one of " + strings.Join(allowed, ", ")
 }
 
@@ -272,6 +269,17 @@ func (q *query) get(name string) (string, bool) {
 func (q *query) has(name string) bool {
 	_, ok := q.get(name)
 	return ok
+}
+
+// strings returns whether the answer is to have strings for wide numbers.
+func (q *query) strings() (bool, error) {
+	switch value, given := q.get(numbersParam); {
+	case value == numbersString:
+		return true, nil
+	case given && value != numbersNumber:
+		return false, malformed(inputError{Parameter: numbersParam, Detail: "want string or number"})
+	}
+	return false, nil
 }
 
 // parseInteger reads an int64 in its one decimal form, that of JSON.

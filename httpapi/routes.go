@@ -147,6 +147,11 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/console"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 		{pattern: get("/assets/{file}"), access: accessAnyone, ops: true, anyQuery: true, handle: h.pages.serve},
 	}
+	for i := range table {
+		if rt := &table[i]; !rt.anyQuery {
+			rt.params = append(rt.params, numbersParam)
+		}
+	}
 	if metrics {
 		table = append(table, route{pattern: get("/metrics"), access: accessAnyone, ops: true, anyQuery: true, handle: h.health.metricsPage})
 	}

@@ -133,7 +133,7 @@ func (h *streamHandlers) leave(caller string) {
 func (h *streamHandlers) key(c *call) (feedKey, error) {
 	key := feedKey{
 		board: c.pathValue("board"), window: c.window(), mode: c.mode(), member: c.optionalMember(),
-		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)),
+		limit: int(c.integer("limit", leaderboard.DefaultLimit, 1, MaxStreamLimit)), strings: c.strings,
 	}
 	before, after := c.aroundParams()
 	if key.member != "" {
@@ -253,7 +253,7 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 	}
 	out := recorded{header: http.Header{}}
 	all := leaderboard.Key{Scope: leaderboard.ScopeRead} // every client of the feed may read its board; none is an admin here
-	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, key: &all, scope: all.Scope}
+	c := call{shared: h.shared, route: h.top, w: &out, r: r, ctx: ctx, key: &all, scope: all.Scope, strings: key.strings}
 	if key.member != "" {
 		c.route = h.around
 	}

@@ -1,0 +1,144 @@
+package httpapi
+
+import "bytes"
+
+// Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is made
+// as always, and rewritten when it is asked for with numbers=string; a body with numbers in quotes is rewritten when it
+// could not be decoded. Who uses neither pays nothing. Decision 52.
+
+const (
+	numbersParam  = "numbers"
+	numbersString = "string"
+	numbersNumber = "number"
+)
+
+// isWide says whether whole numbers under a name have 64 bits, in answers and bodies alike. A test holds it against the
+// document.
+func isWide(name []byte) bool {
+	switch string(name) {
+	case "score", "previous_score", "new_score", "min_score", "max_score", "max_delta", "tiebreak", "weight",
+		"rank", "strict_rank", "tied_rank", "dense_rank", "position",
+		"seq", "from_seq", "to_seq", "last_seq", "lag", "lag_ms", "id",
+		"total", "entries", "rows", "checked", "from", "to", "count":
+		return true
+	}
+	return false
+}
+
+// isWideList says whether all numbers right inside of what has a name are wide.
+func isWideList(name []byte) bool {
+	switch string(name) {
+	case "fields", "seqs", "weights", "limits":
+		return true
+	}
+	return false
+}
+
+// nesting says what becomes of the numbers right inside of an object or array.
+type nesting byte
+
+const (
+	nestingByName nesting = iota
+	nestingAll            // they are wide
+	nestingNone           // they are the client's own, also those further inside
+)
+
+// rewriter goes through JSON and rewrites its wide numbers.
+type rewriter struct {
+	quote  bool // numbers get quotes, otherwise they lose them
+	inside []nesting
+	name   []byte // of the member whose value comes next, nil in arrays
+}
+
+// appendNumbers appends JSON to dst, with quotes around wide numbers, or without those that are there.
+func appendNumbers(dst, src []byte, quote bool) []byte {
+	var room [16]nesting
+	r := rewriter{quote: quote, inside: room[:0]}
+	sent := 0 // of src
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '"':
+			last := min(endOfString(src, i+1), len(src)) // the quote, when there is one
+			text := src[i+1 : last]
+			if isName(src[min(last+1, len(src)):]) {
+				r.name = text
+			} else if !r.quote && r.wide() && isInteger(text) {
+				dst, sent = append(append(dst, src[sent:i]...), text...), last+1
+			}
+			i = last
+		case c == '{' || c == '[':
+			r.open()
+		case c == '}' || c == ']':
+			r.close()
+		case c == '-' || c >= '0' && c <= '9':
+			end := endOfNumber(src, i+1)
+			if number := src[i:end]; r.quote && r.wide() && isInteger(number) {
+				dst, sent = append(append(append(append(dst, src[sent:i]...), '"'), number...), '"'), end
+			}
+			i = end - 1
+		}
+	}
+	return append(dst, src[min(sent, len(src)):]...)
+}
+
+func endOfNumber(src []byte, i int) int {
+	for i < len(src) && (src[i] >= '0' && src[i] <= '9' || src[i] == '.' || src[i] == '-' || src[i] == '+' || src[i] == 'e' || src[i] == 'E') {
+		i++
+	}
+	return i
+}
+
+func (r *rewriter) within() nesting {
+	if len(r.inside) == 0 {
+		return nestingByName
+	}
+	return r.inside[len(r.inside)-1]
+}
+
+// wide says whether a number that comes next is one.
+func (r *rewriter) wide() bool {
+	switch r.within() {
+	case nestingAll:
+		return true
+	case nestingByName:
+		return isWide(r.name)
+	}
+	return false
+}
+
+func (r *rewriter) open() {
+	in := nestingByName
+	switch {
+	case r.within() == nestingNone || string(r.name) == "attributes" && r.within() == nestingByName:
+		in = nestingNone
+	case r.within() == nestingByName && isWideList(r.name):
+		in = nestingAll
+	}
+	r.inside, r.name = append(r.inside, in), nil
+}
+
+func (r *rewriter) close() {
+	r.inside, r.name = r.inside[:max(0, len(r.inside)-1)], nil
+}
+
+// isName says whether a string was the name of a member: what follows it is a colon.
+func isName(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
+}
+
+// isInteger says whether a text is a whole number as JSON has it, of whatever size.
+func isInteger(text []byte) bool {
+	if len(text) > 0 && text[0] == '-' {
+		text = text[1:]
+	}
+	if len(text) == 0 || text[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

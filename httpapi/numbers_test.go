@@ -1,0 +1,257 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"leaderboard"
+)
+
+// TestNumbersAsStrings: every answer is the same with numbers=string, but that wide numbers are strings; it has a tag of its
+// own, whichever form was asked for first, plain and compressed.
+func TestNumbersAsStrings(t *testing.T) {
+	e := newEnv(t)
+	tie := leaderboard.Tiebreak{Fields: []leaderboard.TiebreakField{{Name: "score", Bits: 10, Order: leaderboard.OrderDesc}}}
+	least := int64(math.MinInt64)
+	e.board("b", leaderboard.Rules{Tiebreak: tie, Limits: leaderboard.Limits{MinScore: &least}, Windows: []leaderboard.Window{"all_time", "day"}})
+	e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"77","score":9007199254740993,"fields":{"score":3}},{"member":"m","score":-9007199254740993,"fields":{"score":4}}]}`).want(200)
+	e.put(writeKey, "/v1/members/77", `{"display_name":"5","attributes":{"score":5,"fields":7}}`).want(201)
+	for _, path := range []string{
+		"/v1/boards/b/top", "/v1/boards/b/top?mode=all", "/v1/boards/b/top?profiles=true", "/v1/boards/b/top?offset=1", "/v1/boards/b/members/77", "/v1/boards/b/members/77/around",
+		"/v1/boards/b/members/77/history", "/v1/boards/b/scores/5/rank?tiebreak=1", "/v1/boards/b/distribution", "/v1/boards/b/periods", "/v1/rankings/top?boards=b", "/v1/boards/b",
+		"/v1/boards", "/v1/status", "/v1/members?q=77", "/v1/members/77",
+	} {
+		join := map[bool]string{false: "?", true: "&"}[strings.Contains(path, "?")]
+		plain := e.get(adminKey, path).want(200)
+		quoted := e.get(adminKey, path+join+"numbers=string")
+		again := e.get(adminKey, path+join+"numbers=number")
+		if tag := plain.header.Get("ETag"); path != "/v1/boards/b" && tag != "" && (tag == quoted.header.Get("ETag") || tag != again.header.Get("ETag")) {
+			t.Errorf("%s: the tags are %s and %s", path, tag, quoted.header.Get("ETag"))
+		}
+		if path != "/v1/status" && !bytes.Equal(plain.body, again.body) {
+			t.Errorf("%s: %s, after numbers as strings %s", path, plain.body, again.body)
+		}
+		if want := wantStrings(t, plain.body); path != "/v1/status" && string(bytes.TrimSpace(quoted.body)) != want {
+			t.Errorf("%s: %s\nwant %s", path, quoted.body, want)
+		}
+		if bytes.Contains(quoted.body, []byte(`"seq":0`)) || strings.Contains(path, "/top") && !strings.Contains(path, "offset") && !bytes.Contains(quoted.body, []byte(`"score":"9007199254740993"`)) {
+			t.Errorf("%s: %s", path, quoted.body)
+		}
+		if tag := quoted.header.Get("ETag"); tag != "" {
+			e.do(ask{method: "GET", path: path + join + "numbers=string", key: adminKey, header: map[string][]string{"If-None-Match": {tag}}}).want(304)
+		}
+	}
+	e.get(readKey, "/v1/boards/b/top?numbers=text").wantProblem(400, codeMalformed)
+	e.get(readKey, "/v1/boards/b/top?numbers=").wantProblem(400, codeMalformed)
+	if r := e.post(readKey, "/v1/boards/b/ranks?numbers=string", `{"members":["77"]}`); !strings.Contains(string(r.body), `"position":"1"`) || !strings.Contains(string(r.body), `"fields":{"score":"3"}`) {
+		t.Errorf("ranks: %s", r.body)
+	}
+	if r := e.get(adminKey, "/v1/boards/b/export?format=jsonl&numbers=string"); strings.Count(string(r.body), `"score":"`) != 4 {
+		t.Errorf("export: %s", r.body)
+	}
+	if r := e.get(readKey, "/v1/boards/b/stream?numbers=string"); !strings.Contains(string(r.body), `"score":"9007199254740993"`) || !strings.Contains(string(r.body), `"seq":"2"`) {
+		t.Errorf("stream: %s", r.body)
+	}
+	if r := e.get(readKey, "/v1/boards/b/stream"); !strings.Contains(string(r.body), `"score":9007199254740993`) {
+		t.Errorf("stream: %s", r.body)
+	}
+}
+
+// wantStrings rewrites an answer by another way than appendNumbers: decoded, by names, and encoded again.
+func wantStrings(t *testing.T, body []byte) string {
+	t.Helper()
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var b strings.Builder
+	var write func(name string, all bool)
+	write = func(name string, all bool) {
+		token, err := dec.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			list := slices.Contains([]string{"fields", "seqs", "weights", "limits"}, name)
+			b.WriteString(v.String())
+			for i := 0; dec.More(); i++ {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				inner := ""
+				if v == '{' {
+					token, _ := dec.Token()
+					inner = token.(string)
+					b.Write(must(json.Marshal(inner)))
+					b.WriteByte(':')
+				}
+				if name == "attributes" {
+					value, _ := dec.Token()
+					b.Write(must(json.Marshal(value)))
+					continue
+				}
+				write(inner, list)
+			}
+			end, _ := dec.Token()
+			b.WriteString(end.(json.Delim).String())
+		case json.Number:
+			if !strings.ContainsAny(v.String(), ".eE") && (all || isWide([]byte(name))) {
+				b.WriteString(`"` + v.String() + `"`)
+			} else {
+				b.WriteString(v.String())
+			}
+		default:
+			var out bytes.Buffer
+			enc := json.NewEncoder(&out)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(v); err != nil {
+				t.Fatal(err)
+			}
+			b.Write(bytes.TrimSpace(out.Bytes()))
+		}
+	}
+	write("", false)
+	return b.String()
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestWideNumbers: the numbers that become strings are those of format int64 in the document, but for quotas, whose name
+// rates of another format have too.
+func TestWideNumbers(t *testing.T) {
+	var doc struct {
+		Components struct{ Schemas map[string]any }
+	}
+	if err := yaml.Unmarshal(openAPIYAML, &doc); err != nil {
+		t.Fatal(err)
+	}
+	wide, narrow := map[string]bool{}, map[string]bool{}
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		schema, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		if ref, ok := schema["$ref"].(string); ok {
+			target, _ := doc.Components.Schemas[ref[strings.LastIndexByte(ref, '/')+1:]].(map[string]any)
+			if _, isObject := target["properties"]; !isObject && target["type"] == "integer" {
+				walk(name, target)
+			}
+			return
+		}
+		if kinds, _ := schema["type"].([]any); schema["type"] == "integer" || slices.Contains(kinds, any("integer")) {
+			if schema["format"] == "int64" {
+				wide[name] = true
+			} else {
+				narrow[name] = true
+			}
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		for inner, s := range properties {
+			walk(inner, s)
+		}
+		walk(name+"{}", schema["additionalProperties"])
+		walk(name+"{}", schema["items"])
+		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			some, _ := schema[key].([]any)
+			for _, s := range some {
+				walk(name, s)
+			}
+		}
+	}
+	for name, schema := range doc.Components.Schemas {
+		if _, ok := schema.(map[string]any)["properties"]; ok {
+			walk(name, schema)
+		}
+	}
+	for _, quota := range []string{"requests_per_second", "rows_per_second"} {
+		delete(wide, quota)
+	}
+	if len(wide) < 20 || !wide["fields{}"] {
+		t.Fatalf("the document has %v", slices.Sorted(maps.Keys(wide)))
+	}
+	is := func(name string) bool {
+		list, isList := strings.CutSuffix(name, "{}")
+		return isList && isWideList([]byte(list)) || !isList && isWide([]byte(name))
+	}
+	for name := range wide {
+		if !is(name) {
+			t.Errorf("%s has 64 bits and does not become a string", name)
+		}
+	}
+	for name := range narrow {
+		if is(name) {
+			t.Errorf("%s becomes a string and has no 64 bits", name)
+		}
+	}
+}
+
+// TestQuotedNumbersIn: bodies may have wide numbers in quotes, wherever numbers may be, and mean the same.
+func TestQuotedNumbersIn(t *testing.T) {
+	e := newEnv(t)
+	w := &recordingWriter{}
+	e.api.handlers.scores.writer = w
+	body := `{"entries":[{"member":"1","score":"9223372036854775807","tiebreak":"-9223372036854775808"},{"member":"2","score":2,"fields":{"level":"7","score":8}},{"member":"\"3\"","score":"0"}]}`
+	e.do(ask{method: "POST", path: "/v1/boards/b/scores", key: writeKey, body: body, off: true}).want(200)
+	if len(w.entries) != 3 {
+		t.Fatalf("%d entries", len(w.entries))
+	}
+	first, second, third := w.entries[0], w.entries[1], w.entries[2]
+	if first.Member != "1" || first.Score != math.MaxInt64 || *first.Tiebreak != math.MinInt64 {
+		t.Errorf("first: %+v", first)
+	}
+	if second.Member != "2" || second.Score != 2 || second.Fields["level"] != 7 || second.Fields["score"] != 8 || third.Member != `"3"` || third.Score != 0 {
+		t.Errorf("second: %+v, third: %+v", second, third)
+	}
+	e.do(ask{method: "PUT", path: "/v1/boards/limits", key: adminKey, body: `{"top_n":50,"limits":{"min_score":"-9007199254740993"}}`, off: true}).want(201)
+	b, err := e.fake.Board(context.Background(), "limits")
+	if err != nil || *b.Rules.Limits.MinScore != -9007199254740993 || b.Rules.TopN != 50 {
+		t.Errorf("rules: %+v, %v", b.Rules, err)
+	}
+}
+
+// FuzzNumbers: with quotes and without them again JSON means the same, and stays JSON.
+func FuzzNumbers(f *testing.F) {
+	f.Add([]byte(`{"score":1,"fields":{"a":-2},"x":[{"score":"3"}],"attributes":{"score":4}}`))
+	f.Add([]byte(`{"score" : 9223372036854775808,"sc\"ore":1,"weights":[1,2]}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		quoted := appendNumbers(nil, body, true)
+		if json.Valid(body) != json.Valid(quoted) {
+			t.Fatalf("%q became %q", body, quoted)
+		}
+		if json.Valid(body) && !bytes.Contains(body, []byte(`"`)) && !bytes.Equal(appendNumbers(nil, quoted, false), body) {
+			t.Fatalf("%q came back as %q", body, appendNumbers(nil, quoted, false))
+		}
+	})
+}
+
+// BenchmarkNumbers is a page of 100 entries rewritten.
+func BenchmarkNumbers(b *testing.B) {
+	e := newEnv(b)
+	var entries []leaderboard.Submission
+	for i := range 100 {
+		entries = append(entries, leaderboard.Submission{Member: "member" + string(rune('A'+i)), Score: int64(i) << 40})
+	}
+	e.board("b", leaderboard.Rules{}, entries...)
+	w := httptest.NewRecorder()
+	e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards/b/top?limit=100"}.request())
+	var out []byte
+	b.ReportAllocs()
+	b.SetBytes(int64(w.Body.Len()))
+	for b.Loop() {
+		out = appendNumbers(out[:0], w.Body.Bytes(), true)
+	}
+}
