@@ -26,10 +26,13 @@ const maxDeltas = Object.values(schemas).flatMap((s) => s.properties?.max_delta 
   Object.values(node).forEach(mark);
 })(document);
 
+/** isShown leaves out what the client does not need: it reads 64-bit integers exactly without being sent strings. */
+const isShown = (parameter) => parameter.name !== "numbers";
+
 /** An Operation is one route of the document. */
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   ["get", "put", "post", "patch", "delete"].filter((method) => item[method]).map((method) => ({
-    ...item[method], path, method: method.toUpperCase(), parameters: [...(item.parameters ?? []), ...(item[method].parameters ?? [])].map(resolve),
+    ...item[method], path, method: method.toUpperCase(), parameters: [...(item.parameters ?? []), ...(item[method].parameters ?? [])].map(resolve).filter(isShown),
   })));
 for (const o of operations) if ((o.requestBody !== undefined) !== ["PUT", "POST", "PATCH"].includes(o.method)) throw new Error(`${o.operationId}: PUT, POST and PATCH have a body, others none`);
 
@@ -119,8 +122,9 @@ function pruned() {
   }
   delete copy.components.responses;
   delete copy.components.headers;
+  delete copy.components.parameters.numbersParam;
   for (const item of Object.values(copy.paths)) for (const holder of [item, ...Object.values(item)]) {
-    if (holder.parameters) holder.parameters = holder.parameters.filter((p) => (resolve(p).name !== "numbers"));
+    if (holder.parameters) holder.parameters = holder.parameters.filter((p) => isShown(resolve(p)));
   }
   return copy;
 }

@@ -101,7 +101,6 @@ export class Leaderboard {
       throw error;
     } finally {
       clearTimeout(watchdog);
-      connection.abort();
     }
   }
 

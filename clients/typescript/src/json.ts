@@ -3,13 +3,13 @@ import { open, wide, wideMaps } from "./generated/operations.js";
 // JSON.parse reads numbers as doubles, which are exact up to 2^53. Scores and tiebreaks are 64-bit integers: they are read
 // as bigint, by the names of their properties, which the API's document gives, and written digit by digit.
 
-/** A string, with what follows it when that is a long integer: strings are matched whole so that nothing is found inside. */
-const longIntegers = /("[^"\\]*(?:\\.[^"\\]*)*")(?:(\s*:\s*)(-?\d{16,})(?=\s*[,}]))?/g;
+/** A long integer and the name before it. A match within a string has a backslash before its first quote, so what comes out is JSON too. */
+const longIntegers = /("\w+"\s*:\s*)(-?\d{16,})(?=\s*[,}])/g;
 
 /** parse reads an answer, its 64-bit integers as bigint. */
 export function parse<T>(text: string): T {
   const value = JSON.parse(text);
-  const quoted = /\d{16}/.test(text) ? text.replace(longIntegers, (all, name, colon, digits) => (digits ? `${name}${colon}"${digits}"` : all)) : text;
+  const quoted = /\d{16}/.test(text) ? text.replace(longIntegers, '$1"$2"') : text;
   restore(value, quoted === text ? value : JSON.parse(quoted), false);
   return value;
 }

@@ -14,9 +14,16 @@ test("64-bit integers are read exactly, and nothing else is changed", () => {
   });
 });
 
+test("numbers that are no integers are what they were", () => {
+  for (const number of ["1234567890123456.5", "1234567890123456e3", "-12345678901234567E-2", "0.12345678901234567", "[12345678901234567]"]) {
+    const text = `{"attributes":{"wide":${number}},"percentile":${number},"score":9007199254740993}`;
+    assert.deepEqual(parse(text), { ...JSON.parse(text), score: odd });
+  }
+});
+
 test("names and attributes of members are theirs, whatever they look like", () => {
-  for (const name of ['"score":9007199254740993', '\\"score\\":9007199254740993,', '\\', '\\\\"', "9007199254740993", '","score":9007199254740993,"x":"']) {
-    const profile = { display_name: name, attributes: { score: "9007199254740993", [name]: name, level: 12, wide: 9007199254740992 } };
+  for (const name of ['"score":9007199254740993', '\\"score\\":9007199254740993,', '\\', '\\\\"', "9007199254740993", 'a"score', '","score":9007199254740993,"x":"']) {
+    const profile = { display_name: name, attributes: { score: "9007199254740993", [name]: 9007199254740992, level: 12, wide: 9007199254740992 } };
     const text = JSON.stringify({ member: name, profile }).replace(/}$/, ',"score":9007199254740993}');
     assert.deepEqual(parse(text), { member: name, profile, score: odd });
   }
