@@ -836,7 +836,10 @@ export interface components {
         };
         FriendsTotal: {
             member: components["schemas"]["MemberID"];
-            /** @description Length of the list now. */
+            /**
+             * Format: int64
+             * @description Length of the list now.
+             */
             total: number;
         };
         FriendList: {
