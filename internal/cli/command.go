@@ -88,10 +88,9 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 	}
 	return &cli.Command{
 		Name: lastWord(name), Usage: usage, UsageText: text, ArgsUsage: args,
-		HideHelpCommand: true, // a board may be called "help"
-		Flags:           flags,
-		OnUsageError:    onUsageError,
-		CommandNotFound: showHelp,
+		HideHelp: true, HideHelpCommand: true, // see helpOn
+		Flags:        flags,
+		OnUsageError: onUsageError,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			var err error
 			switch {
@@ -109,16 +108,10 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 
 // group makes a command that only has subcommands.
 func group(name, usage string, commands ...*cli.Command) *cli.Command {
-	return &cli.Command{Name: name, Usage: usage, Commands: commands, Action: unknownCommand, OnUsageError: onUsageError}
+	return &cli.Command{Name: name, Usage: usage, Commands: commands, Action: unknownCommand, OnUsageError: onUsageError, HideHelp: true, HideHelpCommand: true}
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
-
-// showHelp shows the help of a command that was given arguments besides --help: to the library the first argument is
-// the name of a subcommand, which a leaf does not have.
-func showHelp(_ context.Context, cmd *cli.Command, _ string) {
-	cli.HelpPrinter(cmd.Root().Writer, cli.CommandHelpTemplate, cmd)
-}
 
 // classify tells usage errors, which get a hint to the right help, from failures.
 func classify(cmd *cli.Command, err error) error {
@@ -143,9 +136,7 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
 	var names []string
 	for _, c := range cmd.VisibleCommands() {
-		if c.Name != "help" {
-			names = append(names, c.Name)
-		}
+		names = append(names, c.Name)
 	}
 	want := "want one of " + strings.Join(names, ", ")
 	if !cmd.Args().Present() {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v3"
+
+	"leaderboard/internal/terminal"
 )
 
 // TestExitStatus: 2 for what can never work as it was written, 1 for what was understood and failed, 0 else.
@@ -129,8 +131,13 @@ func TestHelpWithArguments(t *testing.T) {
 			return
 		}
 		status, want, errOut := runWith(t, nil, append(slices.Clone(path), "--help")...)
-		if status != exitOK || !strings.Contains(want, "leaderboard "+strings.Join(path, " ")+" - "+c.Usage) || errOut != "" {
+		if status != exitOK || !strings.Contains(strings.Join(strings.Fields(want), " "), "leaderboard "+strings.Join(path, " ")+" - "+c.Usage) || errOut != "" {
 			t.Errorf("%q --help: status %d, %q, %q", path, status, want, errOut)
+		}
+		for line := range strings.SplitSeq(want, "\n") {
+			if terminal.Width(line) > helpWidth {
+				t.Errorf("%q: a line of %d columns: %s", path, terminal.Width(line), line)
+			}
 		}
 		for _, args := range [][]string{{"best", "--help"}, {"best", "a=1", "-h"}, {"--help", "best"}, {"help", "--help"}} {
 			status, got, errOut := runWith(t, nil, append(slices.Clone(path), args...)...)

@@ -79,9 +79,16 @@ func (s suggestion) line(shell string) string {
 // typed is a command line up to the cursor.
 type typed struct {
 	command *cli.Command
+	path    string            // full name of the command
 	options map[string]string // with their values
 	args    []string
 	awaits  cli.Flag // an option whose value comes next; nil: none
+}
+
+// typing returns a command line of which nothing is read yet.
+func (p *program) typing() *typed {
+	root := p.root()
+	return &typed{command: root, path: root.Name, options: map[string]string{}}
 }
 
 // read takes a word.
@@ -100,7 +107,7 @@ func (t *typed) read(word string) {
 		return
 	}
 	if inner := t.command.Command(word); inner != nil {
-		t.command = inner
+		t.command, t.path = inner, t.path+" "+inner.Name
 		return
 	}
 	t.args = append(t.args, word)
@@ -122,7 +129,7 @@ func takesValue(f cli.Flag) bool {
 
 // complete returns what may stand in place of the last of words.
 func (p *program) complete(ctx context.Context, words []string) []suggestion {
-	t := &typed{command: p.root(), options: map[string]string{}}
+	t := p.typing()
 	last := len(words) - 1
 	for _, word := range words[:last] {
 		t.read(word)
@@ -222,7 +229,7 @@ const completionTimeout = time.Second
 func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
 	r := p.remote()
 	given := func(option string) string {
-		return cmp.Or(t.options[option], p.env("LEADERBOARD_"+strings.ToUpper(strings.ReplaceAll(option, "-", "_"))))
+		return cmp.Or(t.options[option], p.env(variableName(option)))
 	}
 	var err error
 	if r.url, err = parseURL(cmp.Or(given("url"), r.url)); err != nil {

@@ -48,10 +48,15 @@ func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked
 		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", origin, err))
 	}}
 	if s.variable {
-		name := "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(s.name, "-", "_"))
+		name := variableName(s.name)
 		f.Sources = cli.NewValueSourceChain(&variable{name, s.program.env, func() { origin = name }})
 	}
 	return f
+}
+
+// variableName returns the environment variable of a flag.
+func variableName(flag string) string {
+	return "LEADERBOARD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // variable is an environment variable as a source of a flag; an empty one counts as not set. cli.EnvVars would take the

@@ -61,6 +61,13 @@ func (silence) Printf(context.Context, string, ...any) {}
 // early when ctx does, and has said on std.err what was wrong.
 func run(ctx context.Context, args []string, std stdio, env func(string) string) int {
 	p := &program{stdio: std, env: env}
+	if c := p.helpOn(args[1:]); c != nil {
+		if err := showHelp(p.out, c.command, c.path); err != nil {
+			p.say("leaderboard: %s", err)
+			return exitFailed
+		}
+		return exitOK
+	}
 	err := p.root().Run(ctx, args)
 	if err == nil {
 		return exitOK
@@ -107,6 +114,7 @@ func (p *program) root() *cli.Command {
 			p.keyCommand(),
 			p.healthCommand(), p.versionCommand(), p.completionCommand(),
 		},
+		HideHelp: true, HideHelpCommand: true,
 		Action:         unknownCommand,
 		Reader:         p.in,
 		Writer:         p.out,
