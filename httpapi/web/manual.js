@@ -276,7 +276,7 @@ function paramsOf(op) {
 
 function trialForm(op) {
   const method = one('.route b', op).textContent, path = one('.route code', op).textContent;
-  const pre = one('.curl', op), example = one('span', pre)?.textContent, keyed = one('.key', op);
+  const pre = one('.curl', op), example = one('span', pre)?.textContent, keyed = one('.key', op), needed = keyed && !keyed.matches('.open');
   const streamed = pre.textContent.startsWith('curl -N');
   const params = paramsOf(op), more = make('details', {}, make('summary', {}, 'More parameters'));
   const form = make('form', { className: 'trial', 'aria-label': 'Try ' + method + ' ' + path });
@@ -289,7 +289,7 @@ function trialForm(op) {
   if (more.children.length > 1) form.append(more);
   const body = example === undefined ? null : make('textarea', { value: pretty(example), rows: Math.min(14, pretty(example).split('\n').length + 1), spellcheck: false });
   if (body) form.append(labelled('Body', body));
-  if (keyed) form.append(labelled('Key', valueInput('key', { type: 'password', required: keyed.textContent === 'key' })));
+  if (keyed) form.append(labelled('Key', valueInput('key', { type: 'password', required: needed })));
 
   const given = where => params.filter(p => p.in === where && p.input.value.trim() !== '').map(p => [p.name, p.input.value.trim()]);
   const fill = encoded => params.reduce((to, p) => p.in === 'path' ? to.replace('{' + p.name + '}', encoded(p)) : to, path);
@@ -300,7 +300,7 @@ function trialForm(op) {
   const showLine = () => {
     const variable = (name, original) => make('var', { 'data-v': name, 'data-original': original });
     const parts = ['curl' + (streamed ? ' -N' : '') + (method === 'GET' || method === 'POST' && body ? '' : ' -X ' + method) + ' "', variable('server', '$SERVER'), inShell(target()) + '"'];
-    if (values.key || keyed?.textContent === 'key') if (keyed) parts.push(' \\\n  -H "Authorization: Bearer ', variable('key', '$KEY'), '"');
+    if (keyed && (values.key || needed)) parts.push(' \\\n  -H "Authorization: Bearer ', variable('key', '$KEY'), '"');
     for (const [name, value] of given('header')) parts.push(' \\\n  -H "' + name + ': ' + inShell(value) + '"');
     if (body) parts.push(' \\\n  -H "Content-Type: application/json" \\\n  -d \'', make('span', {}, body.value.replaceAll("'", "'\\''")), "'");
     pre.replaceChildren(...parts);

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ import (
 
 //go:embed page.html
 var pageTemplate string
+
+// neededScope is how descriptions say which scope an operation needs.
+var neededScope = regexp.MustCompile(`Needs scope (\w+)`)
 
 // Parts is what a page is made of besides the document.
 type Parts struct {
@@ -50,7 +54,8 @@ type (
 	operation struct {
 		ID, Method, Path, Summary string
 		Description               []template.HTML
-		Keyed, Optional           bool // a key is needed; a key is needed on private boards
+		Keyed, Optional           bool   // a key is needed; a key is needed on private boards
+		Scope                     string // that it needs, if the description says so
 		Params                    []field
 		Shared                    []field // explained once for all
 		Body                      typeName
@@ -157,6 +162,9 @@ func (d *Document) operation(method, path string, item, op *yaml.Node) operation
 	if security := items(at(op, "security")); len(security) > 0 {
 		o.Optional = len(security[0].Content) == 0
 		o.Keyed = !o.Optional
+	}
+	if m := neededScope.FindStringSubmatch(text(op, "description")); m != nil {
+		o.Scope = m[1]
 	}
 	for _, list := range []*yaml.Node{at(item, "parameters"), at(op, "parameters")} {
 		for _, p := range items(list) {

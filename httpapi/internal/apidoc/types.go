@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields lists the members of an object, but for those of the schemas that it includes.
+// fields lists the members of an object, but for those of the schemas that it includes. What a schema with a name says of
+// itself is said there.
 func (d *Document) fields(schema *yaml.Node) []field {
 	var out []field
 	required := map[string]bool{}
@@ -15,11 +16,7 @@ func (d *Document) fields(schema *yaml.Node) []field {
 		required[name.Value] = true
 	}
 	each(at(schema, "properties"), func(name string, property *yaml.Node) {
-		description := text(property, "description")
-		if description == "" {
-			description = text(d.follow(property), "description")
-		}
-		out = append(out, field{Name: name, Description: marked(description), Required: required[name], Type: d.typeOf(property)})
+		out = append(out, field{Name: name, Description: marked(text(property, "description")), Required: required[name], Type: d.typeOf(property)})
 		for _, inner := range d.fields(property) {
 			inner.Name = name + "." + inner.Name
 			out = append(out, inner)
