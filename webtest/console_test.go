@@ -1,0 +1,296 @@
+package webtest
+
+import (
+	"testing"
+
+	"leaderboard"
+)
+
+// console opens a view of the console, signed in with a key.
+func console(t *testing.T, s screen, key, view string) *tab {
+	t.Helper()
+	p := open(t, s, "/console"+view)
+	p.signIn(key)
+	return p
+}
+
+// signIn waits until the console takes a key.
+func (p *tab) signIn(key string) {
+	p.t.Helper()
+	p.fill(p.field("API key"), key)
+	p.press("Sign in")
+	p.await("[...document.querySelectorAll('button')].some(b => b.innerText === 'Sign out')")
+}
+
+// show leads to a view of the console and waits for its heading.
+func (p *tab) show(view, heading string) {
+	p.t.Helper()
+	eval[bool](p, "(location.hash = "+quote(view)+") !== ''")
+	p.awaitText("h1", heading)
+}
+
+// field returns a selector of the control that a label names; while a dialog is open, of one in it.
+func (p *tab) field(label string) string {
+	p.t.Helper()
+	find := "[...(document.querySelector('dialog[open]') ?? document).querySelectorAll('label')].find(l => l.textContent.trim() === " + quote(label) + ")"
+	p.await(find + "?.control")
+	return "[id=" + quote(eval[string](p, find+".control.id")) + "]"
+}
+
+// offers says whether there is a button or link with this name.
+func (p *tab) offers(name string) bool {
+	p.t.Helper()
+	return eval[bool](p, "[...document.querySelectorAll('button,a')].some(e => e.innerText.trim() === "+quote(name)+")")
+}
+
+// TestConsoleBoards creates, edits and deletes a board; what is wrong stands beside its field, and nobody overwrites unseen.
+func TestConsoleBoards(t *testing.T) {
+	t.Parallel()
+	p := console(t, desktop(), running(t).Key, "#/boards")
+	p.awaitText("td", "demo")
+	p.awaitText("dt", "Requests per second")
+	p.expect("status of 422")
+	p.expect("status of 412")
+
+	p.press("New board")
+	p.fill(p.field("Name"), "console-rules")
+	p.fill(p.field("Least score"), "9")
+	p.fill(p.field("Greatest score"), "3")
+	p.press("Create board")
+	p.awaitText(".fault", "want at least min_score")
+	p.awaitText("[role=alert]", "request")
+	p.fill(p.field("Greatest score"), "9223372036854775807")
+	p.press("Create board")
+	p.awaitText("h1", "console-rules")
+
+	p.show("#/boards/console-rules/rules", "Rules")
+	p.fill(p.field("Title"), "<b>Rules</b>")
+	p.press("Save")
+	p.awaitText("[role=status]", "Saved.")
+	p.press("JSON, all rules")
+	p.await("document.querySelector('textarea').value.includes('\"max_score\": 9223372036854775807')")
+	eval[bool](p, "(() => { const e = document.querySelector('textarea'); e.value = e.value.replace('\"best\"', '\"latest\"'); return e.dispatchEvent(new Event('input', {bubbles: true})) })()")
+	p.press("Save")
+	p.awaitText("[role=status]", "Saved.")
+	c := admin(t)
+	b, err := c.Board(t.Context(), "console-rules")
+	if err != nil || b.Title != "<b>Rules</b>" || b.Policy != leaderboard.PolicyLatest || b.Limits.MaxScore == nil || *b.Limits.MaxScore != 1<<63-1 {
+		t.Errorf("got %+v %v", b, err)
+	}
+
+	b.Title = "by somebody else"
+	if _, _, err := c.PutBoard(t.Context(), "console-rules", b.Rules); err != nil {
+		t.Fatal(err)
+	}
+	p.press("Save")
+	p.press("Read it again")
+	p.await("document.querySelector(" + quote(p.field("Title")) + ").value === 'by somebody else'")
+
+	p.press("Delete board …")
+	p.await("[...document.querySelectorAll('dialog button')].some(b => b.innerText === 'Delete for good' && b.disabled)")
+	p.fill(p.field("Type console-rules to go on"), "console-rules")
+	p.press("Delete for good")
+	p.await("location.hash === '#/boards'")
+	if _, err := c.Board(t.Context(), "console-rules"); err == nil {
+		t.Error("the board is still there")
+	}
+}
+
+// TestConsoleMembers finds a member, corrects it to the last digit, hides, restores, removes and erases it.
+func TestConsoleMembers(t *testing.T) {
+	t.Parallel()
+	const member = `console <i>"m"`
+	makeBoard(t, admin(t), "console-members", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}, Record: leaderboard.RecordAll},
+		leaderboard.Submission{Member: member, Score: 1<<63 - 1}, leaderboard.Submission{Member: "console-other", Score: 5})
+	p := console(t, desktop(), running(t).Key, "#/members")
+	p.fill(p.field("Begins with"), "console <")
+	p.press("Search")
+	p.press(member)
+	p.awaitText("td", "9,223,372,036,854,775,807")
+	p.press("console-members")
+	p.awaitText("h2", "Submissions")
+	p.awaitText("td", "applied")
+
+	p.press("Set score …")
+	p.fill(p.field("Score"), "9007199254740993")
+	p.awaitText("dialog", "is removed, then")
+	p.press("Set score")
+	p.awaitText("td", "9,007,199,254,740,993")
+
+	p.press("Hide on console-members …")
+	p.fill(p.field("Reason"), "too <good>")
+	p.press("Hide")
+	p.awaitText("p", "too <good>")
+	p.press("Restore on console-members …")
+	p.press("Restore")
+	p.awaitText("p", "Not hidden here.")
+	p.press("Hide everywhere …")
+	p.fill(p.field("Reason"), "everywhere")
+	p.press("Hide")
+	p.press("Restore everywhere …")
+	p.press("Restore")
+	p.awaitText("td", "9,007,199,254,740,993")
+
+	p.press("Remove from the board …")
+	p.press("Remove")
+	p.await("!document.querySelector('table').innerText.includes('9,007,199,254,740,993')")
+	p.press(member)
+	p.press("Erase …")
+	p.fill(p.field("Type "+member+" to go on"), member)
+	p.press("Erase for good")
+	p.await("!document.querySelector('dialog[open]')")
+	p.awaitText("[role=status]", "Nothing of the member is left.")
+}
+
+// TestConsoleRuns rebuilds a copy and follows the run, compares it, and shows a difference.
+func TestConsoleRuns(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "console-runs", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/boards/console-runs/runs")
+	p.press("Rebuild …")
+	p.press("Rebuild")
+	p.awaitText("[aria-label='The rebuild asked for']", "done")
+	p.press("Verify")
+	p.awaitText("[role=status]", "Equal at state")
+	eval[bool](p, `(() => { const real = fetch; window.fetch = (url, ...rest) => String(url).includes("/verify") ? Promise.resolve(new Response(
+		'{"equal":false,"seq":7,"checked":2,"difference":{"rank":2,"copy":null,"truth":{"member":"lost","score":9223372036854775807,"tiebreak":0,"created_time":"2026-11-20T13:00:00.000000Z"}}}',
+		{headers: {"Content-Type": "application/json"}})) : real(url, ...rest); return true })()`)
+	p.press("Verify")
+	p.awaitText("[role=status]", "First difference at rank 2")
+	p.awaitText("[role=status] tr", "9,223,372,036,854,775,807")
+	p.show("#/runs", "Runs")
+	p.awaitText("td", "console-runs")
+}
+
+// TestConsoleImport drops a file: what is read comes in, what is not is told, and the same file again changes nothing.
+func TestConsoleImport(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "console-import", leaderboard.Rules{Policy: leaderboard.PolicySum}, leaderboard.Submission{Member: "ada", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/boards/console-import/import")
+	drop := func(name, content string) {
+		t.Helper()
+		p.await("document.querySelector('.drop')")
+		eval[bool](p, "(() => { const d = new DataTransfer(); d.items.add(new File(["+quote(content)+"], "+quote(name)+")); return document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: d, bubbles: true, cancelable: true})) ?? true })()")
+		p.press("Import into console-import")
+	}
+	const file = "\ufeffmember,score\r\nada,70\r\n\"dan, \"\"the\"\" man\",9223372036854775807\r\ncyd,7.5\r\n'=1,5\r\nx\"y,1\r\nlast,-3"
+	drop("june.csv", file)
+	p.awaitText("[role=status]", "Done: 4 applied, 0 unchanged, 2 refused")
+	p.awaitText("tr", "want a whole number")
+	p.awaitText("tr", "inside of a field")
+	p.press("Import another file")
+	drop("june.csv", file)
+	p.awaitText("[role=status]", "Done: 4 applied")
+	p.press("Import another file")
+	drop("july.jsonl", "{\"member\":\"eve\",\"score\":9007199254740993,\"rank\":1}\n\n{\"member\":\"eve\",\"score\":1.0}\n")
+	p.awaitText("[role=status]", "Done: 1 applied, 0 unchanged, 1 refused")
+
+	p.show("#/boards/console-import/export", "Export")
+	eval[bool](p, "(() => { const real = URL.createObjectURL; URL.createObjectURL = b => { b.text().then(t => window.saved = t); return real.call(URL, b) }; return true })()")
+	p.press("Export to a file")
+	p.awaitText("[role=status]", "Saved: 5 of 5 entries")
+	for _, line := range []string{`"dan, ""the"" man",9223372036854775807,`, ",eve,9007199254740993,", ",ada,71,", ",'=1,5,", ",last,-3,"} {
+		p.await("window.saved.includes(" + quote(line) + ")")
+	}
+}
+
+// TestConsoleKeys makes, changes, rotates and revokes a key; what a key may not do is not offered to who signs in with it.
+func TestConsoleKeys(t *testing.T) {
+	t.Parallel()
+	const name = "console <b>key"
+	makeBoard(t, admin(t), "console-keys", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/keys")
+	p.expect("status of 422")
+	p.expect("status of 401")
+	p.press("New key …")
+	p.fill(p.field("Name"), name)
+	p.fill(p.field("Boards"), "GAME!")
+	p.press("Create key")
+	p.awaitText(".fault", "/boards/0")
+	p.fill(p.field("Boards"), "console-keys")
+	p.press("Create key")
+	first := p.secret()
+	p.press("Change " + name)
+	p.fill(p.field("Requests per second"), "50")
+	p.press("Save")
+	p.await("!document.querySelector('dialog[open]')")
+	p.press("Rotate " + name)
+	p.press("Make a new secret")
+	second := p.secret()
+	if first == second {
+		t.Error("the secret is the one before")
+	}
+
+	p.press("Sign out")
+	p.signIn(second)
+	p.show("#/boards/console-keys", "console-keys")
+	p.awaitText("td", "a")
+	if !p.offers("Import") || p.offers("Rules") || p.offers("Keys") || p.offers("Export") {
+		t.Error("a key for writing is offered something else")
+	}
+	p.show("#/keys", "Nothing here")
+
+	p.press("Sign out")
+	p.signIn(running(t).Key)
+	p.show("#/keys", "Keys")
+	p.press("Revoke " + name)
+	p.fill(p.field("Type "+name+" to go on"), name)
+	p.press("Revoke for good")
+	p.awaitText("td", "revoked")
+	p.show("#/audit?action=key.revoke", "Audit")
+	p.awaitText("summary", "key.revoke")
+	p.press("Sign out")
+	p.fill(p.field("API key"), second)
+	p.press("Sign in")
+	p.awaitText("[role=alert]", "request")
+}
+
+// secret returns the secret that is shown once, and dismisses it.
+func (p *tab) secret() string {
+	p.t.Helper()
+	p.await("document.querySelector('input[aria-label=Secret]')")
+	text := eval[string](p, "document.querySelector('input[aria-label=Secret]').value")
+	p.press("Done")
+	return text
+}
+
+// TestConsoleAudit filters the audit and shows what was before beside what is since, to the last digit.
+func TestConsoleAudit(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	most := int64(9007199254740993)
+	makeBoard(t, c, "console-audit", leaderboard.Rules{Limits: leaderboard.Limits{MaxScore: &most}}, leaderboard.Submission{Member: "a", Score: 1})
+	makeBoard(t, c, "console-audit", leaderboard.Rules{Title: "<b>now</b>"}, leaderboard.Submission{Member: "a", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/audit")
+	p.fill(p.field("Board"), "console-audit")
+	p.choose(p.field("Action"), "board.update")
+	p.press("Show")
+	p.await("location.hash.includes('board=console-audit') && document.querySelectorAll('summary').length === 1")
+	p.click("summary")
+	p.awaitText("tr", "/limits/max_score9007199254740993–")
+	p.awaitText("tr", "/title(empty)<b>now</b>")
+	eval[bool](p, "history.back() ?? true")
+	p.await("document.querySelectorAll('summary').length > 1")
+}
+
+// TestConsoleViews: no view is wider than its screen, axe finds nothing serious, and the focus is on the heading.
+func TestConsoleViews(t *testing.T) {
+	t.Parallel()
+	views := [][2]string{
+		{"#/boards/demo", "demo"}, {"#/boards", "Boards"}, {"#/boards/demo/periods", "Periods"}, {"#/boards/demo/rules", "Rules"},
+		{"#/boards/demo/runs", "Copy and runs"}, {"#/boards/demo/import", "Import"}, {"#/boards/demo/export", "Export"}, {"#/new-board", "New board"},
+		{"#/members?q=a", "Members"}, {"#/runs", "Runs"}, {"#/keys", "Keys"}, {"#/audit", "Audit"},
+	}
+	for name, s := range map[string]screen{"desktop": desktop(), "phone dark": phone().inDark()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := console(t, s, running(t).Key, "#/boards")
+			for _, v := range views {
+				p.show(v[0], v[1])
+				p.await("document.activeElement === document.querySelector('h1') && !document.querySelector('.loading')")
+				p.fits()
+				p.accessible()
+			}
+		})
+	}
+}
