@@ -25,10 +25,11 @@ export function draw(holder: HTMLElement, data: PlotData): () => void {
       height: 150,
       cursor: { show: false },
       legend: { show: false },
-      scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { dir: data.down ? -1 : 1, ...(data.down ? {} : { range: (_u, _low, high) => [0, high * 1.05 || 1] }) } },
+      scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { dir: data.down ? -1 : 1, range: (_, low, high) => (data.down ? [low - 1, high + 1] : [0, high * 1.05 || 1]) } },
+      padding: [8, 16, 0, 0],
       axes: [
         { ...axis, grid: { show: false }, size: 28, space: 70, values: (_, at) => at.map((x) => data.xText(x)) },
-        { ...axis, size: 46, values: (_, at) => at.map((y) => (Number.isInteger(y) ? compact(y) : "")) },
+        { ...axis, size: 46, values: (_, at) => at.map((y) => (Number.isInteger(y) && (y > 0 || !data.down) ? compact(y) : "")) },
       ],
       series: [{}, data.kind === "bars" ? { fill: accent, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.9, 64] }) } : { stroke: accent, width: 2, points: { show: true, size: 6, fill: accent } }],
       hooks: { draw: data.mark === undefined ? [] : [(u) => drawMark(u, data.mark!, mark)] },

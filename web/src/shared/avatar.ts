@@ -29,9 +29,9 @@ function hash(bytes: Uint8Array): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The address of a member's own picture when it is one that a page may load: a picture itself, or a path on this server. */
+/** The address of a member's own picture when it is one that a page may load: a picture itself, or a file of this server. */
 export function picture(address: string | undefined): string | undefined {
   if (!address) return undefined;
   if (/^data:image\/(png|jpeg|gif|webp|avif|svg\+xml)[;,]/.test(address)) return address;
-  return /^\/[^/\\\t\r\n][^\\\t\r\n]*$/.test(address) ? address : undefined;
+  return URL.canParse(address, location.href) && new URL(address, location.href).origin === location.origin ? address : undefined;
 }

@@ -5,6 +5,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric", timeZone: "UTC" });
+const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
 const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 /** number writes a whole number, exactly, as the reader's language does. */
@@ -51,4 +52,11 @@ export function periodName(window: string, period: string): string {
     default:
       return period;
   }
+}
+
+/** periodTick is a short name of a period, for axes. */
+export function periodTick(window: string, period: string): string {
+  if (window === "hour") return `${period.slice(11)}:00`;
+  if (window === "day") return day.format(new Date(`${period}T00:00Z`));
+  return window === "week" ? period.slice(5) : periodName(window, period);
 }

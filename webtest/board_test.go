@@ -1,0 +1,259 @@
+package webtest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/client"
+)
+
+// members returns n of them, the first with the highest score.
+func members(n int) []leaderboard.Submission {
+	out := make([]leaderboard.Submission, n)
+	for i := range out {
+		out[i] = leaderboard.Submission{Member: fmt.Sprintf("m%03d", i+1), Score: int64(1000 - i)}
+	}
+	return out
+}
+
+func submit(t *testing.T, c *client.Client, board, member string, score int64) {
+	t.Helper()
+	if _, err := c.Submit(t.Context(), board, []leaderboard.Submission{{Member: member, Score: score}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitRows waits until the ranking is these cells: ranks and members, as in "1 ada".
+func (p *tab) awaitRows(rows ...string) {
+	p.t.Helper()
+	p.await(`[...document.querySelectorAll(".ranking tbody tr")].map(r => r.querySelector(".rank > span:last-child").innerText + " " + r.querySelector("bdi").innerText).join("|").startsWith(` + quote(strings.Join(rows, "|")) + `)`)
+}
+
+// TestRowMoves: a score that somebody submits moves its row on the open page, and a board that is deleted is said to be gone.
+func TestRowMoves(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "moves", leaderboard.Rules{Title: "Moves"}, members(3)...)
+	p := open(t, desktop(), "/boards/moves")
+	p.awaitRows("1 m001", "2 m002", "3 m003")
+	p.awaitText(".state.live", "Live, as of")
+	eval[bool](p, `window.row = [...document.querySelectorAll(".ranking tr")].at(-1), true`)
+	submit(t, c, "moves", "m003", 9223372036854775807)
+	p.awaitRows("1 m003", "2 m001", "3 m002")
+	p.awaitText(".ranking .score", "9,223,372,036,854,775,807")
+	p.await(`document.querySelector(".ranking tbody tr") === window.row`) // it moved, it was not made anew
+	submit(t, c, "moves", "new", 9007199254740993)
+	p.awaitRows("1 m003", "2 new", "3 m001")
+	p.awaitText(".ranking .score", "9,007,199,254,740,993")
+	p.awaitText(".about", "4 members")
+	if err := c.DeleteBoard(t.Context(), "moves"); err != nil {
+		t.Fatal(err)
+	}
+	p.awaitText("[role=alert]", "no public board of this name any more")
+}
+
+// TestWindowsAndModes: what is chosen is shown, stands in the address, and is undone by the way back.
+func TestWindowsAndModes(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}
+	makeBoard(t, c, "choices", rules, leaderboard.Submission{Member: "a", Score: 9}, leaderboard.Submission{Member: "b", Score: 9}, leaderboard.Submission{Member: "c", Score: 5})
+	p := open(t, desktop(), "/boards/choices")
+	p.awaitRows("1 a", "2 b", "3 c")
+	p.press("Tied")
+	p.awaitRows("1 a", "1 b", "3 c")
+	p.press("Dense")
+	p.awaitRows("1 a", "1 b", "2 c")
+	p.await(`location.search === "?mode=dense"`)
+	p.press("Day")
+	p.await(`location.search === "?window=day&mode=dense"`)
+	p.awaitText(".tools option", "now")
+	p.awaitText(".ends", "ends")
+	eval[bool](p, `history.go(-2) ?? true`)
+	p.awaitRows("1 a", "1 b", "3 c")
+	p.awaitText(".choices [aria-current]", "Tied")
+	submit(t, c, "choices", "c", 7) // the stream is that of what is shown
+	p.await(`[...document.querySelectorAll(".ranking .score")].at(-1).innerText === "7"`)
+}
+
+// TestPastPeriod: a period that is over is chosen from the list, and said to be over.
+func TestPastPeriod(t *testing.T) {
+	t.Parallel()
+	p := open(t, desktop(), "/boards/demo?window=day")
+	p.await(`document.querySelectorAll(".tools option").length > 2`)
+	p.choose(".tools select", eval[string](p, `document.querySelectorAll(".tools option")[2].value`))
+	p.awaitText(".state", "Over; as of")
+	p.awaitText(".ends", "ended")
+	p.await(`location.search.includes("period=20")`)
+}
+
+// TestFindMember: rank, place, neighbours and past of a member, by its id, by a click, and by the address.
+func TestFindMember(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowDay}}
+	makeBoard(t, c, "finds", rules, members(60)...)
+	p := open(t, desktop(), "/boards/finds")
+	p.fill("#member", "m050")
+	p.press("Find")
+	p.awaitText(".figures", "50")
+	p.awaitText(".figures", "951")
+	p.awaitText(".figures", "18.33 %")
+	p.awaitText(".around", "m047")
+	p.await(`document.querySelectorAll(".found .plot canvas").length === 1`)
+	p.awaitText(".found details", "951")
+	p.await(`location.search === "?member=m050"`)
+	submit(t, c, "finds", "m050", 5000)
+	p.await(`document.querySelector(".figures dd").innerText === "1"`)
+	p.press("show on its page")
+	p.awaitText(".ranking [aria-current]", "m050")
+	p.expect("404") // of who is not there
+	p.fill("#member", "nobody")
+	p.press("Find")
+	p.awaitText(".note", "nobody has no entry here")
+	p.press("Close")
+	p.await(`location.search === ""`)
+	p.click(".ranking tbody tr:nth-child(3) a")
+	p.awaitText(".figures", "3")
+	again := open(t, phone(), "/boards/finds?member=m060")
+	again.awaitText(".figures", "60")
+	again.fits()
+}
+
+// TestTurnPages: deeper than the top by pages, and straight to a rank.
+func TestTurnPages(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "turns", leaderboard.Rules{}, members(60)...)
+	p := open(t, desktop(), "/boards/turns")
+	p.awaitRows("1 m001")
+	p.press("Next")
+	p.awaitRows("26 m026")
+	p.await(`location.search === "?offset=25"`)
+	p.awaitText(".where", "26–50 of 60")
+	p.press("Last")
+	p.awaitRows("51 m051")
+	p.press("First")
+	p.awaitRows("1 m001")
+	p.fill(".turn input", "30")
+	p.press("Go")
+	p.awaitRows("26 m026")
+	eval[bool](p, `history.back() ?? true`)
+	p.awaitRows("1 m001")
+}
+
+// TestWithoutScripts: the plain page has the same ranking, and links for the rest.
+func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}
+	makeBoard(t, c, "plain", rules, members(30)...)
+	s := phone()
+	s.noScript = true
+	p := open(t, s, "/boards/plain")
+	p.awaitText(".ranking", "m025")
+	p.fits()
+	p.click("a[rel=next]")
+	p.awaitText(".ranking", "m030")
+	p.click(".choices a[href*=day]")
+	p.awaitText(".periods", "20")
+	p.fill("#member", "m030")
+	p.click(".find button")
+	p.awaitText(".around", "m027")
+	p.awaitText(".figures", "971")
+}
+
+// TestEmbed: the small page stands in a frame of another site, and no other page does.
+func TestEmbed(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	makeBoard(t, c, "framed", leaderboard.Rules{}, members(30)...)
+	p := open(t, screen{width: 320, height: 500}, "/boards/framed?embed=1&transparent=1&theme=dark")
+	p.awaitRows("1 m001")
+	submit(t, c, "framed", "m030", 5000)
+	p.awaitRows("1 m030")
+	p.fits()
+	p.await(`!document.querySelector("form, nav, header") && getComputedStyle(document.documentElement).backgroundColor === "rgba(0, 0, 0, 0)"`)
+	p.await(`document.querySelectorAll(".ranking tbody tr").length === 10`)
+
+	here := running(t).URL
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, `<link rel="icon" href="data:,"><iframe src="`+here+`/boards/framed`+map[bool]string{true: "?embed=1"}[r.URL.Path == "/embed"]+`" onload="document.title = 'framed'"></iframe>`)
+	}))
+	t.Cleanup(site.Close)
+	framed := openURL(t, desktop(), site.URL+"/embed")
+	framed.expect("request to " + here)
+	framed.await(`document.title === "framed"`)
+	whole := openURL(t, desktop(), site.URL+"/whole")
+	whole.expect("request to " + here)
+	whole.expect("frame-ancestors")
+	whole.awaitFault("frame-ancestors")
+}
+
+// TestNotThere: who follows a link to a board that is not there, or not public, is told so.
+func TestNotThere(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	if _, _, err := c.PutBoard(t.Context(), "private", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"private", "absent"} {
+		p := open(t, desktop(), "/boards/"+name)
+		p.expect("404")
+		p.awaitText("main", "There is no public board of this name.")
+	}
+}
+
+// TestHome: a card moves to what has happened, and leads to its board.
+func TestHome(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Title: "A card of its own", Labels: leaderboard.Labels{"kind": "card"}}
+	makeBoard(t, c, "card", rules, members(4)...)
+	p := open(t, desktop(), "/?labels=kind:card")
+	p.awaitText(".card", "4 members")
+	submit(t, c, "card", "m004", 5000)
+	p.awaitText(".leaders li:first-child", "m004")
+	p.click(".card h2 a")
+	p.awaitRows("1 m004")
+	p.press("kind: card")
+	p.awaitText(".card", "A card of its own")
+}
+
+// TestNamesFit: names in all scripts, long ones and hostile ones are text that stays in its place, on every page that
+// shows them.
+func TestNamesFit(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	scores := members(2)
+	for i, name := range []string{strings.Repeat("W", 64), "محمد بن موسى الخوارزمي", "דנה כהן", strings.Repeat("世界", 10), "👩‍👩‍👧‍👦🏳️‍🌈", `<img src="http://other.example/y" onerror="throw 1">`, "{{7*7}}${7*7}", "Z\u0335\u0322a\u0337\u0321l\u0336go"} {
+		scores = append(scores, leaderboard.Submission{Member: name, Score: 9e18 - int64(i)})
+		if _, _, err := c.PutProfile(t.Context(), name, client.ProfileFields{DisplayName: name + `<b>"'&`, AvatarURL: "http://other.example/avatar.svg"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const title = `<script>throw 1</script> كأس العالم ` // and a long word
+	rules := leaderboard.Rules{Title: title + strings.Repeat("x", 100), Labels: leaderboard.Labels{"kind": "names"}, Windows: []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}}
+	makeBoard(t, c, "names", rules, scores...)
+	for name, s := range screens() {
+		for _, path := range []string{"/boards/names?member=" + strings.Repeat("W", 64), "/boards/names?embed=1", "/?labels=kind:names"} {
+			t.Run(name+" "+path[:12], func(t *testing.T) {
+				t.Parallel()
+				p := open(t, s, path)
+				p.awaitText("h1, h2", title)
+				p.awaitText("bdi", `<b>"'&`)
+				if strings.Contains(path, "member") {
+					p.await(`document.querySelector(".found .plot canvas")`)
+				}
+				p.fits()
+				p.accessible()
+			})
+		}
+	}
+}
