@@ -24,7 +24,7 @@ func TestTypeScriptClient(t *testing.T) {
 
 	p := openURL(t, desktop(), clientPage(t, d.URL, d.Key)+"/")
 	p.expect("404") // a member who is not there, a board that is gone
-	p.awaitText("body", "all is well")
+	p.awaitText("p", "all is well")
 }
 
 // clientPage serves testdata/client.html with the client, and what is the API's from the server: a page may ask its own
