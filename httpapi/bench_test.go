@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"leaderboard"
 )
@@ -122,6 +123,24 @@ func BenchmarkHandler(b *testing.B) {
 				r := httptest.NewRequest(http.MethodPost, "/v1/boards/demo/scores", strings.NewReader(body))
 				r.Header["Authorization"] = []string{"Bearer " + writeKey}
 				r.Header["Content-Type"] = []string{"application/json"}
+				api.ServeHTTP(discard{http.Header{}}, r)
+			}
+		})
+	}
+}
+
+// BenchmarkRefused is what a request costs that a quota refuses, beside one with the same key that it lets through.
+func BenchmarkRefused(b *testing.B) {
+	for name, most := range map[string]int{"refused": 1, "served": 1 << 40} {
+		b.Run(name, func(b *testing.B) {
+			f, q := newFixed(), &charges{most: leaderboard.Charge{leaderboard.QuotaKindRequests: most}}
+			q.charged[leaderboard.QuotaKindRequests] = 1
+			api := New(Config{Catalog: f, Rankings: f, Writer: f, Keys: []SettingsKey{{leaderboard.ScopeWrite, writeKey}}, Quotas: q})
+			r := httptest.NewRequest(http.MethodGet, benchPaths["top10"], nil)
+			r.Header["Authorization"] = []string{"Bearer " + writeKey}
+			b.ReportAllocs()
+			for b.Loop() {
+				q.who, api.shared.rejections.next = q.who[:0], time.Time{}
 				api.ServeHTTP(discard{http.Header{}}, r)
 			}
 		})

