@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -54,6 +55,9 @@ func (h *submissionHandlers) list(c *call) error {
 		return err
 	}
 	_, board, err := h.resolve(c, "", "")
+	if errors.Is(err, leaderboard.ErrPeriodNotFound) { // before its first season: nobody has submitted, or all was rejected
+		board, err = h.catalog.Board(c.ctx, c.pathValue("board"))
+	}
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,10 @@ func TestSubmissions(t *testing.T) {
 	if got := string(e.get(writeKey, "/v1/boards/plain/members/nobody/submissions").want(200).body); got != `{"board":"plain","member":"nobody","record":"none","submissions":[]}` {
 		t.Errorf("got %s", got)
 	}
+	e.put(adminKey, "/v1/boards/early", `{"windows":["season"],"seasons":[{"name":"one","starts_at":"2100-01-01T00:00:00Z","ends_at":"2100-02-01T00:00:00Z"}],"visibility":"private"}`).want(201)
+	if got := string(e.get(writeKey, "/v1/boards/early/members/nobody/submissions").want(200).body); !strings.HasSuffix(got, `"submissions":[]}`) {
+		t.Errorf("before the first season: %s", got)
+	}
 	e.get(readKey, path).wantProblem(403, "forbidden")
 	e.get(noKey, path).want(401)
 	e.get(writeKey, "/v1/boards/nothing/members/a/submissions").wantProblem(404, "board-not-found")

@@ -55,8 +55,8 @@ func (e *erasure) state(done bool) leaderboard.Erasure {
 // profile, the lists of friends in both directions, and that the member is hidden. In the audit and among the recorded
 // submissions a random name takes the member's place, the same in all of them, without the reasons that were given.
 // Corrections of closed periods are recorded as runs of kind RunKindReopen, with the actor. It works until it is done or ctx ends; then Sweep finishes
-// it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay:
-// end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
+// it, and the same call again goes on and tells how far it is. What is submitted about the member meanwhile may stay, and
+// so may the record of a hide or a correction, as if it came later: end that first. A member that nobody knows is erased at once. Errors: a *leaderboard.RuleError, ErrOverloaded,
 // ErrUnavailable; the work is not lost by one.
 func (s *Store) Forget(ctx context.Context, member, actor string) (leaderboard.Erasure, error) {
 	if broken := leaderboard.CheckMember(member); broken != nil {

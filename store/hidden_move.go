@@ -127,8 +127,10 @@ func (s *Store) drain(ctx context.Context, after int64) (id int64, err error) {
 	return id, err
 }
 
-// drainOnce needs no transaction, but waits for a lock no longer than writers do, in their pool. Of a board that asks already the first statement waits for the batch under way. A
-// batch that comes between the two finds that it need not ask, and the second waits for it.
+// drainOnce needs no transaction, but waits for a lock no longer than writers do, in their pool, and without a turn in their
+// line: a batch that has had its turn may wait for the connection meanwhile, which hides are too rare to be queued for. Of a
+// board that asks already the first statement waits for the batch under way. A batch that comes between the two finds that
+// it need not ask, and the second waits for it.
 func (s *Store) drainOnce(ctx context.Context, after int64) (id int64, err error) {
 	var hasHidden bool
 	err = s.db.Writers.QueryRowContext(ctx, "SELECT id, has_hidden FROM boards WHERE id > ? ORDER BY id LIMIT 1 FOR UPDATE", after).Scan(&id, &hasHidden)

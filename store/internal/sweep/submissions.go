@@ -11,39 +11,38 @@ import (
 
 const recordedNext = "SELECT board_id FROM submissions WHERE board_id > ? ORDER BY board_id LIMIT 1"
 
-// Submissions deletes records of submissions that are older than their boards keep them, board by board.
+// Submissions deletes records of submissions that are older than their boards keep them: Rows at a time, so that a board with
+// many keeps no other from its turn.
 func (s *Sweeper) Submissions(ctx context.Context, slice Slice) (more bool, err error) {
-	for !slice.Over() {
-		var board int64
-		err := s.db.GetContext(ctx, &board, recordedNext, s.recordsUpTo)
-		if errors.Is(err, sql.ErrNoRows) {
-			s.recordsUpTo = 0
-			return false, nil
-		}
-		if err != nil {
-			return false, err
-		}
-		var text []byte
-		err = s.db.GetContext(ctx, &text, "SELECT rules FROM boards WHERE id = ?", board)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return false, err
-		}
-		var rules leaderboard.Rules
-		if len(text) > 0 {
-			if err := json.Unmarshal(text, &rules); err != nil {
-				s.recordsUpTo = board // it keeps nobody else's
-				return false, err
+	return s.records.Turn(ctx, slice, List[int64, int64]{
+		Next: func(ctx context.Context, after int64) (page []int64, last bool, err error) {
+			var board int64
+			err = s.db.GetContext(ctx, &board, recordedNext, after)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil, true, nil
 			}
-		}
-		const remove = "DELETE FROM submissions WHERE board_id = ? AND recorded_at < ? ORDER BY recorded_at, id LIMIT ?"
-		n, err := s.Delete(ctx, remove, board, s.before(rules.RecordFor()), Rows)
-		if err != nil {
-			s.recordsUpTo = board
+			return []int64{board}, false, err
+		},
+		Key:  func(board *int64) int64 { return *board },
+		Work: func(ctx context.Context, board *int64) (bool, error) { return s.pruneRecords(ctx, *board) },
+	})
+}
+
+// pruneRecords deletes old records of a board, and says whether those were all. A board that is gone keeps them as long as
+// one that says nothing.
+func (s *Sweeper) pruneRecords(ctx context.Context, board int64) (finished bool, err error) {
+	var text []byte
+	err = s.db.GetContext(ctx, &text, "SELECT rules FROM boards WHERE id = ?", board)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	var rules leaderboard.Rules
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &rules); err != nil {
 			return false, err
-		}
-		if n < Rows {
-			s.recordsUpTo = board
 		}
 	}
-	return true, nil
+	const remove = "DELETE FROM submissions WHERE board_id = ? AND recorded_at < ? ORDER BY recorded_at, id LIMIT ?"
+	n, err := s.Delete(ctx, remove, board, s.before(rules.RecordFor()), Rows)
+	return n < Rows, err
 }

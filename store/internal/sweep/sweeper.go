@@ -27,14 +27,14 @@ type Sweeper struct {
 	cfg  Config
 	busy chan struct{} // has a value while a round is under way, which owns what follows
 
-	clock       clock
-	now         time.Time // of the database, when the round began
-	doubted     bool      // ages by it are not believed
-	boards      Turns[int64]
-	logs        Pass[int64, oldest]
-	ahead       map[int64]ahead
-	recordsUpTo int64 // boards up to this id had their turn
-	runsUpTo    int64 // up to this id there are only runs that are kept
+	clock    clock
+	now      time.Time // of the database, when the round began
+	doubted  bool      // ages by it are not believed
+	boards   Turns[int64]
+	logs     Pass[int64, oldest]
+	ahead    map[int64]ahead
+	records  Pass[int64, int64] // boards with records of submissions
+	runsUpTo int64              // up to this id there are only runs that are kept
 }
 
 // New returns a Sweeper that remembers nothing.
