@@ -100,8 +100,9 @@ func TestConsoleBoards(t *testing.T) {
 func TestConsoleMembers(t *testing.T) {
 	t.Parallel()
 	const member = `console <i>"m"`
-	makeBoard(t, admin(t), "console-members", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}, Record: leaderboard.RecordAll},
-		leaderboard.Submission{Member: member, Score: 1<<63 - 1}, leaderboard.Submission{Member: "console-other", Score: 5})
+	least := int64(10)
+	makeBoard(t, admin(t), "console-members", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}, Record: leaderboard.RecordAll, Limits: leaderboard.Limits{MinScore: &least}},
+		leaderboard.Submission{Member: member, Score: 1<<63 - 1}, leaderboard.Submission{Member: "console-other", Score: 50})
 	p := console(t, desktop(), running(t).Key, "#/members")
 	p.fill(p.field("Begins with"), "console <")
 	p.press("Search")
@@ -111,6 +112,12 @@ func TestConsoleMembers(t *testing.T) {
 	p.awaitText("h2", "Submissions")
 	p.awaitText("td", "applied")
 
+	p.press("Set score …")
+	p.fill(p.field("Score"), "3")
+	p.press("Set score")
+	p.awaitText("[role=alert]", "10")
+	p.press("Cancel")
+	p.awaitText("td", "9,223,372,036,854,775,807") // it is back
 	p.press("Set score …")
 	p.fill(p.field("Score"), "9007199254740993")
 	p.awaitText("dialog", "is removed, then")

@@ -1,7 +1,8 @@
 import type { Leaderboard } from "@leaderboard/client";
 import type { Board, Standing } from "./standing";
+import { message } from "./text";
 
-/** An Entry of one window, as far as a correction is about it. */
+/** Entered is an entry of one window. */
 export interface Entered { window: string; entry: Standing }
 
 /** What an entry is to become. */
@@ -43,12 +44,30 @@ function then(board: Board, entry: Standing | undefined, chosen: boolean, wanted
   return ranksBefore(board, entry, { score: wanted.score, tiebreak: wanted.tiebreak ?? 0n }) ? entry.score : wanted.score;
 }
 
-/** carryOut does what a plan says. A rejection of the rules is thrown. */
-export async function carryOut(client: Leaderboard, board: Board, member: string, what: Plan, wanted: Wanted): Promise<void> {
+/** carryOut does what a plan says. When the new score does not come in, the entries that were removed for it come back. */
+export async function carryOut(client: Leaderboard, board: Board, member: string, standings: Entered[], what: Plan, wanted: Wanted): Promise<void> {
   for (const window of what.remove) await client.removeMember(board.name, member, { window: window as never, period: "current" });
-  const { tiebreak, fields, time } = wanted;
-  const entry = { member, score: what.amount, ...(fields ? { fields } : tiebreak === undefined ? {} : { tiebreak }), ...(time ? { created_time: time } : {}) };
-  const answer = await client.submitScores(board.name, { entries: [entry] });
-  const result = answer.results[0];
-  if (result?.status === "rejected") throw new Error(`${what.remove.length ? "The entry was removed, but the new score was rejected: " : ""}${result.error?.detail ?? "rejected"}`);
+  const { score: _, ...rest } = wanted;
+  try {
+    await submit(client, board.name, member, { score: what.amount, ...rest });
+  } catch (error) {
+    if (what.remove.length) await restore(client, board.name, member, standings.filter((s) => what.remove.includes(s.window)), error);
+    throw error;
+  }
+}
+
+/** restore submits entries as they were. */
+async function restore(client: Leaderboard, board: string, member: string, removed: Entered[], because: unknown): Promise<void> {
+  try {
+    for (const { entry } of removed) await submit(client, board, member, { score: entry.score, tiebreak: entry.fields ? undefined : entry.tiebreak, fields: entry.fields, time: entry.created_time });
+  } catch {
+    throw new Error(`The new score did not come in (${message(because)}), and the entry that was removed for it could not be put back: ${removed.map((r) => `${r.window} ${r.entry.score}`).join(", ")}.`);
+  }
+}
+
+/** submit submits one entry. A rejection of the rules is thrown. */
+async function submit(client: Leaderboard, board: string, member: string, { score, tiebreak, fields, time }: Omit<Wanted, "fields"> & { fields: Record<string, bigint | number> | undefined }): Promise<void> {
+  const entry = { member, score, ...(fields ? { fields } : tiebreak === undefined ? {} : { tiebreak }), ...(time ? { created_time: time } : {}) };
+  const { results } = await client.submitScores(board, { entries: [entry] });
+  if (results[0]?.status === "rejected") throw new Error(results[0].error?.detail ?? "The score was rejected.");
 }
