@@ -46,7 +46,7 @@ func TestRowMoves(t *testing.T) {
 	submit(t, c, "moves", "m003", 9223372036854775807)
 	p.awaitRows("1 m003", "2 m001", "3 m002")
 	p.awaitText(".ranking .score", "9,223,372,036,854,775,807")
-	p.await(`document.querySelector(".ranking tbody tr") === window.row`) // it moved, it was not made anew
+	p.await(`document.querySelector(".ranking tbody tr") === window.row`) // it moved, it is still the same row
 	submit(t, c, "moves", "new", 9007199254740993)
 	p.awaitRows("1 m003", "2 new", "3 m001")
 	p.awaitText(".ranking .score", "9,007,199,254,740,993")
