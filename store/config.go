@@ -57,8 +57,9 @@ type Config struct {
 	// OnCommit is called after each commit, in seq order per period, and must not block. The commit is not changed
 	// afterwards. Commits of other processes, and those whose outcome is unknown, are not reported: follow Changes.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)
-	// OnBatch is called once per batch, with the error that all its requests got, if any.
-	OnBatch func(requests, rows int, took time.Duration, err error)
+	// OnBatch is called once per batch, with how long the first of its requests had waited when it was begun, and the error
+	// that all of them got, if any.
+	OnBatch func(requests, rows int, waited, took time.Duration, err error)
 }
 
 func (c Config) withDefaults() Config {
@@ -89,7 +90,7 @@ func (c Config) withDefaults() Config {
 		c.OnCommit = func(leaderboard.PeriodRef, leaderboard.Commit) {}
 	}
 	if c.OnBatch == nil {
-		c.OnBatch = func(int, int, time.Duration, error) {}
+		c.OnBatch = func(int, int, time.Duration, time.Duration, error) {}
 	}
 	return c
 }

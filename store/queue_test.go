@@ -16,15 +16,16 @@ import (
 
 // batches records what OnBatch is told.
 type batches struct {
-	mu   sync.Mutex
-	rows [][2]int // requests, entries
-	errs []error
+	mu     sync.Mutex
+	rows   [][2]int // requests, entries
+	waited []time.Duration
+	errs   []error
 }
 
-func (b *batches) add(requests, rows int, _ time.Duration, err error) {
+func (b *batches) add(requests, rows int, waited, _ time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.rows, b.errs = append(b.rows, [2]int{requests, rows}), append(b.errs, err)
+	b.rows, b.waited, b.errs = append(b.rows, [2]int{requests, rows}), append(b.waited, waited), append(b.errs, err)
 }
 
 func (b *batches) all() [][2]int {
@@ -72,7 +73,9 @@ func TestGroupCommit(t *testing.T) {
 		reqs[i] = one("b", "", "m", 1)
 	}
 	errs := submitAll(t, s, reqs)
+	since := time.Now()
 	release()
+	held := time.Since(since)
 	for range reqs {
 		if err := await(t, "an answer", errs); err != nil {
 			t.Error(err)
@@ -80,6 +83,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 	if got, want := seen.all(), [][2]int{{1, 1}, {40, 40}}; !slices.Equal(got, want) {
 		t.Errorf("batches %v, want %v", got, want)
+	} else if seen.waited[1] < held {
+		t.Errorf("the second has waited for %s, want at least %s", seen.waited[1], held)
 	}
 	commits, err := s.Changes(t.Context(), ref.ID, 0, 10)
 	if err != nil || len(commits) != 2 || commits[1].FirstSeq != 2 || commits[1].LastSeq != 41 {

@@ -76,7 +76,7 @@ func newWriteBench(b *testing.B) *writeBench {
 	b.Cleanup(func() { _ = w.db.Close() })
 	w.db.SetMaxIdleConns(plainPool)
 	w.s = open(b, server.DSN+"bench", func(c *store.Config) {
-		c.OnBatch = func(int, int, time.Duration, error) { w.batches.Add(1) }
+		c.OnBatch = func(int, int, time.Duration, time.Duration, error) { w.batches.Add(1) }
 	})
 	if _, _, err := w.s.PutBoard(b.Context(), benchBoard, leaderboard.Rules{Policy: leaderboard.PolicyLatest}); err != nil {
 		b.Fatal(err)

@@ -25,8 +25,8 @@ type metrics struct {
 	latency      *prometheus.HistogramVec
 	seen         atomic.Pointer[map[answered]answeredSeries] // replaced, never written to
 
-	batchRequests, batchRows prometheus.Histogram
-	commits                  *prometheus.HistogramVec
+	batchRequests, batchRows, writeWait prometheus.Histogram
+	commits                             *prometheus.HistogramVec
 
 	answers    map[leaderboard.Source]prometheus.Counter
 	stale      prometheus.Counter
@@ -105,11 +105,15 @@ func (m *metrics) newWrites() {
 		Name: "leaderboard_commit_entries", Help: "Submitted entries that one transaction took.",
 		Buckets: []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000},
 	})
+	m.writeWait = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "leaderboard_write_wait_seconds", Help: "How long the first request of a transaction waited for it to begin; --write-wait is about the most.",
+		Buckets: []float64{.0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5},
+	})
 	m.commits = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "leaderboard_commit_duration_seconds", Help: "Time of one transaction that writes scores, by outcome.",
 		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 	}, []string{"outcome"})
-	m.registry.MustRegister(m.batchRequests, m.batchRows, m.commits)
+	m.registry.MustRegister(m.batchRequests, m.batchRows, m.writeWait, m.commits)
 }
 
 func (m *metrics) newReads() {
@@ -238,9 +242,10 @@ func (m *metrics) request(route, method string, status int, took time.Duration) 
 const streamRoute = "/v1/boards/{board}/stream"
 
 // batch counts one transaction of the writer.
-func (m *metrics) batch(requests, rows int, took time.Duration, err error) {
+func (m *metrics) batch(requests, rows int, waited, took time.Duration, err error) {
 	m.batchRequests.Observe(float64(requests))
 	m.batchRows.Observe(float64(rows))
+	m.writeWait.Observe(waited.Seconds())
 	m.commits.WithLabelValues(outcomeOf(err)).Observe(took.Seconds())
 }
 

@@ -112,7 +112,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	m := newMetrics()
 	m.build(leaderboard.PeriodRef{}, leaderboard.CopyOutcome{Refused: true}, time.Second, nil)
-	m.batch(2, 3, time.Second, leaderboard.ErrUnavailable)
+	m.batch(2, 3, time.Minute, time.Second, leaderboard.ErrUnavailable)
 	m.answer(leaderboard.SourceLocal, true)
 	m.breakerOpen(true)
 	families, err := m.registry.Gather()

@@ -38,8 +38,9 @@ type worker struct {
 type Events struct {
 	// Committed is called after each commit, in seq order per period.
 	Committed func(Event)
-	// Batch is called once per batch, with the error that all its requests got, if any.
-	Batch func(requests, rows int, took time.Duration, err error)
+	// Batch is called once per batch, with how long the first of its requests had waited when it was begun, and the error
+	// that all of them got, if any.
+	Batch func(requests, rows int, waited, took time.Duration, err error)
 }
 
 // noBoard owns the idempotency keys of requests for several boards.
@@ -118,20 +119,22 @@ func (w *worker) run(b *batch) error {
 	if len(b.requests) == 0 {
 		return nil // all of them have left
 	}
+	var waited time.Duration
 	for _, r := range b.requests {
 		rows += r.head().load.rows
+		waited = max(waited, start.Sub(r.head().since))
 	}
 	if b.mayDoWithout(err) {
 		return err
 	}
 	if err != nil {
-		w.tell.Batch(len(b.requests), rows, time.Since(start), err)
+		w.tell.Batch(len(b.requests), rows, waited, time.Since(start), err)
 		for _, r := range b.requests {
 			r.head().done <- err
 		}
 		return err
 	}
-	w.tell.Batch(len(b.requests), rows, time.Since(start), b.noneFound())
+	w.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
 	for _, e := range b.commits {
 		if w.ahead != nil {
 			w.ahead.own = append(w.ahead.own, e.Commit)

@@ -272,6 +272,7 @@ func (q *queues) push(r request) error {
 		s.byID[h.queue] = one
 		q.running.Go(func() { q.drain(s, one) })
 	}
+	h.since = time.Now()
 	one.waiting = append(one.waiting, r)
 	q.enter(one, h)
 	if one.goal > 0 && (len(one.waiting) >= one.goal || one.load.rows >= q.rows) {

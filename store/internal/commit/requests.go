@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/audit"
@@ -45,6 +46,7 @@ type header struct {
 	done   chan error // has room for the answer: the writer never waits for a caller
 	state  atomic.Int32
 	caller leaderboard.Caller // of a submission, as records of it say
+	since  time.Time          // when it entered its queue
 }
 
 // The states of a request. Whoever makes it leave stateWaiting or stateSent decides what becomes of it.
