@@ -203,6 +203,22 @@ func ids(numbers []int) []string {
 	return out
 }
 
+// TestLoadFew: a demo of one member has days on which nobody plays.
+func TestLoadFew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mustLoad(1)
+	if days := w.periods(Board, leaderboard.WindowDay); len(days) < 2 {
+		t.Errorf("%d days", len(days))
+	}
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 1)
+	for range 20 {
+		if err := p.play(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestLoadIsKilled: what was cut off is made again from the start, what somebody has made is left alone.
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
