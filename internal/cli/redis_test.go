@@ -71,15 +71,19 @@ func TestImportZset(t *testing.T) {
 	}
 	writing, stop := context.WithCancel(t.Context())
 	stopped := make(chan struct{})
+	file := tr.file("game.csv", "")
 	go func() {
 		defer close(stopped)
 		for i := 0; writing.Err() == nil; i++ {
+			if _, err := os.Stat(file); err == nil {
+				return // it is read
+			}
 			c.ZAdd(writing, "scores", redis.Z{Score: float64(i), Member: fmt.Sprint("new", i%1000)})
 			c.ZRem(writing, "scores", fmt.Sprint("new", (i+500)%1000))
 		}
 	}()
 	tr.Ask(201, "PUT", "/v1/boards/game", `{"policy":"sum"}`)
-	args := []string{"game", tr.file("game.csv", ""), "--redis", url, "--zset", "scores"}
+	args := []string{"game", file, "--redis", url, "--zset", "scores"}
 	done := tr.imported(exitRefused, args...) // the id with a line break
 	stop()
 	<-stopped
