@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
 
@@ -54,13 +56,13 @@ func (tr *transferring) standings(board string) []string {
 	return members
 }
 
-// TestImportZset imports a sorted set of 100,000 members while others are written to it: who was there all the time is on
+// TestImportZset imports a sorted set, at its full size of 100,000 members, while others are written to it: who was there all the time is on
 // the board, in the order of ZREVRANGE, ties too. The same command again changes nothing.
 func TestImportZset(t *testing.T) {
 	t.Parallel()
 	tr, url := startTransferring(t), testenv.Redis(t)
 	c := redisAt(t, url)
-	const size = 100_000
+	size := testenv.Size(20_000, 100_000)
 	zadd(t, c, "scores", "p", size)
 	if err := c.ZAdd(t.Context(), "scores", redis.Z{Score: 1 << 60, Member: "=1+1"}, redis.Z{Score: -5, Member: "a \"b\",\nc"}).Err(); err != nil {
 		t.Fatal(err)
@@ -84,10 +86,15 @@ func TestImportZset(t *testing.T) {
 	}()
 	tr.Ask(201, "PUT", "/v1/boards/game", `{"policy":"sum"}`)
 	args := []string{"game", file, "--redis", url, "--zset", "scores"}
-	done := tr.imported(exitRefused, args...) // the id with a line break
+	tr.cutOff(file+".progress", args...)
 	stop()
 	<-stopped
-	if done.Applied < size+1 || done.Refused != 1 || !strings.Contains(tr.read("game.csv.refused"), "control characters") {
+	// The same command goes on; the id with a line break is refused.
+	done := tr.imported(exitRefused, args...)
+	if done.Sent == done.Entries {
+		t.Error("the second run did not go on after the first")
+	}
+	if done.Applied < int64(size+1) || done.Refused != 1 || !strings.Contains(tr.read("game.csv.refused"), "control characters") {
 		t.Errorf("%+v, refused: %s", done, tr.read("game.csv.refused"))
 	}
 	var old []string
@@ -102,6 +109,30 @@ func TestImportZset(t *testing.T) {
 	}
 	if again := tr.imported(exitRefused, args...); again.Sent != 0 || again.Seq != done.Seq {
 		t.Errorf("again: %+v", again)
+	}
+}
+
+// cutOff runs an import and interrupts it when it has dealt with some entries.
+func (tr *transferring) cutOff(progress string, args ...string) {
+	tr.T.Helper()
+	ctx, cancel := context.WithCancel(tr.T.Context())
+	defer cancel()
+	ended := make(chan int, 1)
+	go func() {
+		env := map[string]string{"LEADERBOARD_URL": tr.URL, "LEADERBOARD_KEY": apptest.AdminKey}
+		std := stdio{strings.NewReader(""), io.Discard, io.Discard}
+		ended <- run(ctx, append([]string{"leaderboard", "import"}, args...), std, func(name string) string { return env[name] })
+	}()
+	apptest.Eventually(tr.T, func() string {
+		content, err := os.ReadFile(progress)
+		if err == nil && !strings.Contains(string(content), `"applied":0`) {
+			return ""
+		}
+		return "nothing is imported"
+	})
+	cancel()
+	if status := <-ended; status != exitFailed {
+		tr.T.Errorf("an import that is cut off ends with %d", status)
 	}
 }
 
