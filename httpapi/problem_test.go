@@ -105,7 +105,7 @@ func ruleCodes(t *testing.T) []string {
 	return codes
 }
 
-// TestPanic: a panic is a 500 without text, and logged with all of it.
+// TestPanic: a panic is a 500 without text, and logged with all of it but for the key of the request.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
 	var status int
@@ -114,8 +114,12 @@ func TestPanic(t *testing.T) {
 		c.OnRequest = func(a Answered) { status = a.Status }
 	})
 	e.board("b", leaderboard.Rules{})
+	key := e.key(leaderboard.ScopeRead, nil)
 	e.fake.panics = true
-	e.do(ask{method: "GET", path: "/v1/boards/b/top", undocumented: true}).wantProblem(500, codeInternal)
+	e.do(ask{method: "GET", path: "/v1/boards/b/top", key: key, undocumented: true}).wantProblem(500, codeInternal)
+	if secret := key[strings.LastIndex(key, "_")+1:]; strings.Contains(log.String(), secret[:12]) {
+		t.Errorf("the key is in the log: %s", log.String())
+	}
 	if status != 500 || !strings.Contains(log.String(), "secret of the inside") || !strings.Contains(log.String(), "fake_rankings_test.go") && !strings.Contains(log.String(), "fake_test.go") {
 		t.Errorf("counted as %d, logged: %s", status, log.String())
 	}

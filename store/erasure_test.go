@@ -37,6 +37,9 @@ func TestForgetIsRestartable(t *testing.T) {
 		s := open(t, dsn, configure)
 		boards := fillForErasure(t, s, &offset)
 		before := forgottenPlaces(t, s, boards)
+		if n := count(t, connect(t, dsn), "submissions WHERE member = '"+forgotten+"'"); n < 18 {
+			t.Fatalf("%d submissions are recorded", n)
+		}
 
 		commits.Store(5) // the fifth removal from now on
 		f, err := s.Forget(ctx, forgotten, "boss")
@@ -163,6 +166,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	for i := range 3 {
 		b, _, err := s.PutBoard(t.Context(), fmt.Sprint("forget", i), leaderboard.Rules{
 			Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowHour, leaderboard.WindowDay},
+			Record: leaderboard.RecordAll,
 		})
 		if err != nil {
 			t.Fatal(err)

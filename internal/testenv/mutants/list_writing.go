@@ -4,7 +4,7 @@ import "slices"
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing())
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing(), ofKeys())
 }
 
 // ofWriting are lines of the write path that decide what counts.
@@ -165,6 +165,40 @@ func ofHiddenAndDerived() []mutant {
 		{
 			"A1", "two steps of a derived board may both be written", "store/internal/commit/rewrite.go",
 			"\tif !r.describes(b) {\n", "\tif false {\n", "store TestDerivedTogether",
+		},
+	}
+}
+
+// ofKeys are lines that decide who may do what and how often, and what is kept of it.
+func ofKeys() []mutant {
+	return []mutant{
+		{
+			"G2", "a change of the keys is not read", "cache/keyring/keyring.go",
+			`outdated := want.reread || want.revision != k.revision`, `outdated := want.reread`, "cache/keyring TestChangeCounts",
+		},
+		{
+			"G2", "keys of an idle server are not confirmed", "cache/keyring/keyring.go",
+			`confirming.Go(func() { r.confirmIdle(ctx) })`, `confirming.Go(func() {})`, "cache/keyring TestIdleServer",
+		},
+		{
+			"G2", "a rotation ends a secret within its overlap", "store/keys.go",
+			`AND (? = 0 OR previous_ends_at IS NULL`, `AND (? >= 0 OR previous_ends_at IS NULL`, "store TestKeys",
+		},
+		{
+			"G1", "a key for some boards writes to others", "httpapi/call.go",
+			"\t\treturn errForeign\n", "\t\treturn nil\n", "httpapi TestKeyForSomeBoards",
+		},
+		{
+			"E4", "what a key may not do is not charged", "httpapi/call.go",
+			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
+		},
+		{
+			"G5", "a page of the audit looks at all of it", "store/internal/audit/audit.go",
+			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
+		},
+		{
+			"G5", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
+			`|| len(o.recorded) > 0 ||`, `||`, "store TestSubmissionsAreRecorded",
 		},
 	}
 }
