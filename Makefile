@@ -8,10 +8,10 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web test-tools stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web screenshots test-tools stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -25,6 +25,9 @@ ifeq ($(TESTARGS),./...)
 	CGO_ENABLED=1 bin/testenv $(GO) test -C bench -race ./...
 	$(GO) test -C tools ./...
 endif
+
+screenshots: ## docs/pictures, from the demo in Chromium
+	$(GO) test -C webtest -count=1 -tags screenshots -run TestScreenshots .
 
 test-tools: ## deploy/ by the tools that it is for: types of Kubernetes and its rules for pods, promtool, a Prometheus that scrapes a server
 	$(GO) test -C deploy -count=1 ./...
