@@ -46,6 +46,8 @@ type event struct {
 	err  error  // why there is none
 	last bool   // there will be none either
 
+	n int64 // how many the feed had before
+
 	tag      string // of the answer
 	stale    bool
 	period   int64
@@ -78,6 +80,7 @@ func (f *feed) publish(e *event) {
 	e.next = make(chan struct{})
 	f.mu.Lock()
 	before := f.now
+	e.n = before.n + 1
 	f.now = e
 	f.mu.Unlock()
 	close(before.next)

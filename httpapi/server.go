@@ -275,6 +275,9 @@ func New(cfg Config) *API {
 // SetDraining makes /readyz say 503 "draining", so that a load balancer stops sending before the listener closes.
 func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(draining) }
 
+// Streams tells of the streams, for metrics.
+func (a *API) Streams() StreamStats { return a.handlers.streams.stats() }
+
 // EndStreams ends all streams, and lets no others begin. Their clients are told to come back in a while.
 func (a *API) EndStreams() { a.handlers.streams.end() }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -37,6 +38,8 @@ type streamHandlers struct {
 	shared *shared       // of the API; for answers to nobody's request
 	top    *route        // whose answers are sent
 	around *route
+
+	sent, skipped atomic.Int64 // events, over all clients
 
 	mu   sync.Mutex
 	open int
@@ -163,7 +166,7 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 	check := time.NewTicker(accessCheck)
 	defer check.Stop()
 	checked := time.Now()
-	for ok := out.write(e.text); ok; {
+	for ok := h.sendPage(&out, e); ok; {
 		next := false
 		select {
 		case <-e.next:
@@ -185,16 +188,38 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 		}
 		switch {
 		case next:
+			last := e.n
 			e = f.latest()
+			h.skipped.Add(e.n - last - 1)
 			if e.last {
 				out.gone(e.err)
 				return
 			}
-			ok = e.err != nil || out.write(e.text) // a member who is not ranked now may be again
+			ok = e.err != nil || h.sendPage(&out, e) // a member who is not ranked now may be again
 		case time.Since(out.last) >= streamSilence:
 			ok = out.write([]byte(":\n\n"))
 		}
 	}
+}
+
+// sendPage sends an event to a client.
+func (h *streamHandlers) sendPage(out *stream, e *event) bool {
+	ok := out.write(e.text)
+	if ok {
+		h.sent.Add(1)
+	}
+	return ok
+}
+
+// StreamStats are of the streams of a server: how many are open, how many events they were sent, and how many they were not
+// because a newer one was there first.
+type StreamStats struct {
+	Open          int
+	Sent, Skipped int64
+}
+
+func (h *streamHandlers) stats() StreamStats {
+	return StreamStats{h.count(), h.sent.Load(), h.skipped.Load()}
 }
 
 // mayStay says why a client may not read the board any more. That nobody can tell now is no reason.

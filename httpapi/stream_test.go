@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -306,6 +307,58 @@ func TestSlowStream(t *testing.T) {
 		page(t, fast, i)
 	}
 	page(t, slow, changes)
+}
+
+// stuckClient takes nothing until it is let go.
+type stuckClient struct {
+	*httptest.ResponseRecorder
+	stuck chan<- struct{}
+	free  <-chan struct{}
+}
+
+// Write implements http.ResponseWriter.
+func (c stuckClient) Write(b []byte) (int, error) {
+	select {
+	case c.stuck <- struct{}{}:
+	default:
+	}
+	<-c.free
+	return c.ResponseRecorder.Write(b)
+}
+
+// TestStreamsCounted: pages that were sent, and those that a client missed, are counted, and how many streams are open.
+func TestStreamsCounted(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{})
+	const path = "/v1/boards/b/stream?limit=100"
+	fast := e.open(noKey, path)
+	page(t, fast, 0)
+	stuck, free := make(chan struct{}, 1), make(chan struct{})
+	ctx, leave := context.WithCancel(t.Context())
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		e.api.ServeHTTP(stuckClient{httptest.NewRecorder(), stuck, free}, ask{method: http.MethodGet, path: path}.request().WithContext(ctx))
+	})
+	<-stuck
+	const changes = 3
+	for i := 1; i <= changes; i++ {
+		e.submit("b", fmt.Sprint("m", i), int64(i))
+		page(t, fast, i)
+	}
+	close(free)
+	counted := func(want StreamStats) {
+		t.Helper()
+		for deadline := time.Now().Add(10 * time.Second); e.api.Streams() != want; runtime.Gosched() { // a page counts once it was taken
+			if time.Now().After(deadline) {
+				t.Fatalf("streams: %+v, want %+v", e.api.Streams(), want)
+			}
+		}
+	}
+	counted(StreamStats{Open: 2, Sent: changes + 1 + 2, Skipped: changes - 1})
+	leave()
+	slow.Wait()
+	counted(StreamStats{Open: 1, Sent: changes + 1 + 2, Skipped: changes - 1})
 }
 
 // TestStreamsOfOneCaller: one caller cannot take all streams, unless there is no telling callers apart.

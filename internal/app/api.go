@@ -105,6 +105,7 @@ func (a *App) wireAPI() error {
 		cfg.Metrics = a.metrics.handler()
 	}
 	a.api = httpapi.New(cfg)
+	a.metrics.watchStreams(a.api.Streams)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"leaderboard"
+	"leaderboard/httpapi"
 )
 
 // metrics are what the process counts about itself. Label values come from small fixed sets: no board and no member
@@ -198,6 +199,21 @@ func (m *metrics) watchAge(age func() time.Duration) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "leaderboard_watch_age_seconds", Help: "Time since the database last told the revisions of the periods that are read; grows while nobody reads.",
 	}, func() float64 { return age().Seconds() }))
+}
+
+// watchStreams publishes how streams stand.
+func (m *metrics) watchStreams(stats func() httpapi.StreamStats) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "leaderboard_streams_open", Help: "Streams that are open.",
+		}, func() float64 { return float64(stats().Open) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "leaderboard_stream_events_total", Help: "Pages sent to the clients of streams.",
+		}, func() float64 { return float64(stats().Sent) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "leaderboard_stream_events_skipped_total", Help: "Pages that clients of streams were not sent because they were slow and a newer one was there.",
+		}, func() float64 { return float64(stats().Skipped) }),
+	)
 }
 
 // watchRound counts a round of the watch.

@@ -38,6 +38,7 @@ func TestMetrics(t *testing.T) {
 		`leaderboard_answers_total\{source="local"\} 2`,
 		`leaderboard_fallback_rejections_total 0`,
 		`leaderboard_redis_breaker_open 0`,
+		`leaderboard_streams_open 0`, `leaderboard_stream_events_total 0`, `leaderboard_stream_events_skipped_total 0`,
 		`leaderboard_copy_lag_seq \d`, `leaderboard_copy_apply_failures_total \d`,
 		`leaderboard_copy_lag_seconds \d`,
 		`leaderboard_rebuild_duration_seconds_count\{outcome="done"\} 1`,
