@@ -124,6 +124,16 @@ func (e *streamEnv) open(key, path string) func() (sent, bool) {
 	}
 }
 
+// streamOfOne opens the stream of a member, m1, who is alone on a board, and reads the first event.
+func streamOfOne(t *testing.T) (e *streamEnv, next func() (sent, bool)) {
+	t.Helper()
+	e = newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next = e.open(noKey, "/v1/boards/b/stream?member=m1")
+	page(t, next, 1)
+	return e, next
+}
+
 // page waits for a page with so many entries.
 func page(t *testing.T, next func() (sent, bool), entries int) sent {
 	t.Helper()
@@ -273,10 +283,7 @@ func TestStreamEndsWithAccess(t *testing.T) {
 // TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere; the stream goes on when it is restored.
 func TestStreamOfAHiddenMember(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	next := e.open(noKey, "/v1/boards/b/stream?member=m1")
-	page(t, next, 1)
+	e, next := streamOfOne(t)
 	e.put(adminKey, "/v1/boards/b/members/m1/hidden", `{"reason":"aimbot"}`).want(200)
 	e.show()
 	absent := e.get(noKey, "/v1/boards/b/stream?member=m1")
@@ -379,10 +386,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 // TestStreamOfAMemberGoesOn: a member who is not ranked for a while, as at the beginning of a period, does not end the stream.
 func TestStreamOfAMemberGoesOn(t *testing.T) {
 	t.Parallel()
-	e := newStreamEnv(t)
-	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
-	next := e.open(noKey, "/v1/boards/b/stream?member=m1")
-	page(t, next, 1)
+	e, next := streamOfOne(t)
 	if _, err := e.fake.Remove(t.Context(), "b", 0, "m1"); err != nil {
 		t.Fatal(err)
 	}

@@ -417,35 +417,35 @@ func TestRenew(t *testing.T) {
 	})
 }
 
-// TestFindAllocatesNothing holds the way of every request with a key.
-func TestFindAllocatesNothing(t *testing.T) {
+// alone runs a ring on a database that nobody changes, outside of any bubble.
+func alone(t testing.TB) *database {
+	t.Helper()
 	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
 	d.ring = New(d, d, Options{Fresh: time.Hour})
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { d.ring.Run(ctx) })
-	defer running.Wait()
-	defer cancel()
+	t.Cleanup(func() { cancel(); running.Wait() })
+	return d
+}
+
+// TestFindAllocatesNothing holds the way of every request with a key.
+func TestFindAllocatesNothing(t *testing.T) {
+	d := alone(t)
 	hash := d.add("k1", nil)
 	d.ring.ask(t, "k1", hash, nil)
-	now := time.Now()
+	now, ctx := time.Now(), t.Context()
 	if n := testing.AllocsPerRun(1000, func() { _, _ = d.ring.Find(ctx, "k1", hash, now) }); n != 0 {
 		t.Errorf("%v allocations for a known key", n)
 	}
 }
 
 func BenchmarkFind(b *testing.B) {
-	d := &database{keys: map[string]leaderboard.HashedKey{}, used: map[string]leaderboard.Micros{}}
-	d.ring = New(d, d, Options{Fresh: time.Hour})
-	ctx, cancel := context.WithCancel(b.Context())
-	var running sync.WaitGroup
-	running.Go(func() { d.ring.Run(ctx) })
-	defer running.Wait()
-	defer cancel()
+	d := alone(b)
 	hash, now := d.add("k1", nil), time.Now()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := d.ring.Find(ctx, "k1", hash, now); err != nil {
+		if _, err := d.ring.Find(b.Context(), "k1", hash, now); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -193,11 +193,11 @@ func ofKeys() []mutant {
 			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
 		},
 		{
-			"G5", "a page of the audit looks at all of it", "store/internal/audit/audit.go",
+			"E4", "a page of the audit looks at all of it", "store/internal/audit/audit.go",
 			`maxScanned = 20_000`, `maxScanned = 2_000_000`, "store TestAuditLooksAtSoMany",
 		},
 		{
-			"G5", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
+			"A1", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
 			`|| len(o.recorded) > 0 ||`, `||`, "store TestSubmissionsAreRecorded",
 		},
 	}
