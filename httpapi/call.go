@@ -334,6 +334,9 @@ func (c *call) extendDeadlines() {
 // fail answers with the problem that err is, and logs what only the operator can do something about.
 func (c *call) fail(err error) {
 	c.leaveBody()
+	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
+		err = &readError{err}
+	}
 	k := writeProblem(c.w, err, c.caller.RequestID)
 	c.status = k.status
 	if k.code == codeInternal {

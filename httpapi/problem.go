@@ -160,11 +160,23 @@ func writeProblem(w http.ResponseWriter, err error, requestID string) *kind {
 	return k
 }
 
+// nothingDone ends the details of problems that are the same for reads, of which it goes without saying.
+const nothingDone = " Nothing was done."
+
+// readError is why a read failed.
+type readError struct{ error }
+
+// Unwrap returns why.
+func (r *readError) Unwrap() error { return r.error }
+
 // encodeProblem returns the row of an error, and the problem that it is to clients.
 func encodeProblem(err error, requestID string) (*kind, []byte) {
 	k, detail, errs := classify(err)
 	if detail == "" {
 		detail = k.detail
+		if _, read := errors.AsType[*readError](err); read {
+			detail = strings.TrimSuffix(detail, nothingDone)
+		}
 	}
 	out := problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: detail, Errors: errs, RequestID: requestID}
 	if own, ok := errors.AsType[*rejection](err); ok {

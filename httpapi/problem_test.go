@@ -57,6 +57,20 @@ func TestErrorsToStatuses(t *testing.T) {
 	}
 }
 
+// TestReadsDoNothing: that nothing was done is said of writes only.
+func TestReadsDoNothing(t *testing.T) {
+	e := newEnv(t)
+	e.board("b", leaderboard.Rules{})
+	for _, err := range []error{leaderboard.ErrOverloaded, leaderboard.ErrUnavailable} {
+		e.fake.fail["Page"], e.fake.fail["Submit"] = err, err
+		read := e.get(noKey, "/v1/boards/b/top").want(503)
+		write := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[{"member":"m","score":1}]}`).want(503)
+		if bytes.Contains(read.body, []byte("Nothing was done")) || !bytes.Contains(write.body, []byte("Nothing was done.")) {
+			t.Errorf("%v: a read is told %s, a write %s", err, read.body, write.body)
+		}
+	}
+}
+
 // TestTableIsComplete: every rule that an input can break has its row, and every row its page.
 func TestTableIsComplete(t *testing.T) {
 	e := newEnv(t)

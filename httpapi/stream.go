@@ -266,7 +266,7 @@ func (s *stream) write(text []byte) bool {
 
 // gone tells why the stream ends for good.
 func (s *stream) gone(err error) {
-	_, body := encodeProblem(err, s.c.caller.RequestID)
+	_, body := encodeProblem(&readError{err}, s.c.caller.RequestID)
 	s.write(append(append([]byte("event: gone\ndata: "), body...), "\n\n"...))
 }
 

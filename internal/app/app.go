@@ -140,6 +140,9 @@ func (a *App) Start(ctx context.Context) error {
 		"serving", "addr", a.BaseURL(), "mysql", PlaceOfDSN(a.cfg.MySQLDSN), "redis", PlaceOfURL(a.cfg.RedisURL),
 		"version", ReadBuildInfo().Version,
 	)
+	if len(a.cfg.Keys) == 0 {
+		a.log.Warn("the settings have no keys: only keys that were made before can write or make others; LEADERBOARD_KEYS=admin:SECRET is one to begin with")
+	}
 	return nil
 }
 

@@ -295,17 +295,43 @@ func (p *program) boardListCommand() *cli.Command {
 		if labels != nil {
 			query.Set("labels", labels.String())
 		}
+		entries, err := r.countEntries(ctx)
+		if err != nil {
+			return err
+		}
 		return showList(ctx, &r, list{
 			path: "/v1/boards", query: query, member: "boards",
-			head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "CREATED", "TITLE"},
+			head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "ENTRIES", "CREATED", "TITLE"},
 		}, func(t *terminal.Table, b *client.Board) {
 			title := ""
 			if b.Title != "" {
 				title = terminal.Printable(b.Title)
 			}
-			t.Cells(b.Name, string(b.Order), string(b.Policy), string(b.Mode), string(b.Visibility), fmt.Sprint(b.TopN), timeText(b.CreatedTime), title)
+			t.Cells(b.Name, string(b.Order), string(b.Policy), string(b.Mode), string(b.Visibility), fmt.Sprint(b.TopN), cmp.Or(entries[b.Name], "-"),
+				secondText(b.CreatedTime), title)
 		})
 	}, p.labelsFlag(&labels))
+}
+
+// countEntries returns how many entries the boards have now, by their names: those that the key may look after. With
+// --json nobody asks.
+func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
+	if r.json {
+		return nil, nil
+	}
+	c, err := r.connect()
+	if err != nil {
+		return nil, err
+	}
+	status, err := c.Status(ctx)
+	if _, answered := errors.AsType[*client.Problem](err); err != nil && !answered {
+		return nil, err
+	}
+	entries := map[string]string{}
+	for i := range status.Boards {
+		entries[status.Boards[i].Board] = strconv.FormatInt(status.Boards[i].Entries, 10)
+	}
+	return entries, nil
 }
 
 func (p *program) boardPeriodsCommand() *cli.Command {

@@ -176,6 +176,9 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 // timeText shows a moment as the API writes it.
 func timeText(t time.Time) string { return leaderboard.MicrosOf(t).String() }
 
+// secondText shows a moment whose microseconds are nobody's concern.
+func secondText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
 // optionalValues returns the parameters that have a value.
 func optionalValues(pairs ...string) url.Values {
 	query := url.Values{}
