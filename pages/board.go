@@ -35,6 +35,16 @@ type top struct {
 	Entries              []entry
 }
 
+// Long says whether scores are so long that phones need them smaller.
+func (t *top) Long() bool {
+	for i := range t.Entries {
+		if n := t.Entries[i].Score; n > 999_999_999_999 || n < -99_999_999_999 {
+			return true
+		}
+	}
+	return false
+}
+
 // found is a member that was asked for: its entry, and who is around.
 type found struct {
 	entry
