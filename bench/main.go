@@ -102,6 +102,7 @@ func steps() []step {
 		{"writes", true, (*world).measureWrites},
 		{"overload", true, (*world).measureOverload},
 		{"quotas", true, (*world).measureQuotas},
+		{"streams", true, (*world).measureStreams},
 		{"windows", true, (*world).measureWindows},
 		{"derived", false, (*world).measureDerived},
 		{"housekeeping", false, (*world).measureHousekeeping},

@@ -84,18 +84,21 @@ func (w *world) measureOverload(ctx context.Context, rep *report, log io.Writer)
 }
 
 // peakMemory returns the most memory that a process had, in 2^20 bytes.
-func peakMemory(pid int) (float64, error) {
+func peakMemory(pid int) (float64, error) { return memoryOf(pid, "VmHWM:") }
+
+// memoryOf returns what the kernel says of a process's memory, in 2^20 bytes.
+func memoryOf(pid int, what string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+		if rest, ok := strings.CutPrefix(line, what); ok {
 			kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 			return kb / 1024, err
 		}
 	}
-	return 0, errors.New("the kernel does not say how much memory a process had")
+	return 0, errors.New("the kernel does not say how much memory a process has")
 }
 
 // flood is a load and what it did to the machine.

@@ -50,7 +50,7 @@ func (s *section) writeTables(w io.Writer) {
 // sectionNames returns the sections in the order in which they are measured.
 func sectionNames() []string {
 	return []string{
-		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "overload", "quotas", "windows",
+		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "overload", "quotas", "streams", "windows",
 		"derived", "housekeeping", "structure", "index",
 	}
 }
@@ -82,6 +82,8 @@ func headings() []heading {
 			" together, per answer; that of a rejection is what the flood took beyond its answers, or all of it while a lock lets nothing be answered. Open loop: requests are sent when they are due, whatever became of those before."},
 		{"quotas", "Quotas", "Two servers that share a Redis. Each key may make 10 requests a second. 100 quiet ones ask for the top 500 times a second together, in turn alone and beside one that sends 50 times" +
 			" its quota; requests are sent when they are due. Its quota: what may be saved up, and what came in from the first noise to the last."},
+		{"streams", "Streams", "2,000 clients follow the top 10 of one board, to which 50 commits a second are made; a stream sends 5 events a second at most, so a commit waits 100 ms on average." +
+			" Beside them 500 reads a second of random members, sent when they are due, in turn with and without the streams. The load generator, which reads all events, shares the cores."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +

@@ -319,7 +319,9 @@ func membersPart(t *testing.T, c *client.Client) []string {
 	}
 	byID, byName := all(t, c.SearchMembers(ctx, "ad", false)), all(t, c.SearchMembers(ctx, "aDA l", true))
 	for _, found := range [][]client.FoundMember{byID, byName} {
-		if !slices.ContainsFunc(found, func(m client.FoundMember) bool { return m.Member == "ada" && m.Profile != nil && m.Profile.DisplayName == "Ada L." }) {
+		if !slices.ContainsFunc(found, func(m client.FoundMember) bool {
+			return m.Member == "ada" && m.Profile != nil && m.Profile.DisplayName == "Ada L."
+		}) {
 			t.Errorf("found %+v", found)
 		}
 	}

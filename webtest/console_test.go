@@ -284,9 +284,18 @@ func TestConsoleAudit(t *testing.T) {
 func TestConsoleViews(t *testing.T) {
 	t.Parallel()
 	views := [][2]string{
-		{"#/boards/demo", "demo"}, {"#/boards", "Boards"}, {"#/boards/demo/periods", "Periods"}, {"#/boards/demo/rules", "Rules"},
-		{"#/boards/demo/runs", "Copy and runs"}, {"#/boards/demo/import", "Import"}, {"#/boards/demo/export", "Export"}, {"#/new-board", "New board"},
-		{"#/members?q=a", "Members"}, {"#/runs", "Runs"}, {"#/keys", "Keys"}, {"#/audit", "Audit"},
+		{"#/boards/demo", "demo"},
+		{"#/boards", "Boards"},
+		{"#/boards/demo/periods", "Periods"},
+		{"#/boards/demo/rules", "Rules"},
+		{"#/boards/demo/runs", "Copy and runs"},
+		{"#/boards/demo/import", "Import"},
+		{"#/boards/demo/export", "Export"},
+		{"#/new-board", "New board"},
+		{"#/members?q=a", "Members"},
+		{"#/runs", "Runs"},
+		{"#/keys", "Keys"},
+		{"#/audit", "Audit"},
 	}
 	for name, s := range map[string]screen{"desktop": desktop(), "phone dark": phone().inDark()} {
 		t.Run(name, func(t *testing.T) {
