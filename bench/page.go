@@ -81,7 +81,7 @@ func headings() []heading {
 			" at once. No board is kept in memory, so that a deep page is one of MySQL. CPU: of the service, MySQL and Redis" +
 			" together, per answer; that of a rejection is what the flood took beyond its answers, or all of it while a lock lets nothing be answered. Open loop: requests are sent when they are due, whatever became of those before."},
 		{"quotas", "Quotas", "Two servers that share a Redis. Each key may make 10 requests a second. 100 quiet ones ask for the top 500 times a second together, in turn alone and beside one that sends 50 times" +
-			" its quota; requests are sent when they are due. Its quota: what may be saved up, and what came in from the first noise to the last."},
+			" its quota; requests are sent when they are due. The load generator shares the cores: beside a flood of a bare handler, in a process of its own, is what the flood does to others without reaching the service. Its quota: what may be saved up, and what came in from the first noise to the last."},
 		{"streams", "Streams", "2,000 clients follow the top 10 of one board, to which 50 commits a second are made; a stream sends 5 events a second at most, so a commit waits 100 ms on average." +
 			" Beside them 500 reads a second of random members, sent when they are due, in turn with and without the streams. The load generator, which reads all events, shares the cores."},
 		{"windows", "Windows", "Submits to a board with all eight windows, in turn with those to a board with one: eight times the rows, one transaction." +

@@ -77,44 +77,48 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 	if err != nil {
 		return err
 	}
-	addrs := [2]string{w.addr, other.addr}
-	quiet := func(half int) requester { return topWithKey(keys[1+half*quietKeys/2 : 1+(half+1)*quietKeys/2]) }
-	noisy := func(int) requester { return topWithKey(keys[:1]) }
-	round := w.seconds(quotaSeconds)
-	var alone, beside, ratios []float64
+	bare, err := startBare(ctx, w.dir, []byte(`{"type":"/problems/quota-exceeded"}`))
+	if err != nil {
+		return err
+	}
+	defer bare.stop()
+	q := &quietAndNoisy{addrs: [2]string{w.addr, other.addr}, keys: keys, round: w.seconds(quotaSeconds)}
+	var alone, elsewhere, beside, ratios, fair []float64
 	var through, refused int64
 	var begin, end time.Time
 	for i := range 1 + w.pairs {
-		before := newSteady(round)
-		calm := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round, observe: before.observe}, quiet)
+		a, _, err := q.measure(nil)
+		if err != nil {
+			return err
+		}
+		e, _, err := q.measure(&[2]string{bare.addr, bare.addr})
+		if err != nil {
+			return err
+		}
 		if begin.IsZero() {
 			begin = time.Now()
 		}
-		var noise *loadResult
-		var all sync.WaitGroup
-		all.Go(func() {
-			noise = onBoth(addrs, load{conns: noisyConns, rate: benchQuota * noisyTimes, length: round}, noisy)
-		})
-		after := newSteady(round)
-		disturbed := onBoth(addrs, load{conns: quietKeys, rate: quietRate, length: round, observe: after.observe}, quiet)
-		all.Wait()
-		end = time.Now()
-		for _, r := range []*loadResult{calm, disturbed} {
-			if err := r.failure(); err != nil {
-				return fmt.Errorf("a quiet key: %w", err)
-			}
+		b, noise, err := q.measure(&q.addrs)
+		if err != nil {
+			return err
 		}
+		end = time.Now()
 		through, refused = through+noise.answers-noise.failed, refused+noise.refused
 		if noise.failed != noise.refused {
 			return fmt.Errorf("the noisy key: %w", noise.failure())
 		}
-		if a, b := before.p99(), after.p99(); i > 0 { // the first round warms up
-			alone, beside, ratios = append(alone, a), append(beside, b), append(ratios, b/a)
+		if i > 0 { // the first round warms up
+			alone, elsewhere, beside = append(alone, a), append(elsewhere, e), append(beside, b)
+			ratios, fair = append(ratios, b/a), append(fair, b/e)
 		}
 	}
 	rep.add(row{
 		What: fmt.Sprintf("p99 of %d quiet keys beside one at %d times its quota", quietKeys, noisyTimes), Here: fmt.Sprintf("%.2f ms", median(beside)),
 		Yardstick: fmt.Sprintf("without it %.2f ms", median(alone)), Ratio: median(ratios), Goal: quotaGoal,
+	})
+	rep.add(row{
+		What: "the same", Here: fmt.Sprintf("%.2f ms", median(beside)),
+		Yardstick: fmt.Sprintf("while it floods a bare handler %.2f ms", median(elsewhere)), Ratio: median(fair),
 	})
 	allowed := benchQuota * (leaderboard.QuotaWindow + end.Sub(begin)).Seconds()
 	rep.add(row{
@@ -122,6 +126,33 @@ func (w *world) measureQuotas(ctx context.Context, rep *report, _ io.Writer) err
 		Yardstick: fmt.Sprintf("its quota: %s", thousands(allowed)), Ratio: float64(through) / allowed, Goal: overGoal,
 	})
 	return nil
+}
+
+// quietAndNoisy are the callers of the measurement.
+type quietAndNoisy struct {
+	addrs [2]string // of the servers
+	keys  []string  // the noisy one first
+	round time.Duration
+}
+
+// measure returns the p99 of the quiet keys in a round while the noisy one floods two addresses, or none, and what became
+// of the noise.
+func (q *quietAndNoisy) measure(flooded *[2]string) (p99 float64, noise *loadResult, err error) {
+	var all sync.WaitGroup
+	if flooded != nil {
+		all.Go(func() {
+			noise = onBoth(*flooded, load{conns: noisyConns, rate: benchQuota * noisyTimes, length: q.round}, func(int) requester { return topWithKey(q.keys[:1]) })
+		})
+	}
+	seen := newSteady(q.round)
+	calm := onBoth(q.addrs, load{conns: quietKeys, rate: quietRate, length: q.round, observe: seen.observe}, func(half int) requester {
+		return topWithKey(q.keys[1+half*quietKeys/2 : 1+(half+1)*quietKeys/2])
+	})
+	all.Wait()
+	if err := calm.failure(); err != nil {
+		return 0, nil, fmt.Errorf("a quiet key: %w", err)
+	}
+	return seen.p99(), noise, nil
 }
 
 // steady takes down how long answers took once the connections of a round are there, which all are made at its start.

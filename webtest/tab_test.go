@@ -278,8 +278,8 @@ func (p *tab) shoot(file string) {
 // fits fails the test when the page is wider than the screen.
 func (p *tab) fits() {
 	p.t.Helper()
-	if over := eval[int](p, "document.documentElement.scrollWidth - window.innerWidth"); over > 0 {
-		wide := eval[string](p, "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > window.innerWidth + 1).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')")
+	if over := eval[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		wide := eval[string](p, "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).slice(0, 5).map(e => e.tagName + '.' + e.className).join(' ')")
 		p.t.Errorf("the page is %d px wider than the screen: %s", over, wide)
 	}
 }
