@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -363,7 +364,15 @@ func anchorOf(title string) string {
 func testsInTree(t *testing.T) (anywhere map[string]bool, byDir map[string]map[string]bool) {
 	t.Helper()
 	anywhere, byDir = map[string]bool{}, map[string]map[string]bool{}
-	for _, file := range goFiles(t) {
+	files := goFiles(t)
+	for _, module := range []string{"bench", "deploy", "webtest"} {
+		own, err := filepath.Glob(module + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, own...)
+	}
+	for _, file := range files {
 		dir := path.Dir(file)
 		for _, m := range testFunc.FindAllStringSubmatch(readDoc(t, file), -1) {
 			if byDir[dir] == nil {
