@@ -139,6 +139,12 @@ func TestRequestsCarryWhatWasSaid(t *testing.T) {
 
 func TestBoardListWalksAllPages(t *testing.T) {
 	url, asked := answering(t,
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v1/status" {
+				t.Errorf("asked for %s", r.URL)
+			}
+			_, _ = w.Write([]byte(`{"server":{},"boards":[{"board":"b","entries":1234}]}`))
+		},
 		func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"boards":[{"name":"a"}],"next_cursor":"x y"}`))
 		},
@@ -149,7 +155,7 @@ func TestBoardListWalksAllPages(t *testing.T) {
 			_, _ = w.Write([]byte(`{"boards":[{"name":"b","title":"tab\there"}]}`))
 		})
 	_, out, errOut := runWith(t, nil, "board", "list", "--url", url)
-	if asked.Load() != 2 || !strings.Contains(out, "\na ") || !strings.Contains(out, `"tab\there"`) {
+	if asked.Load() != 3 || !strings.Contains(out, "\na ") || !strings.Contains(out, `"tab\there"`) || !strings.Contains(out, "1234") {
 		t.Errorf("asked %d times: %q %q", asked.Load(), out, errOut)
 	}
 }

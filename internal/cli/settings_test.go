@@ -318,7 +318,7 @@ func TestVariablesOfCommands(t *testing.T) {
 	if status, out, errOut := runWith(t, env, "top", "b"); status != exitOK || !strings.Contains(out, "RANK") {
 		t.Errorf("status %d, %s%s", status, out, errOut)
 	}
-	wantUsage(t, map[string]string{"LEADERBOARD_ALL": "true"}, "say which boards", "refresh")
+	wantUsage(t, map[string]string{"LEADERBOARD_ALL": "true"}, "say which board", "refresh")
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {

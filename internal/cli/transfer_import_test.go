@@ -268,7 +268,7 @@ func TestImportRefusesToGoOn(t *testing.T) {
 	}
 	tr.file("scores.csv", content)
 	tr.Ask(http.StatusNoContent, "DELETE", "/v1/boards/one", "")
-	refused("Board not found", "one", file)
+	refused("no board is called one", "one", file)
 	tr.Ask(http.StatusCreated, "PUT", "/v1/boards/one", `{"policy":"sum"}`)
 	refused("into a board one that was made at", "one", file)
 	if v := tr.imported(exitOK, "one", file, "--restart"); v.Applied != 2 {

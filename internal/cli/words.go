@@ -69,7 +69,7 @@ func (r *remote) sayRetry(retry client.Retry) {
 // reason says on one line why a request was not answered.
 func (r *remote) reason(err error) string {
 	if p, ok := errors.AsType[*client.Problem](err); ok {
-		return fmt.Sprintf("the server answered %d: %s", p.Status, strings.TrimSuffix(cmp.Or(p.Detail, p.Title), "."))
+		return fmt.Sprintf("the server answered %d: %s", p.Status, strings.TrimSuffix(cmp.Or(p.Detail, p.Title, http.StatusText(p.Status)), "."))
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return "no server at " + r.url
