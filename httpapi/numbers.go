@@ -34,6 +34,9 @@ func isWideList(name []byte) bool {
 	return false
 }
 
+// isClients says whether names and values right inside of what has a name are the client's own.
+func isClients(name []byte) bool { return string(name) == "attributes" || string(name) == "labels" }
+
 // nesting says what becomes of the numbers right inside of an object or array.
 type nesting byte
 
@@ -109,7 +112,7 @@ func (r *rewriter) wide() bool {
 func (r *rewriter) open() {
 	in := nestingByName
 	switch {
-	case r.within() == nestingNone || string(r.name) == "attributes" && r.within() == nestingByName:
+	case r.within() == nestingNone || r.within() == nestingByName && isClients(r.name):
 		in = nestingNone
 	case r.within() == nestingByName && isWideList(r.name):
 		in = nestingAll

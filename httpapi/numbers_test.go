@@ -216,9 +216,9 @@ func TestQuotedNumbersIn(t *testing.T) {
 	if second.Member != "2" || second.Score != 2 || second.Fields["level"] != 7 || second.Fields["score"] != 8 || third.Member != `"3"` || third.Score != 0 {
 		t.Errorf("second: %+v, third: %+v", second, third)
 	}
-	e.do(ask{method: "PUT", path: "/v1/boards/limits", key: adminKey, body: `{"top_n":50,"limits":{"min_score":"-9007199254740993"}}`, off: true}).want(201)
+	e.do(ask{method: "PUT", path: "/v1/boards/limits", key: adminKey, body: `{"top_n":50,"labels":{"rank":"1"},"limits":{"min_score":"-9007199254740993"}}`, off: true}).want(201)
 	b, err := e.fake.Board(context.Background(), "limits")
-	if err != nil || *b.Rules.Limits.MinScore != -9007199254740993 || b.Rules.TopN != 50 {
+	if err != nil || *b.Rules.Limits.MinScore != -9007199254740993 || b.Rules.TopN != 50 || b.Rules.Labels["rank"] != "1" {
 		t.Errorf("rules: %+v, %v", b.Rules, err)
 	}
 }
