@@ -153,7 +153,7 @@ var kinds = []kind{
 	{
 		code: "key-overlap", status: 409, when: leaderboard.ErrKeyOverlap,
 		title:  "The overlap of a rotation is not over",
-		detail: "The key was rotated, and its text of before is taken until previous_until.",
+		detail: "The key was rotated with an overlap that is not over. Without an overlap it can be rotated now.",
 		help:   "Wait for that, or rotate without an overlap: then the new text alone is taken, at once.",
 	},
 	{
