@@ -219,7 +219,7 @@ func TestLoadFew(t *testing.T) {
 	}
 }
 
-// TestLoadIsKilled: what was cut off is made again from the start, what somebody has made is left alone.
+// TestLoadIsKilled: what was cut off is made again from the start, what somebody has made is left alone, by the player too.
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -234,6 +234,12 @@ func TestLoadIsKilled(t *testing.T) {
 	w.mustLoad(1500)
 	if all := w.periods(Board, leaderboard.WindowAllTime)[0]; all.EntryCount != 1500 {
 		t.Errorf("%d entries", all.EntryCount)
+	}
+	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 1500)
+	for range 60 {
+		if err := p.play(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if l, err := w.Current(t.Context(), Laps); err != nil || l.Board.Rules.Title != "mine" || l.Periods[0].LastSeq != 0 {
 		t.Errorf("the board of somebody is %+v, %v", l.Board.Rules, err)

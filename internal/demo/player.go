@@ -25,7 +25,7 @@ const (
 )
 
 // Play submits a score for one of the regulars now and then, until ctx ends. members is how many there are on Board. It
-// adds no member to what Board has of all time.
+// adds no member to what Board has of all time, and leaves boards alone that somebody else has made, or given a title.
 func Play(ctx context.Context, database Database, members int, log *slog.Logger) {
 	p := newPlayer(database, members)
 	for {
@@ -45,10 +45,11 @@ type player struct {
 	database Database
 	regulars []int
 	known    map[string]bool // their ids
+	rules    map[string]leaderboard.Rules
 }
 
 func newPlayer(database Database, members int) *player {
-	p := &player{database: database, regulars: regulars(members), known: map[string]bool{}}
+	p := &player{database: database, regulars: regulars(members), known: map[string]bool{}, rules: boardRules(time.Time{})}
 	for _, i := range p.regulars {
 		p.known[Member(i)] = true
 	}
@@ -81,7 +82,11 @@ func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	default:
 		board, e.Score = Laps, lap(r, i)
 	}
-	_, err := p.database.Submit(ctx, store.SubmitRequest{Board: board, Entries: []leaderboard.Submission{e}})
+	listing, err := p.database.Current(ctx, board)
+	if err != nil || listing.Board.Rules.Title != p.rules[board].Title {
+		return err
+	}
+	_, err = p.database.Submit(ctx, store.SubmitRequest{Board: board, Entries: []leaderboard.Submission{e}})
 	return err
 }
 
