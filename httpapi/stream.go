@@ -273,7 +273,7 @@ func (s *stream) gone(err error) {
 // ask gets the answer of a route that a stream gives. known is what was sent last; nil: there is nothing new.
 func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, least int64) (*event, error) {
 	r := (&http.Request{Method: http.MethodGet, Header: http.Header{}}).WithContext(ctx)
-	if known.tag != "" {
+	if known.tag != "" && !known.stale { // that a state is not stale any more is news too
 		r.Header["If-None-Match"] = []string{known.tag}
 	}
 	out := recorded{header: http.Header{}}

@@ -395,3 +395,20 @@ func TestStreamOfAMemberGoesOn(t *testing.T) {
 	e.submit("b", "m1", 3)
 	page(t, next, 2)
 }
+
+// TestStreamOfAStaleBoard: clients learn that what they have is stale, and that it no longer is, though nothing has changed.
+func TestStreamOfAStaleBoard(t *testing.T) {
+	t.Parallel()
+	e := newStreamEnv(t)
+	e.board("b", leaderboard.Rules{}, leaderboard.Submission{Member: "m1", Score: 1})
+	next := e.open(noKey, "/v1/boards/b/stream")
+	for _, stale := range []bool{false, true, false} {
+		e.fake.mu.Lock()
+		e.fake.stale = stale
+		e.fake.mu.Unlock()
+		e.show()
+		for seen := !stale; seen != stale; {
+			seen = page(t, next, 1).rows(t).Stale
+		}
+	}
+}
