@@ -21,6 +21,7 @@ type entry struct {
 type profile struct {
 	DisplayName string `json:"display_name"`
 	AvatarURL   string `json:"avatar_url"`
+	Attributes  map[string]any
 }
 
 // Name is what a member is called.
@@ -34,14 +35,16 @@ func (e *entry) Name() string {
 // images are the pictures that a profile may bring along; none of them can do anything where a picture stands.
 var images = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml)[;,]`)
 
-// Picture is the address of the member's own picture, when it is one that a page may load.
+// Picture is the address of the member's own picture, or the picture in its attribute avatar: what of them a page may load.
 func (e *entry) Picture() template.URL {
 	if e.Profile == nil {
 		return ""
 	}
-	u := e.Profile.AvatarURL
-	if images.MatchString(u) || sameOrigin(u) {
-		return template.URL(u) //nolint:gosec // it is a picture, or of this server
+	held, _ := e.Profile.Attributes["avatar"].(string)
+	for _, u := range []string{e.Profile.AvatarURL, held} {
+		if images.MatchString(u) || sameOrigin(u) {
+			return template.URL(u) //nolint:gosec // it is a picture, or of this server
+		}
 	}
 	return ""
 }

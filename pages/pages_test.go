@@ -245,6 +245,10 @@ func TestPictures(t *testing.T) {
 		if got := e.Picture() != ""; got != want {
 			t.Errorf("%q: %v", address, got)
 		}
+		e.Profile = &profile{AvatarURL: "https://other.example/x.png", Attributes: map[string]any{"avatar": address}}
+		if got := e.Picture() != ""; got != want {
+			t.Errorf("the attribute %q: %v", address, got)
+		}
 	}
 }
 

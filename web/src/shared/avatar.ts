@@ -29,9 +29,18 @@ function hash(bytes: Uint8Array): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** The address of a member's own picture when it is one that a page may load: a picture itself, or a file of this server. */
-export function picture(address: string | undefined): string | undefined {
-  if (!address) return undefined;
-  if (/^data:image\/(png|jpeg|gif|webp|avif|svg\+xml)[;,]/.test(address)) return address;
-  return URL.canParse(address, location.href) && new URL(address, location.href).origin === location.origin ? address : undefined;
+/** What of a profile may hold a picture. */
+export type Pictured = { avatar_url: string; attributes: { [name: string]: unknown } } | null | undefined;
+
+/** The address of a member's own picture, or the picture in its attribute avatar: what of them a page may load. */
+export const picture = (profile: Pictured) => [profile?.avatar_url, profile?.attributes.avatar].find(mayLoad);
+
+/** mayLoad: an address is a picture itself, or of this server. */
+function mayLoad(address: unknown): address is string {
+  if (typeof address !== "string" || !address) return false;
+  if (/^data:image\/(png|jpeg|gif|webp|avif|svg\+xml)[;,]/.test(address)) return true;
+  return URL.canParse(address, location.href) && new URL(address, location.href).origin === location.origin;
 }
+
+/** told are the attributes of a profile that are shown as text: a picture is shown. */
+export const told = (profile: Pictured) => Object.entries(profile?.attributes ?? {}).filter(([name, value]) => name !== "avatar" || !mayLoad(value));
