@@ -278,6 +278,9 @@ func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(drai
 // Streams tells of the streams, for metrics.
 func (a *API) Streams() StreamStats { return a.handlers.streams.stats() }
 
+// Wrote counts entries that are submitted to a board through this server, but not by a request, for its status.
+func (a *API) Wrote(board string, entries int) { a.shared.traffic.wrote(board, entries) }
+
 // EndStreams ends all streams, and lets no others begin. Their clients are told to come back in a while.
 func (a *API) EndStreams() { a.handlers.streams.end() }
 

@@ -27,6 +27,20 @@ func statusOf(t *testing.T, a *testApp) (client.ServerStatus, map[string]client.
 	return got.Server, boards
 }
 
+// TestStatusOfDemo: what the demo player submits is among the writes.
+func TestStatusOfDemo(t *testing.T) {
+	t.Parallel()
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t))
+	a.Ask(201, "PUT", "/v1/boards/demo", `{"title":"Star Runner"}`)
+	a.PlayDemo(t.Context(), 10)
+	apptest.Eventually(t, func() string {
+		if server, boards := statusOf(t, a); boards["demo"].Entries == 0 || boards["demo"].WritesPerSecond == 0 || server.WritesPerSecond == 0 {
+			return fmt.Sprintf("%+v, %+v", server, boards["demo"])
+		}
+		return ""
+	})
+}
+
 // TestStatus: what the status says is what MySQL, Redis and the memory of the server have, its rates are of what it was
 // asked, and without MySQL it says what it knew.
 func TestStatus(t *testing.T) {
