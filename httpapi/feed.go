@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -62,7 +63,7 @@ func (e *event) said() bool { return e.text != nil || e.err != nil }
 // feed is shared by the clients that ask for the same.
 type feed struct {
 	key     feedKey
-	clients int // guarded by feeds.mu
+	clients atomic.Int64 // changed with feeds.mu held
 	stop    context.CancelFunc
 
 	mu  sync.Mutex
@@ -74,6 +75,23 @@ func (f *feed) latest() *event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.now
+}
+
+const (
+	// perTurn is several times what it takes to send one client an event.
+	perTurn = 75 * time.Microsecond
+	// fewClients are sent an event at once.
+	fewClients = 64
+)
+
+// turns is over how long the clients take an event, each at a moment of its own: all of them at once would have the
+// processors to themselves for that long, and every other request would wait.
+func (f *feed) turns() time.Duration {
+	n := f.clients.Load()
+	if n <= fewClients {
+		return 0
+	}
+	return min(time.Duration(n)*perTurn, f.key.interval()*3/4)
 }
 
 func (f *feed) publish(e *event) {
@@ -103,14 +121,14 @@ func (s *feeds) join(key feedKey) (f *feed, leave func()) {
 		s.byKey[key] = f
 		go s.run(ctx, f)
 	}
-	f.clients++
+	f.clients.Add(1)
 	return f, sync.OnceFunc(func() { s.leave(f) })
 }
 
 func (s *feeds) leave(f *feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if f.clients--; f.clients == 0 {
+	if f.clients.Add(-1) == 0 {
 		f.stop()
 		s.forget(f)
 	}

@@ -166,11 +166,12 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 	check := time.NewTicker(accessCheck)
 	defer check.Stop()
 	checked := time.Now()
+	turn := rand.Float64() // when it takes events, of the time over which all do
 	for ok := h.sendPage(&out, e); ok; {
 		next := false
 		select {
 		case <-e.next:
-			next = true
+			next = h.inTurn(c, time.Duration(turn*float64(f.turns())))
 		case <-check.C:
 		case <-h.ended:
 			retry := leastRetry + rand.N(mostRetry-leastRetry)
@@ -200,6 +201,22 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 			ok = out.write([]byte(":\n\n"))
 		}
 	}
+}
+
+// inTurn waits for a client's turn, if it is still there then.
+func (h *streamHandlers) inTurn(c *call, after time.Duration) bool {
+	if after <= 0 {
+		return true
+	}
+	turn := time.NewTimer(after)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return true
+	case <-h.ended:
+	case <-c.ctx.Done():
+	}
+	return false
 }
 
 // sendPage sends an event to a client.

@@ -210,7 +210,7 @@ func TestStreamsShare(t *testing.T) {
 		feeds.mu.Lock()
 		defer feeds.mu.Unlock()
 		for _, f := range feeds.byKey {
-			clients += f.clients
+			clients += int(f.clients.Load())
 		}
 		return len(feeds.byKey), clients
 	}
@@ -409,6 +409,25 @@ func TestStreamOfAStaleBoard(t *testing.T) {
 		e.show()
 		for seen := !stale; seen != stale; {
 			seen = page(t, next, 1).rows(t).Stale
+		}
+	}
+}
+
+// TestTurns: few clients are sent an event at once; many take it one after the other, for three quarters of the time to the
+// next one at most.
+func TestTurns(t *testing.T) {
+	for _, c := range []struct {
+		clients int64
+		key     feedKey
+		want    time.Duration
+	}{
+		{1, feedKey{}, 0}, {64, feedKey{}, 0}, {1000, feedKey{}, 75 * time.Millisecond}, {4096, feedKey{}, 150 * time.Millisecond},
+		{4096, feedKey{member: "m"}, 4096 * 75 * time.Microsecond},
+	} {
+		f := &feed{key: c.key}
+		f.clients.Store(c.clients)
+		if got := f.turns(); got != c.want {
+			t.Errorf("%d clients: %s, want %s", c.clients, got, c.want)
 		}
 	}
 }
