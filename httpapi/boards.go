@@ -55,6 +55,10 @@ func (h *boardHandlers) get(c *call) error {
 	if err != nil {
 		return err
 	}
+	// Who may not read it is told so in the time that a name takes which no board has: without a question to the database.
+	if known, err := h.catalog.Board(c.ctx, name); err == nil && c.mayRead(&known) != nil {
+		return leaderboard.ErrBoardNotFound
+	}
 	b, err := h.boards.Board(c.ctx, name)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leaderboard"
@@ -15,6 +16,7 @@ import (
 // fake is everything behind the API: the model of the store, with a catalog and rebuilds that the store leaves to
 // others. Any method can be made to fail.
 type fake struct {
+	boards atomic.Int64 // times that one was asked for
 	*storetest.Model
 	keys *fakeKeys
 
@@ -80,6 +82,7 @@ func (f *fake) ChangeBoard(ctx context.Context, name string, change leaderboard.
 
 // Board knows a board as Resolve does.
 func (f *fake) Board(ctx context.Context, name string) (leaderboard.Board, error) {
+	f.boards.Add(1)
 	if err := f.enter("Board"); err != nil {
 		return leaderboard.Board{}, err
 	}

@@ -200,3 +200,18 @@ func TestPrivateSources(t *testing.T) {
 	own := e.get(adminKey, "/v1/boards/sum").want(200)
 	e.do(ask{method: "PUT", path: "/v1/boards/sum", key: adminKey, body: string(own.body), header: http.Header{"If-Match": {own.header.Get("ETag")}}}).want(200)
 }
+
+// TestPrivateBoardAsksNobody: the database is asked for the rules of a private board only for those who may read it, so that
+// neither the time nor an outage tells others that there is one.
+func TestPrivateBoardAsksNobody(t *testing.T) {
+	e := newEnv(t)
+	e.board("p", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate})
+	asked := func(key string, status int) int64 {
+		before := e.fake.boards.Load()
+		e.get(key, "/v1/boards/p").want(status)
+		return e.fake.boards.Load() - before
+	}
+	if denied, allowed := asked(noKey, 404), asked(readKey, 200); denied != 1 || allowed != 2 {
+		t.Errorf("asked %d and %d times, want once, of what is known, and once more", denied, allowed)
+	}
+}

@@ -103,6 +103,9 @@ func (h *statusHandlers) get(c *call) error {
 	}{Server: h.server(c, health, now), Boards: make([]boardStatusJSON, len(found))}
 	standing := h.overview.BoardHealth(c.ctx, found, away)
 	for i := range standing {
+		if standing[i].Stale {
+			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
+		}
 		out.Boards[i] = showBoardHealth(&standing[i], c.shared.traffic.on(standing[i].Board.Name, now))
 	}
 	if next != "" {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // rules are a board's, as far as its page shows them.
@@ -11,6 +12,8 @@ type rules struct {
 	Name, Title, Order, Policy, Mode string
 	Windows                          []string
 	Labels                           map[string]string
+	StartsAt                         time.Time `json:"starts_at"`
+	EndsAt                           time.Time `json:"ends_at"`
 	Derive                           *struct {
 		From            []struct{ Board, Window, Period string }
 		Last, Aggregate string
@@ -24,6 +27,18 @@ func (b *rules) Heading() string {
 		return b.Title
 	}
 	return b.Name
+}
+
+// Nobody is what is said where nobody is.
+func (b *rules) Nobody() string {
+	switch now := time.Now(); {
+	case now.Before(b.StartsAt):
+		return "The board has not begun."
+	case !b.EndsAt.IsZero() && !now.Before(b.EndsAt):
+		return "The board has ended. Nobody was here."
+	default:
+		return "Nobody is here yet."
+	}
 }
 
 // top is the answer of GET …/top, as far as it is shown.

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostile is what somebody may call themselves.
@@ -257,5 +258,18 @@ func TestAvatar(t *testing.T) {
 	got, _ := json.Marshal([]avatar{newAvatar("ada"), newAvatar("世界")})
 	if want := `[{"Path":"M0 1h1v1h-1zM4 1h1v1h-1zM0 2h1v1h-1zM4 2h1v1h-1zM0 3h1v1h-1zM4 3h1v1h-1zM1 4h1v1h-1zM3 4h1v1h-1zM2 0h1v1h-1zM2 1h1v1h-1zM2 2h1v1h-1zM2 3h1v1h-1z","Fill":"hsl(72 62% 54%)"},{"Path":"M0 0h1v1h-1zM4 0h1v1h-1zM1 2h1v1h-1zM3 2h1v1h-1zM1 3h1v1h-1zM3 3h1v1h-1zM1 4h1v1h-1zM3 4h1v1h-1zM2 1h1v1h-1zM2 2h1v1h-1zM2 4h1v1h-1z","Fill":"hsl(71 62% 58%)"}]`; string(got) != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestNobody: an empty board says whether anybody can come.
+func TestNobody(t *testing.T) {
+	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	for want, b := range map[string]rules{
+		"Nobody is here yet.": {}, "The board has not begun.": {StartsAt: future, EndsAt: future},
+		"The board has ended. Nobody was here.": {StartsAt: past, EndsAt: past},
+	} {
+		if got := b.Nobody(); got != want {
+			t.Errorf("%+v: %q, want %q", b, got, want)
+		}
 	}
 }
