@@ -421,7 +421,10 @@ func TestTurns(t *testing.T) {
 		key     feedKey
 		want    time.Duration
 	}{
-		{1, feedKey{}, 0}, {64, feedKey{}, 0}, {1000, feedKey{}, 75 * time.Millisecond}, {4096, feedKey{}, 150 * time.Millisecond},
+		{1, feedKey{}, 0},
+		{64, feedKey{}, 0},
+		{1000, feedKey{}, 75 * time.Millisecond},
+		{4096, feedKey{}, 150 * time.Millisecond},
 		{4096, feedKey{member: "m"}, 4096 * 75 * time.Microsecond},
 	} {
 		f := &feed{key: c.key}
