@@ -2,10 +2,12 @@ package pages
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // asker asks the API, in the name of whoever looks at the page, and keeps what it was told.
@@ -14,17 +16,27 @@ type asker struct {
 	reader *http.Request
 	told   map[string]string // answers by address, which the page's script then need not ask for again
 	worst  *rejection        // the first answer that was none
+	wait   time.Duration     // for the next answer
 }
+
+const (
+	// patience is how long a page waits for an answer: a reader should not sit before nothing while a database hangs.
+	patience = 2 * time.Second
+	// lessPatience is for what is asked after something was not answered.
+	lessPatience = 300 * time.Millisecond
+)
 
 // newAsker makes an asker for one request.
 func newAsker(api http.Handler, r *http.Request) *asker {
-	return &asker{api: api, reader: r, told: map[string]string{}}
+	return &asker{api: api, reader: r, told: map[string]string{}, wait: patience}
 }
 
 // get asks for path and reads the answer into out. It returns nil, or why there is none.
 func (a *asker) get(path string, query url.Values, out any) (*rejection, error) {
 	r := a.reader
-	inner, err := http.NewRequestWithContext(r.Context(), http.MethodGet, path, http.NoBody)
+	ctx, cancel := context.WithTimeout(r.Context(), a.wait)
+	defer cancel()
+	inner, err := http.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("ask for %s: %w", path, err)
 	}
@@ -37,6 +49,9 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 	}
 	answer := answer{header: http.Header{}}
 	a.api.ServeHTTP(&answer, inner)
+	if answer.status == http.StatusServiceUnavailable {
+		a.wait = lessPatience
+	}
 	if answer.status != http.StatusOK {
 		return answer.rejection(), nil
 	}

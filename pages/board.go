@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -93,7 +94,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	q, a := readQuestion(r), newAsker(h.api, r)
 	out := view{Title: q.board, Embed: q.embed, Class: q.look, Told: a.told}
 	var b rules
-	if a.need(q.path(""), nil, &b) {
+	if a.need(q.path(""), nil, &b) || a.guess(&q, &b) {
 		out.Title = b.Heading()
 		out.Board = h.boardView(a, &q, &b)
 	}
@@ -105,6 +106,24 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 		out.Told = nil
 	}
 	h.site.render(w, r, status, "board", &out)
+}
+
+// guess makes rules of what the ranking says, which is at hand while the database does not tell those of the board.
+func (a *asker) guess(q *question, b *rules) bool {
+	if a.worst.Status != http.StatusServiceUnavailable {
+		return false
+	}
+	var t top
+	if problem, err := a.get(q.path("/top"), q.top(), &t); err != nil || problem != nil {
+		return false
+	}
+	*b = rules{Name: q.board, Windows: []string{t.Window}}
+	answer, err := json.Marshal(map[string]any{"name": b.Name, "windows": b.Windows, "order": "desc", "mode": t.Mode, "labels": map[string]string{}})
+	if err != nil {
+		return false
+	}
+	a.told[q.path("")], a.worst = string(answer), nil
+	return true
 }
 
 func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
