@@ -20,15 +20,15 @@ type asker struct {
 }
 
 const (
-	// patience is how long a page waits for an answer: a reader should not sit before nothing while a database hangs.
-	patience = 2 * time.Second
-	// lessPatience is for what is asked after something was not answered.
-	lessPatience = 300 * time.Millisecond
+	// maxWait is how long a page waits for an answer: a reader should not sit before nothing while a database hangs.
+	maxWait = 2 * time.Second
+	// shortWait is for what is asked after something was not answered.
+	shortWait = 300 * time.Millisecond
 )
 
 // newAsker makes an asker for one request.
 func newAsker(api http.Handler, r *http.Request) *asker {
-	return &asker{api: api, reader: r, told: map[string]string{}, wait: patience}
+	return &asker{api: api, reader: r, told: map[string]string{}, wait: maxWait}
 }
 
 // get asks for path and reads the answer into out. It returns nil, or why there is none.
@@ -50,7 +50,7 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 	answer := answer{header: http.Header{}}
 	a.api.ServeHTTP(&answer, inner)
 	if answer.status == http.StatusServiceUnavailable {
-		a.wait = lessPatience
+		a.wait = shortWait
 	}
 	if answer.status != http.StatusOK {
 		return answer.rejection(), nil

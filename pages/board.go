@@ -108,7 +108,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	h.site.render(w, r, status, "board", &out)
 }
 
-// guess makes rules of what the ranking says, which is at hand while the database does not tell those of the board.
+// guess makes rules of what the ranking says, which is there while the database does not tell those of the board.
 func (a *asker) guess(q *question, b *rules) bool {
 	if a.worst.Status != http.StatusServiceUnavailable {
 		return false
