@@ -2517,7 +2517,7 @@ export interface operations {
     searchMembers: {
         parameters: {
             query?: {
-                /** @description What the id or the name begins with; everybody when it is left out. */
+                /** @description What the id or the name begins with; everybody when it is left out. At most 100 bytes. */
                 q?: string;
                 by?: "id" | "name";
                 limit?: number;
