@@ -51,20 +51,7 @@ func FindBrowser(ctx context.Context, dir string, log func(string, ...any)) (Bro
 // fetchBrowser unpacks Chromium, and all it needs but the C library, into dir. They are of the machine's own release, not
 // of the one that has MySQL: Chromium starts itself again for each page, which it does with the machine's loader.
 func (c cache) fetchBrowser(ctx context.Context, dir string) error {
-	debs, done, err := c.download(ctx, apt{dir: filepath.Join(c.dir, "apt-own"), own: true}, []string{browserPackages})
-	if err != nil {
-		return err
-	}
-	defer done()
-	for _, deb := range debs {
-		if name := filepath.Base(deb); strings.HasPrefix(name, "libc6_") || strings.HasPrefix(name, "libc-bin_") {
-			continue
-		}
-		if err := unpack(ctx, deb, dir); err != nil {
-			return err
-		}
-	}
-	return slim(dir)
+	return c.fetchPackages(ctx, apt{dir: filepath.Join(c.dir, "apt-own"), own: true}, []string{browserPackages}, dir)
 }
 
 // browserIn finds the Chromium below root, and says where its libraries and fonts are.

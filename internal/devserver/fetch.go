@@ -76,21 +76,25 @@ func unpacked(kind Kind, root string) (program, error) {
 // fetch downloads the packages of kind and all they need, libc included, and
 // unpacks them into dir.
 func (c cache) fetch(ctx context.Context, kind Kind, dir string) error {
-	if err := c.fetchPackages(ctx, packagesOf(kind), dir); err != nil {
+	if err := c.fetchPackages(ctx, apt{dir: filepath.Join(c.dir, "apt")}, packagesOf(kind), dir); err != nil {
 		return err
 	}
 	_, err := unpacked(kind, dir)
 	return err
 }
 
-// fetchPackages unpacks the first of the packages that the archive has, and all it needs, into dir.
-func (c cache) fetchPackages(ctx context.Context, packages []string, dir string) error {
-	debs, done, err := c.download(ctx, apt{dir: filepath.Join(c.dir, "apt")}, packages)
+// fetchPackages unpacks the first of the packages that the archive has, and all it needs, into dir: of packages of the
+// machine's own release all but the C library, which is the machine's.
+func (c cache) fetchPackages(ctx context.Context, a apt, packages []string, dir string) error {
+	debs, done, err := c.download(ctx, a, packages)
 	if err != nil {
 		return err
 	}
 	defer done()
 	for _, deb := range debs {
+		if name := filepath.Base(deb); a.own && (strings.HasPrefix(name, "libc6_") || strings.HasPrefix(name, "libc-bin_")) {
+			continue
+		}
 		if err := unpack(ctx, deb, dir); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func FindTool(ctx context.Context, dir, pkg, name string, log func(string, ...an
 	}
 	root, err := c.once(ctx, filepath.Join("programs", pkg), func(ctx context.Context, dir string) error {
 		log("fetching %s from this machine's package archive into %s", pkg, c.dir)
-		return c.fetchPackages(ctx, []string{pkg}, dir)
+		return c.fetchPackages(ctx, apt{dir: filepath.Join(c.dir, "apt")}, []string{pkg}, dir)
 	})
 	if err != nil {
 		return Tool{}, fmt.Errorf("no %s on PATH, and the package %s cannot be fetched: %w", name, pkg, err)
