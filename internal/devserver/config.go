@@ -25,6 +25,9 @@ type Config struct {
 	// MySQL and Redis are addresses of servers that run already: a
 	// go-sql-driver DSN and a redis:// URL. Empty means start one.
 	MySQL, Redis string
+	// Program is the path of the server program to start, in a root of unpacked packages or by itself; nothing else is
+	// tried then. Empty means look for one. A MariaDB may stand in for a MySQL, see Server.Kind.
+	Program string
 	// Ephemeral deletes the data at Stop and keeps buffers small. Commits are
 	// as durable as MySQL's defaults make them.
 	Ephemeral bool

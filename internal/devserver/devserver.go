@@ -5,8 +5,9 @@
 // The programs are looked for in this order:
 //
 //  1. an address given in Config: nothing is started;
-//  2. programs on PATH (and in the usual sbin folders);
-//  3. on Debian and Ubuntu, the distribution's own packages, fetched once into
+//  2. a program given in Config: no other is tried;
+//  3. programs on PATH (and in the usual sbin folders);
+//  4. on Debian and Ubuntu, the distribution's own packages, fetched once into
 //     the user's cache folder. Nothing is installed system-wide and root is not
 //     needed: the programs run through the C library of their own folder.
 //
@@ -33,7 +34,7 @@ func StartMySQL(ctx context.Context, cfg Config) (*Server, error) {
 	if cfg.MySQL != "" {
 		return givenMySQL(ctx, KindMySQL, cfg.MySQL)
 	}
-	if !cfg.MySQLOnly {
+	if !cfg.MySQLOnly && cfg.Program == "" {
 		if _, err := lookPath(ctx, KindMySQL); err != nil {
 			if _, err := lookPath(ctx, KindMariaDB); err == nil {
 				return start(ctx, KindMariaDB, cfg)
@@ -79,6 +80,13 @@ func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 
+	if cfg.Program != "" {
+		prog, err := programAt(ctx, kind, cfg.Program)
+		if err != nil {
+			return nil, fmt.Errorf("the program given for %s: %w", kind, err)
+		}
+		return launch(ctx, kind, prog, store, cfg)
+	}
 	var failed []error
 	for _, find := range []func(context.Context, Kind) (program, error){lookPath, store.fetcher(cfg.Log)} {
 		prog, err := find(ctx, kind)
@@ -86,7 +94,7 @@ func start(ctx context.Context, kind Kind, cfg Config) (*Server, error) {
 			failed = append(failed, err)
 			continue
 		}
-		s, err := launch(ctx, prog, store, cfg)
+		s, err := launch(ctx, kind, prog, store, cfg)
 		if err == nil {
 			return s, nil
 		}

@@ -44,10 +44,11 @@ type instance struct {
 
 func (in *instance) addr() string { return fmt.Sprintf("127.0.0.1:%d", in.port) }
 
-// launch prepares the data folder and starts prog on a free port.
-func launch(ctx context.Context, prog program, c cache, cfg Config) (*Server, error) {
+// launch prepares the data folder and starts prog on a free port. The folder has the name of the kind that was asked
+// for: a program may stand in for two of them.
+func launch(ctx context.Context, asked Kind, prog program, c cache, cfg Config) (*Server, error) {
 	in := &instance{prog: prog, svc: serviceOf(prog.kind), cfg: cfg}
-	in.dir = filepath.Join(cfg.Dir, string(prog.kind))
+	in.dir = filepath.Join(cfg.Dir, string(asked))
 	in.log = in.dir + ".log"
 	lock, err := in.lock(ctx)
 	if err != nil {

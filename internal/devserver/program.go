@@ -56,20 +56,56 @@ func rootLoader(root string) (loader, libs string, err error) {
 // probe fills in p.version and checks that p is what it is taken for: mysqld
 // on PATH is MariaDB on many machines.
 func (p program) probe(ctx context.Context) (program, error) {
-	cmd, err := p.command("--version")
+	kind, version, err := p.ask(ctx)
 	if err != nil {
 		return p, err
 	}
-	out, err := runCommand(ctx, cmd)
-	if err != nil {
-		return p, fmt.Errorf("%s --version: %w", p.path, err)
-	}
-	kind, version := parseVersion(out)
 	if kind != p.kind {
 		return p, fmt.Errorf("%s is not %s but %q", p.path, p.kind, version)
 	}
 	p.version = version
 	return p, nil
+}
+
+// ask runs p --version.
+func (p program) ask(ctx context.Context) (kind Kind, version string, err error) {
+	cmd, err := p.command("--version")
+	if err != nil {
+		return "", "", err
+	}
+	out, err := runCommand(ctx, cmd)
+	if err != nil {
+		return "", "", fmt.Errorf("%s --version: %w", p.path, err)
+	}
+	kind, version = parseVersion(out)
+	return kind, version, nil
+}
+
+// programAt returns the program at path, which is of the kind that was asked for or stands in for it. The root of its
+// packages is the nearest folder above it with a dynamic loader, unless that is the machine's.
+func programAt(ctx context.Context, asked Kind, path string) (program, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return program{}, err
+	}
+	p := program{path: path}
+	for dir := filepath.Dir(path); dir != "/" && p.root == ""; dir = filepath.Dir(dir) {
+		if _, _, err := rootLoader(dir); err == nil {
+			p.root = dir
+		}
+	}
+	if p.kind, p.version, err = p.ask(ctx); err != nil {
+		return program{}, err
+	}
+	if !p.kind.standsInFor(asked) {
+		return program{}, fmt.Errorf("%s is not %s but %q", path, asked, p.version)
+	}
+	return p, nil
+}
+
+// standsInFor tells whether programs of kind k may be given where another kind is asked for: SQL servers for each other.
+func (k Kind) standsInFor(asked Kind) bool {
+	return k != "" && (k == KindRedis) == (asked == KindRedis)
 }
 
 // parseVersion reads what a program prints for --version:

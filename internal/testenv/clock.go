@@ -59,7 +59,7 @@ func LeapingMySQL(t testing.TB) (dsn string, leap func(ahead time.Duration), ok 
 		}
 	}
 	leap(0)
-	server, err := devserver.StartMySQL(t.Context(), devserver.Config{Dir: dir, Log: t.Logf, Env: []string{
+	server, err := devserver.StartMySQL(t.Context(), devserver.Config{Dir: dir, Log: t.Logf, Program: os.Getenv(MySQLProgramVariable), Env: []string{
 		"LD_PRELOAD=" + library, "FAKETIME_TIMESTAMP_FILE=" + file, "FAKETIME_NO_CACHE=1",
 		"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0",
 	}})

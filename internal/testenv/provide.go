@@ -8,18 +8,6 @@ import (
 	"leaderboard/internal/devserver"
 )
 
-// Variable returns the environment variable that names a server of kind.
-func Variable(kind devserver.Kind) string {
-	switch kind {
-	case devserver.KindMySQL:
-		return MySQLVariable
-	case devserver.KindMariaDB:
-		return MariaDBVariable
-	default:
-		return RedisVariable
-	}
-}
-
 // Provided is a server for a test run.
 type Provided struct {
 	Kind    devserver.Kind
@@ -34,7 +22,7 @@ func Provide(ctx context.Context, kind devserver.Kind, dir string, log func(stri
 	if address := os.Getenv(Variable(kind)); address != "" {
 		return Provided{kind, address, "given", func(context.Context) error { return nil }}, nil
 	}
-	if os.Getenv(ClockVariable) != "" || !dockerAnswers(ctx) {
+	if os.Getenv(ClockVariable) != "" || os.Getenv(ProgramVariable(kind)) != "" || !dockerAnswers(ctx) {
 		return provideProcess(ctx, kind, dir, log)
 	}
 	p, err := provideContainer(ctx, kind)
@@ -58,7 +46,8 @@ func provideProcess(ctx context.Context, kind devserver.Kind, dir string, log fu
 		return Provided{}, err
 	}
 	cfg := devserver.Config{
-		Dir: dir, Log: log, Ephemeral: true, Fast: true, MySQLOnly: true, Databases: redisDatabases, Env: env,
+		Dir: dir, Log: log, Program: os.Getenv(ProgramVariable(kind)), Ephemeral: true, Fast: true, MySQLOnly: true,
+		Databases: redisDatabases, Env: env,
 	}
 	start := devserver.StartRedis
 	switch kind {

@@ -5,8 +5,12 @@
 //
 //  1. addresses in the environment: LEADERBOARD_TEST_MYSQL_DSN,
 //     LEADERBOARD_TEST_MARIADB_DSN, LEADERBOARD_TEST_REDIS_URL;
-//  2. containers, when a Docker engine answers;
-//  3. internal/devserver: programs on PATH, or the distribution's packages.
+//  2. programs in the environment: LEADERBOARD_TEST_MYSQL_PROGRAM,
+//     LEADERBOARD_TEST_MARIADB_PROGRAM, LEADERBOARD_TEST_REDIS_PROGRAM, each the
+//     path of a server, which private servers are started from too. An SQL
+//     server may stand in for another, a Valkey for Redis;
+//  3. containers, when a Docker engine answers;
+//  4. internal/devserver: programs on PATH, or the distribution's packages.
 //
 // One set of servers serves a whole run: the program in testenv/run starts it
 // and passes the addresses on (make test does that). Without it each test
@@ -21,6 +25,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,13 +33,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"leaderboard/internal/devserver"
-)
-
-// The environment variables that name servers to use.
-const (
-	MySQLVariable   = "LEADERBOARD_TEST_MYSQL_DSN"
-	MariaDBVariable = "LEADERBOARD_TEST_MARIADB_DSN"
-	RedisVariable   = "LEADERBOARD_TEST_REDIS_URL"
 )
 
 // cleanupLimit bounds what a test's end may wait for a server.
@@ -65,7 +63,7 @@ func Redis(t testing.TB) string {
 // or flushed. It ends with the test.
 func PrivateRedis(t testing.TB) *devserver.Server {
 	t.Helper()
-	return private(t, devserver.StartRedis)
+	return private(t, devserver.KindRedis, devserver.StartRedis)
 }
 
 // PrivateMySQL returns a MySQL process of the test's own, with an empty data
@@ -73,16 +71,18 @@ func PrivateRedis(t testing.TB) *devserver.Server {
 // It is up in about a second and ends with the test.
 func PrivateMySQL(t testing.TB) *devserver.Server {
 	t.Helper()
-	return private(t, devserver.StartMySQL)
+	return private(t, devserver.KindMySQL, devserver.StartMySQL)
 }
 
-func private(t testing.TB, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
+func private(t testing.TB, kind devserver.Kind, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
 	t.Helper()
 	env, err := clockEnv()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := start(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, MySQLOnly: true, Env: env})
+	s, err := start(t.Context(), devserver.Config{
+		Dir: t.TempDir(), Log: t.Logf, Program: os.Getenv(ProgramVariable(kind)), Ephemeral: true, MySQLOnly: true, Env: env,
+	})
 	if err != nil {
 		t.Fatalf("private server: %s", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,30 @@ func TestGivenAddressesComeFirst(t *testing.T) {
 		}
 		if got := newPool().forTest(t, kind); got != want {
 			t.Errorf("forTest(%s) = %s", kind, got)
+		}
+	}
+}
+
+// TestGivenProgramsAreStarted: shared and private servers are started from the program that the environment names.
+func TestGivenProgramsAreStarted(t *testing.T) {
+	for _, kind := range []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB, devserver.KindRedis} {
+		program := filepath.Join(t.TempDir(), "no-"+string(kind))
+		t.Setenv(Variable(kind), "")
+		t.Setenv(ProgramVariable(kind), program)
+		if p, err := Provide(t.Context(), kind, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), program) {
+			t.Errorf("Provide(%s) = %+v, %v, want an error that names %s", kind, p, err, program)
+		}
+	}
+	for kind, private := range map[devserver.Kind]func(testing.TB) *devserver.Server{
+		devserver.KindMySQL: PrivateMySQL, devserver.KindRedis: PrivateRedis,
+	} {
+		c := &caught{TB: t}
+		func() {
+			defer func() { _ = recover() }()
+			private(c)
+		}()
+		if want := os.Getenv(ProgramVariable(kind)); !strings.Contains(c.message, want) {
+			t.Errorf("private %s: %q, want an error that names %s", kind, c.message, want)
 		}
 	}
 }
