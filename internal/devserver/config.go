@@ -42,6 +42,8 @@ type Config struct {
 	// Cache overrides the folder that keeps fetched programs and initialised
 	// data folders; empty means the user's cache folder.
 	Cache string
+
+	redisArgs []string // ahead of the other arguments of a Redis
 }
 
 const (

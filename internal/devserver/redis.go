@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,7 +27,7 @@ func (redisService) args(_ program, cfg Config, dir string, port int) []string {
 	if cfg.Databases > 0 {
 		args = append(args, "--databases", strconv.Itoa(cfg.Databases))
 	}
-	return args
+	return slices.Concat(cfg.redisArgs, args)
 }
 
 func (redisService) ready(ctx context.Context, addr, _ string, pid int) error {
@@ -41,9 +42,14 @@ func (redisService) ready(ctx context.Context, addr, _ string, pid int) error {
 }
 
 // redisInfo asks the Redis at addr for INFO server, after authenticating as
-// user when it is not nil. It is a client of one command, so that this package
-// needs no other.
+// user when it is not nil.
 func redisInfo(ctx context.Context, addr string, user *url.Userinfo) (string, error) {
+	return redisAsk(ctx, addr, user, "INFO", "server")
+}
+
+// redisAsk asks the Redis at addr one thing, which it answers with a text, a word or a number. It is a client of one
+// command, so that this package needs no other.
+func redisAsk(ctx context.Context, addr string, user *url.Userinfo, words ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
@@ -65,13 +71,17 @@ func redisInfo(ctx context.Context, addr string, user *url.Userinfo) (string, er
 			return "", err
 		}
 	}
-	size, err := redisCall(conn, r, "INFO", "server")
+	line, err := redisCall(conn, r, words...)
 	if err != nil {
 		return "", err
 	}
-	n, err := strconv.Atoi(strings.TrimPrefix(size, "$"))
+	size, long := strings.CutPrefix(line, "$")
+	if !long {
+		return strings.TrimLeft(line, "+:"), nil
+	}
+	n, err := strconv.Atoi(size)
 	if err != nil || n < 0 || n > 1<<20 {
-		return "", fmt.Errorf("not an answer of Redis: %q", size)
+		return "", fmt.Errorf("not an answer of Redis: %q", line)
 	}
 	body := make([]byte, n)
 	if _, err := io.ReadFull(r, body); err != nil {

@@ -74,6 +74,43 @@ func PrivateMySQL(t testing.TB) *devserver.Server {
 	return private(t, devserver.KindMySQL, devserver.StartMySQL)
 }
 
+// PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
+// when its primary has not answered for about a second. It is up in three seconds and ends with the test.
+func PrivateRedisCluster(t testing.TB) *devserver.Cluster {
+	t.Helper()
+	c, err := devserver.StartRedisCluster(t.Context(), redisConfig(t), devserver.ClusterConfig{})
+	endsWith(t, c, err)
+	return c
+}
+
+// PrivateRedisSentinel returns a Redis of the test's own with a replica and three sentinels, which promote it when the primary
+// has not answered for about a second. It is up in three seconds and ends with the test.
+func PrivateRedisSentinel(t testing.TB) *devserver.Sentinel {
+	t.Helper()
+	s, err := devserver.StartRedisSentinel(t.Context(), redisConfig(t), devserver.SentinelConfig{})
+	endsWith(t, s, err)
+	return s
+}
+
+// redisConfig is what private servers of Redis are started with.
+func redisConfig(t testing.TB) devserver.Config {
+	t.Helper()
+	return devserver.Config{Dir: t.TempDir(), Log: t.Logf, Program: os.Getenv(ProgramVariable(devserver.KindRedis)), Ephemeral: true}
+}
+
+// endsWith stops servers at the end of a test, which fails if they could not be started.
+func endsWith(t testing.TB, servers interface{ Stop(context.Context) error }, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("private server: %s", err)
+	}
+	t.Cleanup(func() {
+		if err := servers.Stop(context.Background()); err != nil {
+			t.Errorf("stop private servers: %s", err)
+		}
+	})
+}
+
 func private(t testing.TB, kind devserver.Kind, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
 	t.Helper()
 	env, err := clockEnv()
@@ -83,14 +120,7 @@ func private(t testing.TB, kind devserver.Kind, start func(context.Context, devs
 	s, err := start(t.Context(), devserver.Config{
 		Dir: t.TempDir(), Log: t.Logf, Program: os.Getenv(ProgramVariable(kind)), Ephemeral: true, MySQLOnly: true, Env: env,
 	})
-	if err != nil {
-		t.Fatalf("private server: %s", err)
-	}
-	t.Cleanup(func() {
-		if err := s.Stop(context.Background()); err != nil {
-			t.Errorf("stop private server: %s", err)
-		}
-	})
+	endsWith(t, s, err)
 	return s
 }
 
