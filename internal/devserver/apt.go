@@ -19,8 +19,9 @@ const listsAge = time.Hour
 // apt is a private apt: its own sources, lists, cache and an empty list of
 // installed packages, so that a package's closure is complete.
 type apt struct {
-	dir string
-	own bool // packages of the machine's own release, whatever that has
+	dir     string
+	own     bool   // packages of the machine's own release, whatever that has
+	sources string // what sources.list says; empty means what the machine's own say
 }
 
 func (a apt) at(name string) string { return filepath.Join(a.dir, name) }
@@ -94,9 +95,11 @@ func (a apt) setUp(ctx context.Context) (updated bool, err error) {
 			return false, err
 		}
 	}
-	sources, err := machineSources(ctx, a.own)
-	if err != nil {
-		return false, err
+	sources := a.sources
+	if sources == "" {
+		if sources, err = machineSources(ctx, a.own); err != nil {
+			return false, err
+		}
 	}
 	old, _ := os.ReadFile(a.at("sources.list")) // none is as good as another
 	stamp, err := os.Stat(a.at("updated"))
@@ -158,15 +161,25 @@ func (a apt) tidy() error {
 // machineSources derives the private sources.list from where this machine gets
 // its own packages.
 func machineSources(ctx context.Context, own bool) (string, error) {
-	release, err := os.ReadFile("/etc/os-release")
+	release, targets, err := machineArchives(ctx)
 	if err != nil {
 		return "", err
+	}
+	return sourcesList(release, targets, own)
+}
+
+// machineArchives returns what this machine's distribution says of itself, and where it gets its packages, in lines of
+// "URI release component".
+func machineArchives(ctx context.Context) (release map[string]string, targets []string, err error) {
+	text, err := os.ReadFile("/etc/os-release")
+	if err != nil {
+		return nil, nil, err
 	}
 	cmd := exec.Command("apt-get", "indextargets", "--no-release-info",
 		"--format", "$(REPO_URI) $(RELEASE) $(COMPONENT)", "Identifier: Packages")
 	out, err := runCommand(ctx, cmd)
 	if err != nil {
-		return "", fmt.Errorf("apt-get indextargets: %w", err)
+		return nil, nil, fmt.Errorf("apt-get indextargets: %w", err)
 	}
-	return sourcesList(osRelease(string(release)), strings.Split(out, "\n"), own)
+	return osRelease(string(text)), strings.Split(out, "\n"), nil
 }

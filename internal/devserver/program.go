@@ -81,19 +81,13 @@ func (p program) ask(ctx context.Context) (kind Kind, version string, err error)
 	return kind, version, nil
 }
 
-// programAt returns the program at path, which is of the kind that was asked for or stands in for it. The root of its
-// packages is the nearest folder above it with a dynamic loader, unless that is the machine's.
+// programAt returns the program at path, which is of the kind that was asked for or stands in for it.
 func programAt(ctx context.Context, asked Kind, path string) (program, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return program{}, err
 	}
-	p := program{path: path}
-	for dir := filepath.Dir(path); dir != "/" && p.root == ""; dir = filepath.Dir(dir) {
-		if _, _, err := rootLoader(dir); err == nil {
-			p.root = dir
-		}
-	}
+	p := inRoot(program{path: path})
 	if p.kind, p.version, err = p.ask(ctx); err != nil {
 		return program{}, err
 	}
@@ -101,6 +95,18 @@ func programAt(ctx context.Context, asked Kind, path string) (program, error) {
 		return program{}, fmt.Errorf("%s is not %s but %q", path, asked, p.version)
 	}
 	return p, nil
+}
+
+// inRoot fills in the root of the packages that p was unpacked with: the nearest folder above it with a dynamic loader,
+// unless that is the machine's.
+func inRoot(p program) program {
+	for dir := filepath.Dir(p.path); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+		if _, _, err := rootLoader(dir); err == nil {
+			p.root = dir
+			return p
+		}
+	}
+	return p
 }
 
 // standsInFor tells whether programs of kind k may be given where another kind is asked for: SQL servers for each other.

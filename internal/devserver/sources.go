@@ -29,9 +29,37 @@ func osRelease(text string) map[string]string {
 func sourcesList(release map[string]string, targets []string, own bool) (string, error) {
 	slices.Sort(targets)
 	targets = slices.Compact(targets)
-	if release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu") {
-		return ubuntuSources(cmp.Or(release["UBUNTU_CODENAME"], release["VERSION_CODENAME"]), targets)
+	if isUbuntu(release) {
+		return ubuntuSources(ubuntuCodename(release), targets)
 	}
+	archive, err := debianArchive(release, targets)
+	if err != nil {
+		return "", err
+	}
+	suite := "sid"
+	if own {
+		suite = cmp.Or(release["VERSION_CODENAME"], suite)
+	}
+	return fmt.Sprintf("deb %s%s %s main\n", signedBy(debianKeys), archive, suite), nil
+}
+
+// The files with the keys of the archives, on a machine of theirs and in their packages.
+const (
+	debianKeys = "/usr/share/keyrings/debian-archive-keyring.gpg"
+	ubuntuKeys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+)
+
+// isUbuntu tells Ubuntu, and what is made of it, from Debian.
+func isUbuntu(release map[string]string) bool {
+	return release["ID"] == "ubuntu" || strings.Contains(release["ID_LIKE"], "ubuntu")
+}
+
+func ubuntuCodename(release map[string]string) string {
+	return cmp.Or(release["UBUNTU_CODENAME"], release["VERSION_CODENAME"])
+}
+
+// debianArchive returns the address of Debian's archive among the targets.
+func debianArchive(release map[string]string, targets []string) (string, error) {
 	best := ""
 	for _, t := range targets {
 		f := strings.Fields(t)
@@ -46,11 +74,7 @@ func sourcesList(release map[string]string, targets []string, own bool) (string,
 	if best == "" {
 		return "", errors.New("no Debian archive among this machine's apt sources")
 	}
-	suite := "sid"
-	if own {
-		suite = cmp.Or(release["VERSION_CODENAME"], suite)
-	}
-	return fmt.Sprintf("deb %s%s %s main\n", signedBy("/usr/share/keyrings/debian-archive-keyring.gpg"), best, suite), nil
+	return best, nil
 }
 
 func debianRelease(name, codename string) bool {
@@ -60,22 +84,28 @@ func debianRelease(name, codename string) bool {
 // ubuntuSources takes the archive itself and leaves out third parties, whose
 // keys apt would need and who have no pockets for updates.
 func ubuntuSources(codename string, targets []string) (string, error) {
-	archive := make(map[string]bool)
-	for _, t := range targets {
-		if f := strings.Fields(t); len(f) == 3 && (f[1] == codename+"-updates" || f[1] == codename+"-security") {
-			archive[f[0]] = true
-		}
-	}
+	archive := ubuntuArchives(codename, targets)
 	var b strings.Builder
 	for _, t := range targets {
 		if f := strings.Fields(t); len(f) == 3 && archive[f[0]] && (f[2] == "main" || f[2] == "universe") {
-			fmt.Fprintf(&b, "deb %s%s %s %s\n", signedBy("/usr/share/keyrings/ubuntu-archive-keyring.gpg"), f[0], f[1], f[2])
+			fmt.Fprintf(&b, "deb %s%s %s %s\n", signedBy(ubuntuKeys), f[0], f[1], f[2])
 		}
 	}
 	if b.Len() == 0 {
 		return "", errors.New("no Ubuntu archive among this machine's apt sources")
 	}
 	return b.String(), nil
+}
+
+// ubuntuArchives returns the addresses of the archive among the targets: it has pockets for updates.
+func ubuntuArchives(codename string, targets []string) map[string]bool {
+	archives := make(map[string]bool)
+	for _, t := range targets {
+		if f := strings.Fields(t); len(f) == 3 && (f[1] == codename+"-updates" || f[1] == codename+"-security") {
+			archives[f[0]] = true
+		}
+	}
+	return archives
 }
 
 // signedBy returns the option that names the archive's keys; without the file apt
