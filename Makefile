@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web screenshots test-tools stress days fuzz soak mutants torture lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web screenshots test-tools stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,14 @@ torture: cc ## the promises at their full sizes, hours of them; TESTARGS='-run T
 	@mkdir -p bin
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -p 1 -timeout 8h $(TESTARGS)
+
+test-upgrade: ## this version and the last release on one database, on MySQL and MariaDB, under load; needs the history of the repository
+	@mkdir -p bin
+	$(GO) build -o bin/testenv ./internal/testenv/run
+	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -timeout 30m -run 'TestUpgrade$$' ./e2e
+
+released: ## notes a release, after its tag: VERSION=v0.1.0; its migrations are then fixed, and tests upgrade from it
+	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
 	@for module in . bench deploy webtest tools tools/openapi; do \

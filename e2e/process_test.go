@@ -27,7 +27,13 @@ type process struct {
 // start runs the program with nothing of this environment that configures it, but for the variables given.
 func start(t *testing.T, name string, env []string, args ...string) *process {
 	t.Helper()
-	cmd := exec.Command(os.Getenv(programVariable), args...)
+	return startProgram(t, os.Getenv(programVariable), name, env, args...)
+}
+
+// startProgram is start with another program, such as an earlier version.
+func startProgram(t *testing.T, program, name string, env []string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(program, args...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "LEADERBOARD_") {
 			cmd.Env = append(cmd.Env, v)

@@ -35,15 +35,22 @@ func newWorld(t *testing.T) *world {
 // worldOn makes a world on given servers; redisURL may be "".
 func worldOn(t *testing.T, dsn, redisURL string) *world {
 	t.Helper()
+	w := worldBefore(t, dsn, redisURL)
+	if _, err := migrations.Up(t.Context(), w.db); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// worldBefore is worldOn without a schema.
+func worldBefore(t *testing.T, dsn, redisURL string) *world {
+	t.Helper()
 	w := &world{dsn: dsn, redisURL: redisURL}
 	var err error
 	if w.db, err = store.Connect(dsn); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.db.Close() })
-	if _, err := migrations.Up(t.Context(), w.db); err != nil {
-		t.Fatal(err)
-	}
 	if redisURL != "" {
 		opts, err := redis.ParseURL(redisURL)
 		if err != nil {
