@@ -95,7 +95,7 @@ openapi: ## openapi.yaml in two linters and through a generator of Go clients; n
 client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
 	@tools/client.sh
 
-bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS='-only reads'
+bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS=-giant, ARGS='-only reads'
 	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
 	@exec bin/bench -write docs $(ARGS)
 

@@ -25,6 +25,8 @@ const (
 	fillers  = 3    // connections that insert
 	fillRows = 1000 // of one INSERT
 	orderKey = "entries_order"
+
+	giantDigits = 9 // of a member's number on a giant board
 	// fillTable remembers how quick the filling was, for runs that find the board full. It is made last.
 	fillTable = "bench_fill"
 	entryRow  = "(period_id, member, score, tiebreak, created_at)"
@@ -36,6 +38,7 @@ type board struct {
 	db       *sql.DB // for the yardsticks: plain SQL
 	ref      leaderboard.PeriodRef
 	members  int
+	giant    bool    // filled in bulk, with names that are wide enough for it
 	fillRate float64 // rows a second of the filling
 	stores   []*store.Store
 	store    *store.Store // the first of them: with a rank index, as the service has it
@@ -43,6 +46,11 @@ type board struct {
 
 // openBoard opens the board of a database, and makes and fills both when they are not there in this size.
 func openBoard(ctx context.Context, server, database string, members int, log io.Writer) (*board, error) {
+	return openWith(ctx, server, database, members, func(b *board) error { return b.fill(ctx, log) })
+}
+
+// openWith opens the board of a database, and makes both and has the board filled when they are not there in this size.
+func openWith(ctx context.Context, server, database string, members int, fill func(*board) error) (*board, error) {
 	have, err := countOf(ctx, server, database)
 	if err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func openBoard(ctx context.Context, server, database string, members int, log io
 		return nil, err
 	}
 	if have != members {
-		err = b.fill(ctx, log)
+		err = fill(b)
 	} else {
 		err = b.lastFill(ctx)
 	}
@@ -178,6 +186,13 @@ func (b *board) size() string { return thousands(b.members) + " members" }
 // fill puts the entries into an empty board without the service, as a restored backup would: one commit, of which the
 // log knows nothing. The ordered index is made at the end, which takes half of the time that keeping it does.
 func (b *board) fill(ctx context.Context, log io.Writer) error {
+	return b.fillWith(ctx, log, b.insertAll, func(ctx context.Context, key string) error {
+		return b.exec(ctx, "ALTER TABLE entries ADD "+key)
+	})
+}
+
+// fillWith fills the board with what inserts all rows and what adds the ordered index, given its definition.
+func (b *board) fillWith(ctx context.Context, log io.Writer, rows func(context.Context, *progress) error, addKey func(context.Context, string) error) error {
 	start := time.Now()
 	key, err := b.keyDefinition(ctx)
 	if err != nil {
@@ -187,15 +202,15 @@ func (b *board) fill(ctx context.Context, log io.Writer) error {
 		return err
 	}
 	bar := newProgress(log, fmt.Sprintf("filling %s members", thousands(b.members)), b.members)
-	if err := b.insertAll(ctx, bar); err != nil {
+	if err := rows(ctx, bar); err != nil {
 		return err
 	}
 	bar.end("now its index")
-	if err := b.exec(ctx, "ALTER TABLE entries ADD "+key); err != nil {
+	if err := addKey(ctx, key); err != nil {
 		return err
 	}
-	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at ="+
-		" (SELECT MAX(created_at) FROM entries WHERE period_id = ?) WHERE id = ?", b.members, b.members, b.ref.ID, b.ref.ID)
+	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at = ? WHERE id = ?",
+		b.members, b.members, createdTime(0).AddDate(0, 0, 1), b.ref.ID)
 	if err != nil {
 		return err
 	}
@@ -304,14 +319,40 @@ func appendMember(to []byte, n int) []byte {
 	return to
 }
 
+// appendGiant appends the name of member number n of a giant board: "m" and nine digits.
+func appendGiant(to []byte, n int) []byte { return appendDigits(append(to, 'm'), n, giantDigits) }
+
+func appendDigits(to []byte, n, digits int) []byte {
+	unit := 1
+	for range digits - 1 {
+		unit *= 10
+	}
+	for ; unit > 0; unit /= 10 {
+		to = append(to, byte('0'+n/unit%10))
+	}
+	return to
+}
+
 // randomMember returns the name of any of n members.
 func randomMember(n int) string { return string(appendMember(nil, rand.IntN(n))) }
 
+// randomMember returns the name of any member of the board.
+func (b *board) randomMember() string {
+	if b.giant {
+		return string(appendGiant(nil, rand.IntN(b.members)))
+	}
+	return randomMember(b.members)
+}
+
 // randomEntries returns n entries to submit, of any of the members.
 func randomEntries(members, n int) []leaderboard.Submission {
+	return entriesOf(n, func() string { return randomMember(members) })
+}
+
+func entriesOf(n int, member func() string) []leaderboard.Submission {
 	entries := make([]leaderboard.Submission, n)
 	for i := range entries {
-		entries[i] = leaderboard.Submission{Member: randomMember(members), Score: randomScore()}
+		entries[i] = leaderboard.Submission{Member: member(), Score: randomScore()}
 	}
 	return entries
 }

@@ -89,12 +89,12 @@ func (b *board) readMember(ctx context.Context) error {
 	var score, tiebreak int64
 	var created time.Time
 	return b.db.QueryRowContext(ctx, "SELECT score, tiebreak, created_at FROM entries WHERE period_id = ? AND member = ?",
-		b.ref.ID, randomMember(b.members)).Scan(&score, &tiebreak, &created)
+		b.ref.ID, b.randomMember()).Scan(&score, &tiebreak, &created)
 }
 
 // rankMember asks for the rank of a random member.
 func (b *board) rankMember(ctx context.Context, s *store.Store) error {
-	got, err := s.Members(ctx, b.ref, leaderboard.MembersQuery{Members: []string{randomMember(b.members)}})
+	got, err := s.Members(ctx, b.ref, leaderboard.MembersQuery{Members: []string{b.randomMember()}})
 	if err == nil && len(got.Entries) != 1 {
 		err = fmt.Errorf("a member of %s has no rank", b.dsn)
 	}

@@ -46,6 +46,8 @@ func (o *options) flagsOf(flags *flag.FlagSet) (only, serve *string) {
 	flags.StringVar(&o.docs, "write", "", "folder to write benchmarks.md, benchmarks.json and the plot to; what was not measured stays as it is")
 	flags.IntVar(&o.members, "members", defaultMembers, "entries of the board")
 	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
+	flags.BoolVar(&o.giant, "giant", false, "measure 100,000,000 entries, and nothing else unless -only names it; see giant.go")
+	flags.IntVar(&o.giants, "giant-members", giantMembers, "entries of the largest board of -giant; fewer for a trial")
 	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
 	flags.Float64Var(&o.housekeeping, "housekeeping", 1, "factor of how much the housekeeping is given to do")
 	flags.IntVar(&o.pairs, "pairs", defaultPairs, "rounds of reads, of the service and its yardstick in turn")
@@ -68,6 +70,9 @@ func (o *options) check(only string) error {
 	if only != "" {
 		o.only = strings.Split(only, ",")
 	}
+	if o.giant {
+		o.only = append(o.only, giantSection)
+	}
 	for _, name := range o.only {
 		if !slices.Contains(sectionNames(), name) {
 			return fmt.Errorf("there is no section %q", name)
@@ -75,6 +80,9 @@ func (o *options) check(only string) error {
 	}
 	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.housekeeping <= 0 || o.pairs < 1 {
 		return fmt.Errorf("members must be %d to %d, pace, housekeeping and pairs positive", minMembers, maxMembers)
+	}
+	if o.giants < leastGiant || o.giants > giantMembers {
+		return fmt.Errorf("giant-members must be %d to %d", leastGiant, giantMembers)
 	}
 	return nil
 }
@@ -108,7 +116,16 @@ func steps() []step {
 		{"housekeeping", false, (*world).measureHousekeeping},
 		{"structure", false, (*world).measureStructure},
 		{"index", false, (*world).measureIndex},
+		{giantSection, false, (*world).measureGiant},
 	}
+}
+
+// wants says whether a section is measured.
+func (o *options) wants(section string) bool {
+	if len(o.only) == 0 {
+		return section != giantSection
+	}
+	return slices.Contains(o.only, section)
 }
 
 func measure(ctx context.Context, o options, out, log io.Writer) error {
@@ -122,7 +139,7 @@ func measure(ctx context.Context, o options, out, log io.Writer) error {
 		return err
 	}
 	for _, s := range steps() {
-		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
+		if !o.wants(s.name) {
 			continue
 		}
 		sec := section{Name: s.name, Date: time.Now().UTC().Format(time.DateOnly), Members: o.members, Env: env, Command: o.command(s.name)}

@@ -17,6 +17,7 @@ func TestBadFlags(t *testing.T) {
 		{"-members 9999", "members must be"},
 		{"-members 10000001", "members must be"},
 		{"-pace 0", "pace"},
+		{"-giant -giant-members 99999", "giant-members"},
 		{"-pairs 0", "pairs"},
 		{"-members many", "invalid value"},
 	} {

@@ -15,6 +15,10 @@ const (
 
 	smallest = 10_000 // of the boards of the index
 	huge     = 10_000_000
+
+	giantSection = "giant"
+	giantMembers = 100_000_000 // of the section giant
+	leastGiant   = 100_000
 )
 
 // options are what the command line decides.
@@ -24,6 +28,8 @@ type options struct {
 	docs    string  // folder that the page is written to, "" for none
 	members int     // entries of the board
 	huge    bool    // a board of 10,000,000 too
+	giant   bool    // the section giant, which is left out otherwise
+	giants  int     // entries of its largest board
 	pace    float64 // factor of how long is measured
 	pairs   int     // rounds of the service and its yardstick in turn
 	only    []string
@@ -37,6 +43,12 @@ type options struct {
 // command returns how a section is measured again.
 func (o *options) command(section string) string {
 	args := "-only " + section
+	if section == giantSection {
+		args = "-giant"
+		if o.giants != giantMembers {
+			args += fmt.Sprintf(" -giant-members %d", o.giants)
+		}
+	}
 	if o.members != defaultMembers {
 		args += fmt.Sprintf(" -members %d", o.members)
 	}
