@@ -227,7 +227,7 @@ CREATE TABLE `submissions` (
   `request_id` varbinary(128) NOT NULL COMMENT 'one of hexadecimal digits as a zero byte and the bytes that they are',
   `result` varbinary(2000) NOT NULL COMMENT 'what was submitted and what became of it, see store/internal/commit/record.go',
   PRIMARY KEY (`board_id`,`recorded_at`,`id`),
-  KEY `submissions_member` (`member`,`board_id`)
+  KEY `submissions_member` (`member`,`board_id`,`recorded_at`,`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `table_versions` (
