@@ -8,10 +8,10 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web screenshots test-tools stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image fmt rename cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -31,6 +31,11 @@ screenshots: ## docs/pictures, from the demo in Chromium
 
 test-tools: ## deploy/ by the tools that it is for: types of Kubernetes and its rules for pods, promtool, a Prometheus that scrapes a server
 	$(GO) test -C deploy -count=1 ./...
+
+test-engines: ## the tests of what is stored on each engine of docs/engines.md, whose table it writes, in an hour or two; ARGS='-only valkey', '-for 20m', '-ubuntu ADDRESS'
+	@mkdir -p bin
+	$(GO) build -o bin/engines ./internal/testenv/engines
+	bin/engines $(ARGS)
 
 stress: cc ## each package many times beside busy cores, in slices; ARGS='-n 20 -for 30m ./cache ./store'; notes in .stress
 	@mkdir -p bin

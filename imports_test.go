@@ -113,6 +113,7 @@ func importRules() []importRule {
 		{dir: "internal/testenv/program"},
 		{dir: "internal/testenv/stress", may: []string{"leaderboard/internal/testenv/program"}},
 		{dir: "internal/testenv/mutants", may: []string{"leaderboard/internal/testenv/program"}},
+		{dir: "internal/testenv/engines", may: []string{"leaderboard/internal/testenv/program", "leaderboard/internal/testenv", "leaderboard/internal/devserver"}},
 		{
 			dir: "internal/cli", may: []string{
 				module, "leaderboard/client", "leaderboard/httpapi", "leaderboard/cache/topn", "leaderboard/refresher", "leaderboard/store",

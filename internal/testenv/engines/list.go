@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"leaderboard/internal/devserver"
+)
+
+// engine is a row of the table: a server program of one version, and what is run on it.
+type engine struct {
+	name    string // for -only, as in mysql-8.0
+	title   string // as in MySQL 8.0
+	program func(context.Context, fetcher) (path string, err error)
+	as      []devserver.Kind // the servers of the tests that are of this program; the others are as always
+	suites  []suite
+	differs string // from the first of its kind in the list, as found by its tests
+	remedy  string // what was done about it
+}
+
+// suite is a package and which of its tests are run.
+type suite struct {
+	pkg   string // folder below the module's
+	tests string // a regular expression; "" for all
+}
+
+// faults names the tests of e2e that kill, freeze, flush or cut off servers, or have several at work on the same data.
+const faults = "Kill|Killed|Lost|Down|Gone|Hung|Slow|Paused|Frozen|Refused|AtOnce|ReadYourWrites|DuringRebuilds|AsOld"
+
+// onBoth are the suites that reach both kinds of server.
+func onBoth() []suite {
+	return []suite{{"cache", ""}, {"refresher", ""}, {"internal/app", ""}, {"e2e", faults}}
+}
+
+// onSQL are the suites of an engine of SQL. Those of cache/topn and quota ask Redis alone.
+func onSQL() []suite {
+	suites := []suite{{"store", ""}}
+	for _, pkg := range []string{"audit", "commit", "derived", "entries", "read", "sweep"} {
+		suites = append(suites, suite{"store/internal/" + pkg, ""})
+	}
+	return append(append(suites, suite{"migrations", ""}), onBoth()...)
+}
+
+// onRedis are the suites of an engine that is Redis. Those of store and migrations ask the database alone.
+func onRedis() []suite { return append([]suite{{"cache/topn", ""}, {"quota", ""}}, onBoth()...) }
+
+// packaged returns a finder of a program of a distribution's release.
+func packaged(distribution, suite, pkg, program string) func(context.Context, fetcher) (string, error) {
+	r := devserver.Release{Distribution: distribution, Suite: suite, Package: pkg, Program: program}
+	return func(ctx context.Context, f fetcher) (string, error) { return f(ctx, r) }
+}
+
+// fetcher fetches a program of a release and returns its path.
+type fetcher func(context.Context, devserver.Release) (path string, err error)
+
+// engines returns the rows of the table in its order.
+func engines() []engine {
+	const mysqld, mariadbd, redis, valkey = "usr/sbin/mysqld", "usr/sbin/mariadbd", "usr/bin/redis-server", "usr/bin/valkey-server"
+	mysql := []devserver.Kind{devserver.KindMySQL}
+	// A MariaDB is both, so that tests which ask for MySQL run on it too.
+	mariadb := []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB}
+	cache := []devserver.Kind{devserver.KindRedis}
+	return []engine{
+		{
+			name: "mysql-9", title: "MySQL 9 (Debian sid)", as: mysql, suites: onSQL(),
+			program: packaged("debian", "sid", "mysql-server-core", mysqld),
+		},
+		{
+			name: "mysql-8.4", title: "MySQL 8.4 (Ubuntu 26.04)", as: mysql, suites: onSQL(),
+			program: packaged("ubuntu", "resolute", "mysql-server-core", mysqld),
+		},
+		{
+			name: "mysql-8.0", title: "MySQL 8.0 (Ubuntu 24.04)", as: mysql, suites: onSQL(),
+			program: packaged("ubuntu", "noble", "mysql-server-core-8.0", mysqld),
+			differs: "sorts by columns of the primary key that a secondary index has without naming them",
+			remedy:  "`submissions_member` names them",
+		},
+		{
+			name: "mariadb-11", title: "MariaDB 11 (Debian sid)", as: mariadb, suites: onSQL(),
+			program: packaged("debian", "sid", "mariadb-server-core", mariadbd),
+		},
+		{
+			name: "mariadb-10.11", title: "MariaDB 10.11 (Debian 12)", as: mariadb, suites: onSQL(),
+			program: packaged("debian", "bookworm", "mariadb-server-core", mariadbd),
+		},
+		{
+			name: "redis-8", title: "Redis 8 (Debian sid)", as: cache, suites: onRedis(),
+			program: packaged("debian", "sid", "redis-server", redis),
+		},
+		{
+			name: "redis-7", title: "Redis 7.0 (Debian 12)", as: cache, suites: onRedis(),
+			program: packaged("debian", "bookworm", "redis-server", redis),
+		},
+		{
+			name: "valkey-9", title: "Valkey 9 (Debian sid)", as: cache, suites: onRedis(),
+			program: packaged("debian", "sid", "valkey-server", valkey),
+		},
+		{
+			name: "valkey-8", title: "Valkey 8.1 (Debian 13)", as: cache, suites: onRedis(),
+			program: packaged("debian", "trixie", "valkey-server", valkey),
+		},
+	}
+}
+
+// dir returns the folder of the suite's package.
+func (s suite) dir() string { return filepath.FromSlash(s.pkg) }

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// The lines of the document that the table stands between.
+const (
+	beginMark = "<!-- table of engines: begin -->"
+	endMark   = "<!-- table of engines: end -->"
+)
+
+const header = "| Engine | Version | Run | Tests | Failed | What differs | Remedy |\n|---|---|---|---|---|---|---|\n"
+
+// row is a line of the table, a text a cell; the first is the engine's title.
+type row []string
+
+// rowOf tells what happened on an engine. when has the day and the revision.
+func rowOf(e engine, version, when string, results []result, once []string) row {
+	var ran, failed []string
+	for _, r := range results {
+		n := fmt.Sprint(r.Ran)
+		if r.Ran != r.Of {
+			n = fmt.Sprintf("%d of %d", r.Ran, r.Of)
+		}
+		text := r.Pkg + " " + n
+		if len(r.Skipped) > 0 {
+			text += ", skipped " + strings.Join(r.Skipped, ", ")
+		}
+		ran = append(ran, text)
+		for _, test := range r.Failed {
+			failed = append(failed, r.Pkg+" "+test)
+		}
+	}
+	for _, test := range once {
+		failed = append(failed, test+", not when run again")
+	}
+	if len(failed) == 0 {
+		failed = []string{"none"}
+	}
+	return row{e.title, version, when, strings.Join(ran, "; "), strings.Join(failed, "; "), or(e.differs), or(e.remedy)}
+}
+
+// absent is the row of an engine that could not be run, where none is of when it could.
+func absent(e engine, why error) row {
+	return row{e.title, "not run", "", "none: " + why.Error(), "", "", ""}
+}
+
+// or returns text, or a word for none.
+func or(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+// String returns r as a line of Markdown.
+func (r row) String() string {
+	cells := make([]string, len(r))
+	for i, cell := range r {
+		cells[i] = strings.NewReplacer("|", "\\|", "\n", " ").Replace(cell)
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// hasRow tells whether the document has a row of that title.
+func hasRow(doc, title string) bool { return strings.Contains(doc, "\n| "+title+" |") }
+
+// replaceRow returns the document with r in its table, in place of the row of the same title; rows are in the order of
+// titles, and those of engines that are no more go.
+func replaceRow(doc string, r row, titles []string) (string, error) {
+	before, rest, ok := strings.Cut(doc, beginMark+"\n")
+	table, after, ok2 := strings.Cut(rest, endMark)
+	if !ok || !ok2 {
+		return "", fmt.Errorf("the document has no table between %q and %q", beginMark, endMark)
+	}
+	rows := map[string]string{r[0]: r.String()}
+	for line := range strings.Lines(table) {
+		title, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		if _, ok := rows[title]; !ok && slices.Contains(titles, title) {
+			rows[title] = line
+		}
+	}
+	out := before + beginMark + "\n" + header
+	for _, title := range titles {
+		out += rows[title]
+	}
+	return out + endMark + after, nil
+}
+
+// writeRow puts r into the table of the document at path; with keep it leaves a row of the same title.
+func writeRow(path string, r row, list []engine, keep bool) error {
+	doc, err := os.ReadFile(path)
+	if err != nil || keep && hasRow(string(doc), r[0]) {
+		return err
+	}
+	var titles []string
+	for _, e := range list {
+		titles = append(titles, e.title)
+	}
+	text, err := replaceRow(string(doc), r, titles)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
