@@ -9,18 +9,20 @@ type Caller struct {
 	RequestID string // of the request; "" when there was none
 }
 
-// callerKey is the key of a Caller in a context.
-type callerKey struct{}
+// CallerKey is the key of a *Caller in a context, for contexts that carry one without context.WithValue.
+type CallerKey struct{}
 
 // WithCaller returns a context in which CallerOf finds c.
 func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+	return context.WithValue(ctx, CallerKey{}, &c)
 }
 
 // CallerOf returns who asked for what is done with a context, the zero Caller when it does not say.
 func CallerOf(ctx context.Context) Caller {
-	c, _ := ctx.Value(callerKey{}).(Caller)
-	return c
+	if c, ok := ctx.Value(CallerKey{}).(*Caller); ok {
+		return *c
+	}
+	return Caller{}
 }
 
 // IdempotencyKeyOf returns an idempotency key as it is stored, with whose it is: the same one given with another API key

@@ -25,6 +25,7 @@ const (
 	module   = "leaderboard"
 	rankPkg  = "leaderboard/rank"
 	redisPkg = "github.com/redis/go-redis/v9/..."
+	tracePkg = "leaderboard/internal/trace"
 
 	storeDB      = "leaderboard/store/internal/db"
 	storeAudit   = "leaderboard/store/internal/audit"
@@ -60,9 +61,9 @@ func importRules() []importRule {
 			inTest: []string{plansPkg, "leaderboard/migrations", "leaderboard/store"}, // a store that writes meanwhile
 		},
 		{dir: "store/internal/boards", may: []string{module, storeDB, sqlxPkg}},
-		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, sqlxPkg}, inTest: []string{plansPkg}},
+		{dir: "store/internal/commit", may: []string{module, rankPkg, storeDB, storeAudit, storeEntries, storeBoards, tracePkg, sqlxPkg}, inTest: []string{plansPkg}},
 		{
-			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, sqlxPkg},
+			dir: "store/internal/derived", may: []string{module, rankPkg, storeDB, storeEntries, storeBoards, storeCommit, tracePkg, sqlxPkg},
 			inTest: []string{plansPkg},
 		},
 		{dir: "store/internal/sweep", may: []string{module, storeDB}, inTest: []string{plansPkg}},
@@ -70,7 +71,7 @@ func importRules() []importRule {
 		{dir: "store/storetest", may: []string{module, rankPkg, "leaderboard/store", "pgregory.net/rapid"}},
 		{
 			dir:    "cache",
-			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "leaderboard/cache/residency", "leaderboard/cache/resident", "golang.org/x/sync/..."},
+			may:    []string{module, rankPkg, "leaderboard/cache/batch", "leaderboard/cache/topn", "leaderboard/cache/watch", "leaderboard/cache/residency", "leaderboard/cache/resident", tracePkg, "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/cachetest", "leaderboard/store", redisPkg},
 		},
 		{
@@ -85,11 +86,11 @@ func importRules() []importRule {
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
 		{dir: "quota", may: []string{module, redisPkg}},
 		{
-			dir: "refresher", may: []string{module, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
+			dir: "refresher", may: []string{module, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis
 		},
 		{
-			dir: "httpapi", may: []string{module, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
+			dir: "httpapi", may: []string{module, tracePkg, "github.com/klauspost/compress/gzip", "github.com/go-json-experiment/json/...", "github.com/rs/cors"},
 			inTest: []string{rankPkg, "leaderboard/httpapi/internal/apidoc", "go.yaml.in/yaml/v3"}, // which write and read the document
 		},
 		{dir: "pages"},
@@ -98,6 +99,13 @@ func importRules() []importRule {
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest"},
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
+		{dir: "internal/trace"},
+		{
+			dir: "internal/telemetry", may: []string{
+				module, tracePkg, "github.com/go-sql-driver/mysql", "go.opentelemetry.io/otel/...", "go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/proto",
+			},
+			inTest: []string{"leaderboard/internal/apptest"},
+		},
 		{dir: "internal/fenwick", inTest: []string{"pgregory.net/rapid"}},
 		{dir: "internal/terminal", may: []string{"github.com/rivo/uniseg", "github.com/schollz/progressbar/v3", "golang.org/x/term"}},
 		{dir: "internal/transfer", may: []string{

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"leaderboard"
@@ -11,6 +12,7 @@ import (
 	"leaderboard/cache/resident"
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
 	"leaderboard/rank"
 )
 
@@ -66,6 +68,7 @@ func (r *Reader) Page(ctx context.Context, p leaderboard.PeriodRef, q leaderboar
 	key := pageKeyOf(p, q)
 	if page, ok := r.pages.fresh(key, q.MinSeq); ok {
 		r.visited(&p)
+		tellKept(ctx, &p)
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return page, nil
 	}
@@ -169,6 +172,7 @@ func answered[K periodic, V any](ctx context.Context, r *Reader, p *leaderboard.
 	}
 	k := key()
 	if v, ok := kept.fresh(k, minSeq); ok {
+		tellKept(ctx, p)
 		r.opts.OnAnswer(leaderboard.SourceLocal, false)
 		return v, nil
 	}
@@ -197,7 +201,12 @@ func fromMemory[V any](ctx context.Context, r *Reader, p *leaderboard.PeriodRef,
 		return v, false, nil
 	}
 	m := r.opts.Resident.Get(p, weight)
-	for attempt := 0; m != nil && attempt < memoryAttempts; attempt++ {
+	if m == nil {
+		return v, false, nil
+	}
+	ctx, span := trace.Start(ctx, "read memory", trace.KindInternal)
+	defer func() { endRead(span, p, ok, nil) }()
+	for attempt := 0; attempt < memoryAttempts; attempt++ {
 		at := m.At().Revision
 		if v, err = ask(m); err == nil {
 			at = of.state(v).Revision
@@ -264,7 +273,13 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 			return v, err
 		}
 	}
-	return askDatabase(ctx, judgeOf(r, p.ID, of), fromDatabase)
+	ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
+	v, err := askDatabase(ctx, judgeOf(r, p.ID, of), fromDatabase)
+	if span.On() {
+		span.Set(slog.String("db.system.name", "mysql"))
+	}
+	endRead(span, &p, err == nil || isAnswer(err), err)
+	return v, err
 }
 
 // askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
@@ -272,6 +287,17 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
 	defer cancel()
+	ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
+	v, err := askTraced(ctx, r, p, fromCopy)
+	if span.On() {
+		span.Set(slog.String("db.system.name", "redis"))
+	}
+	endRead(span, &p, err == nil || isAnswer(err), err)
+	return v, err
+}
+
+// askTraced is askCopy, inside its deadline and its span.
+func askTraced[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	v, short, err := fromCopy(ctx)
 	if !topn.PoolIsBusy(err) {
 		r.redis.Done(!topn.Failed(err))

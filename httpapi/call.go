@@ -16,6 +16,7 @@ import (
 	"github.com/rs/cors"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // route is one row of the table of routes.
@@ -39,6 +40,9 @@ type route struct {
 	heavy      int  // units of heavy work that a request counts for
 
 	extraTime time.Duration // how much longer than requestTimeout it may take
+	// span is the name of the spans of its requests. Probes, documents, pages, which ask other routes, and streams, which have no
+	// end, have none. Set by New.
+	span string
 }
 
 // checkPolicy panics when nobody has decided who may use a route, so that no server with such a route starts.
@@ -64,6 +68,7 @@ func (rt *route) counts() (out leaderboard.Charge) {
 type shared struct {
 	logger    *slog.Logger
 	onRequest func(Answered)
+	tracer    trace.Tracer // nil: none
 
 	keys           keyring
 	gate           quotaGate
@@ -92,6 +97,7 @@ type Answered struct {
 	Status    int
 	Took      time.Duration
 	RequestID string // taken from the client or made, as the answer has it
+	Span      trace.Span
 }
 
 // headerValues are values of header fields that many answers have, each a list of one. Nobody writes to them.
@@ -120,6 +126,7 @@ type call struct {
 	scope   leaderboard.Scope // of the key, "" without one
 	caller  leaderboard.Caller
 	id      [1]string // of the request, as a header has it
+	span    trace.Span
 	query   query
 	bad     []inputError // what is wrong with the parameters, collected so that all of it is told at once
 	status  int          // of the answer, 0 before it
@@ -155,6 +162,9 @@ func (c *call) identify() {
 // serve answers the request on its route.
 func (c *call) serve() {
 	c.start = time.Now()
+	if c.shared.tracer != nil && c.route.span != "" {
+		c.span = beginSpan(c.shared.tracer, c.route.span, c.route.path, c.pathValue("board"), c.caller.RequestID, c.r)
+	}
 	defer c.finish()
 	if err := c.run(); err != nil {
 		c.holdBack(err)
@@ -201,10 +211,7 @@ func (c *call) run() (err error) {
 	if c.route.extraTime > 0 {
 		c.extendDeadlines()
 	}
-	c.deadline.parent = c.r.Context()
-	if c.route.method != http.MethodGet {
-		c.deadline.parent = leaderboard.WithCaller(c.deadline.parent, c.caller)
-	}
+	c.deadline.parent, c.deadline.caller, c.deadline.span = c.r.Context(), &c.caller, c.span
 	c.deadline.at = served.Add(c.shared.requestTimeout + c.route.extraTime)
 	c.ctx = &c.deadline
 	defer c.deadline.end()
@@ -366,23 +373,16 @@ func (c *call) report() {
 		c.shared.traffic.answered(c.route.read && c.status < http.StatusBadRequest, c.pathValue("board"), c.start.Add(took))
 	}
 	c.shared.onRequest(Answered{
-		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: took, RequestID: c.caller.RequestID,
+		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: took, RequestID: c.caller.RequestID, Span: c.span,
 	})
+	if c.span.On() {
+		endSpan(c.span, c.status)
+	}
 }
 
 func (c *call) log(level slog.Level, msg string, attrs ...slog.Attr) {
 	attrs = append([]slog.Attr{slog.String("method", c.r.Method), slog.String("path", c.r.URL.EscapedPath()), slog.String("request_id", c.caller.RequestID)}, attrs...)
-	c.shared.logger.LogAttrs(context.WithoutCancel(c.r.Context()), level, msg, attrs...)
-}
-
-// methodLabel keeps the methods that a metric counts few.
-func methodLabel(m string) string {
-	switch m {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-		http.MethodOptions, http.MethodConnect, http.MethodTrace:
-		return m
-	}
-	return "OTHER"
+	c.shared.logger.LogAttrs(trace.With(context.WithoutCancel(c.r.Context()), c.span), level, msg, attrs...)
 }
 
 // pathValue returns the decoded segment that stands for {name} in the route's path.
@@ -465,9 +465,12 @@ func (s *shared) release(buf *[]byte) {
 }
 
 // deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when
-// somebody waits for it. Answers from memory never do, and save a twentieth of the request (decision 31).
+// somebody waits for it. Answers from memory never do, and save a twentieth of the request (decision 31). It carries the
+// caller and the span of the request, too.
 type deadline struct {
 	parent context.Context
+	caller *leaderboard.Caller
+	span   trace.Span
 	at     time.Time
 	once   sync.Once
 	timed  atomic.Pointer[timed]
@@ -504,6 +507,12 @@ func (d *deadline) Err() error { return d.start().Err() }
 
 // Value asks the timed context once there is one: package context finds in it what it needs to derive others cheaply.
 func (d *deadline) Value(key any) any {
+	switch key.(type) {
+	case leaderboard.CallerKey:
+		return d.caller
+	case trace.Key:
+		return d.span.Recorder()
+	}
 	if t := d.timed.Load(); t != nil {
 		return t.Value(key)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // Config is what an API needs. Boards to Health are required, the rest has defaults.
@@ -69,7 +70,10 @@ type Config struct {
 	Metrics http.Handler
 	// OnRequest hears of every answered request.
 	OnRequest func(Answered)
-	Logger    *slog.Logger
+	// Tracer records requests of /v1, streams aside; nil: none is.
+	Tracer trace.Tracer
+	// Logger gets, of what belongs to a request, a context with its span.
+	Logger *slog.Logger
 
 	MaxBody        int64         // bytes of a request body, default 1 MiB; some routes take less
 	BodyMemory     int64         // bytes that bodies of requests on their way in may take, default 64 MiB

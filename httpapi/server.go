@@ -249,7 +249,7 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, keys: newKeyring(cfg.Keys, cfg.Keyring), isPublic: resolver{cfg.Catalog}.isPublic, gate: quotaGate{cfg.Quotas, cfg.Proxies},
+			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), isPublic: resolver{cfg.Catalog}.isPublic, gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues("Accept-Encoding"), traffic: newTraffic(),
 		},
@@ -266,6 +266,9 @@ func New(cfg Config) *API {
 	for i := range a.routes {
 		a.routes[i].checkPolicy()
 		a.routes[i].read = a.routes[i].isRead()
+		if rt := &a.routes[i]; !rt.ops && !rt.stream {
+			rt.span = rt.method + " " + rt.path // as OpenTelemetry's conventions have it
+		}
 		a.router.add(&a.routes[i].pattern, i)
 	}
 	h.streams.start(&a.shared, a.routes)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // Copies are the copies to refresh, see package topn. Build and CatchUp may be called concurrently, in any order and
@@ -111,7 +112,7 @@ func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 		defer cancel()
 		if err := lease.Release(ctx); err != nil {
-			c.log.Warn("lease is left to its term", "period", j.req.Ref.ID, "error", err)
+			c.log.WarnContext(ctx, "lease is left to its term", "period", j.req.Ref.ID, "error", err)
 		}
 	}()
 	if found, err := c.check(ctx, j); err != nil || found.shared || found.gap > 0 {
@@ -130,7 +131,9 @@ func (c *copier) buildAlone(ctx context.Context, j *job) (out result, again bool
 		case <-ctx.Done():
 		}
 	}()
-	built, err := c.copies.Build(ctx, j.req.Ref)
+	building, span := trace.Start(ctx, "build", trace.KindInternal)
+	built, err := c.copies.Build(building, j.req.Ref)
+	span.Done(err)
 	switch {
 	case err != nil && errors.Is(context.Cause(ctx), errLeaseLost):
 		err = errors.Join(errLeaseLost, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // Config is what a Refresher works with. Durations and numbers that are 0 get the default named beside them.
@@ -31,6 +32,7 @@ type Config struct {
 	Steps       int           // steps at once, 2, and as many besides that take long
 
 	Logger *slog.Logger
+	Span   trace.Span                                                       // that those of runs are in which no request has asked for
 	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
 	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
 	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil

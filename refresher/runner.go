@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // Runs is the history of runs. Its failures never fail a run.
@@ -27,6 +28,7 @@ type Request struct {
 	Actor  string
 	// RequestID is the id of the request that asked for it, "" for none.
 	RequestID string
+	Span      trace.Span // of that request
 	// AskedAt is when the need arose, by the clock of this machine; the zero value is now. A full build that started
 	// later, in any process, fulfils it.
 	AskedAt time.Time
@@ -70,6 +72,7 @@ type runner struct {
 	onRun   func(leaderboard.Run)
 	keep    time.Duration // how long the start of the last work is remembered
 	demands int           // runs begun for readers at once
+	span    trace.Span    // of runs that no request has asked for
 	ctx     context.Context
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // one per run
@@ -82,7 +85,7 @@ type runner struct {
 
 func newRunner(cfg *Config) *runner {
 	r := &runner{
-		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, keep: cfg.MinGap, demands: cfg.Demands, slots: map[slotKey]*slot{},
+		history: cfg.Runs, log: cfg.Logger, onRun: cfg.OnRun, span: cfg.Span, keep: cfg.MinGap, demands: cfg.Demands, slots: map[slotKey]*slot{},
 	}
 	if r.history == nil {
 		r.history = noHistory{}
@@ -256,6 +259,8 @@ func (r *runner) close(ctx context.Context) error {
 func (r *runner) run(j, previous *job, w work) {
 	ctx, cancel := context.WithTimeout(r.ctx, w.timeout)
 	defer cancel()
+	ctx = leaderboard.WithCaller(ctx, j.caller())
+	ctx, span := beginSpan(ctx, j.req.Span, r.span, j.req.Kind)
 	start := time.Now()
 	if !j.req.byReader() {
 		r.announce(ctx, j)
@@ -271,12 +276,18 @@ func (r *runner) run(j, previous *job, w work) {
 		}
 		r.log.Log(ctx, level, "run failed", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason, "error", err)
 	} else {
-		r.log.Info("run ended", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason,
+		r.log.InfoContext(ctx, "run ended", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason,
 			"state", run.State, "from_seq", run.FromSeq, "to_seq", run.ToSeq, "rows", run.Rows, "took", run.Took)
 	}
 	r.record(ctx, run)
+	endSpan(span, &run, err)
 	r.onRun(run)
 	r.end(j, run, err)
+}
+
+// caller returns who asked for a job.
+func (j *job) caller() leaderboard.Caller {
+	return leaderboard.Caller{Key: j.req.Actor, RequestID: j.req.RequestID}
 }
 
 // announce gives the run its place in the history and its sharers its id, once.
@@ -286,10 +297,9 @@ func (r *runner) announce(ctx context.Context, j *job) {
 		j.first = j.begun()
 		ctx, cancel := context.WithTimeout(ctx, historyTimeout)
 		defer cancel()
-		caller := leaderboard.Caller{Key: j.req.Actor, RequestID: j.req.RequestID}
-		started, err := r.history.StartRun(leaderboard.WithCaller(ctx, caller), j.first)
+		started, err := r.history.StartRun(leaderboard.WithCaller(ctx, j.caller()), j.first)
 		if err != nil {
-			r.log.Warn("run is missing in the history", "board", j.first.Board, "error", err)
+			r.log.WarnContext(ctx, "run is missing in the history", "board", j.first.Board, "error", err)
 			j.startErr = fmt.Errorf("refresher: history: %w", err)
 			return
 		}
@@ -346,7 +356,7 @@ func (r *runner) record(ctx context.Context, run leaderboard.Run) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 	defer cancel()
 	if err := r.history.FinishRun(ctx, run); err != nil {
-		r.log.Warn("end of a run is missing in the history", "run", run.ID, "error", err)
+		r.log.WarnContext(ctx, "end of a run is missing in the history", "run", run.ID, "error", err)
 	}
 }
 

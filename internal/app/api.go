@@ -15,6 +15,7 @@ import (
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
 	"leaderboard/httpapi"
+	"leaderboard/internal/trace"
 	"leaderboard/pages"
 	"leaderboard/quota"
 	"leaderboard/rank"
@@ -92,6 +93,7 @@ func (a *App) wireAPI() error {
 		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.watch.Changed, MaxStreams: a.cfg.MaxStreams,
 		OnRequest: a.onRequest, Logger: a.log,
 	}
+	cfg.Tracer = a.traces.requests()
 	if a.cfg.MySQLMaxConns < 32 {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
@@ -118,7 +120,7 @@ func (a *App) fresh(period int64, r leaderboard.Revision) bool {
 func (a *App) onRequest(r httpapi.Answered) {
 	a.metrics.request(r.Route, r.Method, r.Status, r.Took)
 	if a.log.Enabled(context.Background(), slog.LevelDebug) && a.probes.news(r.Route, r.Status) { // this is the way of every request
-		a.log.Debug("request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
+		a.log.DebugContext(trace.With(context.Background(), r.Span), "request", "method", r.Method, "route", r.Route, "status", r.Status, "took", r.Took.String(), "request_id", r.RequestID)
 	}
 }
 
@@ -210,7 +212,7 @@ func (b boards) outdated(ctx context.Context, name string, tell func(context.Con
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisHealthLimit)
 	defer cancel()
 	if err := tell(ctx); err != nil {
-		b.log.Warn("a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
+		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
 	}
 }
 

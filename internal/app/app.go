@@ -55,6 +55,7 @@ type App struct {
 	health    *readiness
 	api       *httpapi.API
 	probes    probes
+	traces    traces
 
 	servers    []*http.Server
 	failed     chan error // a listener that broke
@@ -70,6 +71,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
 			return nil, err
 		}
+	}
+	if a.traces, err = newTraces(cfg.Tracing, ReadBuildInfo().Version, log); err != nil {
+		return nil, err
 	}
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
@@ -88,7 +92,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	}
 	a.gate = newGate(&cfg, a.metrics.rejections.Inc)
 	a.wireCatalog()
-	a.refresher = newRefresher(a.store, a.copies, log, a.metrics)
+	a.refresher = newRefresher(a.store, a.copies, log, a.metrics, a.traces.root())
 	a.metrics.watchDerived(a.refresher.Lag)
 	a.people = newPeople(a.store)
 	a.wireReader()
@@ -227,6 +231,7 @@ func (a *App) Stop(ctx context.Context) error {
 	if a.redis != nil {
 		errs = append(errs, a.redis.Close(), a.behind.Close())
 	}
+	a.traces.stop(ctx, a.log)
 	if served {
 		a.log.Info("stopped", "took", time.Since(start).Round(time.Millisecond).String())
 	}

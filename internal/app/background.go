@@ -11,6 +11,7 @@ import (
 	"leaderboard/cache/keyring"
 	"leaderboard/cache/topn"
 	"leaderboard/cache/watch"
+	"leaderboard/internal/trace"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
@@ -77,8 +78,8 @@ func (a *App) checkCopy(ctx context.Context, period int64, r leaderboard.Revisio
 }
 
 // newRefresher makes what refreshes copies, nil without Redis, and derived boards; m may be nil.
-func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metrics) *refresher.Refresher {
-	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log}
+func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
+	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log, Span: span}
 	if copies != nil {
 		cfg.Copies = copies
 	}
@@ -101,6 +102,7 @@ func checkRules(r leaderboard.Rules) []leaderboard.FieldError { return refresher
 
 // startBackground begins what works without being asked, once the schema is ready. All of it ends with ctx.
 func (a *App) startBackground(ctx context.Context) {
+	ctx = trace.With(ctx, a.traces.root())
 	a.background.Go(func() { a.watch.Run(ctx) })
 	a.background.Go(func() { a.keys.Run(ctx) })
 	a.background.Go(func() { a.resident.Run(ctx) })
@@ -135,8 +137,11 @@ func (a *App) sweep(ctx context.Context) {
 	every(ctx, sweepEvery, sweepJitter, func() {
 		bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
 		defer cancel()
-		if err := a.store.Sweep(bounded); err != nil && ctx.Err() == nil {
-			a.log.Warn("housekeeping is put off", "error", err)
+		bounded, span := trace.Start(bounded, "housekeeping", trace.KindInternal)
+		err := a.store.Sweep(bounded)
+		span.Done(err)
+		if err != nil && ctx.Err() == nil {
+			a.log.WarnContext(bounded, "housekeeping is put off", "error", err)
 		}
 	})
 }
@@ -174,6 +179,6 @@ func (r rebuilds) Start(
 	ctx context.Context, ref leaderboard.PeriodRef, kind leaderboard.RunKind, reason leaderboard.RunReason, actor string,
 ) (leaderboard.Run, func(context.Context) (leaderboard.Run, error), error) {
 	return r.refresher.Start(ctx, refresher.Request{
-		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID,
+		Ref: ref, Kind: kind, Reason: reason, Actor: actor, RequestID: leaderboard.CallerOf(ctx).RequestID, Span: trace.From(ctx),
 	})
 }

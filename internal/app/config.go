@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/httpapi"
+	"leaderboard/internal/telemetry"
 )
 
 // Config is what a serving process is told. Defaults has what is not said.
@@ -47,6 +48,8 @@ type Config struct {
 	StaleLimit         time.Duration // how old an answer may be, marked stale, when MySQL and Redis are away
 	FallbackConcurrent int           // batches of reads that MySQL answers at the same time at most
 	ReadWait           time.Duration // how long a read may wait to go there
+
+	Tracing *telemetry.Config // where spans go; nil: nowhere. No setting sets it: see ReadTracing
 
 	LogFormat string // text or json
 	LogLevel  string // debug, info, warn or error

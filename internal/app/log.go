@@ -1,11 +1,15 @@
 package app
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"leaderboard"
+	"leaderboard/internal/trace"
 )
 
 // NewLogger makes the process's logger from LogFormat and LogLevel.
@@ -20,9 +24,33 @@ func NewLogger(w io.Writer, cfg *Config) *slog.Logger {
 		opts.Level = slog.LevelError
 	}
 	if cfg.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, opts))
+		return slog.New(&identifying{slog.NewJSONHandler(w, opts)})
 	}
-	return slog.New(slog.NewTextHandler(w, opts))
+	return slog.New(&identifying{slog.NewTextHandler(w, opts)})
+}
+
+// identifying adds to each line the ids of the request and of the span that its context is of.
+type identifying struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h *identifying) Handle(ctx context.Context, r slog.Record) error {
+	if id := leaderboard.CallerOf(ctx).RequestID; id != "" {
+		r.AddAttrs(slog.String("request_id", id))
+	}
+	if traceID, spanID := trace.From(ctx).IDs(); traceID != "" {
+		r.AddAttrs(slog.String("trace_id", traceID), slog.String("span_id", spanID))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *identifying) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &identifying{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h *identifying) WithGroup(name string) slog.Handler {
+	return &identifying{h.Handler.WithGroup(name)}
 }
 
 // PlaceOfDSN returns what of a DSN may be shown: where the database is.

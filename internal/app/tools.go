@@ -12,6 +12,7 @@ import (
 	"leaderboard"
 	"leaderboard/cache"
 	"leaderboard/cache/topn"
+	"leaderboard/internal/trace"
 	"leaderboard/migrations"
 	"leaderboard/refresher"
 	"leaderboard/store"
@@ -44,7 +45,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		t.close = func() error { return errors.Join(client.Close(), s.Close()) }
 		t.Copies = topn.New(client, s, topn.Options{HookPoint: cfg.Fault.hook(), Logger: log})
 	}
-	t.Refresher = newRefresher(s, t.Copies, log, nil)
+	t.Refresher = newRefresher(s, t.Copies, log, nil, trace.Span{})
 	if err != nil {
 		return nil, errors.Join(err, t.close())
 	}

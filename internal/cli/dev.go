@@ -86,6 +86,9 @@ func (p *program) dev(ctx context.Context, cfg *devOptions) (err error) {
 		}
 		return fmt.Errorf("load the demo boards: %w", err)
 	}
+	if err := p.readTracing(&cfg.Config); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, cfg.Config, log)
 	if err != nil {
 		return err

@@ -35,11 +35,22 @@ func (p *program) serve(ctx context.Context, cfg *app.Config) error {
 	if err := needBothFiles(cfg); err != nil {
 		return err
 	}
+	if err := p.readTracing(cfg); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, *cfg, app.NewLogger(p.err, cfg))
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx, p.env, nil, func(context.Context) error { return nil })
+}
+
+// readTracing reads OpenTelemetry's own variables.
+func (p *program) readTracing(cfg *app.Config) (err error) {
+	if cfg.Tracing, err = app.ReadTracing(p.env); err != nil {
+		return usagef("%s", err)
+	}
+	return nil
 }
 
 func (p *program) healthCommand() *cli.Command {

@@ -89,7 +89,7 @@ func settingsDocument(t *testing.T) []byte {
 		anchor := strings.NewReplacer(" ", "-", "(", "", ")", "", ",", "").Replace(strings.ToLower(s.title))
 		fmt.Fprintf(&b, "%s[%s](#%s)", separator, s.title, anchor)
 	}
-	b.WriteString("\n")
+	b.WriteString(" ·\n[Tracing](#tracing)\n")
 	flags := allFlags(t, &program{})
 	for _, s := range sections() {
 		fmt.Fprintf(&b, "\n## %s\n\n| flag | variable | default | |\n|---|---|---|---|\n", s.title)
@@ -102,6 +102,10 @@ func settingsDocument(t *testing.T) []byte {
 			delete(flags, name)
 			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", name, code(variableOf(f)), code(fallbackOf(f)), strings.ReplaceAll(f.GetUsage(), "|", "\\|"))
 		}
+	}
+	b.WriteString("\n## Tracing\n\nOpenTelemetry's own variables; they are no flags. [Traces](tracing.md)\n\n| variable | default | |\n|---|---|---|\n")
+	for _, v := range app.TracingVariables() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", v.Name, code(v.Default), v.Usage)
 	}
 	for name := range flags {
 		if name != "fault" { // a testing aid

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 )
@@ -55,6 +56,7 @@ type batch struct {
 	keys     []string          // idempotency keys of requests for several boards
 	derived  map[string]bool   // boards that are not locked, because they are derived
 	read     *ahead            // what was read for it; nil: nothing, or it is used up
+	traced   []trace.Span      // of its requests, while they wait for it
 
 	// The outcome of the last try.
 	locking string  // the board whose lock was asked for last; of several "" when it has all
@@ -115,7 +117,9 @@ func (w *worker) run(b *batch) error {
 	defer cancel()
 	b.read, w.ahead = w.ahead.await(), nil
 	start, rows := time.Now(), 0
+	ctx, span := b.begunSpan(ctx)
 	err := b.tryAll(ctx)
+	b.endSpan(span, err)
 	if len(b.requests) == 0 {
 		return nil // all of them have left
 	}
@@ -200,7 +204,7 @@ func (c *committer) derivedAmong(names []string) map[string]bool {
 	for chunk := range slices.Chunk(unsure, db.MaxRows) {
 		var found [][]byte
 		if err := c.db.SelectContext(ctx, &found, c.db.Limited(derivedQuery(chunk))); err != nil {
-			c.db.Log.Debug("it is not known which boards are derived", "error", err)
+			c.db.Log.DebugContext(ctx, "it is not known which boards are derived", "error", err)
 		}
 		for _, name := range found {
 			derived[string(name)] = true
@@ -263,14 +267,16 @@ func (b *batch) tryAll(ctx context.Context) error {
 		if !again || ctx.Err() != nil || !lockWait && !b.retries.spend() { // few wait for locks, none more often than Attempts
 			return db.Translate(context.Background(), "batch", err)
 		}
-		b.db.Log.Debug("batch is repeated", "board", b.queue.board, "attempt", attempt, "error", err)
+		b.db.Log.DebugContext(ctx, "batch is repeated", "board", b.queue.board, "attempt", attempt, "error", err)
 	}
 }
 
 // try carries the batch out for those who have not left when there is a connection for it. An error wraps
 // ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
 func (b *batch) try(ctx context.Context, patient bool) error {
+	_, span := trace.Start(ctx, "connection", trace.KindInternal)
 	tx, end, err := b.begin(ctx, patient)
+	span.Done(err)
 	if err != nil {
 		return err
 	}
@@ -306,7 +312,9 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	w := outcome{owner: noBoard}
 	for _, name := range names {
 		b.locking = name
-		f, err := t.lockBoard(ctx, name, b.needs[name], b.read)
+		asked, span := statement(ctx, "lock board", name)
+		f, err := t.lockBoard(asked, name, b.needs[name], b.read)
+		endStatement(span, err)
 		b.read = nil // the batch changes what it was given
 		if errors.Is(err, leaderboard.ErrBoardNotFound) {
 			continue // each request says what that means for it
@@ -340,10 +348,16 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	w.keys = b.apply(l, w.known)
 	w.recorded = l.recorded(names)
 	w.audit = l.audit
-	if b.commits, err = t.write(ctx, &w); err != nil || !w.written() {
+	asked, span := statement(ctx, "write", b.queue.board)
+	b.commits, err = t.write(asked, &w)
+	endStatement(span, err)
+	if err != nil || !w.written() {
 		return err
 	}
-	return t.Commit(ctx)
+	asked, span = statement(ctx, "commit", b.queue.board)
+	err = t.Commit(asked)
+	endStatement(span, err)
+	return err
 }
 
 // readNext begins to read ahead for the batch after this one. It is called with the board locked, so nobody else's

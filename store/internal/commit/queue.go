@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 )
@@ -186,6 +187,10 @@ func (q *queues) do(ctx context.Context, r request) error {
 	if err := ctx.Err(); err != nil {
 		return db.Wrap("submit", err)
 	}
+	h := r.head()
+	h.span = trace.From(ctx)
+	h.queued = h.span.Start("queue", trace.KindInternal)
+	defer h.queued.End() // who leaves before a batch takes it
 	if err := q.push(r); err != nil {
 		return db.Wrap("submit", err)
 	}

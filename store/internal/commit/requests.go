@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 	"leaderboard/store/internal/audit"
 )
 
@@ -47,6 +48,9 @@ type header struct {
 	state  atomic.Int32
 	caller leaderboard.Caller // of a submission, as records of it say
 	since  time.Time          // when it entered its queue
+
+	span   trace.Span // of what asked for it
+	queued trace.Span // while it waits for a batch
 }
 
 // The states of a request. Whoever makes it leave stateWaiting or stateSent decides what becomes of it.

@@ -15,11 +15,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"leaderboard"
+	"leaderboard/internal/trace"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
@@ -70,19 +72,22 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 			step.Long = true
 			return nil
 		}
+		if step.State == leaderboard.DerivationStateFollowing && step.Behind == 0 {
+			return nil
+		}
+		ctx, span := trace.Start(ctx, "derived step", trace.KindInternal)
+		defer func() { endStep(span, board, &step, err) }()
 		out := &output{d: d, writer: f.writer, rows: f.rows, step: &step}
 		switch {
 		case step.State == leaderboard.DerivationStateComputing:
 			err = d.computeAll(ctx, out)
-		case step.State == leaderboard.DerivationStateFollowing && step.Behind == 0:
-			return nil
 		default:
 			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
 				if !long {
 					step = leaderboard.DeriveStep{Long: true}
 					return nil
 				}
-				f.db.Log.Info("a derived board is computed from scratch", "board", board, "reason", err)
+				f.db.Log.InfoContext(ctx, "a derived board is computed from scratch", "board", board, "reason", err)
 				step.State, d.paced = leaderboard.DerivationStateComputing, true
 				err = d.computeAll(ctx, out)
 			}
@@ -93,6 +98,17 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 		return out.finish(ctx)
 	})
 	return step, err
+}
+
+// endStep ends the span of a step.
+func endStep(span trace.Span, board string, step *leaderboard.DeriveStep, err error) {
+	if span.On() {
+		span.Set(
+			slog.String("leaderboard.board", board), slog.String("leaderboard.step.state", string(step.State)), slog.Int64("leaderboard.members", step.Members),
+			slog.Int64("leaderboard.rows", step.Rows),
+		)
+	}
+	span.Done(err)
 }
 
 // computeAll passes every member to out.

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"leaderboard/internal/telemetry"
+	"leaderboard/internal/trace"
+)
+
+// tracesTimeout bounds what is waited for spans to be sent at the end.
+const tracesTimeout = 2 * time.Second
+
+// ReadTracing returns what OpenTelemetry's variables say of where spans go, nil for nowhere. env is as os.Getenv.
+func ReadTracing(env func(string) string) (*telemetry.Config, error) { return telemetry.Read(env) }
+
+// TracingVariables returns those variables.
+func TracingVariables() []telemetry.Variable { return telemetry.Variables() }
+
+// traces is what records spans; the zero value records none.
+type traces struct{ tracer *telemetry.Tracer }
+
+func newTraces(cfg *telemetry.Config, version string, log *slog.Logger) (t traces, err error) {
+	if cfg != nil {
+		t.tracer, err = telemetry.New(cfg, version, log)
+	}
+	return t, err
+}
+
+// requests returns what begins the spans of requests, nil for none.
+func (t traces) requests() trace.Tracer {
+	if t.tracer == nil {
+		return nil
+	}
+	return t.tracer
+}
+
+// root returns what the spans of background work begin in.
+func (t traces) root() trace.Span {
+	if t.tracer == nil {
+		return trace.Span{}
+	}
+	return t.tracer.Root()
+}
+
+// stop sends the last spans.
+func (t traces) stop(ctx context.Context, log *slog.Logger) {
+	if t.tracer == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tracesTimeout)
+	defer cancel()
+	if err := t.tracer.Stop(ctx); err != nil {
+		log.Warn("the last spans are not sent", "error", err)
+	}
+}

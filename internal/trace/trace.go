@@ -1,0 +1,136 @@
+// Package trace is how packages tell what they do, span by span, without knowing who listens. A span travels with the
+// context: what is begun with a context that has none, or one that is not recorded, is no span either, costs a look into
+// the context and allocates nothing. Package telemetry is who listens.
+package trace
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+)
+
+// Kind says on which side of a call a span is.
+type Kind int
+
+// The kinds of spans, as OpenTelemetry has them.
+const (
+	KindInternal Kind = iota
+	KindServer        // a request is answered
+	KindClient        // another program is asked
+)
+
+// Recorder is a span of whoever records them. Methods may be called concurrently, and again after End, when they do nothing.
+type Recorder interface {
+	// Begin begins a span inside this one.
+	Begin(name string, kind Kind) Recorder
+	// Set adds attributes. They name no secrets and no members.
+	Set(attrs ...slog.Attr)
+	// Link says that another span belongs to this one, though neither is inside the other.
+	Link(to Recorder)
+	// Fail says that what the span is about went wrong.
+	Fail(err error)
+	End()
+	// Sampled says whether the span is kept. Inside one that is not, none is begun.
+	Sampled() bool
+	// IDs returns the ids of the trace and of the span in hexadecimal, for logs; "" for none.
+	IDs() (trace, span string)
+}
+
+// Tracer begins the spans of requests. Its methods may be called concurrently.
+type Tracer interface {
+	// Request begins the span of a request: inside that of the caller if its headers have a W3C trace context.
+	Request(name string, h http.Header) Recorder
+}
+
+// Key is the key of a Recorder in a context, for contexts that carry one without context.WithValue.
+type Key struct{}
+
+// Span is work under way. The zero Span is not recorded; all of its methods do nothing.
+type Span struct{ r Recorder }
+
+// Of returns the span of a recorder, which may be nil.
+func Of(r Recorder) Span { return Span{r} }
+
+// Recorder returns what records the span, nil for none.
+func (s Span) Recorder() Recorder { return s.r }
+
+// From returns the span that a context carries.
+func From(ctx context.Context) Span {
+	r, _ := ctx.Value(Key{}).(Recorder)
+	return Span{r}
+}
+
+// With returns a context that carries a span; one that there is none of leaves ctx as it is.
+func With(ctx context.Context, s Span) context.Context {
+	if s.r == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, Key{}, s.r)
+}
+
+// Start begins a span inside the one that ctx carries, and returns a context that carries it.
+func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
+	s := From(ctx).Start(name, kind)
+	return With(ctx, s), s
+}
+
+// Start begins a span inside this one.
+func (s Span) Start(name string, kind Kind) Span {
+	if !s.On() {
+		return Span{}
+	}
+	return Span{s.r.Begin(name, kind)}
+}
+
+// On says whether the span is recorded. Attributes need not be made for one that is not.
+func (s Span) On() bool { return s.r != nil && s.r.Sampled() }
+
+// Set adds attributes.
+func (s Span) Set(attrs ...slog.Attr) {
+	if s.r != nil {
+		s.r.Set(attrs...)
+	}
+}
+
+// Done ends the span of what ended with err, nil for well.
+func (s Span) Done(err error) {
+	if s.r == nil {
+		return
+	}
+	if err != nil {
+		s.r.Fail(err)
+	}
+	s.r.End()
+}
+
+// End ends the span.
+func (s Span) End() {
+	if s.r != nil {
+		s.r.End()
+	}
+}
+
+// IDs returns the ids of the trace and of the span in hexadecimal, "" for none.
+func (s Span) IDs() (trace, span string) {
+	if s.r == nil {
+		return "", ""
+	}
+	return s.r.IDs()
+}
+
+// Shared begins a span of work that is done for several at once. It is inside the first of them that is recorded, so that
+// it is kept when that is, and is linked with every one that is, both ways.
+func Shared(name string, kind Kind, of []Span) Span {
+	var shared Span
+	for _, s := range of {
+		if !s.On() {
+			continue
+		}
+		if shared.r == nil {
+			shared = s.Start(name, kind)
+		}
+		shared.r.Link(s.r)
+		s.r.Link(shared.r)
+	}
+	return shared
+}
