@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -18,52 +20,97 @@ import (
 
 const (
 	rolloutServers = 3
-	rolloutClients = 24
+	rolloutClients = 64
+	rolloutStreams = 12
 	// stopLimit is how long a server may take to end after SIGTERM.
 	stopLimit = 25 * time.Second
+	// drainDelay is how long a server says that it drains before it listens no more: many checks of a balancer.
+	drainDelay = 2 * time.Second
 )
 
-// rollout is servers that are replaced one after the other under clients that try the next one when nobody answers.
+// rollout is servers that are replaced one after the other under load.
 type rollout struct {
 	*world
-	servers   [rolloutServers]atomic.Pointer[server]
-	asked     atomic.Int64
-	added     atomic.Int64
-	elsewhere atomic.Int64 // requests that another server had to answer
-	mu        sync.Mutex
-	errs      []error
+	servers [rolloutServers]atomic.Pointer[server]
+	// ask sends the request of that number, and returns how it ended for the client.
+	ask       func(n int, request func(*api) error) error
+	elsewhere atomic.Int64 // requests that another server had to answer than the one that was asked first
+
+	answered, added, streamed atomic.Int64 // requests, additions that were acknowledged, pages that came by streams
+
+	mu    sync.Mutex
+	asked map[string][]time.Duration // how long requests took, by kind
+	errs  []error
 }
 
-// TestRollingRestart replaces three servers one by one, with SIGTERM, under reads and writes. No request fails for a
-// client that goes on to the next server when a connection is refused or lost, each server ends in time with status 0,
-// and no lease stays (promise F1).
+// TestRollingRestart replaces three servers one by one, with SIGTERM, under 2,000 requests a second: reads, additions
+// under keys, batches, forced rebuilds and streams, behind a balancer that goes by /readyz and repeats nothing, or of
+// clients that go on to the next server when a connection is refused or lost. No request fails, no stream ends for good or goes
+// back, each server ends in time with status 0, and no lease stays (promise F1).
 func TestRollingRestart(t *testing.T) {
-	r := &rollout{world: newWorld(t)}
-	for i := range r.servers {
-		r.servers[i].Store(r.serve(t, fmt.Sprintf("server %d.0", i)))
-	}
-	first := r.servers[0].Load()
-	first.fill(t, "race", 1000, leaderboard.Rules{})
-	first.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
-	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	for id := range rolloutClients {
-		all.Go(func() { r.client(ctx, id) })
-	}
-	for round := range testenv.Size(1, 10) {
-		for i := range r.servers {
-			last := r.servers[i].Load()
-			began := time.Now()
-			last.signal(syscall.SIGTERM)
-			if status := last.awaitExit(t); status.ExitStatus() != 0 {
-				t.Errorf("%s: status %d", last.name, status.ExitStatus())
-			}
-			if took := time.Since(began); took > stopLimit {
-				t.Errorf("%s took %s to stop", last.name, took)
-			}
-			r.servers[i].Store(r.serve(t, fmt.Sprintf("server %d.%d", i, round+1)))
+	atOnce := func(t *testing.T) {
+		if testenv.Size(true, false) { // the full load is what a machine does alone
+			t.Parallel()
 		}
 	}
+	t.Run("balancer", func(t *testing.T) {
+		atOnce(t)
+		r := startRollout(t, "--drain-delay", drainDelay.String())
+		front := newLoadBalancer(t, r.servers[0].Load(), r.servers[1].Load(), r.servers[2].Load())
+		r.ask = func(_ int, request func(*api) error) error { return request(front.api) }
+		r.run(t, front, "--drain-delay", drainDelay.String())
+	})
+	t.Run("clients", func(t *testing.T) {
+		atOnce(t)
+		r := startRollout(t)
+		r.ask = r.try
+		r.run(t, nil)
+		if r.elsewhere.Load() == 0 {
+			t.Error("nobody has noticed anything: nothing was replaced under load")
+		}
+	})
+}
+
+func startRollout(t *testing.T, args ...string) *rollout {
+	t.Helper()
+	r := &rollout{world: newWorld(t), asked: map[string][]time.Duration{}}
+	for i := range r.servers {
+		r.servers[i].Store(r.serve(t, fmt.Sprintf("server %d.0", i), args...))
+	}
+	first := r.servers[0].Load()
+	first.fill(t, "race", 1000, leaderboard.Rules{Policy: leaderboard.PolicyLatest})
+	first.putBoard(t, "sums", leaderboard.Rules{Policy: leaderboard.PolicySum})
+	return r
+}
+
+// run replaces all servers, round after round. front is the balancer, nil without one; its clients hold streams.
+func (r *rollout) run(t *testing.T, front *loadBalancer, args ...string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var all sync.WaitGroup
+	due := make(chan int, rolloutClients)
+	all.Go(func() { pace(ctx, testenv.Size(500, 2000), due) })
+	for range rolloutClients {
+		all.Go(func() { r.client(ctx, due) })
+	}
+	if front != nil {
+		for range rolloutStreams {
+			all.Go(func() { r.stream(ctx, front.api) })
+		}
+	}
+	began := time.Now()
+	slowest := time.Duration(0)
+	for round := range testenv.Size(1, 10) {
+		for i := range r.servers {
+			slowest = max(slowest, r.end(t, r.servers[i].Load()))
+			r.servers[i].Store(r.serve(t, fmt.Sprintf("server %d.%d", i, round+1), args...))
+			if front != nil {
+				front.put(t, i, r.servers[i].Load())
+			}
+			r.awaitRequests(t, testenv.Size[int64](300, 2000))
+		}
+	}
+	took := time.Since(began)
 	cancel()
 	all.Wait()
 	if err := errors.Join(r.errs...); err != nil {
@@ -72,52 +119,157 @@ func TestRollingRestart(t *testing.T) {
 	if got := r.scores(t, "sums")["m"]; got != r.added.Load() {
 		t.Errorf("the sum is %d, %d additions were acknowledged", got, r.added.Load())
 	}
-	keys, err := r.redis.Keys(t.Context(), "*:lease").Result()
-	if err != nil || len(keys) > 0 {
+	if front != nil && r.streamed.Load() < 2*rolloutStreams {
+		t.Errorf("%d streams have brought %d pages", rolloutStreams, r.streamed.Load())
+	}
+	for _, board := range []string{"race", "sums"} { // so that there are builds under way when all of them end
+		if _, _, err := r.servers[0].Load().Rebuild(t.Context(), board, client.RebuildOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range r.servers {
+		slowest = max(slowest, r.end(t, r.servers[i].Load()))
+	}
+	if keys, err := r.redis.Keys(t.Context(), "*:lease").Result(); err != nil || len(keys) > 0 {
 		t.Errorf("leases that are left: %v, %v", keys, err)
 	}
-	if r.elsewhere.Load() == 0 {
-		t.Error("nobody has noticed anything: nothing was replaced under load")
-	}
-	t.Logf("%d requests, %d of them answered by another server than the first asked", r.asked.Load(), r.elsewhere.Load())
+	r.report(t, took, slowest)
 }
 
-// client adds to a sum and reads a page in turn.
-func (r *rollout) client(ctx context.Context, id int) {
-	pace := time.NewTicker(12 * time.Millisecond) // 2,000 requests a second of all clients
-	defer pace.Stop()
-	for i := 0; ctx.Err() == nil; i++ {
-		<-pace.C
-		key := fmt.Sprintf("key-%d-%d", id, i)
-		var err error
-		if i%2 == 0 {
-			err = r.try(id+i, func(s *server) error {
-				_, err := s.submit(context.WithoutCancel(ctx), "sums", key, scored("m", 1))
-				return err
-			})
-			if err == nil {
-				r.added.Add(1)
-			}
-		} else {
-			err = r.try(id+i, func(s *server) error {
-				_, err := s.Top(context.WithoutCancel(ctx), "race", client.TopQuery{Limit: 1 + i%20})
-				return err
-			})
+// awaitRequests waits until so many more requests were answered.
+func (r *rollout) awaitRequests(t *testing.T, n int64) {
+	t.Helper()
+	from := r.answered.Load()
+	eventually(t, "requests go on", func() error {
+		if came := r.answered.Load() - from; came < n {
+			return fmt.Errorf("%d were answered", came)
 		}
-		if r.asked.Add(1); err != nil {
+		return nil
+	})
+}
+
+// end ends a server with SIGTERM and returns how long that took.
+func (r *rollout) end(t *testing.T, s *server) time.Duration {
+	t.Helper()
+	began := time.Now()
+	s.signal(syscall.SIGTERM)
+	if status := s.awaitExit(t); status.ExitStatus() != 0 {
+		t.Errorf("%s: status %d", s.name, status.ExitStatus())
+	}
+	took := time.Since(began)
+	if took > stopLimit {
+		t.Errorf("%s took %s to stop", s.name, took)
+	}
+	return took
+}
+
+// report logs what was asked: the numbers of docs/torture.md.
+func (r *rollout) report(t *testing.T, took, slowest time.Duration) {
+	t.Helper()
+	total := 0
+	for _, kind := range slices.Sorted(maps.Keys(r.asked)) {
+		times := r.asked[kind]
+		slices.Sort(times)
+		total += len(times)
+		t.Logf("%-8s %7d requests, half within %s, 99 %% within %s, all within %s", kind, len(times),
+			times[len(times)/2].Round(time.Microsecond), times[len(times)*99/100].Round(time.Millisecond), times[len(times)-1].Round(time.Millisecond))
+	}
+	t.Logf("%d requests in %s, %.0f a second, %d of them by another server than the first asked; %d pages by streams; the slowest end of a server %s",
+		total, took.Round(time.Second), float64(total)/took.Seconds(), r.elsewhere.Load(), r.streamed.Load(), slowest.Round(time.Millisecond))
+}
+
+// pace sends numbers, so many a second, until ctx ends. What nobody has room for is left out.
+func pace(ctx context.Context, rate int, due chan<- int) {
+	defer close(due)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	began, n := time.Now(), 0
+	for ctx.Err() == nil {
+		for now := int(time.Since(began).Seconds() * float64(rate)); n < now; n++ {
+			select {
+			case due <- n:
+			default:
+			}
+		}
+		<-tick.C
+	}
+}
+
+// client asks for what the numbers say.
+func (r *rollout) client(ctx context.Context, due <-chan int) {
+	for n := range due {
+		kind, request := r.request(n)
+		began := time.Now()
+		err := r.ask(n, func(a *api) error { return request(context.WithoutCancel(ctx), a) })
+		took := time.Since(began)
+		r.mu.Lock()
+		r.asked[kind] = append(r.asked[kind], took)
+		if err != nil && len(r.errs) < 5 {
+			r.errs = append(r.errs, fmt.Errorf("%s after %s: %w", kind, took, err))
+		}
+		r.mu.Unlock()
+		r.answered.Add(1)
+		if err == nil && kind == "add" {
+			r.added.Add(1)
+		}
+	}
+}
+
+// request returns request n. Those that write may be repeated: under a key, or because they set a score.
+func (r *rollout) request(n int) (kind string, send func(context.Context, *api) error) {
+	member := fmt.Sprintf("m%05d", n*131%1000)
+	switch {
+	case n%1000 == 0:
+		return "rebuild", func(ctx context.Context, a *api) error { _, err := a.rebuild(ctx, "race"); return err }
+	case n%4 == 0:
+		return "add", func(ctx context.Context, a *api) error {
+			_, err := a.submit(ctx, "sums", fmt.Sprintf("key-%d", n), scored("m", 1))
+			return err
+		}
+	case n%4 == 1:
+		return "top", func(ctx context.Context, a *api) error { _, err := a.top(ctx, "race", n%50, 1+n%20); return err }
+	case n%8 == 2:
+		return "batch", func(ctx context.Context, a *api) error {
+			_, err := a.submit(ctx, "race", fmt.Sprintf("batch-%d", n), scored(member, int64(n)), scored("last", int64(n)))
+			return err
+		}
+	case n%8 == 6:
+		return "around", func(ctx context.Context, a *api) error {
+			_, err := a.Around(ctx, "race", member, 3, 3, client.ReadQuery{})
+			return err
+		}
+	}
+	return "member", func(ctx context.Context, a *api) error {
+		_, err := a.Member(ctx, "race", member, client.ReadQuery{})
+		return err
+	}
+}
+
+// stream follows the top until ctx ends. What it brings never goes back.
+func (r *rollout) stream(ctx context.Context, a *api) {
+	last := int64(0)
+	for p, err := range a.Watch(ctx, "race", client.WatchQuery{}) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err == nil && p.Seq < last {
+			err = fmt.Errorf("seq %d after %d", p.Seq, last)
+		}
+		if err != nil {
 			r.mu.Lock()
-			if len(r.errs) < 5 {
-				r.errs = append(r.errs, err)
-			}
+			r.errs = append(r.errs, fmt.Errorf("stream: %w", err))
 			r.mu.Unlock()
+			return
 		}
+		last = p.Seq
+		r.streamed.Add(1)
 	}
 }
 
 // try asks one server after the other until there is an answer.
-func (r *rollout) try(from int, ask func(*server) error) (err error) {
+func (r *rollout) try(from int, ask func(*api) error) (err error) {
 	for i := range 2 * rolloutServers {
-		if err = ask(r.servers[(from+i)%rolloutServers].Load()); status(err) != 0 {
+		if err = ask(r.servers[(from+i)%rolloutServers].Load().api); status(err) != 0 {
 			return err
 		}
 		r.elsewhere.Add(1)
