@@ -92,10 +92,14 @@ func (s *Store) Close() error {
 // ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.
 var ErrReadOnly = db.ErrReadOnly
 
+// ErrUnsupported is a server of an engine that the service does not work on. The text says what to take instead. It is an
+// ErrUnavailable, but waiting does not help.
+var ErrUnsupported = db.ErrUnsupported
+
 // Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 
-// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly.
+// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrUnsupported.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.CheckServer(ctx); err != nil {
 		return db.Translate(ctx, "ping", err)

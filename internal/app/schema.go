@@ -38,6 +38,9 @@ const (
 func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	return untilSchema(ctx, log, func() (done bool, err error) {
 		err = migrateOnce(ctx, dsn, log)
+		if errors.Is(err, store.ErrUnsupported) {
+			return true, err
+		}
 		for _, passing := range []error{leaderboard.ErrUnavailable, migrations.ErrLocked, migrations.ErrBusy} {
 			if errors.Is(err, passing) {
 				return false, err
@@ -47,12 +50,13 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 	})
 }
 
-// awaitSchema waits until somebody has migrated the database, and fails when it has another schema.
+// awaitSchema waits until somebody has migrated the database, and fails when it has another schema, or is none that the
+// service works on.
 func awaitSchema(ctx context.Context, s *store.Store, log *slog.Logger) error {
 	return untilSchema(ctx, log, func() (done bool, err error) {
 		pending, err := migrations.Pending(ctx, s.DB())
 		switch {
-		case errors.Is(err, migrations.ErrOtherSchema):
+		case errors.Is(err, migrations.ErrOtherSchema), errors.Is(err, store.ErrUnsupported):
 			return true, err
 		case err != nil:
 			return false, err

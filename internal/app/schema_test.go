@@ -2,16 +2,19 @@ package app
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	_ "github.com/go-sql-driver/mysql" // the tests migrate the database themselves
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
+	"leaderboard/store"
 )
 
 // TestNewerSchema: while a later version is rolled out it migrates first; servers of this one go on, and start.
@@ -113,4 +116,22 @@ func TestMigrateWaitsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Await("/readyz", http.StatusOK)
+}
+
+// TestUnsupportedDatabase: a server does not wait for a database to become another one. It says what to take, and ends,
+// whether it migrates or waits for somebody who does.
+func TestUnsupportedDatabase(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.WithVersion(t, testenv.MySQL(t), "8.0.11-TiDB-v8.5.3")
+	for _, migrate := range []bool{true, false} {
+		a := startApp(t, dsn, "", func(c *Config) { c.Migrate = migrate })
+		select {
+		case err := <-a.Failed():
+			if !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), "8.0.11-TiDB-v8.5.3") {
+				t.Errorf("with migrate %t: %v", migrate, err)
+			}
+		case <-time.After(apptest.MaxWait):
+			t.Errorf("with migrate %t it waits", migrate)
+		}
+	}
 }

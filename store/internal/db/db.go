@@ -11,9 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"strconv"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -246,45 +244,16 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 		if err != nil {
 			return err
 		}
-		c.dialect.set(version)
+		if err := c.dialect.set(version); err != nil {
+			return err
+		}
 	}
 	if set := c.session.transactions(c.dialect.v.Load()); set != "" {
-		if _, err := made.ExecContext(ctx, set, nil); err != nil && number(err) != errUnknownVariable {
+		if _, err := made.ExecContext(ctx, set, nil); err != nil {
 			return err
 		}
 	}
 	return c.era.refuse(ctx, made)
-}
-
-// dialect is which of the dialects the server speaks where they differ.
-type dialect struct{ v atomic.Int32 }
-
-const (
-	dialectMySQL   = 1
-	dialectMariaDB = 2
-	dialectTiDB    = 3
-)
-
-func (d *dialect) known() bool { return d.v.Load() != 0 }
-
-func (d *dialect) set(version string) {
-	switch version = strings.ToLower(version); {
-	case strings.Contains(version, "mariadb"):
-		d.v.Store(dialectMariaDB)
-	case strings.Contains(version, "tidb"):
-		d.v.Store(dialectTiDB)
-	default:
-		d.v.Store(dialectMySQL)
-	}
-}
-
-// limited gives a reading statement that begins with SELECT a limit of time at the server: ending the context closes
-// the socket, but the server would work on.
-func (d *dialect) limited(query string, limit time.Duration) string {
-	if d.v.Load() == dialectMariaDB {
-		return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", limit.Seconds(), query)
-	}
-	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
 }
 
 // driverLog passes on what the driver would print to standard error.

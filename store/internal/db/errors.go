@@ -23,7 +23,6 @@ const (
 	errDBAccessDenied   = 1044
 	errNoDatabase       = 1049
 	errNoTable          = 1146
-	errUnknownVariable  = 1193
 	errTooManyUserConns = 1203
 	errLockWait         = 1205
 	errDeadlock         = 1213

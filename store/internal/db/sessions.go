@@ -75,18 +75,12 @@ func (s session) addTo(params map[string]string) {
 }
 
 // transactions returns the statement that says the same of transactions, for dialects in which those have limits of
-// their own; "" for none. Some versions of TiDB do not know the variable.
+// their own; "" for none.
 func (s session) transactions(dialect int32) string {
-	if !s.locksRows() {
+	if !s.locksRows() || dialect != dialectMariaDB {
 		return ""
 	}
 	idle := strconv.Itoa(int(s.idle() / time.Second))
-	switch dialect {
-	case dialectMariaDB: // the second one does not hold for a transaction that has only read FOR UPDATE
-		return "SET SESSION idle_transaction_timeout = " + idle + ", idle_write_transaction_timeout = " + idle
-	case dialectTiDB:
-		return "SET SESSION tidb_idle_transaction_timeout = " + idle
-	default:
-		return ""
-	}
+	// The second one does not hold for a transaction that has only read FOR UPDATE.
+	return "SET SESSION idle_transaction_timeout = " + idle + ", idle_write_transaction_timeout = " + idle
 }

@@ -1,0 +1,54 @@
+package db
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"leaderboard"
+)
+
+// ErrUnsupported is a server of an engine that the service does not work on. It is an ErrUnavailable that does not pass:
+// only another server helps.
+var ErrUnsupported = fmt.Errorf("%w: the service does not work on this database server", leaderboard.ErrUnavailable)
+
+// Dialects: where the servers differ.
+const (
+	dialectMySQL   = 1
+	dialectMariaDB = 2
+)
+
+// dialect is which of the dialects the server speaks.
+type dialect struct{ v atomic.Int32 }
+
+func (d *dialect) known() bool { return d.v.Load() != 0 }
+
+// set takes what SELECT VERSION() has answered, as in 8.4.3, 11.8.2-MariaDB-1 or 8.0.11-TiDB-v8.5.0. Errors: ErrUnsupported.
+func (d *dialect) set(version string) error {
+	lower := strings.ToLower(version)
+	for _, name := range strangers() {
+		if strings.Contains(lower, name) {
+			return fmt.Errorf("%w, which says that it is %q: take a MySQL or a MariaDB; docs/engines.md has the reasons", ErrUnsupported, version)
+		}
+	}
+	if strings.Contains(lower, "mariadb") {
+		d.v.Store(dialectMariaDB)
+	} else {
+		d.v.Store(dialectMySQL)
+	}
+	return nil
+}
+
+// strangers returns parts of versions, in lower case, by which engines give themselves away that speak MySQL's protocol
+// and lock and order rows otherwise.
+func strangers() []string { return []string{"tidb", "vitess"} }
+
+// limited gives a reading statement that begins with SELECT a limit of time at the server: ending the context closes
+// the socket, but the server would work on.
+func (d *dialect) limited(query string, limit time.Duration) string {
+	if d.v.Load() == dialectMariaDB {
+		return fmt.Sprintf("SET STATEMENT max_statement_time=%.3f FOR %s", limit.Seconds(), query)
+	}
+	return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))
+}

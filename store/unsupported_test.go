@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+	"leaderboard/migrations"
+	"leaderboard/store"
+)
+
+// TestUnsupportedServer: a server of an engine that is not supported is refused by every pool, before it is told anything, with its
+// version and the remedy; one that is passes the same way.
+func TestUnsupportedServer(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	for _, version := range []string{"8.0.11-TiDB-v8.5.3", "8.0.30-Vitess"} {
+		s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, version)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnsupported) || !strings.Contains(err.Error(), version) ||
+			!strings.Contains(err.Error(), "take a MySQL or a MariaDB") {
+			t.Errorf("%s: ping: %v", version, err)
+		}
+		if _, err := migrations.Up(t.Context(), s.DB()); !errors.Is(err, store.ErrUnsupported) {
+			t.Errorf("%s: migrate: %v", version, err)
+		}
+		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); !errors.Is(err, leaderboard.ErrUnavailable) || !errors.Is(err, store.ErrUnsupported) {
+			t.Errorf("%s: submit: %v", version, err)
+		}
+	}
+	s, err := store.Open(t.Context(), store.Config{DSN: testenv.WithVersion(t, dsn, "8.0.40")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	var tables int
+	const count = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()"
+	if err := s.DB().QueryRowContext(t.Context(), count).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables were made: %v", tables, err)
+	}
+}
