@@ -38,7 +38,7 @@ const (
 )
 
 func importRules() []importRule {
-	return []importRule{
+	return append(programRules(), []importRule{
 		{dir: "."},
 		{dir: "rank", may: []string{module, "leaderboard/internal/fenwick"}},
 		{
@@ -96,6 +96,12 @@ func importRules() []importRule {
 		{dir: "pages"},
 		{dir: "httpapi/internal/apidoc", may: []string{"go.yaml.in/yaml/v3"}},
 		{dir: "client", may: []string{module}, inTest: []string{"leaderboard/internal/apptest"}},
+	}...)
+}
+
+// programRules are those of what the program is made of besides: wiring, commands, tools and tests.
+func programRules() []importRule {
+	return []importRule{
 		{dir: "internal/app", any: true},
 		{dir: "internal/apptest"},
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
