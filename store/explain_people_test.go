@@ -25,7 +25,7 @@ func peoplePlans(out map[string]plantest.Planned) {
 	boards := []leaderboard.Board{{ID: 1, Rules: leaderboard.Rules{}.WithDefaults()}, {ID: 2, Rules: leaderboard.Rules{}.WithDefaults()}}
 	out["first periods"] = planned(latestPeriods(boards, 5), map[string]string{"periods": "periods_start"})
 	out["friends of many"] = planned(friendsOf(many[:16]), map[string]string{"friends": "PRIMARY"})
-	periods := make([]erasePlace, erasePeriods)
+	periods := make([]erasePlace, erasePeriods*6/10) // of more MariaDB 10.11 reads all entries, of which there are few here
 	for i := range periods {
 		periods[i].ID = int64(i + 1)
 	}

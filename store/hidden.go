@@ -255,7 +255,8 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 	index, order, after := "PRIMARY", "h.board_id, h.member", "(h.board_id > ? OR h.board_id = ? AND h.member > ?)"
 	args = []any{q.AfterBoard, q.AfterBoard, []byte(q.AfterMember)}
 	if q.Member != "" {
-		index, order, after = "hidden_members_member", "h.member, h.board_id", "h.member = ? AND h.board_id > ?"
+		// Not by h.member too, which is one: MariaDB before 11 would sort.
+		index, order, after = "hidden_members_member", "h.board_id", "h.member = ? AND h.board_id > ?"
 		from := q.AfterBoard
 		if q.AfterMember < q.Member {
 			from-- // the member's own there is still to come

@@ -287,7 +287,7 @@ func (s *Store) HashedKeys(ctx context.Context, ids []string) ([]leaderboard.Has
 }
 
 func hashedKeys(ids []string) string {
-	t := (&db.Text{}).Str("SELECT "+keyColumns+" FROM api_keys WHERE ").Among("id", ids)
+	t := (&db.Text{}).Str("SELECT "+keyColumns+" FROM api_keys FORCE INDEX (PRIMARY) WHERE ").Among("id", ids)
 	return t.Str(" LIMIT ").Int(int64(len(ids))).String()
 }
 
