@@ -22,6 +22,7 @@ type engine struct {
 type suite struct {
 	pkg   string // folder below the module's
 	tests string // a regular expression; "" for all
+	quick string // the same for -quick
 }
 
 // faults names the tests of e2e that kill, freeze, flush or cut off servers, or have several at work on the same data.
@@ -29,20 +30,25 @@ const faults = "Kill|Killed|Lost|Down|Gone|Hung|Slow|Paused|Frozen|Refused|AtOnc
 
 // onBoth are the suites that reach both kinds of server.
 func onBoth() []suite {
-	return []suite{{"cache", ""}, {"refresher", ""}, {"internal/app", ""}, {"e2e", faults}}
+	return []suite{
+		{pkg: "cache", quick: "Conformance|Property|Redis|Damaged|WriteThrough"},
+		{pkg: "refresher", quick: "RealRedis|Leaps|PublishesNothing"},
+		{pkg: "internal/app", quick: "Flow|Redis|MySQL|Database|Failover|Streams|Derived|Restored|Quota"},
+		{pkg: "e2e", tests: faults, quick: "Kill9|Down|Hung|ReplyLost|DuringRebuilds|ReadYourWrites"},
+	}
 }
 
 // onSQL are the suites of an engine of SQL. Those of cache/topn and quota ask Redis alone.
 func onSQL() []suite {
-	suites := []suite{{"store", ""}}
+	suites := []suite{{pkg: "store", quick: "Conformance|Property|Commit|Plans|ReadOnly|Silent|Lock|Lost|Concurrent|Exactness|Views"}}
 	for _, pkg := range []string{"audit", "commit", "derived", "entries", "read", "sweep"} {
-		suites = append(suites, suite{"store/internal/" + pkg, ""})
+		suites = append(suites, suite{pkg: "store/internal/" + pkg})
 	}
-	return append(append(suites, suite{"migrations", ""}), onBoth()...)
+	return append(append(suites, suite{pkg: "migrations"}), onBoth()...)
 }
 
 // onRedis are the suites of an engine that is Redis. Those of store and migrations ask the database alone.
-func onRedis() []suite { return append([]suite{{"cache/topn", ""}, {"quota", ""}}, onBoth()...) }
+func onRedis() []suite { return append([]suite{{pkg: "cache/topn"}, {pkg: "quota"}}, onBoth()...) }
 
 // packaged returns a finder of a program of a distribution's release.
 func packaged(distribution, suite, pkg, program string) func(context.Context, fetcher) (string, error) {

@@ -33,7 +33,8 @@ import (
 // options are what the command line says.
 type options struct {
 	only     *regexp.Regexp // names engines
-	tests    string         // of those that an engine's suites name, only these; "" for all
+	tests    string         // in place of those that the suites name; "" for those
+	quick    bool           // those that the suites name for that
 	slice    time.Duration  // 0: until all is done
 	timeout  time.Duration  // of one suite
 	dir      string         // of notes and output
@@ -45,6 +46,7 @@ func main() {
 	o := options{only: new(regexp.Regexp), archives: map[string]string{}}
 	flag.TextVar(o.only, "only", regexp.MustCompile(""), "regular expression that names some of the engines")
 	flag.StringVar(&o.tests, "run", "", "regular expression that names the tests to run in place of those that each suite names")
+	flag.BoolVar(&o.quick, "quick", false, "of large suites only the tests of conformance, of properties and of faults")
 	flag.DurationVar(&o.slice, "for", 0, "start no suite after this time; the next call goes on (default: until all is done)")
 	flag.DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of one suite")
 	flag.StringVar(&o.dir, "dir", ".engines", "folder of the notes and of the suites' output; delete it to start anew")
@@ -143,9 +145,7 @@ func (r *runner) engine(ctx context.Context, e engine) (line row, failed int, er
 	var results []result
 	var once []string
 	for _, s := range e.suites {
-		if r.tests != "" {
-			s.tests = r.tests
-		}
+		s.tests = r.testsOf(s)
 		got, earlier, err := r.suite(ctx, e, s, version, env)
 		if err != nil {
 			return nil, 0, err
@@ -156,6 +156,18 @@ func (r *runner) engine(ctx context.Context, e engine) (line row, failed int, er
 		results, once = append(results, got), append(once, earlier...)
 	}
 	return rowOf(e, version, r.when, results, once), failed, nil
+}
+
+// testsOf is the regular expression of the tests to run of a suite.
+func (o *options) testsOf(s suite) string {
+	switch {
+	case o.tests != "":
+		return o.tests
+	case o.quick && s.quick != "":
+		return s.quick
+	default:
+		return s.tests
+	}
 }
 
 // variables say that the servers which e stands in for are of the program at path, and not at an address.

@@ -81,7 +81,7 @@ func TestFailedTestsAreShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
 	t.Setenv("LEADERBOARD_TEST_REDIS_URL", "redis://nowhere/")
-	list := fake(suite{"fine", ""}, suite{"broken", ""}, suite{"fine", "Other"})
+	list := fake(suite{pkg: "fine"}, suite{pkg: "broken"}, suite{pkg: "fine", tests: "Other"})
 	failures, said, doc := mustRun(t, o, list)
 	if failures != 1 || !strings.Contains(said, "failed: TestFails") {
 		t.Errorf("%d suites failed, want 1:\n%s", failures, said)
@@ -112,12 +112,12 @@ func TestFailedTestsAreShown(t *testing.T) {
 func TestBrokenRunsAreShown(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
-	failures, _, doc := mustRun(t, o, fake(suite{"panics", ""}, suite{"fine", "None"}))
+	failures, _, doc := mustRun(t, o, fake(suite{pkg: "panics"}, suite{pkg: "fine", tests: "None"}))
 	if failures != 2 {
 		t.Errorf("%d suites failed, want 2", failures)
 	}
 	wantLines(t, doc, `\| New \| Redis 9\.9\.9 .*\| panics 1; fine 0 of 2 \| panics TestPanics.*; fine no test ran \|.*`)
-	list := fake(suite{"fine", ""})
+	list := fake(suite{pkg: "fine"})
 	for i := range list {
 		list[i].program = func(context.Context, fetcher) (string, error) { return "", errors.New("nowhere to be had") }
 	}
@@ -134,10 +134,22 @@ func TestTimeIsBounded(t *testing.T) {
 	t.Chdir(t.TempDir())
 	o := world(t)
 	o.slice = time.Nanosecond
-	_, said, doc := mustRun(t, o, fake(suite{"fine", ""}))
+	_, said, doc := mustRun(t, o, fake(suite{pkg: "fine"}))
 	if !strings.Contains(said, errLater.Error()) || strings.Contains(doc, "New") {
 		t.Errorf("%s\n%s", said, doc)
 	}
+}
+
+// TestQuick: a quick run is of the tests that a suite names for it, one of certain tests of those, and the row tells.
+func TestQuick(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := world(t)
+	o.quick = true
+	_, _, doc := mustRun(t, o, fake(suite{pkg: "fine", quick: "Other"}))
+	wantLines(t, doc, `\| New .*\| fine 1 of 2 \| none .*`)
+	o.tests = "Given|Other"
+	_, _, doc = mustRun(t, o, fake(suite{pkg: "fine", quick: "Other"}))
+	wantLines(t, doc, `\| New .*\| fine 2 \| none .*`)
 }
 
 // TestCount: a test that began and did not end has failed, and so has a program that ended badly with no test to blame.
@@ -167,8 +179,10 @@ func TestListOfEngines(t *testing.T) {
 			if files, err := filepath.Glob(filepath.Join("../../..", s.dir(), "*_test.go")); err != nil || len(files) == 0 {
 				t.Errorf("%s: no tests in %s: %v", e.name, s.pkg, err)
 			}
-			if _, err := regexp.Compile(s.tests); err != nil {
-				t.Error(err)
+			for _, tests := range []string{s.tests, s.quick} {
+				if _, err := regexp.Compile(tests); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}
