@@ -55,6 +55,34 @@ func TestOtherSchema(t *testing.T) {
 	}
 }
 
+// TestUnsupportedDatabase: no command works on a server of an engine that nothing was run on, nor waits for another, and
+// each says what to take.
+func TestUnsupportedDatabase(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	db := openSQL(t, dsn)
+	was := databaseSum(t, db)
+	env := map[string]string{
+		"LEADERBOARD_MYSQL_DSN": testenv.WithVersion(t, dsn, "8.0.11-TiDB-v8.5.3"), "LEADERBOARD_REDIS_URL": testenv.Redis(t),
+		"LEADERBOARD_LISTEN": "127.0.0.1:0", "LEADERBOARD_DIR": t.TempDir(),
+	}
+	for _, command := range []string{
+		"migrate up", "migrate status", "migrate down --yes", "serve", "serve --migrate", "dev", "refresh --all", "verify --all", "index build --all",
+	} {
+		status, out, errOut := runWith(t, env, strings.Fields(command)...)
+		want := exitFailed
+		if command == "verify --all" {
+			want = exitUnknown // nothing was found, and nothing was compared
+		}
+		if status != want || out != "" || !strings.Contains(errOut, `"8.0.11-TiDB-v8.5.3": take a MySQL or a MariaDB`) {
+			t.Errorf("%s: status %d, %s%s", command, status, out, errOut)
+		}
+	}
+	if is := databaseSum(t, db); is != was {
+		t.Errorf("the database was changed from\n%s\nto\n%s", was, is)
+	}
+}
+
 // TestNewerSchema: a later version has migrated the database; there is nothing to do, and that is said.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()

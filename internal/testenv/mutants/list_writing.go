@@ -40,7 +40,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A1", "a batch is answered before it is committed", commit + "batch.go",
-			"\treturn t.Commit(ctx)\n", "\tgo t.Commit(ctx)\n\treturn nil\n", store + "TestCommitLost",
+			"\terr = t.Commit(asked)\n", "\tgo t.Commit(asked)\n", store + "TestCommitLost",
 		},
 		{
 			"A2", "a write whose COMMIT got no answer is repeated", commit + "batch.go",
@@ -132,7 +132,7 @@ func ofTransactions() []mutant {
 			`return fmt.Errorf("%w: %w", leaderboard.ErrOutcomeUnknown, err)`, `return fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err)`, store + "TestCommitLost",
 		},
 		{
-			"D4", "reads have no limit in the server", db + "db.go",
+			"D4", "reads have no limit in the server", db + "dialect.go",
 			`return fmt.Sprintf("SELECT /*+ MAX_EXECUTION_TIME(%d) */%s", limit.Milliseconds(), strings.TrimPrefix(query, "SELECT"))`, `return query`,
 			store + "TestStatementLimit",
 		},
@@ -143,6 +143,10 @@ func ofTransactions() []mutant {
 		{
 			"D1", "connections to a read-only server are kept", db + "readonly.go",
 			"\td.era.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+		},
+		{
+			"H1", "an engine on which nothing was run is let in", db + "dialect.go",
+			"if strings.Contains(lower, name) {", "if false {", store + "TestUnsupportedServer",
 		},
 		{
 			"F2", "nobody takes the lock of the migrations", "migrations/lock.go",
