@@ -112,7 +112,7 @@ func (p *program) root() *cli.Command {
 			p.exportCommand(), p.importCommand(),
 			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
 			p.keyCommand(),
-			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(),
+			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
 		},
 		HideHelp: true, HideHelpCommand: true,
 		Action:         unknownCommand,
