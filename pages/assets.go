@@ -56,6 +56,9 @@ func loadAssets(from fs.FS) (*assets, error) {
 		return nil, fmt.Errorf("list what is built: %w", err)
 	}
 	for _, f := range files {
+		if f.Name() == "licenses.json" { // for releases
+			continue
+		}
 		body, err := fs.ReadFile(from, f.Name())
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", f.Name(), err)
