@@ -8,10 +8,10 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image fmt rename cc
+.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename cc
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## the service with private MySQL and Redis, a demo board and its address; Ctrl-C stops all, data stay in .leaderboard
 	@exec bin/leaderboard dev $(ARGS)
@@ -109,6 +109,15 @@ build: ## bin/leaderboard
 
 image: ## the container image leaderboard, and leaderboard:VERSION
 	docker build --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(COMMIT) -t leaderboard -t leaderboard:$(VERSION) .
+
+release: ## archives of this commit's tag in dist, or a snapshot without one: checksums, lists of parts; SIGNING_KEY=~/.ssh/id_ed25519
+	@GO=$(GO) SIGNING_KEY=$(SIGNING_KEY) tools/release.sh
+
+release-check: ## two releases of this commit, built at two places, are the same bytes, and the program in them works
+	@GO=$(GO) tools/release.sh --check
+
+vuln: ## known vulnerabilities in what the program calls, and modules that are what go.sum says; needs the internet, GOVULNDB
+	@GO=$(GO) tools/vuln.sh
 
 fmt: ## format the code and sort its imports
 	$(LINT) fmt

@@ -187,7 +187,7 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "deploy/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
+	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "deploy/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/goreleaser/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
 		if _, known := explained[name]; !known {
 			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
 		}
@@ -220,7 +220,7 @@ func requirements(t *testing.T, file string) []string {
 			switch {
 			case len(fields) == 0 || strings.Contains(line, "// indirect") || fields[0] == module:
 			case block[1] == "tool":
-				names = append(names, path.Base(fields[0]))
+				names = append(names, path.Base(shortImport(fields[0])))
 			default:
 				names = append(names, strings.TrimPrefix(fields[0], "github.com/"))
 			}
@@ -300,7 +300,7 @@ func spansIn(cell string) []string {
 // documents lists the documents that people read, by path.
 func documents(t *testing.T) []string {
 	t.Helper()
-	docs := []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"}
+	docs := []string{"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"}
 	err := fs.WalkDir(os.DirFS("."), "docs", func(name string, _ fs.DirEntry, err error) error {
 		if err == nil && path.Ext(name) == ".md" {
 			docs = append(docs, name)
@@ -365,7 +365,7 @@ func testsInTree(t *testing.T) (anywhere map[string]bool, byDir map[string]map[s
 	t.Helper()
 	anywhere, byDir = map[string]bool{}, map[string]map[string]bool{}
 	files := goFiles(t)
-	for _, module := range []string{"bench", "deploy", "webtest"} {
+	for _, module := range []string{"bench", "deploy", "tools/release", "webtest"} {
 		own, err := filepath.Glob(module + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)

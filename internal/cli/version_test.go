@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// TestVersionIsLinked builds the program with the variables that Makefile and Dockerfile set, and asks it.
+// TestVersionIsLinked builds the program with the variables that Makefile, Dockerfile and .goreleaser.yaml set, and asks it.
 func TestVersionIsLinked(t *testing.T) {
 	t.Parallel()
 	set := regexp.MustCompile(`-X (\S+?)=`)
 	var variables []string
-	for _, file := range []string{"../../Makefile", "../../Dockerfile"} {
+	for _, file := range []string{"../../Makefile", "../../Dockerfile", "../../.goreleaser.yaml"} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -155,7 +155,7 @@ func files(root string) (names []string, err error) {
 
 // skipped are folders of what is not ours, or not of the sources.
 func skipped(folder string) bool {
-	return folder == "bin" || folder == "node_modules" || (strings.HasPrefix(folder, ".") && folder != ".ci")
+	return folder == "bin" || folder == "dist" || folder == "node_modules" || (strings.HasPrefix(folder, ".") && folder != ".ci")
 }
 
 // goCommand runs the go command in a folder and returns what it prints.
