@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"leaderboard/store/internal/sweep"
 )
@@ -34,6 +35,16 @@ func (s *Store) Sweep(ctx context.Context) error {
 		{Name: "sweep periods", Run: s.sweeper.Periods},
 		{Name: "sweep boards", Run: s.sweeper.Boards},
 	})
+}
+
+// ChangeLog returns how many changes the log has, and by how much the oldest of them is older than ChangeTTL, as this process's
+// housekeeping last found them, before it deleted what is old. Without housekeeping nothing is deleted, so overdue grows.
+func (s *Store) ChangeLog() (changes int64, overdue time.Duration) {
+	size := s.sweeper.LogSize()
+	if size.Changes == 0 {
+		return 0, 0
+	}
+	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.cfg.ChangeTTL)
 }
 
 // sweepIndexes has the rank indexes follow the log.

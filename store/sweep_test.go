@@ -54,11 +54,17 @@ func TestSweepForgets(t *testing.T) {
 		}
 		mustExec(t, db, "UPDATE changes SET committed_at = committed_at - INTERVAL 61 MINUTE WHERE last_seq <= 4")
 		mustExec(t, db, "UPDATE idempotency_keys SET created_at = created_at - INTERVAL 119 MINUTE WHERE idempotency_key = 'key0'")
-		for range 2 {
+		logged := func(changes int64, least time.Duration) {
+			t.Helper()
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			if n, overdue := s.ChangeLog(); n != changes || overdue < least || overdue > least+time.Hour {
+				t.Errorf("the log had %d changes, the oldest overdue by %s, want %d, by %s", n, overdue, changes, least)
+			}
 		}
+		logged(6, time.Minute)
+		logged(2, 0)
 		if n := count(t, db, "idempotency_keys"); n != 6 {
 			t.Errorf("%d keys are left, want the 6 young ones", n)
 		}

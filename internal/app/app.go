@@ -85,6 +85,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	a.wireResident()
 	a.wireWatch()
 	a.metrics.watchAge(a.watch.Age)
+	a.metrics.watchLog(a.store.ChangeLog)
 	if cfg.RedisURL != "" {
 		if err := a.wireRedis(); err != nil {
 			return nil, errors.Join(err, a.store.Close())

@@ -194,6 +194,18 @@ func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
 	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
 }
 
+// watchLog publishes how the change log stands.
+func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration)) {
+	m.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "leaderboard_change_log_changes", Help: "Changes that the change log has, of all periods, as this server's housekeeping last found it.",
+		}, func() float64 { changes, _ := size(); return float64(changes) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "leaderboard_change_log_overdue_seconds", Help: "How much older than --change-ttl the oldest of them is.",
+		}, func() float64 { _, overdue := size(); return overdue.Seconds() }),
+	)
+}
+
 // watchAge publishes how old the database's word on the revisions of periods is.
 func (m *metrics) watchAge(age func() time.Duration) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

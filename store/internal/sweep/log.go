@@ -24,13 +24,37 @@ type oldest struct {
 	PeriodID int64     `db:"period_id"`
 	Seq      int64     `db:"last_seq"`
 	At       time.Time `db:"committed_at"`
+	Changes  int64     `db:"changes"` // of the period that the log has; only oldestQuery says
+}
+
+// LogSize is how much a pass found in the change log, before it deleted any of it.
+type LogSize struct {
+	Changes int64         // of all periods
+	Oldest  time.Duration // age of the oldest commit, by the database clock; 0 without any
+	At      time.Time     // of the end of the pass, by the clock of the process; zero before the first
+}
+
+// measure adds what a pass finds of a period.
+func (l *LogSize) measure(o *oldest, now time.Time) {
+	l.Changes += o.Changes
+	l.Oldest = max(l.Oldest, now.Sub(o.At))
+}
+
+// LogSize returns what the last pass found that came to its end. It may be called at any time.
+func (s *Sweeper) LogSize() LogSize {
+	if size := s.logSize.Load(); size != nil {
+		return *size
+	}
+	return LogSize{}
 }
 
 const (
 	// oldestQuery finds the oldest commits of the next periods that have any: it steps from period to period in the
-	// primary key, past all that lies between. It takes a period to start after, and how many.
-	oldestQuery = "SELECT c.period_id, c.last_seq, c.committed_at FROM (SELECT period_id, MIN(last_seq) AS seq FROM changes WHERE period_id > ?" +
-		" GROUP BY period_id ORDER BY period_id LIMIT ?) o JOIN changes c ON c.period_id = o.period_id AND c.last_seq = o.seq"
+	// primary key, past all that lies between. How much that is says the period's own seq. It takes a period to start after,
+	// and how many.
+	oldestQuery = "SELECT c.period_id, c.last_seq, c.committed_at, COALESCE(p.last_seq, c.last_seq) - c.first_seq + 1 AS changes FROM (SELECT period_id, MIN(last_seq) AS seq FROM changes WHERE period_id > ?" +
+		" GROUP BY period_id ORDER BY period_id LIMIT ?) o JOIN changes c ON c.period_id = o.period_id AND c.last_seq = o.seq" +
+		" LEFT JOIN periods p ON p.id = o.period_id"
 	logNext   = "SELECT period_id, last_seq, committed_at FROM changes WHERE period_id = ? AND last_seq >= ? AND last_seq <= ? ORDER BY last_seq LIMIT ?"
 	logNewest = "SELECT last_seq FROM changes WHERE period_id = ? ORDER BY last_seq DESC LIMIT 1"
 )
@@ -45,15 +69,28 @@ func (s *Sweeper) Changes(ctx context.Context, slice Slice) (more bool, err erro
 	if err != nil {
 		return false, err
 	}
-	return s.logs.Turn(ctx, slice, List[int64, oldest]{
+	more, err = s.logs.Turn(ctx, slice, List[int64, oldest]{
 		Next: func(ctx context.Context, after int64) (page []oldest, last bool, err error) {
+			if after == 0 {
+				s.measured = LogSize{}
+			}
 			err = s.db.SelectContext(ctx, &page, oldestQuery, after, pagePeriods)
 			slices.SortFunc(page, func(a, b oldest) int { return cmp.Compare(a.PeriodID, b.PeriodID) })
 			return page, len(page) < pagePeriods, err
 		},
-		Key:  func(o *oldest) int64 { return o.PeriodID },
-		Work: func(ctx context.Context, o *oldest) (bool, error) { return s.prune(ctx, o, followed) },
+		Key: func(o *oldest) int64 { return o.PeriodID },
+		Work: func(ctx context.Context, o *oldest) (bool, error) {
+			s.measured.measure(o, s.now)
+			o.Changes = 0 // it is counted, and may have another turn
+			return s.prune(ctx, o, followed)
+		},
 	})
+	if err == nil && !more {
+		size := s.measured
+		size.At = time.Now()
+		s.logSize.Store(&size)
+	}
+	return more, err
 }
 
 // prune deletes what is old of a period's log, and says whether that was all of it.

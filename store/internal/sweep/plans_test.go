@@ -11,7 +11,7 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	ids := []int64{1, 2, 3, 4, 5}
 	statements := map[string]plantest.Planned{
-		"oldest commits": {Query: plantest.Literal(oldestQuery, 0, 500), Keys: map[string]string{"changes": "PRIMARY", "c": "PRIMARY"}},
+		"oldest commits": {Query: plantest.Literal(oldestQuery, 0, 500), Keys: map[string]string{"changes": "PRIMARY", "c": "PRIMARY", "p": "PRIMARY"}},
 		"log":            {Query: plantest.Literal(logNext, 1, 1, 9000, 1000), Keys: map[string]string{"changes": "PRIMARY"}},
 		"end of a log":   {Query: plantest.Literal(logNewest, 1), Keys: map[string]string{"changes": "PRIMARY"}},
 		"old keys":       {Query: plantest.Literal(keysNext, "'1970-01-01'", "'2026-01-01'", 999), Keys: map[string]string{"idempotency_keys": "idempotency_keys_age"}},

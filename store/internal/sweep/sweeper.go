@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"leaderboard/store/internal/db"
@@ -32,9 +33,12 @@ type Sweeper struct {
 	doubted  bool      // ages by it are not believed
 	boards   Turns[int64]
 	logs     Pass[int64, oldest]
+	measured LogSize // by the pass under way
 	ahead    map[int64]ahead
 	records  Pass[int64, int64] // boards with records of submissions
 	runsUpTo int64              // up to this id there are only runs that are kept
+
+	logSize atomic.Pointer[LogSize] // for everybody
 }
 
 // New returns a Sweeper that remembers nothing.
