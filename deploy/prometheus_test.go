@@ -166,10 +166,11 @@ func load(t *testing.T, d *apptest.Dev) {
 	}
 	for i := range 200 {
 		member := fmt.Sprintf("m%d", i)
-		if _, err := c.Submit(t.Context(), "demo", []leaderboard.Submission{{Member: member, Score: int64(i)}}); err != nil {
+		receipt, err := c.Submit(t.Context(), "demo", []leaderboard.Submission{{Member: member, Score: int64(i)}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Member(t.Context(), "demo", member, client.ReadQuery{}); err != nil {
+		if _, err := c.Member(t.Context(), "demo", member, client.ReadQuery{MinSeq: receipt.Seq}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond) // a load that lasts, for rates to be of
