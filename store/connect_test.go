@@ -13,12 +13,12 @@ import (
 	"leaderboard/store"
 )
 
-// TestDiscipline: every connection is what the store depends on, whatever the DSN says.
+// TestDiscipline: every connection is what the store depends on, whatever the DSN says (promise H2).
 func TestDiscipline(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		const contrary = "?time_zone=%27%2B05%3A00%27&sql_mode=%27%27&innodb_lock_wait_timeout=1000&multiStatements=true" +
-			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true&wait_timeout=1000&net_write_timeout=1000"
+			"&clientFoundRows=true&parseTime=false&loc=Europe%2FBerlin&columnsWithAlias=true&interpolateParams=false&rejectReadOnly=true&autocommit=0&wait_timeout=1000&net_write_timeout=1000"
 		s := open(t, dsn+contrary, func(c *store.Config) { c.LockWait = 2900 * time.Millisecond })
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		if _, err := s.Submit(t.Context(), one("b", "", "m", 1)); err != nil {

@@ -96,6 +96,10 @@ var ErrReadOnly = db.ErrReadOnly
 // ErrUnavailable, but waiting does not help.
 var ErrUnsupported = db.ErrUnsupported
 
+// IsDenied says whether an error is that the account is not let in, or may not do what it has to, or that there is no such
+// database.
+func IsDenied(err error) bool { return db.IsDenied(err) }
+
 // Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 

@@ -245,10 +245,10 @@ func (a *App) wireHealth() {
 
 // redisHealth says nothing against Redis when it is this process that is busy.
 func (a *App) redisHealth(ctx context.Context) error {
-	if err := a.redis.Ping(ctx).Err(); !topn.PoolIsBusy(err) {
+	if err := a.redis.Ping(ctx).Err(); err != nil && !topn.PoolIsBusy(err) {
 		return err
 	}
-	return nil
+	return a.faults.health()
 }
 
 func (a *App) mysqlHealth(ctx context.Context) error {
@@ -257,10 +257,18 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
-	return a.schema.check(ctx, a.store)
+	if err := a.schema.check(ctx, a.store); err != nil {
+		return err
+	}
+	if !a.checked.Load() {
+		return errUnchecked
+	}
+	return nil
 }
 
 const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
+
+const errUnchecked = httpapi.Reason("it is not known yet whether the server is safe to use")
 
 // verify compares the Redis copy of a period with MySQL. Without Redis there is no copy that could be wrong.
 func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -52,6 +53,8 @@ type App struct {
 	quotas    *quotas
 	gate      gate
 	schema    schemaState
+	checked   atomic.Bool // the servers were found safe to use
+	faults    redisState  // of Redis
 	health    *readiness
 	api       *httpapi.API
 	probes    probes

@@ -111,7 +111,7 @@ func (a *App) startBackground(ctx context.Context) {
 		a.background.Go(func() { every(ctx, certEvery, certJitter, a.cert.reread) })
 	}
 	a.background.Go(func() {
-		if err := a.prepareSchema(ctx); err != nil {
+		if err := a.prepare(ctx); err != nil {
 			if ctx.Err() == nil {
 				a.failed <- err
 			}
@@ -122,14 +122,85 @@ func (a *App) startBackground(ctx context.Context) {
 	})
 }
 
-// prepareSchema returns when the tables are there to be worked on.
-func (a *App) prepareSchema(ctx context.Context) error {
+// prepare returns when the servers were found safe to use and the tables are there to be worked on.
+func (a *App) prepare(ctx context.Context) error {
+	if err := a.checkRedis(ctx); err != nil {
+		return err
+	}
+	if err := a.checkMySQL(ctx); err != nil {
+		return err
+	}
 	if a.cfg.Migrate {
 		if err := MigrateUntilDone(ctx, a.cfg.MySQLDSN, a.log); err != nil {
 			return err
 		}
 	}
-	return awaitSchema(ctx, a.store, a.log)
+	if err := awaitSchema(ctx, a.store, a.cfg.MySQLDSN, a.log); err != nil {
+		return err
+	}
+	if err := a.checkRights(ctx); err != nil {
+		return err
+	}
+	a.checked.Store(true)
+	return nil
+}
+
+// checkMySQL waits until the database can be asked, and returns why it is not worked with.
+func (a *App) checkMySQL(ctx context.Context) error {
+	return a.untilMySQL(ctx, func() error { return askMySQL(ctx, a.store, a.cfg.MySQLDSN, a.cfg.Servers, a.log) })
+}
+
+// checkRights does so of the rights of the account, once the tables are there.
+func (a *App) checkRights(ctx context.Context) error {
+	return a.untilMySQL(ctx, func() error { return askRights(ctx, a.store, a.cfg.MySQLDSN) })
+}
+
+func (a *App) untilMySQL(ctx context.Context, ask func() error) error {
+	return untilSchema(ctx, a.cfg.MySQLDSN, a.log, func() (done bool, err error) {
+		err = ask()
+		return !errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, store.ErrUnsupported), err
+	})
+}
+
+// The time between two looks at Redis, redisAwayEvery while it does not answer, give or take redisAskJitter.
+const (
+	redisAskEvery  = time.Minute
+	redisAwayEvery = 2 * time.Second
+	redisAskJitter = 500 * time.Millisecond
+)
+
+// checkRedis returns why Redis must not be used. It may be away: then it is looked at as soon as it answers.
+func (a *App) checkRedis(ctx context.Context) error {
+	if a.redis == nil {
+		return nil
+	}
+	faults, err := askRedis(ctx, a.behind)
+	if err == nil {
+		if err := judge(placeOfRedis(a.cfg.RedisURL), faults, nil); err != nil {
+			return err
+		}
+		a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
+	}
+	a.background.Go(func() { a.watchRedis(ctx, err == nil) })
+	return nil
+}
+
+// watchRedis looks at Redis again and again until ctx ends.
+func (a *App) watchRedis(ctx context.Context, answered bool) {
+	for {
+		next := redisAskEvery
+		if !answered {
+			next = redisAwayEvery
+		}
+		pause(ctx, next-redisAskJitter+rand.N(2*redisAskJitter))
+		if ctx.Err() != nil {
+			return
+		}
+		faults, err := askRedis(ctx, a.behind)
+		if answered = err == nil; answered {
+			a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
+		}
+	}
 }
 
 // sweep does the store's housekeeping once a minute.

@@ -21,22 +21,25 @@ func OpenSchema(ctx context.Context, dsn string) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Ping(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("ask MySQL at %s: %w", PlaceOfDSN(dsn), err), s.Close())
+	if err := askMySQL(ctx, s, dsn, 1, nil); err != nil {
+		return nil, errors.Join(explained(dsn, err), s.Close())
 	}
 	return s, nil
 }
 
-// Waiting for MySQL at the start: from a quarter of a second between attempts to five seconds.
+// Waiting for MySQL at the start: from a quarter of a second between attempts to one.
 const (
 	firstMigrateWait = 250 * time.Millisecond
-	maxMigrateWait   = 5 * time.Second
+	maxMigrateWait   = time.Second
+	// faultWait is how long a server may be read-only, or not let the account in: while another one takes over from it, or an
+	// account is made, it would help nobody to start again and again.
+	faultWait = 30 * time.Second
 )
 
 // MigrateUntilDone brings the schema up to date, waiting for MySQL while it is away, also when it goes in the middle, and
 // for whoever else migrates or uses a table.
 func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
-	return untilSchema(ctx, log, func() (done bool, err error) {
+	return untilSchema(ctx, dsn, log, func() (done bool, err error) {
 		err = migrateOnce(ctx, dsn, log)
 		if errors.Is(err, store.ErrUnsupported) {
 			return true, err
@@ -52,8 +55,8 @@ func MigrateUntilDone(ctx context.Context, dsn string, log *slog.Logger) error {
 
 // awaitSchema waits until somebody has migrated the database, and fails when it has another schema, or is none that the
 // service works on.
-func awaitSchema(ctx context.Context, s *store.Store, log *slog.Logger) error {
-	return untilSchema(ctx, log, func() (done bool, err error) {
+func awaitSchema(ctx context.Context, s *store.Store, dsn string, log *slog.Logger) error {
+	return untilSchema(ctx, dsn, log, func() (done bool, err error) {
 		pending, err := migrations.Pending(ctx, s.DB())
 		switch {
 		case errors.Is(err, migrations.ErrOtherSchema), errors.Is(err, store.ErrUnsupported):
@@ -71,17 +74,25 @@ func awaitSchema(ctx context.Context, s *store.Store, log *slog.Logger) error {
 	})
 }
 
-// untilSchema calls try until it is done or ctx ends. It logs what is in the way when it differs from the time before,
-// so that an hour without MySQL is one line.
-func untilSchema(ctx context.Context, log *slog.Logger, try func() (done bool, err error)) error {
-	wait, said := firstMigrateWait, ""
+// untilSchema calls try until it is done or ctx ends, or it has failed for faultWait with what does not pass by itself. It
+// logs what is in the way when it differs from the time before, so that an hour without MySQL is one line.
+func untilSchema(ctx context.Context, dsn string, log *slog.Logger, try func() (done bool, err error)) error {
+	wait, said, since := firstMigrateWait, "", time.Time{}
 	for {
 		done, err := try()
+		fault := faultOf(dsn, err)
+		if fault == nil {
+			since = time.Time{}
+		} else if since.IsZero() {
+			since = time.Now()
+		}
 		switch {
 		case done:
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case fault != nil && time.Since(since) >= faultWait:
+			return fault
 		case err.Error() != said:
 			said = err.Error()
 			log.Warn("the schema waits for MySQL", "error", err)
@@ -97,6 +108,9 @@ func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := CheckMigration(ctx, s, dsn); err != nil {
+		return store.Translate(ctx, "migrate", err)
+	}
 	applied, err := migrations.Up(ctx, s.DB())
 	if n := len(applied); n > 0 {
 		log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)

@@ -35,7 +35,7 @@ func OpenTools(ctx context.Context, cfg *Config, copies bool, log *slog.Logger) 
 		return nil, err
 	}
 	t := &Tools{Store: s, catalog: cache.NewCatalog(s, cache.CatalogOptions{}), close: s.Close}
-	err = mysqlReady(ctx, s, cfg.MySQLDSN)
+	err = mysqlReady(ctx, s, cfg)
 	if copies {
 		client, openErr := topn.Open(cfg.RedisURL)
 		if openErr != nil {
@@ -63,24 +63,32 @@ func (t *Tools) Close() error {
 }
 
 // mysqlReady says what is in the way of working on the database.
-func mysqlReady(ctx context.Context, s *store.Store, dsn string) error {
+func mysqlReady(ctx context.Context, s *store.Store, cfg *Config) error {
+	dsn := cfg.MySQLDSN
+	if err := askMySQL(ctx, s, dsn, cfg.Servers, nil); err != nil {
+		return explained(dsn, err)
+	}
 	pending, err := migrations.Pending(ctx, s.DB())
 	switch {
 	case errors.Is(err, migrations.ErrOtherSchema):
 		return fmt.Errorf("the schema in %s: %w", PlaceOfDSN(dsn), err)
 	case err != nil:
-		return fmt.Errorf("ask MySQL at %s: %w", PlaceOfDSN(dsn), err)
+		return explained(dsn, err)
 	case pending:
 		return fmt.Errorf("the schema in %s is not up to date: run `leaderboard migrate up`", PlaceOfDSN(dsn))
+	}
+	if err := askRights(ctx, s, dsn); err != nil {
+		return explained(dsn, err)
 	}
 	return nil
 }
 
 func redisReady(ctx context.Context, client redis.UniversalClient, address string) error {
-	if err := client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("ask Redis at %s: %w", PlaceOfURL(address), err)
+	faults, err := topn.Faults(ctx, client)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", placeOfRedis(address), err)
 	}
-	return nil
+	return judge(placeOfRedis(address), faults, nil)
 }
 
 // boardPage is how many boards are read at once.

@@ -63,6 +63,9 @@ func viewApplied(a migrations.Applied) appliedView {
 }
 
 func (p *program) migrateUp(ctx context.Context, o *migrateOptions, s *store.Store) error {
+	if err := app.CheckMigration(ctx, s, o.MySQLDSN); err != nil {
+		return err
+	}
 	done, err := migrations.Up(ctx, s.DB())
 	views := []appliedView{}
 	for _, a := range done {

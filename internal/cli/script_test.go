@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -51,6 +53,9 @@ func TestScripts(t *testing.T) {
 			if strings.Contains(string(content), "# needs servers") {
 				env["DSN"], env["REDIS"] = testenv.MySQL(t), testenv.Redis(t)
 			}
+			if strings.Contains(string(content), "# needs unsafe servers") {
+				maps.Copy(env, unsafeServers(t))
+			}
 			testscript.Run(t, testscript.Params{
 				Files:               []string{file},
 				RequireExplicitExec: true,
@@ -66,6 +71,37 @@ func TestScripts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// unsafeServers are addresses of servers that the program does not work with: see testdata/script/unsafe.txtar.
+func unsafeServers(t *testing.T) map[string]string {
+	t.Helper()
+	cache := testenv.PrivateRedis(t)
+	client := redis.NewClient(&redis.Options{Addr: cache.Addr})
+	defer client.Close()
+	if err := client.ConfigSet(t.Context(), "maxmemory-policy", "allkeys-lru").Err(); err != nil {
+		t.Fatal(err)
+	}
+	replica, err := testenv.PrivateMySQL(t).CreateDatabase(t.Context(), "lb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited, err := mysql.ParseDSN(testenv.MySQL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := openSQL(t, limited.FormatDSN())
+	limited.User, limited.Passwd = "reader_"+limited.DBName[len(limited.DBName)-8:], ""
+	for _, statement := range []string{"CREATE USER " + limited.User, "GRANT SELECT ON " + limited.DBName + ".* TO " + limited.User} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _, _ = db.Exec("DROP USER " + limited.User) })
+	if _, err := openSQL(t, replica).ExecContext(t.Context(), "SET GLOBAL read_only = ON"); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"EVICTING": "redis://" + cache.Addr + "/0", "REPLICA": replica, "LIMITED": limited.FormatDSN()}
 }
 
 func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {

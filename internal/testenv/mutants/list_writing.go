@@ -4,7 +4,7 @@ import "slices"
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing(), ofKeys())
+	return slices.Concat(ofWriting(), ofAdmission(), ofTransactions(), ofHiddenAndDerived(), ofCopies(), ofBuilds(), ofWatch(), ofReading(), ofServing(), ofKeys(), ofServers())
 }
 
 // ofWriting are lines of the write path that decide what counts.
@@ -36,7 +36,7 @@ func ofWriting() []mutant {
 		},
 		{
 			"A1", "the receipt of a key is not stored", commit + "write.go",
-			`appendKeys(t.text, o.owner, o.clock, o.keys)`, `appendKeys(t.text, o.owner, o.clock, nil)`, store + "TestCommitLost",
+			`appendKeys(t, o.owner, o.clock, o.keys)`, `appendKeys(t, o.owner, o.clock, nil)`, store + "TestCommitLost",
 		},
 		{
 			"A1", "a batch is answered before it is committed", commit + "batch.go",
@@ -203,6 +203,33 @@ func ofKeys() []mutant {
 		{
 			"A1", "submissions that changed nothing are not recorded", "store/internal/commit/write.go",
 			`|| len(o.recorded) > 0 ||`, `||`, "store TestSubmissionsAreRecorded",
+		},
+	}
+}
+
+// ofServers are lines that keep servers from being worked with that are not safe to use.
+func ofServers() []mutant {
+	return []mutant{
+		{
+			"H2", "an evicting Redis is only warned of", "cache/topn/faults.go",
+			`add(leaderboard.ServerCheckEviction, false,`, `add(leaderboard.ServerCheckEviction, true,`, "cache/topn TestFaultsOfRedis",
+		},
+		{
+			"H2", "what was found of Redis ends nothing", "internal/app/background.go",
+			"if err := judge(placeOfRedis(a.cfg.RedisURL), faults, nil); err != nil {", "if err := judge(placeOfRedis(a.cfg.RedisURL), nil, nil); err != nil {",
+			"internal/app TestUnsafeServersEndTheStart",
+		},
+		{
+			"H2", "packets may be as small as they like", "store/internal/db/faults.go",
+			"known && packet < need.Packet", "known && packet < 0", "store TestFaults",
+		},
+		{
+			"H2", "the right to delete is not tried", "store/internal/db/faults.go",
+			`{"DELETE", "EXPLAIN DELETE " + all + " FROM " + all + " WHERE FALSE"},`, ``, "store TestRights",
+		},
+		{
+			"H2", "a replica is waited for without end", "internal/app/schema.go",
+			`case fault != nil && time.Since(since) >= faultWait:`, `case false:`, "internal/app TestFaultWait",
 		},
 	}
 }

@@ -47,23 +47,7 @@ func (o *outcome) written() bool {
 // write sends all that a batch writes in one packet. The last statement is the one whose row count is checked.
 func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
 	t.text.Reset()
-	appendKeys(t.text, o.owner, o.clock, o.keys)
-	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
-	appendEntries(t.text, o.periods)
-	o.hidden = appendHiddenTimes(t.text, o.periods)
-	var events []Event
-	for _, p := range o.changed {
-		events = append(events, Event{p.ref, p.commit()})
-	}
-	for _, p := range o.periods {
-		appendCorrections(t.text, p)
-	}
-	audit.Append(t.text, o.audit, o.clock)
-	appendSubmissions(t.text, o.recorded)
-	appendLog(t.text, events)
-	if len(events) > 0 {
-		appendAdvance(t.text, o.changed, events)
-	}
+	events := o.appendTo(t.text)
 	if t.text.Len() == 0 {
 		return nil, nil
 	}
@@ -72,6 +56,27 @@ func (t *transaction) write(ctx context.Context, o *outcome) ([]Event, error) {
 		err = checkAdvance(result, o.changed)
 	}
 	return events, err
+}
+
+// appendTo appends all statements of a batch, of which MaxPacket says how long they are at most.
+func (o *outcome) appendTo(t *db.Text) (events []Event) {
+	appendKeys(t, o.owner, o.clock, o.keys)
+	o.changed = slices.DeleteFunc(slices.Clone(o.periods), func(p *period) bool { return len(p.changes) == 0 })
+	appendEntries(t, o.periods)
+	o.hidden = appendHiddenTimes(t, o.periods)
+	for _, p := range o.changed {
+		events = append(events, Event{p.ref, p.commit()})
+	}
+	for _, p := range o.periods {
+		appendCorrections(t, p)
+	}
+	audit.Append(t, o.audit, o.clock)
+	appendSubmissions(t, o.recorded)
+	appendLog(t, events)
+	if len(events) > 0 {
+		appendAdvance(t, o.changed, events)
+	}
+	return events
 }
 
 // The statements of a batch, appended to one text, each with its semicolon.

@@ -193,6 +193,7 @@ func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	if params == nil {
 		params = map[string]string{}
 	}
+	params["autocommit"] = "1"
 	params["time_zone"] = "'+00:00'"
 	params["sql_mode"] = "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION'"
 	params["innodb_lock_wait_timeout"] = strconv.Itoa(int(cfg.LockWait / time.Second))

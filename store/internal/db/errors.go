@@ -21,6 +21,9 @@ const (
 	errDuplicate        = 1062
 	errAccessDenied     = 1045
 	errDBAccessDenied   = 1044
+	errTableDenied      = 1142
+	errColumnDenied     = 1143
+	errNeedsPrivilege   = 1227
 	errNoDatabase       = 1049
 	errNoTable          = 1146
 	errTooManyUserConns = 1203

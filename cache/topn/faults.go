@@ -1,0 +1,105 @@
+package topn
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+)
+
+// Faults returns what is wrong with a Redis, of a cluster with each of its primaries. It fails when one cannot be reached. A server
+// that does not tell about itself is a fault of its own, a doubtful one. All is from INFO, which servers that are
+// run by others tell, too, while CONFIG is often denied.
+func Faults(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
+	var out []leaderboard.ServerFault
+	err := eachPrimary(ctx, client, func(ctx context.Context, c redis.Cmdable) error {
+		info, err := infoOf(ctx, c)
+		if isAnswer(err) {
+			out = append(out, leaderboard.ServerFault{
+				Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("nobody knows whether Redis is safe to use, because it does not answer INFO (%s)", err),
+				Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
+			})
+			return nil
+		}
+		if err == nil {
+			out = append(out, redisFaults(info)...)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("topn: look at Redis: %w", err)
+	}
+	return out, nil
+}
+
+// eachPrimary calls do for each primary of a cluster, one after another, or for the one server.
+func eachPrimary(ctx context.Context, client redis.UniversalClient, do func(context.Context, redis.Cmdable) error) error {
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok {
+		return do(ctx, client)
+	}
+	var one sync.Mutex
+	return cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error {
+		one.Lock()
+		defer one.Unlock()
+		return do(ctx, c)
+	})
+}
+
+// infoOf returns the fields of INFO that are looked at here, and others.
+func infoOf(ctx context.Context, c redis.Cmdable) (map[string]string, error) {
+	text, err := c.Info(ctx).Result()
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]string{}
+	for line := range strings.SplitSeq(text, "\n") {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
+		}
+	}
+	return fields, nil
+}
+
+// isAnswer says whether an error is what a Redis says about the question rather than about its own state.
+func isAnswer(err error) bool {
+	return redis.HasErrorPrefix(err, "NOPERM") || redis.HasErrorPrefix(err, "ERR")
+}
+
+const (
+	// oldestRedis is the first with EVALSHA_RO and PEXPIRETIME. Valkey says that it is Redis 7.2.
+	oldestRedis = 7
+	noEviction  = "noeviction"
+)
+
+// redisFaults judges fields of INFO. All keys have a TTL, so that a policy which evicts keys with one evicts any.
+func redisFaults(info map[string]string) []leaderboard.ServerFault {
+	var out []leaderboard.ServerFault
+	add := func(check leaderboard.ServerCheck, doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, leaderboard.ServerFault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+	}
+	version := info["redis_version"]
+	first, _, _ := strings.Cut(version, ".")
+	if major, err := strconv.Atoi(first); err != nil {
+		add(leaderboard.ServerCheckVersion, true, "use Redis 7 or later, or Valkey", "the version of Redis, %q, says nothing", version)
+	} else if major < oldestRedis {
+		add(leaderboard.ServerCheckVersion, false, "use Redis 7 or later, or Valkey", "Redis %s is too old", version)
+	}
+	switch policy := info["maxmemory_policy"]; policy {
+	case noEviction:
+	case "":
+		add(leaderboard.ServerCheckEviction, true, "see that its maxmemory-policy is noeviction", "Redis does not tell its maxmemory-policy")
+	default:
+		add(leaderboard.ServerCheckEviction, false, "CONFIG SET maxmemory-policy noeviction, there and in the server's configuration",
+			"the maxmemory-policy of Redis is %s, so it would drop copies, leases and quotas when its memory is full", policy)
+	}
+	if info["role"] == "slave" {
+		add(leaderboard.ServerCheckReplica, true, "give the address of the primary", "Redis is a replica, so it takes no copies and every read goes to MySQL")
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package topn
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/internal/testenv"
+)
+
+// TestFaultsOfInfo: what INFO is taken for.
+func TestFaultsOfInfo(t *testing.T) {
+	t.Parallel()
+	good := map[string]string{"redis_version": "7.0.15", "maxmemory_policy": "noeviction", "role": "master"}
+	for _, c := range []struct {
+		change map[string]string
+		check  leaderboard.ServerCheck
+		warns  bool
+	}{
+		{change: map[string]string{}},
+		{change: map[string]string{"redis_version": "8.0.6"}},
+		{change: map[string]string{"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.2"}},
+		{map[string]string{"redis_version": "6.2.18"}, leaderboard.ServerCheckVersion, false},
+		{map[string]string{"redis_version": "5.0.14"}, leaderboard.ServerCheckVersion, false},
+		{map[string]string{"redis_version": "255.255.255"}, "", false},
+		{map[string]string{"redis_version": ""}, leaderboard.ServerCheckVersion, true},
+		{map[string]string{"maxmemory_policy": "allkeys-lru"}, leaderboard.ServerCheckEviction, false},
+		{map[string]string{"maxmemory_policy": "volatile-ttl"}, leaderboard.ServerCheckEviction, false},
+		{map[string]string{"maxmemory_policy": ""}, leaderboard.ServerCheckEviction, true},
+		{map[string]string{"role": "slave"}, leaderboard.ServerCheckReplica, true},
+	} {
+		info := maps.Clone(good)
+		maps.Copy(info, c.change)
+		var got []leaderboard.ServerCheck
+		for _, f := range redisFaults(info) {
+			if got = append(got, f.Check); f.Doubtful != c.warns || f.Remedy == "" {
+				t.Errorf("%v: %+v", c.change, f)
+			}
+		}
+		var want []leaderboard.ServerCheck
+		if c.check != "" {
+			want = append(want, c.check)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", c.change, got, want)
+		}
+	}
+}
+
+// TestFaultsOfRedis asks a real one that is made worse step by step, as one whose owner denies CONFIG too, and that is away at last (promise H2).
+func TestFaultsOfRedis(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	admin := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer admin.Close()
+	checks := func(url string) (got string) {
+		client, err := Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		faults, err := Faults(t.Context(), client)
+		if err != nil {
+			return "error"
+		}
+		for _, f := range faults {
+			if got += string(f.Check); f.Doubtful {
+				got += "?"
+			}
+			got += " "
+		}
+		return strings.TrimSpace(got)
+	}
+	limited := "redis://limited:x@" + server.Addr + "/0"
+	for _, step := range []struct{ command, url, want string }{
+		{"PING", server.URL, ""},
+		{"CONFIG SET maxmemory-policy allkeys-lru", server.URL, "maxmemory-policy"},
+		{"CONFIG SET maxmemory-policy volatile-lfu", server.URL, "maxmemory-policy"},
+		{"ACL SETUSER limited on >x ~* +@all -config", limited, "maxmemory-policy"},
+		{"CONFIG SET maxmemory-policy noeviction", limited, ""},
+		{"ACL SETUSER limited -info", limited, "answers?"},
+		{"REPLICAOF 127.0.0.1 1", server.URL, "replica?"},
+	} {
+		var words []any
+		for w := range strings.FieldsSeq(step.command) {
+			words = append(words, w)
+		}
+		if err := admin.Do(t.Context(), words...).Err(); err != nil {
+			t.Fatalf("%s: %s", step.command, err)
+		}
+		if got := checks(step.url); got != step.want {
+			t.Errorf("after %s: %q, want %q", step.command, got, step.want)
+		}
+	}
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if got := checks(server.URL); got != "error" {
+		t.Errorf("of one that is away: %q", got)
+	}
+}

@@ -1,0 +1,174 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+	"leaderboard/cache/topn"
+	"leaderboard/httpapi"
+	"leaderboard/migrations"
+	"leaderboard/store"
+)
+
+// faultsError is a server that is not worked with, because of these.
+type faultsError struct {
+	place  string
+	faults []leaderboard.ServerFault
+}
+
+// Error implements error.
+func (e *faultsError) Error() string {
+	texts := make([]string, len(e.faults))
+	for i := range e.faults {
+		texts[i] = e.faults[i].Error()
+	}
+	return e.place + " is not safe to use: " + strings.Join(texts, "; ")
+}
+
+// Unwrap returns the faults.
+func (e *faultsError) Unwrap() []error {
+	out := make([]error, len(e.faults))
+	for i := range e.faults {
+		out[i] = &e.faults[i]
+	}
+	return out
+}
+
+// judge returns an error when a server must not be worked with, and warns of what is doubtful unless log is nil.
+func judge(place string, faults []leaderboard.ServerFault, log *slog.Logger) error {
+	var serious []leaderboard.ServerFault
+	for _, f := range faults {
+		switch {
+		case !f.Doubtful:
+			serious = append(serious, f)
+		case log != nil:
+			warn(log, place, &f)
+		}
+	}
+	if len(serious) == 0 {
+		return nil
+	}
+	return &faultsError{place, serious}
+}
+
+func warn(log *slog.Logger, place string, f *leaderboard.ServerFault) {
+	log.Warn(f.Wrong, "server", place, "remedy", f.Remedy, "check", string(f.Check))
+}
+
+// faultOf returns what an error of MySQL says that does not pass by itself, unless a failover is under way; nil for other errors.
+func faultOf(dsn string, err error) error {
+	f := leaderboard.ServerFault{}
+	switch {
+	case errors.Is(err, store.ErrReadOnly):
+		f.Check, f.Wrong = leaderboard.ServerCheckReadOnly, "it is read-only: a replica, or a primary that another one has taken over from"
+		f.Remedy = "give the primary's address in --mysql-dsn, or SET GLOBAL read_only = OFF on it"
+	case store.IsDenied(err):
+		f.Check, f.Wrong = leaderboard.ServerCheckPrivileges, "the account is not let in ("+err.Error()+")"
+		f.Remedy = "mend user, password or database in --mysql-dsn, or GRANT SELECT, INSERT, UPDATE, DELETE ON the database to it"
+	default:
+		return nil
+	}
+	return &faultsError{placeOfMySQL(dsn), []leaderboard.ServerFault{f}}
+}
+
+// explained returns an error of MySQL as who gave a command is told it.
+func explained(dsn string, err error) error {
+	if _, ok := errors.AsType[*faultsError](err); ok {
+		return err
+	}
+	if fault := faultOf(dsn, err); fault != nil {
+		return fault
+	}
+	return fmt.Errorf("ask %s: %w", placeOfMySQL(dsn), err)
+}
+
+func placeOfMySQL(dsn string) string { return "MySQL at " + PlaceOfDSN(dsn) }
+
+func placeOfRedis(address string) string { return "Redis at " + PlaceOfURL(address) }
+
+// askMySQL returns why a database is not worked with, or why it cannot be asked.
+func askMySQL(ctx context.Context, s *store.Store, dsn string, processes int, log *slog.Logger) error {
+	faults, err := s.Faults(ctx, processes)
+	if err != nil {
+		return err
+	}
+	return judge(placeOfMySQL(dsn), faults, log)
+}
+
+// CheckMigration returns why the schema cannot be changed by this account, if it has to be.
+func CheckMigration(ctx context.Context, s *store.Store, dsn string) error {
+	pending, err := migrations.Pending(ctx, s.DB())
+	if err != nil || !pending {
+		return err
+	}
+	faults, err := s.RightsToMigrate(ctx)
+	if err != nil {
+		return err
+	}
+	return judge(placeOfMySQL(dsn), faults, nil)
+}
+
+// askRights returns what the account lacks for working on the tables.
+func askRights(ctx context.Context, s *store.Store, dsn string) error {
+	faults, err := s.RightsToWork(ctx)
+	if err != nil {
+		return err
+	}
+	return judge(placeOfMySQL(dsn), faults, nil)
+}
+
+// redisStartWait is how long the start waits for Redis to tell about itself.
+const redisStartWait = 2 * time.Second
+
+// redisState is what is wrong with Redis, as it was looked at last. A Redis that was away at the start, or that was changed
+// since, ends no server, for it is a cache: the log and /readyz say what is wrong with it, and it is used as far as it can be.
+type redisState struct {
+	said  string                 // by note, which one goroutine calls
+	wrong atomic.Pointer[string] // what /readyz says
+}
+
+// health returns what /readyz says.
+func (r *redisState) health() error {
+	if wrong := r.wrong.Load(); wrong != nil {
+		return httpapi.Reason(*wrong)
+	}
+	return nil
+}
+
+// note takes down what was found, and warns of it when it differs from the time before.
+func (r *redisState) note(place string, faults []leaderboard.ServerFault, log *slog.Logger) {
+	said, wrong := "", (*string)(nil)
+	for i := range faults {
+		f := &faults[i]
+		text := f.Error()
+		said += text + "\n"
+		if wrong == nil && (!f.Doubtful || f.Check == leaderboard.ServerCheckReplica) {
+			wrong = &text
+		}
+	}
+	r.wrong.Store(wrong)
+	if said == r.said {
+		return
+	}
+	if r.said = said; said == "" {
+		log.Info("nothing is wrong with Redis any more", "server", place)
+	}
+	for i := range faults {
+		warn(log, place, &faults[i])
+	}
+}
+
+// askRedis asks Redis about itself, for a limited time.
+func askRedis(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
+	ctx, cancel := context.WithTimeout(ctx, redisStartWait)
+	defer cancel()
+	return topn.Faults(ctx, client)
+}

@@ -1,0 +1,33 @@
+package migrations
+
+import (
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// Table is a table of the schema, and its first column.
+type Table struct{ Name, Column string }
+
+var createTable = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+) \(\s+(\w+)`)
+
+// Tables returns the tables that the migrations make, in the order in which they do. Those in which migrations are noted are
+// not among them.
+func Tables() []Table {
+	var out []Table
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil // the pattern is good
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil // it was listed
+		}
+		up, _, _ := strings.Cut(string(text), "-- +goose Down")
+		for _, match := range createTable.FindAllStringSubmatch(up, -1) {
+			out = append(out, Table{match[1], match[2]})
+		}
+	}
+	return out
+}

@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+
+	"leaderboard"
+	"leaderboard/migrations"
+	"leaderboard/store/internal/commit"
+	"leaderboard/store/internal/db"
+)
+
+// Faults returns what is wrong with the database server, for so many processes that are configured like this one. It
+// changes nothing. Errors: ErrUnavailable, ErrReadOnly.
+func (s *Store) Faults(ctx context.Context, processes int) ([]leaderboard.ServerFault, error) {
+	return s.db.Faults(ctx, db.Need{Packet: commit.MaxPacket(s.cfg.BatchRows), Conns: processes * s.cfg.MaxConns})
+}
+
+// RightsToWork returns what the account lacks for working on the tables, which are there. Errors: ErrUnavailable.
+func (s *Store) RightsToWork(ctx context.Context) ([]leaderboard.ServerFault, error) {
+	var tables []db.Table
+	for _, t := range migrations.Tables() {
+		tables = append(tables, db.Table(t))
+	}
+	return s.db.RightsToWork(ctx, tables)
+}
+
+// RightsToMigrate returns what the account lacks for changing the schema. Errors: ErrUnavailable.
+func (s *Store) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, error) {
+	return s.db.RightsToMigrate(ctx)
+}

@@ -1,0 +1,225 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"leaderboard"
+)
+
+// Need is what is asked of a server beyond what is the same for all.
+type Need struct {
+	Packet int64 // bytes that the largest packet of statements takes
+	Conns  int   // connections, of all processes together
+}
+
+// Faults returns what is wrong with the server; none that is read-only gets as far. What sessions set for themselves
+// (connect) is not looked at: strict mode, isolation, time zone, collation. It fails when the server cannot be asked.
+func (d *DB) Faults(ctx context.Context, need Need) ([]leaderboard.ServerFault, error) {
+	found, err := d.variables(ctx)
+	if err != nil {
+		return nil, Translate(ctx, "look at the server", err)
+	}
+	return faults(found, need), nil
+}
+
+// variables are those that Faults looks at, as far as the server has them.
+func (d *DB) variables(ctx context.Context) (map[string]string, error) {
+	const query = "SHOW VARIABLES WHERE Variable_name IN ('version', 'max_allowed_packet', 'max_connections', 'max_user_connections'," +
+		" 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'transaction_read_only', 'tx_read_only')"
+	rows, err := d.Health.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		found[strings.ToLower(name)] = value.String
+	}
+	return found, rows.Err()
+}
+
+// faults judges variables of a server.
+func faults(found map[string]string, need Need) []leaderboard.ServerFault {
+	out := versionFaults(found["version"])
+	add := func(check leaderboard.ServerCheck, doubtful bool, remedy, wrong string, args ...any) {
+		out = append(out, leaderboard.ServerFault{Check: check, Wrong: fmt.Sprintf(wrong, args...), Remedy: remedy, Doubtful: doubtful})
+	}
+	for _, name := range []string{"transaction_read_only", "tx_read_only"} {
+		if strings.EqualFold(found[name], "ON") {
+			add(leaderboard.ServerCheckReadOnly, false, "SET GLOBAL "+name+" = OFF, there and in the server's configuration",
+				"%s is ON, so no transaction may write", name)
+			break // MariaDB has both
+		}
+	}
+	if packet, known := number64(found, "max_allowed_packet"); known && packet < need.Packet {
+		add(leaderboard.ServerCheckPackets, false,
+			fmt.Sprintf("SET GLOBAL max_allowed_packet = %d, there and in the server's configuration", roundUp(need.Packet)),
+			"max_allowed_packet is %d, and a full batch may take %d bytes", packet, need.Packet)
+	}
+	for _, name := range []string{"max_connections", "max_user_connections"} { // 0 is no limit
+		if limit, known := number64(found, name); known && limit > 0 && limit < int64(need.Conns) {
+			add(leaderboard.ServerCheckConnections, true, "raise it, or lower --mysql-max-conns",
+				"%s is %d, and servers may open %d connections (--mysql-max-conns times --servers)", name, limit, need.Conns)
+		}
+	}
+	if v, known := found["innodb_flush_log_at_trx_commit"]; known && v != "1" {
+		add(leaderboard.ServerCheckDurability, true, "SET GLOBAL innodb_flush_log_at_trx_commit = 1, there and in the server's configuration",
+			"innodb_flush_log_at_trx_commit is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
+	} else if v, known := found["sync_binlog"]; known && v != "1" && strings.EqualFold(found["log_bin"], "ON") {
+		add(leaderboard.ServerCheckDurability, true, "SET GLOBAL sync_binlog = 1, there and in the server's configuration",
+			"sync_binlog is %s, so scores that were acknowledged may be lost when the machine of the database fails", v)
+	}
+	return out
+}
+
+func number64(found map[string]string, name string) (int64, bool) {
+	n, err := strconv.ParseInt(found[name], 10, 64)
+	return n, err == nil
+}
+
+// roundUp returns the next power of two.
+func roundUp(n int64) int64 {
+	p := int64(1 << 20)
+	for p < n {
+		p *= 2
+	}
+	return p
+}
+
+// The oldest versions that what the statements here say means what it should in: descending indexes and common table
+// expressions in MySQL, descending indexes in MariaDB.
+const (
+	oldestMySQL   = "8.0"
+	oldestMariaDB = "10.8"
+)
+
+// versionFaults judges what SELECT VERSION() says, as in 8.0.36-28 and 10.11.6-MariaDB-0+deb12u1.
+func versionFaults(version string) []leaderboard.ServerFault {
+	name, oldest := "MySQL", oldestMySQL
+	if strings.Contains(strings.ToLower(version), "mariadb") {
+		name, oldest = "MariaDB", oldestMariaDB
+	}
+	fault := leaderboard.ServerFault{Check: leaderboard.ServerCheckVersion, Remedy: "use MySQL " + oldestMySQL + " or later, or MariaDB " + oldestMariaDB + " or later"}
+	older, known := olderThan(version, oldest)
+	switch {
+	case !known:
+		fault.Wrong, fault.Doubtful = fmt.Sprintf("the version of the database server, %q, says nothing", version), true
+	case older:
+		fault.Wrong = fmt.Sprintf("the database server is %s %s, which is too old", name, version)
+	default:
+		return nil
+	}
+	return []leaderboard.ServerFault{fault}
+}
+
+var leadingVersion = regexp.MustCompile(`^(\d+)\.(\d+)`)
+
+// olderThan compares the first two numbers of versions; known is false when there are none.
+func olderThan(version, oldest string) (older, known bool) {
+	is, want := leadingVersion.FindStringSubmatch(version), leadingVersion.FindStringSubmatch(oldest)
+	if is == nil || want == nil {
+		return false, false
+	}
+	for i := 1; i < len(is); i++ {
+		a, errA := strconv.Atoi(is[i])
+		b, errB := strconv.Atoi(want[i])
+		if errA != nil || errB != nil {
+			return false, false
+		}
+		if a != b {
+			return a < b, true
+		}
+	}
+	return false, true
+}
+
+// Table is a table, and a column of it.
+type Table struct{ Name, Column string }
+
+// RightsToWork returns what the account lacks for working on tables that exist. It is found out by asking for plans of
+// statements, which takes the same rights as these do and does nothing, so that roles, wildcards and grants of single
+// tables count as they do for the server itself.
+func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]leaderboard.ServerFault, error) {
+	var names, columns []string
+	for _, t := range tables {
+		names = append(names, t.Name)
+		columns = append(columns, fmt.Sprintf("%s.%s = %[1]s.%[2]s", t.Name, t.Column))
+	}
+	all := strings.Join(names, ", ")
+	tries := []try{
+		{"SELECT", "EXPLAIN SELECT 1 FROM " + all + " WHERE FALSE"},
+		{"DELETE", "EXPLAIN DELETE " + all + " FROM " + all + " WHERE FALSE"},
+		{"UPDATE", "EXPLAIN UPDATE " + all + " SET " + strings.Join(columns, ", ") + " WHERE FALSE"},
+	}
+	for _, t := range tables {
+		tries = append(tries, try{"INSERT", fmt.Sprintf("EXPLAIN INSERT INTO %s (%s) SELECT %[2]s FROM %[1]s WHERE FALSE", t.Name, t.Column)})
+	}
+	return d.rights(ctx, tries, "SELECT, INSERT, UPDATE, DELETE")
+}
+
+// RightsToMigrate returns what the account lacks for changing the schema. It is found out by statements about a table
+// that there is not, for servers look at rights first.
+func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, error) {
+	const none = "leaderboard_no_such_table"
+	return d.rights(ctx, []try{
+		{"CREATE", "CREATE TABLE " + none + " LIKE " + none + "_either"},
+		{"ALTER", "ALTER TABLE " + none + " COMMENT = ''"},
+		{"DROP", "DROP TABLE " + none},
+		{"INDEX", "CREATE INDEX i ON " + none + " (c)"},
+		{"CREATE VIEW", "CREATE VIEW " + none + " AS SELECT * FROM " + none + "_either"},
+	}, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW")
+}
+
+// try is a statement that takes a privilege and does nothing.
+type try struct{ privilege, statement string }
+
+// rights tries statements. What they fail with is of no interest unless it is that they are denied, or that nobody answered.
+func (d *DB) rights(ctx context.Context, tries []try, want string) ([]leaderboard.ServerFault, error) {
+	var lacks, said []string
+	for _, t := range tries {
+		err := d.attempt(ctx, t.statement)
+		switch {
+		case err != nil && number(err) == 0:
+			return nil, Translate(ctx, "try out the privileges", err)
+		case IsDenied(err) && !slices.Contains(lacks, t.privilege):
+			lacks, said = append(lacks, t.privilege), append(said, err.Error())
+		}
+	}
+	if len(lacks) == 0 {
+		return nil, nil
+	}
+	return []leaderboard.ServerFault{{
+		Check:  leaderboard.ServerCheckPrivileges,
+		Wrong:  fmt.Sprintf("the account lacks %s (%s)", strings.Join(lacks, ", "), said[0]),
+		Remedy: "GRANT " + want + " ON the database to it",
+	}}, nil
+}
+
+func (d *DB) attempt(ctx context.Context, statement string) error {
+	rows, err := d.Health.QueryContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	return errors.Join(rows.Close(), rows.Err())
+}
+
+// IsDenied says whether a statement failed because the account may not do it, or is not let in.
+func IsDenied(err error) bool {
+	switch number(err) {
+	case errTableDenied, errColumnDenied, errDBAccessDenied, errNeedsPrivilege, errAccessDenied, errNoDatabase:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,76 @@
+package db
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"leaderboard"
+)
+
+// TestVersionFaults: what versions are taken for.
+func TestVersionFaults(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{
+		"8.0.0": "", "8.0.36-28": "", "8.4.7": "", "9.7.4-2": "", "10.0": "", "10.8.1-MariaDB": "", "10.11.14-MariaDB-0+deb12u2": "", "11.8.3-MariaDB-log": "",
+		"5.7.44-log": "old", "5.6.10": "old", "10.7.8-MariaDB": "old", "10.6.22-MARIADB-log": "old", "5.5.5-MariaDB": "old",
+		"": "doubtful", "unknown": "doubtful", "8": "doubtful", "99999999999999999999.1": "doubtful",
+	} {
+		got := ""
+		for _, f := range versionFaults(version) {
+			if got = "old"; f.Doubtful {
+				got = "doubtful"
+			}
+			if f.Check != leaderboard.ServerCheckVersion || f.Wrong == "" || f.Remedy == "" {
+				t.Errorf("%q: %+v", version, f)
+			}
+		}
+		if got != want {
+			t.Errorf("%q is %q, want %q", version, got, want)
+		}
+	}
+}
+
+// TestFaultsOfVariables: each variable that is not as it should be is a fault of its own, and what a server does not have is none.
+func TestFaultsOfVariables(t *testing.T) {
+	t.Parallel()
+	good := map[string]string{
+		"version": "8.4.0", "max_allowed_packet": "1048576", "max_connections": "32", "max_user_connections": "0", "innodb_flush_log_at_trx_commit": "1",
+		"log_bin": "ON", "sync_binlog": "1", "transaction_read_only": "OFF",
+	}
+	need := Need{Packet: 1 << 20, Conns: 32}
+	for _, c := range []struct {
+		change map[string]string
+		check  leaderboard.ServerCheck
+		warns  bool
+	}{
+		{change: map[string]string{}},
+		{change: map[string]string{"max_connections": "0", "log_bin": "OFF", "sync_binlog": "0"}},
+		{map[string]string{"max_allowed_packet": "1048575"}, leaderboard.ServerCheckPackets, false},
+		{map[string]string{"transaction_read_only": "ON"}, leaderboard.ServerCheckReadOnly, false},
+		{map[string]string{"transaction_read_only": "ON", "tx_read_only": "ON"}, leaderboard.ServerCheckReadOnly, false},
+		{map[string]string{"max_connections": "31"}, leaderboard.ServerCheckConnections, true},
+		{map[string]string{"max_user_connections": "20"}, leaderboard.ServerCheckConnections, true},
+		{map[string]string{"innodb_flush_log_at_trx_commit": "2"}, leaderboard.ServerCheckDurability, true},
+		{map[string]string{"sync_binlog": "0"}, leaderboard.ServerCheckDurability, true},
+	} {
+		found := maps.Clone(good)
+		maps.Copy(found, c.change)
+		var got []leaderboard.ServerCheck
+		for _, f := range faults(found, need) {
+			if got = append(got, f.Check); f.Doubtful != c.warns || f.Remedy == "" {
+				t.Errorf("%v: %+v", c.change, f)
+			}
+		}
+		var want []leaderboard.ServerCheck
+		if c.check != "" {
+			want = append(want, c.check)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v: %v, want %v", c.change, got, want)
+		}
+	}
+	if got := faults(map[string]string{"version": "8.4.0"}, need); len(got) > 0 {
+		t.Errorf("of a server that has none of the variables: %v", got)
+	}
+}
