@@ -122,7 +122,7 @@ func programHint(kind Kind) string {
 	case KindMySQL:
 		return "mysqld (MySQL 8.0 or newer)"
 	case KindMariaDB:
-		return "mariadbd (MariaDB 10.6 or newer)"
+		return "mariadbd (MariaDB 10.11 or newer)"
 	default:
 		return "redis-server or valkey-server"
 	}

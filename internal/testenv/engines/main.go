@@ -89,7 +89,7 @@ func run(ctx context.Context, o options, list []engine, stdout io.Writer) (failu
 		return 0, err
 	}
 	defer notes.Close()
-	r := &runner{options: o, notes: notes, built: map[suite]*program.Program{}, when: today(ctx), end: time.Now().Add(o.slice), stdout: stdout}
+	r := &runner{options: o, notes: notes, built: map[suite]*program.Program{}, when: today(ctx, o.doc), end: time.Now().Add(o.slice), stdout: stdout}
 	r.fetch = func(ctx context.Context, release devserver.Release) (string, error) {
 		return devserver.Fetch(ctx, "", release, o.archives, r.log)
 	}
@@ -119,14 +119,18 @@ func (r *runner) log(format string, args ...any) {
 	fmt.Fprintf(r.stdout, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// today is the day and the revision of the tree.
-func today(ctx context.Context) string {
+// today is the day and the revision of the tree, with a word for changes of it but in the document.
+func today(ctx context.Context, doc string) string {
 	day := time.Now().UTC().Format(time.DateOnly)
-	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
+	out, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
 		return day
 	}
-	return day + " at " + strings.TrimSpace(string(out))
+	day += " at " + strings.TrimSpace(string(out))
+	if exec.CommandContext(ctx, "git", "diff", "--quiet", "HEAD", "--", ".", ":!"+doc).Run() != nil {
+		day += ", changed"
+	}
+	return day
 }
 
 // engine runs the suites of e and returns its row and how many failed. An error means that it could not be run.
