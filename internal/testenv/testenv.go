@@ -74,6 +74,12 @@ func PrivateMySQL(t testing.TB) *devserver.Server {
 	return private(t, devserver.KindMySQL, devserver.StartMySQL)
 }
 
+// PrivateMariaDB is PrivateMySQL with a MariaDB.
+func PrivateMariaDB(t testing.TB) *devserver.Server {
+	t.Helper()
+	return private(t, devserver.KindMariaDB, devserver.StartMariaDB)
+}
+
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
 // when its primary has not answered for about a second. It is up in three seconds and ends with the test.
 func PrivateRedisCluster(t testing.TB) *devserver.Cluster {
