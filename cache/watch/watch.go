@@ -270,9 +270,14 @@ func (p *period) shows(than leaderboard.Revision) (changed <-chan struct{}, know
 	return p.changed, known
 }
 
-// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was.
+// Latest returns the revision of a period that was shown last, however long ago; ok is false when none was. To ask is not to
+// read: it does not make the watch ask about the period any longer.
 func (w *Watch) Latest(id int64) (r leaderboard.Revision, ok bool) {
-	p := w.period(id, w.now())
+	known, ok := w.periods.Load(id)
+	if !ok {
+		return r, false
+	}
+	p := known.(*period)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.samples) == 0 {

@@ -349,6 +349,30 @@ func TestNobodyReads(t *testing.T) {
 	})
 }
 
+// TestLookingIsNotReading: who only looks at what is known, as the status of all boards does, keeps no statements going.
+func TestLookingIsNotReading(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, d := start(t, Options{})
+		want := d.set(1, 5)
+		wait(t, w, 1)
+		if r, ok := w.Latest(1); !ok || r != want {
+			t.Errorf("the latest revision is %+v, %t, want %+v", r, ok, want)
+		}
+		for range 3600 {
+			w.Latest(1)
+			w.Latest(2)
+			time.Sleep(500 * time.Millisecond)
+		}
+		if n := d.count(); n < 19 || n > 22 {
+			t.Errorf("%d statements after one reader, want one every 50 ms for a second", n)
+		}
+		if r, ok := w.Latest(1); ok {
+			t.Errorf("%+v is still known of a period that nobody reads", r)
+		}
+	})
+}
+
 // TestReadersShareStatements: who comes while one is under way waits for the next, all together.
 func TestReadersShareStatements(t *testing.T) {
 	t.Parallel()
