@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 )
 
 //go:embed templates
@@ -38,7 +39,7 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 	h := handlers{s, api}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.home)
-	mux.HandleFunc("GET /boards/{board}", h.board)
+	mux.HandleFunc("GET /boards/", h.board)
 	mux.HandleFunc("GET /console", h.console)
 	mux.HandleFunc("GET /assets/{file}", h.asset)
 	return mux
@@ -54,10 +55,17 @@ type handlers struct {
 func (h *handlers) asset(w http.ResponseWriter, r *http.Request) {
 	a := h.site.assets.files[r.PathValue("file")]
 	if a == nil {
-		http.NotFound(w, r)
+		h.missing(w, r)
 		return
 	}
 	a.serve(w, r)
+}
+
+// missing lets the API say that there is nothing, as it says it of every other address.
+func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
+	missing := r.Clone(r.Context())
+	missing.URL = &url.URL{Path: "/v1" + r.URL.Path}
+	h.api.ServeHTTP(w, missing)
 }
 
 // console answers GET /console.

@@ -208,8 +208,42 @@ func TestSending(t *testing.T) {
 			t.Errorf("%s: HEAD: %s %s", path, r.Status, head)
 		}
 	}
-	if r, _ := get(t, "/assets/nothing.js"); r.StatusCode != http.StatusNotFound {
-		t.Errorf("a file that is not there: %s", r.Status)
+}
+
+// TestNotThere: what is not there is said by the API, or on a page, and never as text of Go's own.
+func TestNotThere(t *testing.T) {
+	for path, want := range map[string]string{
+		"/assets/nothing.js": `"title":"Board not found"`, "/assets/licenses.json": `"title":"Board not found"`, // as the API of this test has it
+		"/boards/none": "Nothing here", "/boards/%2F": "Nothing here", "/boards/a%2Fb": "Nothing here", "/boards/%25": "Nothing here",
+	} {
+		if r, body := get(t, path); r.StatusCode != http.StatusNotFound || !strings.Contains(body, want) {
+			t.Errorf("%s: %s %s", path, r.Status, body)
+		}
+	}
+}
+
+// TestTakesGzip: gzip is sent to nobody who gives it no weight, however that is written.
+func TestTakesGzip(t *testing.T) {
+	for _, c := range []struct {
+		accepts []string
+		want    bool
+	}{
+		{[]string{"gzip"}, true},
+		{[]string{"br, GZIP ; q=0.5"}, true},
+		{[]string{"br", "gzip"}, true},
+		{[]string{"gzip;Q=1"}, true},
+		{nil, false},
+		{[]string{"br"}, false},
+		{[]string{"gzip;q=0"}, false},
+		{[]string{"gzip;q=0.0"}, false},
+		{[]string{"gzip; q=0.000, br"}, false},
+		{[]string{"gzip;q=x"}, false},
+		{[]string{"gzip;level=9"}, false},
+		{[]string{"gzipped"}, false},
+	} {
+		if r, _ := ask(t, http.MethodGet, "/console", http.Header{"Accept-Encoding": c.accepts}); (r.Header.Get("Content-Encoding") == "gzip") != c.want {
+			t.Errorf("%q: Content-Encoding %q", c.accepts, r.Header.Get("Content-Encoding"))
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ type question struct {
 
 func readQuestion(r *http.Request) question {
 	v := r.URL.Query()
-	q := question{board: r.PathValue("board"), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
+	q := question{board: boardIn(r), window: v.Get("window"), period: v.Get("period"), mode: v.Get("mode"), member: v.Get("member"), limit: pageEntries}
 	q.embed = v.Get("embed") == "1"
 	if q.embed {
 		q.limit, q.look = embedEntries, look(v)
@@ -40,6 +40,15 @@ func readQuestion(r *http.Request) question {
 		q.offset = n
 	}
 	return q
+}
+
+// boardIn returns the name in the address of a board's page. A pattern of net/http would not match a slash in it, %2F.
+func boardIn(r *http.Request) string {
+	name := strings.TrimPrefix(r.URL.EscapedPath(), "/boards/")
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
 }
 
 // look is how a frame asks to look.

@@ -80,13 +80,16 @@ func send(w http.ResponseWriter, r *http.Request, status int, etag string, body 
 	}
 }
 
-// acceptsGzip says whether a client takes gzip. Browsers say so plainly.
+// acceptsGzip says whether a client takes gzip. Browsers say so plainly; what is said in another way is a no.
 func acceptsGzip(r *http.Request) bool {
-	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
-		coding, quality, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if coding == "gzip" && strings.TrimSpace(quality) != "q=0" {
-			return true
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		coding, params, weighed := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			continue
 		}
+		name, value, _ := strings.Cut(strings.TrimSpace(params), "=")
+		weight, err := strconv.ParseFloat(value, 64)
+		return !weighed || strings.EqualFold(name, "q") && err == nil && weight > 0
 	}
 	return false
 }
