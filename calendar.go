@@ -250,6 +250,24 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	return Span{}, fmt.Errorf("the board has no season %q", name)
 }
 
+// turn returns the moments between which Latest gives the same period as at the moment t: from the first on, and before
+// the second.
+func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
+	if w != WindowSeason {
+		span := w.SpanAt(t, c.zone)
+		return span.StartsAt, span.EndsAt
+	}
+	from, until = MinTime, Forever
+	for _, s := range c.seasons {
+		if s.StartsAt <= t {
+			from = s.StartsAt
+		} else {
+			until = min(until, s.StartsAt)
+		}
+	}
+	return from, until
+}
+
 // Before returns the period of w ahead of the one that begins at start, false when there is none.
 func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	if w == WindowAllTime || start <= MinTime {

@@ -46,6 +46,14 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 	return s
 }
 
+// DerivedBoard is what must be known of a derived board to follow its sources. It is shared, and never changes.
+type DerivedBoard struct {
+	ID      int64
+	Version int64 // of its rules
+	Name    string
+	Sources []string // names of boards, as the rule lists them
+}
+
 // DeriveStep is what one step of following did.
 type DeriveStep struct {
 	State   DerivationState // what the step found

@@ -199,6 +199,21 @@ func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
 	return spans
 }
 
+// Turn returns the moments between which Spans gives the same sources as at the moment now, as long as the boards stay
+// as they are: from the first on, and before the second.
+func (d *Derive) Turn(now Micros, find FindSource) (from, until Micros) {
+	from, until = MinTime, Forever
+	for _, f := range d.From {
+		b, ok := find(f.Board)
+		if !ok || b.Derived || !f.moves() {
+			continue
+		}
+		start, end := b.Calendar.turn(d.windowOn(&f, &b), now)
+		from, until = max(from, start), min(until, end)
+	}
+	return from, until
+}
+
 // windowOn returns the window of a source on a board, "" when the board that decides is not known.
 func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
 	_, unit, _ := d.units() // the rules were checked

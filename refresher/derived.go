@@ -17,10 +17,12 @@ import (
 // concurrently.
 type Derived interface {
 	// DerivedBoards lists derived boards in the order of their ids, from the one after the id given, at most limit.
-	DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error)
-	// LeadDerived says whether this process leads a board, and makes it so when nobody does.
-	LeadDerived(ctx context.Context, boardID int64) (bool, error)
-	YieldDerived(ctx context.Context, boardID int64) error
+	DerivedBoards(ctx context.Context, after int64, limit int) ([]*leaderboard.DerivedBoard, error)
+	// LeadDerived says which of the boards this process leads, and makes it so as far as nobody does.
+	LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
+	YieldDerived(ctx context.Context) error
+	// MovedDerived says for which of the boards, as they were listed last, a step may find something to do.
+	MovedDerived(ctx context.Context, boardIDs []int64) ([]bool, error)
 	// FollowSources takes one step. One that takes long is taken only if it may be long; otherwise nothing is done, and the
 	// step says that it is Long. Errors: ErrBoardNotFound, ErrNotDerived, ErrOverloaded when others were faster.
 	FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error)
@@ -30,15 +32,19 @@ type Derived interface {
 }
 
 const (
-	listChunk  = 1000
+	listChunk  = 5000
 	maxBackoff = 30 * time.Second
 	// yieldTimeout bounds giving up the lead at the end of Run.
 	yieldTimeout = time.Second
 	// restShare is what part of the time that a step took its follower rests at least.
 	restShare = 4
+	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
+	maxAwake = 1000
 )
 
-// deriver follows the sources of all derived boards.
+// deriver follows the sources of all derived boards. Once in a while it asks about all of them together (a round), and
+// wakes those that have something to do; others sleep and cost nothing. A commit of this process wakes those that it
+// concerns at once.
 type deriver struct {
 	runner      *runner
 	derived     Derived
@@ -50,8 +56,13 @@ type deriver struct {
 	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
 
 	followers map[int64]*follower // by board id; run's goroutine alone
-	following sync.WaitGroup      // one per follower; run's goroutine alone adds and waits
+	turn      int                 // of the board that is woken first; run's goroutine alone
 	bySource  atomic.Pointer[map[string][]*follower]
+
+	mu        sync.Mutex      // guards the fields below
+	ctx       context.Context // of the followers; nil before run and after it
+	awake     int             // followers that take steps
+	following sync.WaitGroup  // one for each of them
 }
 
 func newDeriver(run *runner, cfg *Config) *deriver {
@@ -87,15 +98,11 @@ func (d *deriver) notify(ref leaderboard.PeriodRef) {
 }
 
 func (d *deriver) lag() (changes int64, behind time.Duration) {
-	seen := map[*follower]bool{}
 	for _, followers := range *d.bySource.Load() {
 		for _, f := range followers {
-			last := f.last.Load()
-			if last == nil || seen[f] {
-				continue
+			if last, ok := f.lastStep(); ok {
+				changes, behind = max(changes, last.behind), max(behind, time.Since(last.began))
 			}
-			seen[f] = true
-			changes, behind = max(changes, last.behind), max(behind, time.Since(last.began))
 		}
 	}
 	return changes, behind
@@ -103,8 +110,12 @@ func (d *deriver) lag() (changes int64, behind time.Duration) {
 
 // run follows until ctx ends, and returns when no step is under way.
 func (d *deriver) run(ctx context.Context) {
+	d.mu.Lock()
+	d.ctx = ctx
+	d.mu.Unlock()
 	for failed := false; ; {
-		err := d.list(ctx)
+		start := time.Now()
+		err := d.round(ctx)
 		switch {
 		case err != nil && !failed && ctx.Err() == nil:
 			d.log.Warn("derived boards cannot be listed", "error", err)
@@ -112,30 +123,83 @@ func (d *deriver) run(ctx context.Context) {
 			d.log.Info("derived boards can be listed again")
 		}
 		failed = err != nil
-		if sleep(ctx, d.poll) != nil {
+		if sleep(ctx, max(d.gap, d.poll-time.Since(start))) != nil {
 			break
 		}
 	}
+	d.mu.Lock()
+	d.ctx = nil
+	d.mu.Unlock()
 	d.following.Wait()
+	if len(d.followers) > 0 {
+		d.yield(ctx)
+	}
 }
 
-// list brings the followers in line with the boards that there are.
-func (d *deriver) list(ctx context.Context) error {
+// round brings the followers in line with the boards that there are, and wakes those that have something to do.
+func (d *deriver) round(ctx context.Context) error {
+	boards, err := d.list(ctx)
+	if err != nil || len(boards) == 0 {
+		return err
+	}
+	ids := make([]int64, len(boards))
+	for i, f := range boards {
+		ids[i] = f.id
+	}
+	lead, err := d.derived.LeadDerived(ctx, ids)
+	for i, f := range boards {
+		f.leads(err == nil && lead[i])
+	}
+	if err != nil {
+		return err
+	}
+	led := make([]*follower, 0, len(boards))
+	for i, f := range boards {
+		if lead[i] {
+			led, ids[len(led)] = append(led, f), f.id
+		}
+	}
+	sent := time.Now()
+	moved, err := d.derived.MovedDerived(ctx, ids[:len(led)])
+	if err != nil {
+		return err
+	}
+	d.wake(led, moved, sent)
+	return nil
+}
+
+// wake wakes the boards that have moved, as many as may be awake: next time those are first that could not be woken. The
+// others are where their sources were when that was asked for.
+func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
+	refused := 0
+	for i := range led {
+		at := (d.turn + i) % len(led)
+		switch {
+		case !moved[at]:
+			led[at].followed(sent)
+		case !led[at].wakeUp() && refused == 0:
+			refused = at
+		}
+	}
+	d.turn = refused
+}
+
+// list returns the followers of the boards that there are, in the order of their ids.
+func (d *deriver) list(ctx context.Context) ([]*follower, error) {
+	var all []*follower
 	listed, bySource := map[int64]bool{}, map[string][]*follower{}
 	for after := int64(0); ; {
 		boards, err := d.derived.DerivedBoards(ctx, after, listChunk)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, b := range boards {
 			after = b.ID
-			if b.Rules.Derive == nil {
-				continue
-			}
 			listed[b.ID] = true
-			f := d.follow(ctx, b)
-			for _, source := range b.Rules.Derive.From {
-				bySource[source.Board] = append(bySource[source.Board], f)
+			f := d.follow(b)
+			all = append(all, f)
+			for _, source := range b.Sources {
+				bySource[source] = append(bySource[source], f)
 			}
 		}
 		if len(boards) < listChunk {
@@ -144,125 +208,195 @@ func (d *deriver) list(ctx context.Context) error {
 	}
 	for id, f := range d.followers {
 		if !listed[id] {
-			f.cancel()
+			f.end()
 			delete(d.followers, id)
 		}
 	}
 	d.bySource.Store(&bySource)
-	return nil
+	return all, nil
 }
 
-// follow returns the follower of a board, begun if there is none, and woken when the board has changed.
-func (d *deriver) follow(ctx context.Context, b leaderboard.Board) *follower {
+// follow returns the follower of a board.
+func (d *deriver) follow(b *leaderboard.DerivedBoard) *follower {
 	f := d.followers[b.ID]
 	if f == nil {
-		f = &follower{deriver: d, id: b.ID, board: b.Name, version: b.Version, wake: make(chan struct{}, 1)}
-		ctx, f.cancel = context.WithCancel(ctx)
+		f = &follower{deriver: d, id: b.ID, board: b.Name}
 		d.followers[b.ID] = f
-		d.following.Go(func() { f.run(ctx) })
-	} else if f.version != b.Version {
-		f.version = b.Version
-		f.wakeUp()
 	}
 	return f
 }
 
-// follower takes the steps of one board.
+// begin counts one more follower that takes steps, and returns the context of its steps; ok is false when there are
+// enough of them, or none may begin any more.
+func (d *deriver) begin() (ctx context.Context, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx == nil || d.awake >= maxAwake {
+		return nil, false
+	}
+	d.awake++
+	d.following.Add(1)
+	return d.ctx, true
+}
+
+func (d *deriver) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.awake--
+	d.following.Done()
+}
+
+// yield leaves the boards to others at once; without it they would wait until the connection is gone.
+func (d *deriver) yield(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), yieldTimeout)
+	defer cancel()
+	if err := d.derived.YieldDerived(ctx); err != nil {
+		d.log.Debug("derived boards are not yielded", "error", err)
+	}
+}
+
+// follower takes the steps of one board. It has a goroutine only while it is awake.
 type follower struct {
 	deriver *deriver
 	id      int64
 	board   string
-	version int64 // the goroutine of deriver.run alone
-	cancel  context.CancelFunc
-	wake    chan struct{} // holds a value while a source may have changed
-	last    atomic.Pointer[lastStep]
+
+	mu     sync.Mutex // guards the fields below
+	lead   bool       // of this process
+	awake  bool
+	again  bool               // a source may have changed since the step under way began
+	cancel context.CancelFunc // of the steps, while it is awake
+	last   lastStep
+
+	failures  int       // in a row
+	notBefore time.Time // the next step after a failure
 }
 
-// lastStep is what the last step found; nil while another process leads.
+// lastStep is what the last step found; the zero value while another process leads.
 type lastStep struct {
 	behind int64
 	began  time.Time
 }
 
-func (f *follower) wakeUp() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// run takes steps until ctx ends.
-func (f *follower) run(ctx context.Context) {
-	var (
-		lead  bool
-		asked time.Time
-		err   error
-	)
-	defer func() {
-		if lead {
-			f.yield(ctx)
-		}
-	}()
-	for failures := 0; ; {
-		start := time.Now()
-		if err = nil; !lead || start.Sub(asked) >= f.deriver.poll {
-			lead, err = f.deriver.derived.LeadDerived(ctx, f.id)
-			asked = start
-		}
-		if lead && err == nil {
-			err = f.step(ctx)
-		}
-		switch {
-		case errors.Is(err, leaderboard.ErrBoardNotFound), errors.Is(err, leaderboard.ErrNotDerived):
-			err = nil // the list will say so
-			f.last.Store(nil)
-		case !lead:
-			f.last.Store(nil)
-		}
-		failures = f.count(ctx, failures, err)
-		if !f.wait(ctx, time.Since(start), failures, lead) {
-			return
-		}
-	}
-}
-
-// count returns how often in a row it failed, and logs the first time, and when it goes on.
-func (f *follower) count(ctx context.Context, failures int, err error) int {
+// wakeUp has a step taken, once more if one is under way. It returns false when too many are awake.
+func (f *follower) wakeUp() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
-	case err == nil && failures > 0:
-		f.deriver.log.Info("a derived board follows its sources again", "board", f.board)
-	case err != nil && failures == 0 && ctx.Err() == nil:
-		f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
+	case !f.lead || time.Now().Before(f.notBefore):
+		return true
+	case f.awake:
+		f.again = true
+		return true
 	}
-	if err == nil {
-		return 0
-	}
-	return failures + 1
-}
-
-// wait lets some time pass, and returns false when ctx ends: at least a part of the time that the step took, after
-// failures longer and longer, and then until there is something to do.
-func (f *follower) wait(ctx context.Context, took time.Duration, failures int, lead bool) bool {
-	poll := f.deriver.poll
-	rest := max(f.deriver.gap, took/restShare)
-	if failures > 0 {
-		rest = max(rest, min(maxBackoff, poll<<min(failures-1, 10)))
-	}
-	if sleep(ctx, rest) != nil {
+	ctx, ok := f.deriver.begin()
+	if !ok {
 		return false
 	}
-	timer := time.NewTimer(poll)
-	defer timer.Stop()
-	wake := f.wake
-	if !lead {
-		wake = nil
+	ctx, f.cancel = context.WithCancel(ctx)
+	f.awake, f.again = true, true
+	go func() {
+		defer f.deriver.end()
+		f.run(ctx)
+	}()
+	return true
+}
+
+// leads takes over whether this process leads the board.
+func (f *follower) leads(lead bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lead = lead; !lead {
+		f.last = lastStep{}
 	}
-	select {
-	case <-wake:
-	case <-timer.C:
-	case <-ctx.Done():
+}
+
+// end ends the steps of a board that is gone.
+func (f *follower) end() {
+	f.leads(false)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cancel != nil {
+		f.cancel()
 	}
-	return ctx.Err() == nil
+}
+
+// followed takes over that there was nothing to do at a moment.
+func (f *follower) followed(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lead && !f.awake {
+		f.last = lastStep{began: at}
+		f.succeeded()
+	}
+}
+
+// lastStep returns what the last step found, false when there was none under the present lead.
+func (f *follower) lastStep() (lastStep, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last, !f.last.began.IsZero()
+}
+
+// stepped takes over what a step found.
+func (f *follower) stepped(last lastStep) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lead || last == (lastStep{}) {
+		f.last = last
+	}
+}
+
+// run takes steps until there is nothing to do, one fails or ctx ends. At least a part of the time that a step took
+// passes before the next one, and after failures longer and longer, asleep.
+func (f *follower) run(ctx context.Context) {
+	for f.goesOn(ctx) {
+		start := time.Now()
+		err := f.step(ctx)
+		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrNotDerived) {
+			err = nil // the list will say so
+			f.stepped(lastStep{})
+		}
+		f.count(ctx, err)
+		_ = sleep(ctx, max(f.deriver.gap, time.Since(start)/restShare))
+	}
+}
+
+// goesOn says whether there is another step to take now, and goes to sleep otherwise.
+func (f *follower) goesOn(ctx context.Context) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if ctx.Err() == nil && f.lead && f.again && !time.Now().Before(f.notBefore) {
+		f.again = false
+		return true
+	}
+	f.awake, f.again = false, false
+	f.cancel()
+	f.cancel = nil
+	return false
+}
+
+// count counts failures in a row, and logs the first one, and when it goes on.
+func (f *follower) count(ctx context.Context, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err == nil {
+		f.succeeded()
+		return
+	}
+	if f.failures == 0 && ctx.Err() == nil {
+		f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
+	}
+	f.notBefore = time.Now().Add(min(maxBackoff, f.deriver.poll<<min(f.failures, 10)))
+	f.failures++
+}
+
+// succeeded ends a row of failures. mu is held.
+func (f *follower) succeeded() {
+	if f.failures > 0 {
+		f.deriver.log.Info("a derived board follows its sources again", "board", f.board)
+	}
+	f.failures, f.notBefore = 0, time.Time{}
 }
 
 // step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
@@ -298,19 +432,10 @@ func (f *follower) stepWith(ctx context.Context, kind *semaphore.Weighted, mayBe
 	if err != nil {
 		return false, err
 	}
-	f.last.Store(&lastStep{behind: step.Behind, began: start})
+	f.stepped(lastStep{behind: step.Behind, began: start})
 	if step.State != leaderboard.DerivationStateFollowing {
 		d.log.Info("a derived board has new sources", "board", f.board, "state", string(step.State), "members", step.Members,
 			"rows", step.Rows, "seq", step.ToSeq, "took", took.Round(time.Millisecond).String())
 	}
 	return false, nil
-}
-
-// yield leaves the board to others at once; without it they would wait until the connection is gone.
-func (f *follower) yield(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), yieldTimeout)
-	defer cancel()
-	if err := f.deriver.derived.YieldDerived(ctx, f.id); err != nil {
-		f.deriver.log.Debug("a derived board is not yielded", "board", f.board, "error", err)
-	}
 }

@@ -17,17 +17,20 @@ import (
 
 // fakeDerived counts what the refresher asks for.
 type fakeDerived struct {
-	mu     sync.Mutex
-	boards []leaderboard.Board
-	lead   bool
-	fail   error
-	away   error // of everything that asks MySQL
-	behind int64
-	steps  []time.Time
-	yields int
-	gate   chan struct{} // a recomputation ends when it is closed
-	runs   []leaderboard.Run
-	state  leaderboard.DerivationState // of a recomputation
+	mu      sync.Mutex
+	boards  []leaderboard.DerivedBoard
+	lead    bool
+	idle    bool // nothing has moved
+	asked   int  // questions about all boards, of any kind
+	fail    error
+	away    error // of everything that asks MySQL
+	behind  int64
+	steps   []time.Time
+	stepped map[string]bool // boards
+	yields  int
+	gate    chan struct{} // a recomputation ends when it is closed
+	runs    []leaderboard.Run
+	state   leaderboard.DerivationState // of a recomputation
 
 	recomputing int // how many recomputations have begun
 
@@ -41,22 +44,27 @@ func (f *fakeDerived) do(work func() error) error {
 	return work()
 }
 
-func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, _ int) (found []leaderboard.Board, err error) {
+func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, limit int) (found []*leaderboard.DerivedBoard, err error) {
 	return found, f.do(func() error {
-		for _, b := range f.boards {
-			if b.ID > after {
-				found = append(found, b)
+		f.asked++
+		for i := range f.boards {
+			if f.boards[i].ID > after && len(found) < limit {
+				found = append(found, &f.boards[i])
 			}
 		}
 		return f.away
 	})
 }
 
-func (f *fakeDerived) LeadDerived(context.Context, int64) (lead bool, err error) {
-	return lead, f.do(func() error { lead = f.lead; return f.away })
+func (f *fakeDerived) LeadDerived(_ context.Context, ids []int64) (lead []bool, err error) {
+	return lead, f.do(func() error { f.asked++; lead = slices.Repeat([]bool{f.lead}, len(ids)); return f.away })
 }
 
-func (f *fakeDerived) YieldDerived(context.Context, int64) error {
+func (f *fakeDerived) MovedDerived(_ context.Context, ids []int64) (moved []bool, err error) {
+	return moved, f.do(func() error { f.asked++; moved = slices.Repeat([]bool{!f.idle}, len(ids)); return f.away })
+}
+
+func (f *fakeDerived) YieldDerived(context.Context) error {
 	return f.do(func() error { f.yields++; return nil })
 }
 
@@ -75,7 +83,14 @@ func (f *fakeDerived) FollowSources(ctx context.Context, board string, long bool
 		}
 	}
 	step.Behind = f.behind
-	return step, f.do(func() error { f.steps = append(f.steps, time.Now()); return f.fail })
+	return step, f.do(func() error {
+		if f.stepped == nil {
+			f.stepped = map[string]bool{}
+		}
+		f.stepped[board] = true
+		f.steps = append(f.steps, time.Now())
+		return f.fail
+	})
 }
 
 func (f *fakeDerived) Recompute(ctx context.Context, _ string) (leaderboard.DeriveStep, error) {
@@ -109,12 +124,8 @@ func (f *fakeDerived) taken(start time.Time) []time.Duration {
 	return out
 }
 
-func derivedBoard(id int64, name string, sources ...string) leaderboard.Board {
-	b := leaderboard.Board{ID: id, Name: name, Rules: leaderboard.Rules{Derive: &leaderboard.Derive{}}}
-	for _, s := range sources {
-		b.Rules.Derive.From = append(b.Rules.Derive.From, leaderboard.DeriveFrom{Board: s})
-	}
-	return b
+func derivedBoard(id int64, name string, sources ...string) leaderboard.DerivedBoard {
+	return leaderboard.DerivedBoard{ID: id, Name: name, Sources: sources}
 }
 
 func recompute(ref leaderboard.PeriodRef) Request {
@@ -137,9 +148,9 @@ func running(t *testing.T, f *fakeDerived, test func(r *Refresher)) {
 	})
 }
 
-// TestAwayIsLoggedOnce: that MySQL is away is said once, and once that it is back.
+// TestAwayIsLoggedOnce: that MySQL is away is said once, and once that it is back; so is what fails for one board.
 func TestAwayIsLoggedOnce(t *testing.T) {
-	f := &fakeDerived{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	var log strings.Builder
 	synctest.Test(t, func(t *testing.T) {
 		r := New(Config{Derived: f, Runs: f, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -147,10 +158,12 @@ func TestAwayIsLoggedOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { r.Run(ctx) })
 		for range 2 {
-			time.Sleep(time.Minute)
-			_ = f.do(func() error { f.away = leaderboard.ErrUnavailable; return nil })
-			time.Sleep(time.Minute)
-			_ = f.do(func() error { f.away = nil; return nil })
+			for _, failing := range []*error{&f.away, &f.fail} {
+				time.Sleep(time.Minute)
+				_ = f.do(func() error { *failing = leaderboard.ErrUnavailable; return nil })
+				time.Sleep(time.Minute)
+				_ = f.do(func() error { *failing = nil; return nil })
+			}
 		}
 		time.Sleep(time.Minute)
 		cancel()
@@ -166,10 +179,66 @@ func TestAwayIsLoggedOnce(t *testing.T) {
 	}
 }
 
+// TestIdleBoardsSleep: boards that have nothing to do are asked about together, whatever their number, and take no
+// steps; a commit to a source still wakes those that it concerns at once, and they are no further behind than that.
+func TestIdleBoardsSleep(t *testing.T) {
+	const boards = 3000 // more than may be awake
+	f := &fakeDerived{lead: true}
+	for id := int64(1); id <= boards; id++ {
+		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), fmt.Sprint("s", id%100)))
+	}
+	running(t, f, func(r *Refresher) {
+		time.Sleep(10 * time.Second)
+		if got := f.taken(time.Now()); len(got) < boards {
+			t.Errorf("%d steps of %d boards that have moved", len(got), boards)
+		}
+		_ = f.do(func() error { f.idle = true; return nil })
+		time.Sleep(2 * time.Second)
+		f.taken(time.Now())
+		_ = f.do(func() error { f.asked = 0; return nil })
+		time.Sleep(10 * time.Second)
+		_ = f.do(func() error {
+			if f.asked < 27 || f.asked > 33 {
+				t.Errorf("%d questions in ten seconds, want three a second", f.asked)
+			}
+			return nil
+		})
+		if got := f.taken(time.Now()); len(got) > 0 {
+			t.Errorf("%d steps of idle boards", len(got))
+		}
+		if _, behind := r.Lag(); behind > time.Second {
+			t.Errorf("idle boards are %s behind", behind)
+		}
+		r.Notify(leaderboard.PeriodRef{Board: "s7"})
+		synctest.Wait()
+		if got := f.taken(time.Now()); len(got) != boards/100 {
+			t.Errorf("%d steps at once after a commit, want %d", len(got), boards/100)
+		}
+	})
+}
+
+// TestAllBoardsHaveTheirTurn: boards that fail, more than may be awake, keep nobody else from its steps.
+func TestAllBoardsHaveTheirTurn(t *testing.T) {
+	const boards = 5 * maxAwake / 2
+	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable}
+	for id := int64(1); id <= boards; id++ {
+		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), "runs"))
+	}
+	running(t, f, func(*Refresher) {
+		time.Sleep(5 * time.Second)
+		_ = f.do(func() error {
+			if len(f.stepped) != boards {
+				t.Errorf("%d of %d boards had their turn", len(f.stepped), boards)
+			}
+			return nil
+		})
+	})
+}
+
 // TestWoken: a step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every
 // second.
 func TestWoken(t *testing.T) {
-	f := &fakeDerived{lead: true, behind: 7, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	f := &fakeDerived{lead: true, behind: 7, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
 		synctest.Wait()
 		start := time.Now()
@@ -204,7 +273,7 @@ func TestWoken(t *testing.T) {
 
 // TestOneLeads: who does not lead takes no step, and takes over when nobody leads.
 func TestOneLeads(t *testing.T) {
-	f := &fakeDerived{boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	f := &fakeDerived{boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(r *Refresher) {
 		time.Sleep(5 * time.Second)
 		r.Notify(leaderboard.PeriodRef{Board: "runs"})
@@ -226,7 +295,7 @@ func TestOneLeads(t *testing.T) {
 // TestDerivedFailures: failures are repeated, more and more seldom; a board that is gone is left alone, a new one is
 // followed.
 func TestDerivedFailures(t *testing.T) {
-	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}}
+	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
 	running(t, f, func(*Refresher) {
 		time.Sleep(2 * time.Minute)
 		if got := f.taken(time.Now()); len(got) < 5 || len(got) > 12 {
@@ -239,7 +308,7 @@ func TestDerivedFailures(t *testing.T) {
 		if got := f.taken(time.Now()); len(got) > 0 {
 			t.Errorf("%d steps of a board that is gone", len(got))
 		}
-		_ = f.do(func() error { f.boards = []leaderboard.Board{derivedBoard(2, "sum", "runs")}; return nil })
+		_ = f.do(func() error { f.boards = []leaderboard.DerivedBoard{derivedBoard(2, "sum", "runs")}; return nil })
 		time.Sleep(1500 * time.Millisecond)
 		if got := f.taken(time.Now()); len(got) == 0 {
 			t.Error("no step of a new board")
@@ -249,7 +318,7 @@ func TestDerivedFailures(t *testing.T) {
 
 // TestRecompute: two who ask for a recomputation share the run; no step is taken meanwhile; Close ends it.
 func TestRecompute(t *testing.T) {
-	f := &fakeDerived{lead: true, boards: []leaderboard.Board{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
+	f := &fakeDerived{lead: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}, state: leaderboard.DerivationStateComputing}
 	var closed *Refresher
 	running(t, f, func(r *Refresher) {
 		closed = r

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,7 +24,11 @@ func TestDerived(t *testing.T) {
 
 func TestPropertyDerived(t *testing.T) {
 	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) { storetest.PropertyDerived(t, clocked(t, dsn)) })
+	dialects(t, func(t *testing.T, dsn string) {
+		subject := clocked(t, dsn)
+		subject.Database = asked{subject.Database.(*store.Store)}
+		storetest.PropertyDerived(t, subject)
+	})
 }
 
 // sourced returns a store with a source and a board that is derived from it.
@@ -278,23 +283,23 @@ func replayed(t *testing.T, s *store.Store, ref leaderboard.PeriodRef) {
 	}
 }
 
-// TestLeadDerived: one process leads a board until it yields or its connection is gone.
+// TestLeadDerived: one process leads the boards until it yields or its connection is gone.
 func TestLeadDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
 		lead := func(s *store.Store, board int64, want bool) {
 			t.Helper()
-			if got, err := s.LeadDerived(t.Context(), board); err != nil || got != want {
-				t.Errorf("board %d is led: %t, %v; want %t", board, got, err, want)
+			if got, err := s.LeadDerived(t.Context(), []int64{board, board + 1}); err != nil || !slices.Equal(got, []bool{want, want}) {
+				t.Errorf("boards from %d are led: %t, %v; want %t", board, got, err, want)
 			}
 		}
 		lead(first, 1, true)
 		lead(first, 1, true)
 		lead(second, 1, false)
-		lead(second, 2, true)
-		lead(first, 2, false)
-		if err := first.YieldDerived(t.Context(), 1); err != nil {
+		lead(second, 2, false) // who comes first leads all boards, those to come too
+		lead(first, 1_000_000, true)
+		if err := first.YieldDerived(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		lead(second, 1, true)
@@ -307,8 +312,8 @@ func TestLeadDerived(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "the lock of a lost connection is free", func() bool {
-			got, err := first.LeadDerived(t.Context(), 1)
-			return err == nil && got
+			got, err := first.LeadDerived(t.Context(), []int64{1})
+			return err == nil && got[0]
 		})
 	})
 }
@@ -319,12 +324,12 @@ func TestLocksAreKept(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		first, second := open(t, dsn, nil), open(t, dsn, nil)
-		if lead, err := first.LeadDerived(t.Context(), 1); err != nil || !lead {
+		if lead, err := first.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
 			t.Fatal(lead, err)
 		}
 		began := time.Now()
 		poll(t, time.Second, "the silence was long enough", func() bool {
-			if lead, err := second.LeadDerived(t.Context(), 1); err != nil || lead {
+			if lead, err := second.LeadDerived(t.Context(), []int64{1}); err != nil || lead[0] {
 				t.Fatalf("after %s the other leads: %t, %v", time.Since(began), lead, err)
 			}
 			return time.Since(began) > 14*time.Second

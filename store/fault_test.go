@@ -346,7 +346,7 @@ func TestReadOnlyServer(t *testing.T) {
 	if _, err := s.Submit(t.Context(), one("b", "k", "m", 2)); err != nil {
 		t.Errorf("submit when it is writable again: %v", err)
 	}
-	if lead, err := s.LeadDerived(t.Context(), 1); err != nil || !lead {
+	if lead, err := s.LeadDerived(t.Context(), []int64{1}); err != nil || !lead[0] {
 		t.Fatalf("leads %t, %v", lead, err)
 	}
 	exec("SET GLOBAL read_only = ON") // the account of the store may write all the same
@@ -354,7 +354,7 @@ func TestReadOnlyServer(t *testing.T) {
 		t.Errorf("the watch of a read-only server: %v", err)
 	}
 	// Locks at a server that was given up are worth nothing: another process leads at the new primary.
-	if lead, err := s.LeadDerived(t.Context(), 1); lead || !errors.Is(err, store.ErrReadOnly) {
+	if lead, err := s.LeadDerived(t.Context(), []int64{1}); lead != nil || !errors.Is(err, store.ErrReadOnly) {
 		t.Errorf("at a read-only server: leads %t, %v", lead, err)
 	}
 	exec("SET GLOBAL read_only = OFF")

@@ -65,17 +65,80 @@ func (l *Locks) Keeps(ctx context.Context, k Lock) (bool, error) {
 	return mine.Bool, err
 }
 
-// Release gives a lock up, if this process has it.
-func (l *Locks) Release(ctx context.Context, k Lock) error {
-	return l.ask(ctx, k, true, func(ctx context.Context) error {
-		l.held[k] = false
-		var released sql.NullBool
-		return l.conn.QueryRowContext(ctx, "SELECT RELEASE_LOCK("+lockName+")", k.Kind, k.ID).Scan(&released)
+// Hold takes those of the locks that nobody has, and says which of them this process has then: one statement for all.
+// It does not wait for others.
+func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
+	have := make([]bool, len(ks))
+	err := l.use(ctx, func() bool { return true }, func(ctx context.Context) error {
+		var settings string
+		dest, answers, args := []any{&settings}, make([]sql.NullBool, len(ks)), []any{}
+		query := "SELECT " + ServerSettings
+		for i, k := range ks {
+			if l.held[k] {
+				query += ", IS_USED_LOCK(" + lockName + ") = CONNECTION_ID()"
+			} else {
+				query += ", GET_LOCK(" + lockName + ", 0)"
+			}
+			dest, args = append(dest, &answers[i]), append(args, k.Kind, k.ID)
+		}
+		if err := l.conn.QueryRowContext(ctx, query, args...).Scan(dest...); err != nil {
+			return err
+		}
+		if readOnly(settings) {
+			l.era.end()
+			return ErrReadOnly
+		}
+		for i, k := range ks {
+			have[i] = answers[i].Bool || (!l.held[k] && !answers[i].Valid) // NULL: as in Take
+			if l.held[k] = have[i]; !have[i] {
+				delete(l.held, k)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		clear(have)
+	}
+	return have, err
+}
+
+// Release gives locks up, as far as this process has them.
+func (l *Locks) Release(ctx context.Context, ks ...Lock) error {
+	held := func() (held []Lock) {
+		for _, k := range ks {
+			if l.held[k] {
+				held = append(held, k)
+			}
+		}
+		return held
+	}
+	return l.use(ctx, func() bool { return len(held()) > 0 }, func(ctx context.Context) error {
+		query, dest, args := "SELECT ", []any{}, []any{}
+		for i, k := range held() {
+			if i > 0 {
+				query += ", "
+			}
+			query += "RELEASE_LOCK(" + lockName + ")"
+			dest, args = append(dest, new(sql.NullBool)), append(args, k.Kind, k.ID)
+			delete(l.held, k)
+		}
+		return l.conn.QueryRowContext(ctx, query, args...).Scan(dest...)
 	})
 }
 
 // ask runs fn with the session if this process has the lock, or has it not, and gives the session up when fn fails.
 func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Context) error) error {
+	return l.use(ctx, func() bool { return l.held[k] == held }, func(ctx context.Context) error {
+		err := fn(ctx)
+		if err == nil && !l.held[k] {
+			delete(l.held, k)
+		}
+		return err
+	})
+}
+
+// use runs fn with the session if it is of use, and gives the session up when fn fails.
+func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, TidyTimeout)
 	defer cancel()
 	select {
@@ -90,7 +153,7 @@ func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Cont
 	if l.conn != nil && l.outdated() {
 		l.drop()
 	}
-	if l.held[k] != held {
+	if !ofUse() {
 		return nil
 	}
 	if l.conn == nil {
@@ -104,8 +167,6 @@ func (l *Locks) ask(ctx context.Context, k Lock, held bool, fn func(context.Cont
 	err := fn(ctx)
 	if err != nil {
 		l.drop()
-	} else if !l.held[k] {
-		delete(l.held, k)
 	}
 	return err
 }

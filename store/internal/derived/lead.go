@@ -10,20 +10,34 @@ import (
 // step right is the check in its transaction.
 type leadership struct{ locks *db.Locks }
 
-func leadOf(boardID int64) db.Lock { return db.Lock{Kind: "derive", ID: boardID} }
+// leads is how many locks there are. Each is for some of the boards, so that one statement asks for the lead of all.
+const leads = 16
 
-// LeadDerived says whether this process is the one that follows the sources of a board, and makes it so when nobody is.
-// It does not wait for another process. The caller asks again from time to time: the server gives the lock up with the
-// connection. Errors: ErrUnavailable.
-func (l *leadership) LeadDerived(ctx context.Context, boardID int64) (bool, error) {
-	lead, err := l.locks.Keeps(ctx, leadOf(boardID))
-	if err == nil && !lead {
-		lead, err = l.locks.Take(ctx, leadOf(boardID))
+// allLeads are the locks: that of a board has its id modulo leads.
+func allLeads() []db.Lock {
+	locks := make([]db.Lock, leads)
+	for i := range locks {
+		locks[i] = db.Lock{Kind: "derive", ID: int64(i)}
 	}
-	return lead, db.Translate(ctx, "lead", err)
+	return locks
 }
 
-// YieldDerived releases the leadership of a board to other processes.
-func (l *leadership) YieldDerived(ctx context.Context, boardID int64) error {
-	return db.Translate(ctx, "yield", l.locks.Release(ctx, leadOf(boardID)))
+// LeadDerived says which of the boards this process is the one to follow the sources of, and makes it so as far as
+// nobody else is. It does not wait for another process. The caller asks again from time to time: the server gives locks
+// up with the connection. Errors: ErrUnavailable.
+func (l *leadership) LeadDerived(ctx context.Context, boardIDs []int64) ([]bool, error) {
+	have, err := l.locks.Hold(ctx, allLeads())
+	if err != nil {
+		return nil, db.Translate(ctx, "lead", err)
+	}
+	led := make([]bool, len(boardIDs))
+	for i, id := range boardIDs {
+		led[i] = have[id%leads]
+	}
+	return led, nil
+}
+
+// YieldDerived releases the lead of all boards to other processes.
+func (l *leadership) YieldDerived(ctx context.Context) error {
+	return db.Translate(ctx, "yield", l.locks.Release(ctx, allLeads()...))
 }

@@ -38,6 +38,9 @@ type derivation struct {
 	reflected []reflected     // what the entries reflect, by position
 	desired   []desired       // what they should reflect, by position
 	periods   map[int64]state // of the sources that exist
+
+	named       map[string]edition // the boards that the rule names and that exist
+	from, until leaderboard.Micros // of the clock: desired is right from the first on, and before the second
 }
 
 // reflected is a row of derived_sources.
@@ -147,7 +150,9 @@ func (d *derivation) readDesired(ctx context.Context) error {
 		return err
 	}
 	byID := map[int64]leaderboard.Board{}
+	d.named = make(map[string]edition, len(found))
 	for _, b := range found {
+		d.named[b.Name] = edition{b.ID, b.Version}
 		if b.Rules.Derive == nil {
 			byID[b.ID] = b
 			continue
@@ -161,14 +166,8 @@ func (d *derivation) readDesired(ctx context.Context) error {
 	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {
 		d.desired = append(d.desired, desired{SourceSpan: span})
 	}
+	d.from, d.until = d.board.Rules.Derive.Turn(d.clock, find)
 	return d.readPeriods(ctx, byID)
-}
-
-// place is what a period is found by.
-type place struct {
-	board    int64
-	window   leaderboard.Window
-	startsAt leaderboard.Micros
 }
 
 // readPeriods finds the periods by their places, and the reflected ones by their ids.
@@ -207,20 +206,6 @@ func (d *derivation) readPeriods(ctx context.Context, sources map[int64]leaderbo
 	return d.scanStates(ctx, query, sources, found)
 }
 
-const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
-
-// placesQuery finds periods by their places.
-func placesQuery(places []place) string {
-	t := (&db.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
-	for i, at := range places {
-		if i > 0 {
-			t.Str(" OR ")
-		}
-		t.Str("(board_id = ").Int(at.board).Str(" AND window_name = ").Hex(string(at.window)).Str(" AND starts_at = ").Time(at.startsAt).Str(")")
-	}
-	return t.Str(")").String()
-}
-
 func (d *derivation) scanStates(ctx context.Context, query string, sources map[int64]leaderboard.Board, found map[place]int64) error {
 	rows, err := d.q.QueryContext(ctx, d.db.Limited(query))
 	if err != nil {
@@ -244,6 +229,23 @@ func (d *derivation) scanStates(ctx context.Context, query string, sources map[i
 		d.periods[id] = state{lastSeq: lastSeq, entries: entries, codec: rank.CodecOf(&b.Rules)}
 	}
 	return rows.Err()
+}
+
+// idle returns what the snapshot of the derivation read.
+func (d *derivation) idle() *idle {
+	i := &idle{version: d.board.Version, step: d.step, from: d.from, until: d.until}
+	for _, f := range d.board.Rules.Derive.From {
+		i.names = append(i.names, namedEdition{f.Board, d.named[f.Board]})
+	}
+	for _, s := range d.desired {
+		switch {
+		case s.periodID != 0:
+			i.periods = append(i.periods, periodSeq{s.periodID, d.periods[s.periodID].lastSeq})
+		case s.Found:
+			i.missing = append(i.missing, place{d.named[s.Board].id, s.Window, s.StartsAt})
+		}
+	}
+	return i
 }
 
 // state returns how the board stands to its sources.

@@ -91,3 +91,24 @@ func sourcesAmong(m *boards.Memory, found []leaderboard.Board) (leaderboard.Find
 		return b, ok
 	}, nil
 }
+
+// place is what a period is found by.
+type place struct {
+	board    int64
+	window   leaderboard.Window
+	startsAt leaderboard.Micros
+}
+
+const selectStates = "SELECT id, board_id, window_name, starts_at, last_seq, entry_count FROM periods"
+
+// placesQuery finds periods by their places.
+func placesQuery(places []place) string {
+	t := (&db.Text{}).Str(selectStates + " FORCE INDEX (periods_start) WHERE state <> 'deleting' AND (")
+	for i, at := range places {
+		if i > 0 {
+			t.Str(" OR ")
+		}
+		t.Str("(board_id = ").Int(at.board).Str(" AND window_name = ").Hex(string(at.window)).Str(" AND starts_at = ").Time(at.startsAt).Str(")")
+	}
+	return t.Str(")").String()
+}

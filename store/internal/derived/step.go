@@ -8,7 +8,7 @@
 //
 // Read step.go (a step), snapshot.go with sources.go (the board and the states of its sources), changed.go (which
 // members may differ), members.go (what they have in the board and in its sources), and write.go. status.go compares
-// and reports, lead.go shares the work between processes.
+// and reports, lead.go shares the work between processes, idle.go tells which boards have something to do.
 package derived
 
 import (
@@ -34,6 +34,7 @@ const stepAttempts = 3
 type Follower struct {
 	snapshots
 	leadership
+	*overview
 	writer    *commit.Writer
 	rows      int         // changes that one transaction takes
 	verifying atomic.Bool // a derived board is compared with its sources
@@ -41,7 +42,7 @@ type Follower struct {
 
 // New returns a Follower whose transactions change at most so many rows each.
 func New(d *db.DB, m *boards.Memory, w *commit.Writer, rows int) *Follower {
-	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows}
+	return &Follower{snapshots: snapshots{db: d, memory: m, nested: boards.NewRecent[nestedSource, bool](nestedLogged)}, leadership: leadership{d.Locks}, writer: w, rows: rows, overview: &overview{asks: d, boards: map[int64]*known{}}}
 }
 
 // FollowSources takes a derived board one step further: from the state of its sources that its entries reflect to the
@@ -73,6 +74,7 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 			return nil
 		}
 		if step.State == leaderboard.DerivationStateFollowing && step.Behind == 0 {
+			f.put(d.board.ID, d.idle())
 			return nil
 		}
 		ctx, span := trace.Start(ctx, "derived step", trace.KindInternal)
@@ -165,17 +167,6 @@ func (f *Follower) Recompute(ctx context.Context, board string) (leaderboard.Der
 		return leaderboard.DeriveStep{}, db.Translate(ctx, "recompute", err)
 	}
 	return f.FollowSources(ctx, board, true)
-}
-
-// DerivedBoards lists derived boards in the order of their ids, after the id given (0 for the first), at most limit.
-func (f *Follower) DerivedBoards(ctx context.Context, after int64, limit int) ([]leaderboard.Board, error) {
-	var rows []boards.Row
-	query := f.db.Limited("SELECT " + boards.JoinedColumns + " FROM derived_boards d" +
-		" JOIN boards b ON b.id = d.board_id AND b.state = 'open' WHERE d.board_id > ? ORDER BY d.board_id LIMIT ?")
-	if err := f.db.SelectContext(ctx, &rows, query, after, max(0, limit)); err != nil {
-		return nil, db.Translate(ctx, "derived boards", err)
-	}
-	return boards.All(rows)
 }
 
 // SetVerifying makes it as if a derived board were being compared with its sources, or no longer, for tests. It is no

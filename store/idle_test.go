@@ -1,0 +1,141 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"leaderboard"
+	"leaderboard/store"
+)
+
+// movedOf lists the derived boards and says whether a step of one of them may find something to do, as a round does.
+func movedOf(ctx context.Context, s *store.Store, board string) (bool, error) {
+	for after := int64(0); ; {
+		const few = 3 // so that a list has several parts
+		boards, err := s.DerivedBoards(ctx, after, few)
+		if err != nil {
+			return false, err
+		}
+		for _, b := range boards {
+			if after = b.ID; b.Name == board {
+				moved, err := s.MovedDerived(ctx, []int64{b.ID})
+				return err != nil || moved[0], err
+			}
+		}
+		if len(boards) < few {
+			return true, nil
+		}
+	}
+}
+
+// asked is a store in which every step is preceded by the question whether it has something to do.
+type asked struct{ *store.Store }
+
+// FollowSources takes a step and fails when it did something although nothing had moved. Another one finds nothing to
+// do, so nothing has moved then.
+func (a asked) FollowSources(ctx context.Context, board string, long bool) (leaderboard.DeriveStep, error) {
+	moved, err := movedOf(ctx, a.Store, board)
+	if err != nil {
+		return leaderboard.DeriveStep{}, err
+	}
+	step, err := a.Store.FollowSources(ctx, board, long)
+	if err != nil {
+		return step, err
+	}
+	if !moved && (step.State != leaderboard.DerivationStateFollowing || step.Behind != 0 || step.Rows != 0) {
+		return step, fmt.Errorf("nothing has moved, and the step is %+v", step)
+	}
+	if _, err := movedOf(ctx, a.Store, board); err != nil {
+		return step, err
+	}
+	again, err := a.Store.FollowSources(ctx, board, long)
+	if err == nil && again.Rows != 0 {
+		err = fmt.Errorf("after %+v there was another step: %+v", step, again)
+	}
+	if err != nil {
+		return step, err
+	}
+	if moved, err = movedOf(ctx, a.Store, board); moved && err == nil {
+		err = errors.New("a board that has just been where its sources are has moved")
+	}
+	return step, err
+}
+
+// TestMovedDerived: whatever a step reads, a change of it is seen by the question about all boards, and nothing else is.
+func TestMovedDerived(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		subject := clocked(t, dsn)
+		s := subject.Database.(*store.Store)
+		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+		subject.SetNow(noon)
+		put := func(name string, rules leaderboard.Rules) {
+			t.Helper()
+			if _, _, err := s.PutBoard(t.Context(), name, rules); err != nil {
+				t.Fatal(err)
+			}
+		}
+		submit := func(board string) {
+			t.Helper()
+			if _, err := s.Submit(t.Context(), one(board, "", "m", time.Now().UnixMicro())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		days := leaderboard.Rules{Policy: leaderboard.PolicyLatest, Windows: []leaderboard.Window{leaderboard.WindowDay}}
+		weight := int64(1)
+		rule := func() leaderboard.Rules {
+			return leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{
+				{Board: "runs", Window: leaderboard.WindowDay, Weight: &weight}, {Board: "later", Window: leaderboard.WindowDay},
+			}}}
+		}
+		put("runs", days)
+		put("other", days)
+		for i := range 5 {
+			put(fmt.Sprint("sum", i), leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "other"}}}})
+		}
+		put("sum", rule())
+		for _, c := range []struct {
+			what   string
+			change func()
+			moves  bool
+		}{
+			{"the board is new", func() {}, true},
+			{"nothing", func() {}, false},
+			{"the first entry of the day", func() { submit("runs") }, true},
+			{"an entry of another board", func() { submit("other") }, false},
+			{"an entry", func() { submit("runs") }, true},
+			{"an hour passes", func() { subject.SetNow(noon + leaderboard.Micros(time.Hour.Microseconds())) }, false},
+			{"a source that was missing", func() { put("later", days) }, true},
+			{"its first entry", func() { submit("later") }, true},
+			{"the day turns", func() { subject.SetNow(noon + leaderboard.Micros(24*time.Hour.Microseconds())) }, true},
+			{"the first entry of the next day", func() { submit("runs") }, true},
+			{"the clock goes back", func() { subject.SetNow(noon) }, true},
+			{"rules of a source", func() {
+				put("runs", leaderboard.Rules{Policy: leaderboard.PolicySum, Windows: []leaderboard.Window{leaderboard.WindowDay}})
+			}, true},
+			{"the rule", func() { weight = 3; put("sum", rule()) }, true},
+			{"a recomputation", func() {
+				if _, err := s.Recompute(t.Context(), "sum"); err != nil {
+					t.Fatal(err)
+				}
+			}, true},
+			{"a source is deleted", func() {
+				if err := s.DeleteBoard(t.Context(), "later"); err != nil {
+					t.Fatal(err)
+				}
+			}, true},
+			{"a source has its name again", func() { put("later", days) }, true},
+		} {
+			c.change()
+			if moved, err := movedOf(t.Context(), s, "sum"); err != nil || moved != c.moves {
+				t.Errorf("%s: moved is %t, %v", c.what, moved, err)
+			}
+			if _, err := (asked{s}).FollowSources(t.Context(), "sum", true); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+	})
+}
