@@ -116,7 +116,9 @@ func fill(t *testing.T, server *sql.DB) {
 		"INSERT INTO profiles (member, display_name, avatar_url, attributes, updated_at) SELECT CONCAT('m', n), '', '', '{}', NOW(6) FROM " + numbers,
 		"INSERT INTO friends (member, friend) SELECT CONCAT('m', n MOD 100), CONCAT('m', n) FROM " + numbers,
 		"INSERT INTO friend_lists (member, updated_at) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
-		"ANALYZE TABLE audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
+		"INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)" +
+			" SELECT 1, CONCAT('k', n), '', NOW(6) - INTERVAL n MINUTE, '' FROM " + numbers,
+		"ANALYZE TABLE idempotency_keys, audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := server.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
