@@ -31,16 +31,16 @@ const faults = "Kill|Killed|Lost|Down|Gone|Hung|Slow|Paused|Frozen|Refused|AtOnc
 // onBoth are the suites that reach both kinds of server.
 func onBoth() []suite {
 	return []suite{
-		{pkg: "cache", quick: "Conformance|Property|Redis|Damaged|WriteThrough"},
-		{pkg: "refresher", quick: "RealRedis|Leaps|PublishesNothing"},
-		{pkg: "internal/app", quick: "Flow|Redis|MySQL|Database|Failover|Streams|Derived|Restored|Quota"},
-		{pkg: "e2e", tests: faults, quick: "Kill9|Down|Hung|ReplyLost|DuringRebuilds|ReadYourWrites"},
+		{pkg: "cache", quick: "ReaderConformance|ReaderProperty|HungRedis$|Damaged"},
+		{pkg: "refresher", quick: "RealRedis|PublishesNothing"},
+		{pkg: "internal/app", quick: "FullFlow|WithoutRedis|RefusesWrites|ReadOnlyDatabase|QuotaOverTwo"},
+		{pkg: "e2e", tests: faults, quick: "Kill9DuringIncrements|MySQLDown|RedisDown|RedisHung"},
 	}
 }
 
 // onSQL are the suites of an engine of SQL. Those of cache/topn and quota ask Redis alone.
 func onSQL() []suite {
-	suites := []suite{{pkg: "store", quick: "Conformance|Property|Commit|Plans|ReadOnly|Silent|Lock|Lost|Concurrent|Exactness|Views"}}
+	suites := []suite{{pkg: "store", quick: "TestConformance|TestProperty$|Plans|ReadOnly|Silent|LockWait|TestCommitLost|ConcurrentSums"}}
 	for _, pkg := range []string{"audit", "commit", "derived", "entries", "read", "sweep"} {
 		suites = append(suites, suite{pkg: "store/internal/" + pkg})
 	}
