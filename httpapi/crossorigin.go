@@ -26,7 +26,7 @@ func crossOrigin(origins []string, routes []route) *cors.Cors {
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: origins, AllowedMethods: methods, MaxAge: int(preflightAge / time.Second),
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", headerRequestID},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", headerRequestID, "Traceparent", "Tracestate"},
 		ExposedHeaders: []string{
 			"ETag", "Location", "Retry-After", "RateLimit", "RateLimit-Policy", "WWW-Authenticate", "Allow", "Content-Disposition",
 			"Leaderboard-Seq", "Leaderboard-As-Of", "Leaderboard-Total", headerRequestID,

@@ -31,7 +31,7 @@ func (s *Store) DeleteBoard(ctx context.Context, name string) error {
 	}
 	s.memory.Forget(name)
 	if _, err := s.sweeper.PurgeBoard(ctx, id, &sweep.Steps{Left: deleteSteps}); err != nil {
-		s.db.Log.Warn("rows of a deleted board are left to the next sweep", "board", name, "error", err)
+		s.db.Log.WarnContext(ctx, "rows of a deleted board are left to the next sweep", "board", name, "error", err)
 	}
 	return nil
 }

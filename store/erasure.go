@@ -272,7 +272,7 @@ func (s *Store) sweepErasures(ctx context.Context, slice sweep.Slice) (more bool
 		e := &erasure{Member: []byte(m)}
 		done, err := s.erase(ctx, e, slice)
 		if done {
-			s.db.Log.Info("a member is erased", "entries", e.Entries, "asked", e.Started)
+			s.db.Log.InfoContext(ctx, "a member is erased", "entries", e.Entries, "asked", e.Started)
 		}
 		if failed = errors.Join(failed, err); ctx.Err() != nil {
 			return true, failed

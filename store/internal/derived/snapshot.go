@@ -160,7 +160,7 @@ func (d *derivation) readDesired(ctx context.Context) error {
 		told := nestedSource{d.board.ID, d.board.Version, b.Version, b.Name}
 		if _, again := d.nested.Get(told); !again {
 			d.nested.Put(told, true)
-			d.db.Log.Warn("a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
+			d.db.Log.WarnContext(ctx, "a source of a derived board is derived itself and is ignored", "board", d.board.Name, "source", b.Name)
 		}
 	}
 	for _, span := range d.board.Rules.Derive.Spans(d.clock, find) {

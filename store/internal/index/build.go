@@ -46,7 +46,7 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 	}
 	if err != nil {
 		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
-		x.db.Log.Warn("a build of a rank index failed", "board", ref.Board, "period", ref.ID, "error", err)
+		x.db.Log.WarnContext(ctx, "a build of a rank index failed", "board", ref.Board, "period", ref.ID, "error", err)
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
 	defer cancel()

@@ -251,7 +251,7 @@ func (x *Indexes) maintain(ctx context.Context, t *Tracker) {
 			if IsUseless(err) || errors.Is(err, leaderboard.ErrPeriodNotFound) {
 				x.Drop(t, err)
 			} else if ctx.Err() == nil && !errors.Is(err, ErrTooOld) {
-				x.db.Log.Info("buckets of a rank index are split later", "board", t.ref.Board, "error", err)
+				x.db.Log.InfoContext(ctx, "buckets of a rank index are split later", "board", t.ref.Board, "error", err)
 			}
 			return
 		}
@@ -508,6 +508,6 @@ func (x *Indexes) save(ctx context.Context, t *Tracker, must bool) error {
 // saveQuietly is save where nobody can be told about a failure: the index is built from scratch when the log is pruned.
 func (x *Indexes) saveQuietly(ctx context.Context, t *Tracker) {
 	if err := x.save(ctx, t, false); err != nil && !errors.Is(err, rank.ErrDamaged) {
-		x.db.Log.Warn("a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
+		x.db.Log.WarnContext(ctx, "a rank index is not saved", "board", t.ref.Board, "period", t.ref.ID, "error", err)
 	}
 }

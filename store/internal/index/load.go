@@ -74,7 +74,7 @@ func (x *Indexes) load(ctx context.Context, ref leaderboard.PeriodRef) (*Tracker
 		err = x.Reach(ctx, t, x.db, RankState(state))
 	}
 	if err != nil && IsUseless(err) {
-		x.db.Log.Info("a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
+		x.db.Log.InfoContext(ctx, "a saved rank index is not used", "board", ref.Board, "period", ref.ID, "reason", err)
 		return nil, nil
 	}
 	return t, err
@@ -162,6 +162,6 @@ func (x *Indexes) lock(ctx context.Context, periodID int64) (bool, error) {
 // unlock gives the lock back, or drops the connection, which has the same effect.
 func (x *Indexes) unlock(ctx context.Context, periodID int64) {
 	if err := x.db.Locks.Release(context.WithoutCancel(ctx), buildOf(periodID)); err != nil {
-		x.db.Log.Debug("the lock of a build was lost", "period", periodID, "error", err)
+		x.db.Log.DebugContext(ctx, "the lock of a build was lost", "period", periodID, "error", err)
 	}
 }

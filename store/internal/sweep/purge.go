@@ -135,7 +135,7 @@ func (s *Sweeper) Boards(ctx context.Context, slice Slice) (more bool, err error
 			return true, failed
 		}
 		if finished {
-			s.db.Log.Info("a deleted board is gone", "board", id)
+			s.db.Log.InfoContext(ctx, "a deleted board is gone", "board", id)
 		}
 		more = more || !finished
 	}
@@ -155,7 +155,7 @@ func (s *Sweeper) Periods(ctx context.Context, slice Slice) (more bool, err erro
 			return false, err
 		}
 		if finished {
-			s.db.Log.Info("old periods are deleted", "periods", len(ids))
+			s.db.Log.InfoContext(ctx, "old periods are deleted", "periods", len(ids))
 		}
 		if finished && len(ids) < pagePeriods {
 			return false, nil
