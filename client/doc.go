@@ -25,5 +25,14 @@
 // request is sent, also after a lost answer. A removal or restoration whose first answer was lost may be answered "not ranked" or "not hidden" the
 // second time.
 //
+// # Traces
+//
+// A Client adds no trace of its own. It sends what its http.Client adds, so with OpenTelemetry's transport each attempt is a span of
+// the caller's trace, and what the server does is inside it:
+//
+//	client.WithHTTPClient(&http.Client{Transport: otelhttp.NewTransport(nil)})
+//
+// Header of a [Request] sets the header traceparent by hand.
+//
 // A Client may be used by any number of goroutines at once.
 package client
