@@ -109,8 +109,8 @@ func (o *operator) loseDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.eventuallyTop(t, "bob", true)
-	if _, err := o.a.submit(t.Context(), "race", "", scored("nobody", 1)); err == nil {
-		t.Error("a submission is acknowledged without a database")
+	if _, err := o.a.submit(t.Context(), "race", "", scored("nobody", 1)); status(err) != http.StatusServiceUnavailable {
+		t.Errorf("a submission without a database: %v, want 503", err)
 	}
 	o.section(t, "Losing MySQL")
 	o.eventuallyTop(t, "bob", false)
