@@ -105,7 +105,7 @@ func TestRoomFor(t *testing.T) {
 }
 
 func TestGiantIsAskedFor(t *testing.T) {
-	o := options{members: defaultMembers, giants: giantMembers, pace: 1, housekeeping: 1, pairs: 1}
+	o := options{members: defaultMembers, boards: manyBoards, giants: giantMembers, pace: 1, housekeeping: 1, pairs: 1}
 	if err := o.check(""); err != nil || o.wants(giantSection) || !o.wants("reads") {
 		t.Errorf("%v, wants %v", err, o.only)
 	}

@@ -48,6 +48,7 @@ func (o *options) flagsOf(flags *flag.FlagSet) (only, serve *string) {
 	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
 	flags.BoolVar(&o.giant, "giant", false, "measure 100,000,000 entries, and nothing else unless -only names it; see giant.go")
 	flags.IntVar(&o.giants, "giant-members", giantMembers, "entries of the largest board of -giant; fewer for a trial")
+	flags.IntVar(&o.boards, "boards", manyBoards, "boards of the section boards; fewer for a trial")
 	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
 	flags.Float64Var(&o.housekeeping, "housekeeping", 1, "factor of how much the housekeeping is given to do")
 	flags.IntVar(&o.pairs, "pairs", defaultPairs, "rounds of reads, of the service and its yardstick in turn")
@@ -81,6 +82,9 @@ func (o *options) check(only string) error {
 	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.housekeeping <= 0 || o.pairs < 1 {
 		return fmt.Errorf("members must be %d to %d, pace, housekeeping and pairs positive", minMembers, maxMembers)
 	}
+	if o.boards < 1 {
+		return fmt.Errorf("boards must be 1 at least")
+	}
 	if o.giants < leastGiant || o.giants > giantMembers {
 		return fmt.Errorf("giant-members must be %d to %d", leastGiant, giantMembers)
 	}
@@ -113,6 +117,7 @@ func steps() []step {
 		{"streams", true, (*world).measureStreams},
 		{"windows", true, (*world).measureWindows},
 		{"derived", false, (*world).measureDerived},
+		{"boards", false, (*world).measureBoards},
 		{"housekeeping", false, (*world).measureHousekeeping},
 		{"structure", false, (*world).measureStructure},
 		{"index", false, (*world).measureIndex},

@@ -36,7 +36,7 @@ func TestPaceOption(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	o := options{members: defaultMembers, pace: 1, pairs: defaultPairs}
+	o := options{members: defaultMembers, boards: manyBoards, pace: 1, pairs: defaultPairs}
 	if got := o.command("reads"); got != "make bench ARGS='-only reads'" {
 		t.Error(got)
 	}

@@ -19,6 +19,8 @@ const (
 	giantSection = "giant"
 	giantMembers = 100_000_000 // of the section giant
 	leastGiant   = 100_000
+
+	manyBoards = 100_000 // of the section boards
 )
 
 // options are what the command line decides.
@@ -30,6 +32,7 @@ type options struct {
 	huge    bool    // a board of 10,000,000 too
 	giant   bool    // the section giant, which is left out otherwise
 	giants  int     // entries of its largest board
+	boards  int     // of the section boards
 	pace    float64 // factor of how long is measured
 	pairs   int     // rounds of the service and its yardstick in turn
 	only    []string
@@ -54,6 +57,9 @@ func (o *options) command(section string) string {
 	}
 	if o.huge && section == "index" {
 		args += " -huge"
+	}
+	if o.boards != manyBoards && section == "boards" {
+		args += fmt.Sprintf(" -boards %d", o.boards)
 	}
 	if o.pace != 1 {
 		args += fmt.Sprintf(" -pace %g", o.pace)

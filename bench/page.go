@@ -51,7 +51,7 @@ func (s *section) writeTables(w io.Writer) {
 func sectionNames() []string {
 	return []string{
 		"reads", "changing", "friends", "categories", "beyond", "loading", "freshness", "rebuild", "field", "writes", "overload", "quotas", "streams", "windows",
-		"derived", "housekeeping", "structure", "index", giantSection,
+		"derived", "boards", "housekeeping", "structure", "index", giantSection,
 	}
 }
 
@@ -88,6 +88,8 @@ func headings() []heading {
 			" 20,000 members, whose scores all change (policy latest), the most that a submit can cost."},
 		{"derived", "Derived boards", "A board of the last seven days, 100,000 members on each, in a service of its own; scores all change (policy latest). The" +
 			" turn of the day is made by setting the days of the source back by one."},
+		{"boards", "Many boards", "A server on so many boards, one derived board for each thousand of them beside them. Idle: nobody asks it for anything. Then 1,000 of them, of which it has" +
+			" not heard before, are written to and read at once, in the time of the machine; memory: how much larger the server is after that."},
 		{"housekeeping", "Housekeeping", "The store of one process has all of it to do at once, and commits 20 times a second to a board meanwhile. Rounds of 45 s follow each other at once, where" +
 			" the service rests a minute between two, so the times are those of the work."},
 		{"rebuild", "Rebuilding the copy", "A forced full rebuild, from the request to the finished run, with the best 10,000 entries of the board in Redis at the end."},

@@ -42,7 +42,7 @@ func TestPageKeepsOtherSections(t *testing.T) {
 	at := -1
 	for _, want := range []string{
 		"2 cores, 4 GB of memory, linux/amd64, go1.26, MySQL 9.7.4, Redis 8.0.6 (reads, writes, index)",
-		"make bench ARGS=-huge", "(reads, changing, friends, categories, beyond, loading, freshness, rebuild, field, writes, overload, quotas, streams, windows, derived, housekeeping, structure, index, giant)",
+		"make bench ARGS=-huge", "(reads, changing, friends, categories, beyond, loading, freshness, rebuild, field, writes, overload, quotas, streams, windows, derived, boards, housekeeping, structure, index, giant)",
 		"## Reading", "20,000 members.", "| top 10 | ", "| something | new/s |", "Measured on 2026-07-01 in 61 s with `make bench ARGS='-only reads'`.",
 		"## Writing", "| something | 7/s |", "Measured on 2026-07-01.", "## Any rank at any depth", "](benchmarks-rank.svg)", "| something | 0.3 ms |",
 	} {
