@@ -22,7 +22,7 @@ const (
 // bulk is a setting of MySQL while a giant board is filled: SQL that sets it, and that sets it back.
 type bulk struct{ set, reset string }
 
-// bulkSettings give up safety and memory for speed: if the machine fails meanwhile, the board is filled again.
+// bulkSettings give up safety for speed. A server that dies meanwhile does not start again: its folder has to be deleted.
 func bulkSettings() []bulk {
 	return []bulk{
 		{"SET GLOBAL local_infile = ON", "SET GLOBAL local_infile = OFF"},
