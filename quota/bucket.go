@@ -32,7 +32,8 @@ type bucket struct {
 	held    float64   // leased and not used; below 0: used and not charged
 	left    float64   // what was left in it when the last lease was answered; below 0: its debt
 	seen    time.Time // when that was; zero: nothing is known of it
-	epoch   int64     // of the leaser, in which all of that holds
+	node    *node     // that had it then; nil: not known
+	epoch   int64     // of the server, in which all of that holds
 	leasing bool      // a lease is under way
 	next    time.Time // no lease before
 }

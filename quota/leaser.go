@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,24 +38,59 @@ type leaser struct {
 
 	places chan struct{}
 	number atomic.Int64 // of the last lease
-	epoch  atomic.Int64 // how often Redis went away
-	away   atomic.Int64 // when one lease asks whether Redis is back, as a time.Duration since began; 0: it is not away
+	first  *node        // the one server; of a cluster, all of it until it has answered
+
+	cluster *redis.ClusterClient // nil: there is one server
+	known   atomic.Bool          // the cluster has answered
+	mu      sync.Mutex
+	nodes   map[string]*node // of a cluster, by address
+}
+
+// node is a server of Redis.
+type node struct {
+	epoch atomic.Int64 // how often it went away
+	away  atomic.Int64 // when one lease asks whether it is back, as a time.Duration since leaser.began; 0: it is not away
 }
 
 func newLeaser(o *Options) *leaser {
+	cluster, _ := o.Redis.(*redis.ClusterClient)
 	return &leaser{
+		first: new(node), cluster: cluster, nodes: map[string]*node{},
 		client: o.Redis, prefix: o.Prefix, process: o.Process, script: redis.NewScript(leaseLua), onLease: o.OnLease, now: o.Now, began: o.Now(),
 		places: make(chan struct{}, leasesAtOnce),
 	}
 }
 
+// nodeOf returns the server that has a bucket, nil while the cluster has not answered. It does no I/O.
+func (l *leaser) nodeOf(name string) *node {
+	if l.cluster == nil {
+		return l.first
+	}
+	if !l.known.Load() {
+		return nil
+	}
+	primary, err := l.cluster.MasterForKey(context.Background(), name)
+	if err != nil {
+		return nil
+	}
+	addr := primary.Options().Addr
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.nodes[addr]
+	if !ok {
+		s = new(node)
+		l.nodes[addr] = s
+	}
+	return s
+}
+
 // isAway says whether there is no Redis to go by.
-func (l *leaser) isAway() bool { return l.client == nil || l.away.Load() != 0 }
+func (l *leaser) isAway(s *node) bool { return l.client == nil || s.away.Load() != 0 }
 
 // enter says whether a lease may be asked for now; if so, leave follows. None may once all places are taken for good.
-func (l *leaser) enter(now time.Time) bool {
-	away := l.away.Load()
-	if l.client == nil || away != 0 && (now.Sub(l.began) < time.Duration(away) || !l.away.CompareAndSwap(away, l.nextProbe(now))) {
+func (l *leaser) enter(s *node, now time.Time) bool {
+	away := s.away.Load()
+	if l.client == nil || away != 0 && (now.Sub(l.began) < time.Duration(away) || !s.away.CompareAndSwap(away, l.nextProbe(now))) {
 		return false
 	}
 	select {
@@ -71,8 +107,8 @@ func (l *leaser) nextProbe(now time.Time) int64 { return int64(now.Sub(l.began) 
 func (l *leaser) leave() { <-l.places }
 
 // lease takes used tokens out of a bucket and ahead more as far as there are any; it returns how many of those, and what
-// is left.
-func (l *leaser) lease(name string, rate, burst, used, ahead float64) (granted, left float64, err error) {
+// is left. s is the server that had the bucket when it was last looked at.
+func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64) (granted, left float64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()
 	key := l.prefix + "quota:{" + name + "}"
@@ -88,9 +124,10 @@ func (l *leaser) lease(name string, rate, burst, used, ahead float64) (granted, 
 	}
 	l.onLease(err)
 	if err == nil {
-		l.away.Store(0)
-	} else if l.away.Swap(l.nextProbe(l.now())) == 0 {
-		l.epoch.Add(1)
+		l.known.Store(true)
+		s.away.Store(0)
+	} else if s.away.Swap(l.nextProbe(l.now())) == 0 {
+		s.epoch.Add(1)
 	}
 	return granted, left, err
 }

@@ -96,14 +96,15 @@ func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" 
 // charge takes a charge out of the buckets of an account, unless one has too little; without take it says what would become
 // of that. saved is for how many seconds what was not used is kept.
 func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) (out leaderboard.Allowance) {
-	now, epoch := q.opts.Now(), q.leaser.epoch.Load()
-	alone := q.leaser.isAway()
+	now := q.opts.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for kind, rate := range rates.ByKind() {
 		b := &a.buckets[kind]
 		b.set(rate, max(1, rate*saved), q.opts.Servers, now)
-		if b.alone = alone; b.epoch != epoch {
+		s := cmp.Or(b.node, q.leaser.first)
+		b.alone = q.leaser.isAway(s)
+		if epoch := s.epoch.Load(); b.epoch != epoch {
 			b.forget(epoch)
 		}
 		if wait := b.lacks(float64(c[kind]), now); wait > out.Wait {
@@ -130,18 +131,27 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 
 // renew begins a lease if one is due. The account is locked.
 func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time, refused bool) {
-	if !b.due(now, refused) || !q.leaser.enter(now) {
+	if !b.due(now, refused) {
 		return
 	}
+	if b.node == nil && q.leaser.known.Load() {
+		b.node = q.leaser.nodeOf(a.name + ":" + kind.String())
+	}
+	s := cmp.Or(b.node, q.leaser.first)
+	if !q.leaser.enter(s, now) {
+		return
+	}
+	name := a.name + ":" + kind.String()
 	b.leasing = true
 	used, ahead := b.wants()
-	name, rate, burst, epoch := a.name+":"+kind.String(), b.rate, b.burst, b.epoch
+	rate, burst, epoch := b.rate, b.burst, b.epoch
 	go func() {
 		defer q.leaser.leave()
-		granted, left, err := q.leaser.lease(name, rate, burst, used, ahead)
+		granted, left, err := q.leaser.lease(s, name, rate, burst, used, ahead)
+		next := q.leaser.nodeOf(name)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		b.leasing = false
+		b.leasing, b.node = false, next
 		if err == nil && b.epoch == epoch {
 			b.leased(used, ahead, granted, left, q.opts.Now())
 		}

@@ -310,7 +310,7 @@ func TestRedisIsLost(t *testing.T) {
 			of(f).Store(true)
 			lost := 0
 			for _, s := range servers { // nothing is left in Redis
-				for s.leaser.epoch.Load() == 0 {
+				for s.leaser.first.epoch.Load() == 0 {
 					if lost++; lost > 10_000 {
 						t.Fatal("nobody notices")
 					}
