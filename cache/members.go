@@ -12,9 +12,16 @@ const (
 	databaseBatch = 64
 	// lookUpMembers bounds what one batch asks Redis.
 	lookUpMembers = 256
-	// lookUpsAtOnce is how many batches Redis works on at once: one that takes long does not hold up all others.
+	// lookUpsAtOnce is how many batches a server of Redis works on at once: one that takes long does not hold up all others.
 	lookUpsAtOnce = 2
 )
+
+// lookUps put questions about members of one server of Redis together.
+type lookUps = batch.Batcher[placesKey, placesQuery, places]
+
+func (r *Reader) newLookUps() *lookUps {
+	return batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: r.opts.RedisDeadline}, placesQuery.size, r.placesInCopy)
+}
 
 // placesKey is what the queries of one batch have in common. How new an answer has to be is none of it: that is held
 // against the state that the batch is answered from.
@@ -40,7 +47,7 @@ type places struct {
 // membersFromCopy asks the copy in Redis about all of some members, together with whoever asks at the same time: a batch
 // costs about half of what single commands do.
 func (r *Reader) membersFromCopy(ctx context.Context, p leaderboard.PeriodRef, q leaderboard.MembersQuery) (*leaderboard.Standings, bool, error) {
-	found, err := r.lookUps.Ask(ctx, placesKey{periodKeyOf(p), ranksKey(q.Mode)}, placesQuery{p, q})
+	found, err := r.redis.Of(ctx, p).Own.Ask(ctx, placesKey{periodKeyOf(p), ranksKey(q.Mode)}, placesQuery{p, q})
 	return found.standings, found.short, err
 }
 

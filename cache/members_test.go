@@ -81,7 +81,7 @@ func TestLookupsGoTogether(t *testing.T) {
 	for n := lookUpsAtOnce + 1; n <= members; n++ {
 		lookUp(n)
 	}
-	cachetest.Eventually(t, "the others gather", func() bool { return r.lookUps.Waiting() == members-lookUpsAtOnce })
+	cachetest.Eventually(t, "the others gather", func() bool { return r.redis.Of(t.Context(), b.ref).Own.Waiting() == members-lookUpsAtOnce })
 	close(calls.hold)
 	cachetest.Eventually(t, "the rest is handed on", func() bool { return r.database.Waiting() >= members-held-4-1 }) // the copy may hold one more
 	close(s.hold)

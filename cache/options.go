@@ -34,12 +34,14 @@ type ReaderOptions struct {
 	// Demand asks for a build of a copy that is missing, and returns how to wait for it. It must not block. nil: nobody
 	// builds.
 	Demand func(leaderboard.PeriodRef) (wait func(context.Context) error)
-	Now    func() time.Time // time.Now when nil
+	// Old is told of a copy that is older than the database allows. It must not block; may be nil.
+	Old func(leaderboard.PeriodRef)
+	Now func() time.Time // time.Now when nil
 
 	OnAnswer          func(source leaderboard.Source, stale bool) // metrics; they must not block; may be nil
 	OnResident        func()                                      // besides: the answer came from a period in memory
 	OnFallbackRefused func()
-	OnBreaker         func(open bool)
+	OnBreaker         func(server string, open bool) // of a cluster, host:port; else ""
 }
 
 func (o ReaderOptions) withDefaults() ReaderOptions {
@@ -55,6 +57,9 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Old == nil {
+		o.Old = func(leaderboard.PeriodRef) {}
+	}
 	if o.OnAnswer == nil {
 		o.OnAnswer = func(leaderboard.Source, bool) {}
 	}
@@ -62,7 +67,7 @@ func (o ReaderOptions) withDefaults() ReaderOptions {
 		o.OnResident = func() {}
 	}
 	if o.OnBreaker == nil {
-		o.OnBreaker = func(bool) {}
+		o.OnBreaker = func(string, bool) {}
 	}
 	return o
 }

@@ -24,7 +24,7 @@ type Reader struct {
 	copies   *topn.Copies // nil: no Redis
 	database *batch.Rankings
 	opts     ReaderOptions
-	redis    *topn.Breaker
+	redis    *topn.Servers[*lookUps] // nil: no Redis
 
 	pages         *answers[pageKey, *leaderboard.Page]
 	standings     *answers[membersKey, *leaderboard.Standings]
@@ -33,15 +33,13 @@ type Reader struct {
 
 	lastPages *lastPages
 	visits    visits
-
-	lookUps *batch.Batcher[placesKey, placesQuery, places] // in Redis
 }
 
 // NewReader puts the layers in front of database. copies may be nil.
 func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts ReaderOptions) *Reader {
 	o := opts.withDefaults()
 	r := &Reader{
-		copies: copies, opts: o, redis: topn.NewBreaker(o.Now, o.OnBreaker),
+		copies: copies, opts: o,
 		database: batch.NewRankings(database, batch.Options{
 			Slots: o.FallbackConcurrent, Size: databaseBatch, Wait: o.ReadWait, Timeout: o.CallTimeout, OnRefused: o.OnFallbackRefused,
 		}),
@@ -52,7 +50,9 @@ func NewReader(copies *topn.Copies, database leaderboard.BatchRankings, opts Rea
 	r.scoreRanks = newAnswers(rules, opsOf[scoreKey](scoreShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.distributions = newAnswers(rules, opsOf[distributionKey](distributionShape(), &o), o.LocalEntries/8, o.LocalBytes/8)
 	r.lastPages = newLastPages(o.StaleLimit, o.Now)
-	r.lookUps = batch.New(batch.Options{Slots: lookUpsAtOnce, Size: lookUpMembers, Timeout: o.RedisDeadline}, placesQuery.size, r.placesInCopy)
+	if copies != nil {
+		r.redis = topn.NewServers(copies.Client(), o.Now, o.OnBreaker, r.newLookUps)
+	}
 	return r
 }
 
@@ -267,10 +267,12 @@ func judgeOf[V any](r *Reader, period int64, of shape[V]) judge[V] {
 func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of shape[V],
 	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
 ) (V, error) {
-	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) && r.redis.Allow() {
-		v, err := askCopy(ctx, r, p, fromCopy)
-		if err == nil || isAnswer(err) {
-			return v, err
+	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) {
+		if server := r.redis.Of(ctx, p); server.Allow() {
+			v, err := askCopy(ctx, r, server.Breaker, p, fromCopy)
+			if err == nil || isAnswer(err) {
+				return v, err
+			}
 		}
 	}
 	ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
@@ -282,13 +284,13 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 	return v, err
 }
 
-// askCopy asks Redis; when the copy is missing it asks for a build and, if that is quick, once more. One deadline holds
-// for all of it.
-func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+// askCopy asks the server of Redis that the breaker is of; when the copy is missing it asks for a build and, if that is
+// quick, once more. One deadline holds for all of it.
+func askCopy[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
 	defer cancel()
 	ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
-	v, err := askTraced(ctx, r, p, fromCopy)
+	v, err := askTraced(ctx, r, server, p, fromCopy)
 	if span.On() {
 		span.Set(slog.String("db.system.name", "redis"))
 	}
@@ -297,13 +299,16 @@ func askCopy[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fro
 }
 
 // askTraced is askCopy, inside its deadline and its span.
-func askTraced[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+func askTraced[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	v, short, err := fromCopy(ctx)
-	if !topn.PoolIsBusy(err) {
-		r.redis.Done(!topn.Failed(err))
+	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
+		server.Done(!topn.Failed(err))
 	}
 	if errors.Is(err, topn.ErrBehind) && pause(ctx, behindPause) {
 		return again(ctx, fromCopy)
+	}
+	if errors.Is(err, topn.ErrOld) {
+		r.opts.Old(p)
 	}
 	if r.opts.Demand == nil {
 		return v, err

@@ -236,7 +236,7 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 	for _, last := range []error{nil, topn.ErrBehind} {
 		answers[1] = last
 		asked := 0
-		_, err := askCopy(t.Context(), r, leaderboard.PeriodRef{}, func(context.Context) (int, bool, error) {
+		_, err := askCopy(t.Context(), r, topn.NewBreaker(time.Now, func(bool) {}), leaderboard.PeriodRef{}, func(context.Context) (int, bool, error) {
 			asked++
 			return 0, false, answers[asked-1]
 		})
@@ -370,7 +370,7 @@ func TestHungRedis(t *testing.T) {
 	opened := make(chan bool, 1000)
 	r := NewReader(b.copies, &database{World: w}, unhurried(ReaderOptions{
 		FreshFor: time.Nanosecond, RedisDeadline: 150 * time.Millisecond, Demand: buildNow(b.copies),
-		OnBreaker: func(open bool) { opened <- open },
+		OnBreaker: func(_ string, open bool) { opened <- open },
 	}))
 	offset := int64(0)
 	used := func() bool {
@@ -439,7 +439,7 @@ func TestBusyPool(t *testing.T) {
 		answer, changes := redis.ErrPoolTimeout, 0
 		b := staged(t, func(context.Context, *redis.Cmd) error { return answer })
 		b.world.Fill(500)
-		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(bool) { changes++ }})
+		r := NewReader(b.copies, &database{World: b.world}, ReaderOptions{FreshFor: time.Nanosecond, Demand: buildNow(b.copies), OnBreaker: func(string, bool) { changes++ }})
 		read := func() {
 			for i := range 20 {
 				if got := page(t, r, b.ref, leaderboard.PageQuery{Limit: 1, Offset: int64(i)}); got.Source != leaderboard.SourceMySQL {

@@ -52,13 +52,17 @@ func (r *Reader) Run(ctx context.Context) {
 // visit reads nothing from the copy of each period that is due.
 func (r *Reader) visit(ctx context.Context) {
 	r.visits.due.Range(func(id, ref any) bool {
-		if !r.redis.Allow() || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return false
+		}
+		p := ref.(leaderboard.PeriodRef)
+		server := r.redis.Of(ctx, p)
+		if !server.Allow() {
+			return true // those of other servers may do better
 		}
 		r.visits.due.Delete(id)
 		r.visits.many.Add(-1)
-		p := ref.(leaderboard.PeriodRef)
-		_, _ = askCopy(ctx, r, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
+		_, _ = askCopy(ctx, r, server.Breaker, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
 			return r.copies.Page(ctx, p, leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}})
 		})
 		return true

@@ -21,6 +21,7 @@ type Breaker struct {
 	failures int // in a row
 	open     bool
 	retryAt  time.Time // when open: the next probe
+	asked    time.Time // the last Allow while it was open
 }
 
 // NewBreaker makes a closed breaker. onChange is called whenever it opens or closes, and must not block.
@@ -35,10 +36,11 @@ func (b *Breaker) Allow() bool {
 	if !b.open {
 		return true
 	}
-	if b.now().Before(b.retryAt) {
+	b.asked = b.now()
+	if b.asked.Before(b.retryAt) {
 		return false
 	}
-	b.retryAt = b.now().Add(BreakerPause) // nobody else probes until this one has ended
+	b.retryAt = b.asked.Add(BreakerPause) // nobody else probes until this one has ended
 	return true
 }
 
@@ -53,8 +55,19 @@ func (b *Breaker) Done(ok bool) {
 	}
 	b.failures++
 	if b.failures >= BreakerFailures {
-		b.retryAt = b.now().Add(BreakerPause)
+		b.asked = b.now()
+		b.retryAt = b.asked.Add(BreakerPause)
 		b.set(true)
+	}
+}
+
+// rest closes a breaker that nobody has asked for so long.
+func (b *Breaker) rest(idle time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open && b.now().Sub(b.asked) > idle {
+		b.failures = 0
+		b.set(false)
 	}
 }
 

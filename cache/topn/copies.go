@@ -94,6 +94,9 @@ func (c *Copies) Left(p leaderboard.PeriodRef) bool {
 	return left
 }
 
+// Client returns what reads go through.
+func (c *Copies) Client() redis.UniversalClient { return c.client }
+
 // New does no I/O.
 func New(client redis.UniversalClient, log Log, opts Options) *Copies {
 	opts.Prefix = cmp.Or(opts.Prefix, "lb:")
@@ -132,7 +135,7 @@ func (c *Copies) keys(p leaderboard.PeriodRef) []string {
 }
 
 func (c *Copies) base(p leaderboard.PeriodRef) string {
-	return c.opts.Prefix + "{" + strconv.FormatInt(p.ID, 10) + "}:" + strconv.FormatUint(uint64(p.History), 16) + ":"
+	return c.opts.Prefix + "{" + tag(p) + "}:" + strconv.FormatUint(uint64(p.History), 16) + ":"
 }
 
 // format returns the number of the layout of the keys, and the directions of the sort keys: while a board has no

@@ -22,7 +22,11 @@ const (
 	followBackoff = 100 * time.Millisecond // after the first failure, doubled up to followBackoffMax
 	// followBackoffMax is short enough to be back soon, and long enough to be no load on a server in trouble.
 	followBackoffMax = 5 * time.Second
-	// followers is how many periods are applied at once.
+	// catchUpEvery is how often a copy is brought up to date at most because readers find it old, and catchUpsKnown of how
+	// many that is remembered.
+	catchUpEvery  = time.Second
+	catchUpsKnown = 10_000
+	// followers is how many periods are applied at once, to each server of Redis.
 	followers = 8
 	// followBytes is what waits in memory in all periods together; beyond, it is read from the log instead.
 	followBytes = 32 << 20
@@ -50,20 +54,20 @@ type Applied struct {
 // Follower writes committed changes through to the copies. Commits of one period are applied in order and many at a
 // time when they come fast; what goes wrong is made good from the change log. A copy that does not exist is left
 // alone: cold boards stay cold until somebody reads them. One that cannot be written to is not read either, see
-// Copies.Left, until it is up to date again: all of them at once when Redis does not answer, with one attempt a second
+// Copies.Left, until it is up to date again: all of a server at once when it does not answer, with one attempt a second
 // for all.
 type Follower struct {
 	copies  *Copies
 	opts    FollowerOptions
-	permits *semaphore.Weighted
-	breaker *Breaker
-	ctx     context.Context // ends when Stop gives up
+	servers *Servers[*semaphore.Weighted] // and how many periods each is written at once
+	ctx     context.Context               // ends when Stop gives up
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup // one per backlog
 
 	mu       sync.Mutex
 	backlogs map[copyID]*backlog
-	bytes    int64 // of the commits that wait or are being applied
+	caughtUp map[copyID]time.Time // when the last CatchUp was
+	bytes    int64                // of the commits that wait or are being applied
 	stopped  bool
 	stop     chan struct{}
 }
@@ -100,9 +104,8 @@ func NewFollower(copies *Copies, opts FollowerOptions) *Follower {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	opts.Memory = cmp.Or(opts.Memory, followBytes)
-	f := &Follower{
-		copies: copies, opts: opts, permits: semaphore.NewWeighted(followers), breaker: NewBreaker(time.Now, func(bool) {}), backlogs: map[copyID]*backlog{}, stop: make(chan struct{}),
-	}
+	f := &Follower{copies: copies, opts: opts, backlogs: map[copyID]*backlog{}, caughtUp: map[copyID]time.Time{}, stop: make(chan struct{})}
+	f.servers = NewServers(copies.background, time.Now, func(string, bool) {}, func() *semaphore.Weighted { return semaphore.NewWeighted(followers) })
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
 }
@@ -125,12 +128,32 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 	}
 }
 
+// CatchUp brings a copy up to date that a reader has found too old: whoever wrote its last commits has died, or a failover
+// has lost what was written to Redis. It never blocks, and does so once in catchUpEvery at most.
+func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id, now := idOf(ref), time.Now()
+	if _, running := f.backlogs[id]; running || f.stopped || now.Sub(f.caughtUp[id]) < catchUpEvery {
+		return
+	}
+	if len(f.caughtUp) >= catchUpsKnown {
+		clear(f.caughtUp)
+	}
+	f.caughtUp[id] = now
+	b := &backlog{batch: batch{ref: ref, fromLog: true, since: now}}
+	f.backlogs[id] = b
+	f.wg.Go(func() { f.follow(b) })
+}
+
 // add is called with mu held.
 func (f *Follower) add(b *backlog, ref leaderboard.PeriodRef, commit leaderboard.Commit) {
 	if b.since.IsZero() {
 		b.since = time.Now()
 	}
-	b.ref = ref
+	if b.ref = ref; b.seq == 0 { // so far a CatchUp
+		b.applied = commit.From().Seq
+	}
 	follows := len(b.commits) == 0 || b.seq == commit.From().Seq
 	b.seq = commit.LastSeq
 	b.changes += len(commit.Changes)
@@ -254,7 +277,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 func (f *Follower) applied(b *backlog, done batch) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b.applied = done.seq
+	b.applied = max(b.applied, done.seq)
 	f.bytes -= done.bytes
 }
 
@@ -272,15 +295,16 @@ var errLeftAlone = errors.New("topn: Redis is left alone for now")
 // write writes a batch through once there is a permit. An error is a failure of Redis or MySQL, or errLeftAlone, to be
 // tried again.
 func (f *Follower) write(b batch) error {
-	if err := f.permits.Acquire(f.ctx, 1); err != nil {
+	server := f.servers.Of(f.ctx, b.ref)
+	if err := server.Own.Acquire(f.ctx, 1); err != nil {
 		return err
 	}
-	defer f.permits.Release(1)
-	if !f.breaker.Allow() {
+	defer server.Own.Release(1)
+	if !server.Allow() {
 		return errLeftAlone
 	}
 	err := f.apply(b)
-	f.breaker.Done(err == nil || answers(err))
+	server.Done(err == nil || answers(err))
 	return err
 }
 

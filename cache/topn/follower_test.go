@@ -83,13 +83,36 @@ func TestFollowerFillsGaps(t *testing.T) {
 	}
 }
 
+// TestFollowerCatchesUp: a copy that somebody finds too old is brought up to date though nobody commits; not again and again.
+func TestFollowerCatchesUp(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.build(t)
+	var applied atomic.Int64
+	f := newFollower(t, b.copies, FollowerOptions{OnApply: func(Applied) { applied.Add(1) }})
+	b.world.Commit(cachetest.Put("m", 1))
+	for range 10 {
+		f.CatchUp(b.ref)
+	}
+	b.reaches(t, 1)
+	b.world.Commit(cachetest.Put("m", 2))
+	began := time.Now()
+	cachetest.Eventually(t, "it is brought up to date again", func() bool { f.CatchUp(b.ref); return b.info(t).Seq == 2 })
+	if n := applied.Load(); n > 2+int64(time.Since(began)/catchUpEvery) {
+		t.Errorf("it was brought up to date %d times", n)
+	}
+	if changes, _ := f.Lag(); changes != 0 {
+		t.Errorf("lag is %d changes", changes)
+	}
+}
+
 // TestFollowerSeesAGapInTheQueue: commits that wait together with one missing between them must not be applied as one.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
 	b.build(t)
 	f := newFollower(t, b.copies, FollowerOptions{})
-	if err := f.permits.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
+	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
 	for i := range 5 {
@@ -98,7 +121,7 @@ func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 			f.Notify(b.ref, c)
 		}
 	}
-	f.permits.Release(followers)
+	f.servers.Of(t.Context(), b.ref).Own.Release(followers)
 	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +303,7 @@ func TestFollowerIsBounded(t *testing.T) {
 	b.build(t)
 	const memory = 10_000
 	f := newFollower(t, b.copies, FollowerOptions{Memory: memory})
-	if err := f.permits.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
+	if err := f.servers.Of(t.Context(), b.ref).Own.Acquire(cachetest.Within(t), followers); err != nil { // nothing is applied for now
 		t.Fatal(err)
 	}
 	held := func() int64 {
@@ -299,7 +322,7 @@ func TestFollowerIsBounded(t *testing.T) {
 	if got := held(); got > memory || got < memory/2 {
 		t.Errorf("%d bytes are held, want at most %d", got, memory)
 	}
-	f.permits.Release(followers)
+	f.servers.Of(t.Context(), b.ref).Own.Release(followers)
 	b.reaches(t, int64(commits))
 	if err := f.Stop(cachetest.Within(t)); err != nil {
 		t.Fatal(err)

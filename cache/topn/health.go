@@ -10,13 +10,11 @@ import (
 )
 
 // Health returns how far the copies of periods are, in their order, nil for those that cannot be read: one round trip for
-// all of them. It counts as no read. The error is that of Redis.
+// all of them, or for each server of a cluster. It counts as no read. The error is that of Redis, when none of it answers.
 func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([]*leaderboard.CopyHealth, error) {
-	heads, err := c.heads(ctx, periods)
+	heads, err := c.heads(ctx, periods, c.scripts.held.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err = c.scripts.held.Load(ctx, c.background).Err(); err == nil {
-			heads, err = c.heads(ctx, periods)
-		}
+		heads, err = c.heads(ctx, periods, c.scripts.held.EvalRO)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("topn: copies of %d periods: %w", len(periods), err)
@@ -24,24 +22,35 @@ func (c *Copies) Health(ctx context.Context, periods []leaderboard.PeriodRef) ([
 	return heads, nil
 }
 
-func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef) ([]*leaderboard.CopyHealth, error) {
+// eval runs a script that only reads: by its hash, or by its text, which the server then knows. A server of a cluster that has
+// just taken the place of another knows none.
+type eval func(ctx context.Context, to redis.Scripter, keys []string, args ...any) *redis.Cmd
+
+func (c *Copies) heads(ctx context.Context, periods []leaderboard.PeriodRef, run eval) ([]*leaderboard.CopyHealth, error) {
 	pipe := c.background.Pipeline()
-	for _, p := range periods {
-		pipe.EvalShaRO(ctx, c.scripts.held.Hash(), c.keys(p), format(p))
+	replies := make([]*redis.Cmd, len(periods))
+	for i, p := range periods {
+		replies[i] = run(ctx, pipe, c.keys(p), format(p))
 	}
-	replies, err := pipe.Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*leaderboard.CopyHealth, len(periods))
+	_, _ = pipe.Exec(ctx) // each reply has its own
+	out, failed := make([]*leaderboard.CopyHealth, len(periods)), 0
+	var away error
 	for i, reply := range replies {
-		raw, err := reply.(*redis.Cmd).Slice()
-		if err != nil {
+		raw, err := reply.Slice()
+		switch {
+		case redis.HasErrorPrefix(err, "NOSCRIPT"):
 			return nil, err
+		case err != nil:
+			away = err
+			failed++
+			continue
 		}
 		if h, err := parseHead(raw, periods[i]); err == nil { // otherwise there is none to use
 			out[i] = &leaderboard.CopyHealth{Seq: h.Seq, Entries: h.n}
 		}
+	}
+	if failed == len(periods) {
+		return nil, away
 	}
 	return out, nil
 }

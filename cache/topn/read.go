@@ -245,11 +245,9 @@ func (c *Copies) shown(ctx context.Context, p leaderboard.PeriodRef, q *leaderbo
 
 // held reads the keys of members in the order of the query, "" for those that the copy does not hold: one round trip.
 func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []string) ([]rank.Key, head, error) {
-	raw, values, err := c.heldOnce(ctx, p, members)
+	raw, values, err := c.heldOnce(ctx, p, members, c.scripts.held.EvalShaRO)
 	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		if err = c.scripts.held.Load(ctx, c.client).Err(); err == nil {
-			raw, values, err = c.heldOnce(ctx, p, members)
-		}
+		raw, values, err = c.heldOnce(ctx, p, members, c.scripts.held.EvalRO)
 	}
 	if err != nil {
 		return nil, head{}, fmt.Errorf("topn: copy of period %d: %w", p.ID, err)
@@ -277,10 +275,10 @@ func (c *Copies) held(ctx context.Context, p leaderboard.PeriodRef, members []st
 }
 
 // heldOnce reads the state and the keys in one transaction. The error is that of the state.
-func (c *Copies) heldOnce(ctx context.Context, p leaderboard.PeriodRef, members []string) (state, values []any, err error) {
+func (c *Copies) heldOnce(ctx context.Context, p leaderboard.PeriodRef, members []string, run eval) (state, values []any, err error) {
 	keys := c.keys(p)
 	tx := c.client.TxPipeline()
-	stateCmd := tx.EvalShaRO(ctx, c.scripts.held.Hash(), keys, format(p))
+	stateCmd := run(ctx, tx, keys, format(p))
 	valuesCmd := tx.HMGet(ctx, keys[1], members...)
 	if _, err := tx.Exec(ctx); err != nil && stateCmd.Err() == nil && valuesCmd.Err() == nil {
 		return nil, nil, err

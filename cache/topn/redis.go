@@ -24,6 +24,11 @@ const (
 	ioTimeout   = 250 * time.Millisecond
 	poolTimeout = 100 * time.Millisecond
 	maxRetries  = 1
+	// clusterRedirects is how often a command to a cluster is tried again, there or elsewhere: sent on twice while a slot
+	// moves.
+	clusterRedirects = 2
+	// clusterReload is how often a client of a cluster that is in use asks which server has which slots.
+	clusterReload = time.Second
 	// backgroundTimeout is for work that no reader waits for: it should survive a machine that is busy for a moment.
 	backgroundTimeout = time.Second
 	// backgroundConns is for what is applied and built at once, and the leases of it.
@@ -45,7 +50,20 @@ func Open(address string, options ...func(*redis.UniversalOptions)) (redis.Unive
 	for _, option := range options {
 		option(opts)
 	}
+	if opts.IsClusterMode {
+		return redis.NewClusterClient(clusterOptions(opts)), nil
+	}
 	return redis.NewUniversalClient(opts), nil
+}
+
+// clusterOptions are those of a client of a cluster. By itself it would go on asking a primary that is dead for up to a
+// minute after another one has taken its place: only an answer that sends it elsewhere makes it look at once.
+func clusterOptions(o *redis.UniversalOptions) *redis.ClusterOptions {
+	c := o.Cluster()
+	c.ClusterStateReloadInterval = clusterReload
+	c.MaxRetries, c.MaxRedirects = -1, clusterRedirects // each of these tries would be repeated by itself otherwise
+	c.DisableRoutingPolicies = true                     // no command here concerns more than one slot
+	return c
 }
 
 // OpenBackground makes a client of the same Redis for work that no reader waits for: builds, write-through, leases. Its
@@ -85,6 +103,12 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 // PoolIsBusy says whether an error is that all connections to Redis are in use here: it says nothing about Redis.
 func PoolIsBusy(err error) bool {
 	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+}
+
+// IsMoving says whether an error of a cluster is that keys are being moved to another of its servers: it says nothing about
+// this one.
+func IsMoving(err error) bool {
+	return redis.HasErrorPrefix(err, "TRYAGAIN") || redis.HasErrorPrefix(err, "MOVED") || redis.HasErrorPrefix(err, "ASK")
 }
 
 func parseAddress(address string) (*redis.UniversalOptions, error) {

@@ -29,7 +29,7 @@ func (a *App) wireReader() {
 		RedisDeadline: a.cfg.ReaderWait, StaleWait: a.cfg.ReaderWait,
 		FallbackConcurrent: a.cfg.FallbackConcurrent, ReadWait: a.cfg.ReadWait,
 		Watch: a.watch, Resident: a.resident, Demand: a.demand(),
-		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker,
+		OnAnswer: a.metrics.answer, OnResident: a.metrics.residentAnswers.Inc, OnFallbackRefused: a.metrics.rejections.Inc, OnBreaker: a.onBreaker, Old: a.oldCopy,
 	})
 }
 
@@ -59,12 +59,20 @@ func (a *App) wireCatalog() {
 	a.catalog = cache.NewCatalog(a.store, opts)
 }
 
-func (a *App) onBreaker(open bool) {
+// oldCopy is told of a copy that a reader has found too old.
+func (a *App) oldCopy(ref leaderboard.PeriodRef) { a.follower.CatchUp(ref) }
+
+// onBreaker is told of each server of a Redis Cluster; of the only one, the name is "".
+func (a *App) onBreaker(server string, open bool) {
 	a.metrics.breakerOpen(open)
+	log := a.log
+	if server != "" {
+		log = log.With("server", server)
+	}
 	if open {
-		a.log.Warn("Redis does not answer, reads go on without it")
+		log.Warn("Redis does not answer, reads go on without it")
 	} else {
-		a.log.Info("Redis answers again")
+		log.Info("Redis answers again, or is not asked any more")
 	}
 }
 

@@ -132,7 +132,7 @@ func (m *metrics) newReads() {
 		Name: "leaderboard_fallback_rejections_total", Help: "Reads refused because too many waited for MySQL already.",
 	})
 	m.breaker = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "leaderboard_redis_breaker_open", Help: "1 while Redis is left alone because it did not answer.",
+		Name: "leaderboard_redis_breaker_open", Help: "Servers of Redis that are left alone because they did not answer: 1 without a cluster.",
 	})
 	m.watchRounds = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "leaderboard_watch_rounds_total", Help: "Questions to the database for the revisions of the periods that are read.",
@@ -303,9 +303,9 @@ func (m *metrics) answer(source leaderboard.Source, stale bool) {
 
 func (m *metrics) breakerOpen(open bool) {
 	if open {
-		m.breaker.Set(1)
+		m.breaker.Inc()
 	} else {
-		m.breaker.Set(0)
+		m.breaker.Dec()
 	}
 }
 

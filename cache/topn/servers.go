@@ -1,0 +1,124 @@
+package topn
+
+import (
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+)
+
+// restAfter is after how long without a question the breaker of a server closes: it has left the cluster, or nobody needs
+// it now.
+const restAfter = 10 * time.Second
+
+// Servers keep a Breaker, and something of the caller's, for each server of Redis: of a cluster for each primary, so that one
+// that does not answer holds up nobody who asks another. What takes its place after a failover is a server that is not
+// known to be away. All methods may be called concurrently.
+type Servers[T any] struct {
+	cluster *redis.ClusterClient // nil: there is one server
+	now     func() time.Time
+	change  func(server string, open bool)
+	own     func() T
+	first   *Server[T]  // of the one server; of a cluster, until it has said what it is like
+	known   atomic.Bool // it has
+	open    atomic.Int64
+
+	mu      sync.RWMutex
+	byAddr  map[string]*Server[T]
+	settled time.Time // when the last look for servers at rest was
+}
+
+// Server is what is kept for one.
+type Server[T any] struct {
+	*Breaker
+	Own T
+}
+
+// NewServers does no I/O. change is called when a breaker opens or closes, with host:port, "" of the one server; it must not
+// block. own makes what the caller keeps for a server.
+func NewServers[T any](client redis.UniversalClient, now func() time.Time, change func(server string, open bool), own func() T) *Servers[T] {
+	s := &Servers[T]{now: now, change: change, own: own, byAddr: map[string]*Server[T]{}}
+	s.cluster, _ = client.(*redis.ClusterClient)
+	s.first = s.server("")
+	return s
+}
+
+func (s *Servers[T]) server(addr string) *Server[T] {
+	return &Server[T]{Own: s.own(), Breaker: NewBreaker(s.now, func(open bool) {
+		if open {
+			s.open.Add(1)
+		} else {
+			s.open.Add(-1)
+		}
+		s.change(addr, open)
+	})}
+}
+
+// Of returns what is kept for the server that has a period's copy now. It blocks only while nothing is known of a cluster,
+// for ioTimeout at most.
+func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T] {
+	if s.cluster == nil {
+		return s.first
+	}
+	if !s.known.Load() && !s.learn(ctx) {
+		return s.first
+	}
+	if s.open.Load() > 0 {
+		s.settle()
+	}
+	node, err := s.cluster.MasterForKey(ctx, tag(p))
+	if err != nil {
+		return s.first
+	}
+	addr := node.Options().Addr
+	s.mu.RLock()
+	found := s.byAddr[addr]
+	s.mu.RUnlock()
+	if found != nil {
+		return found
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if found = s.byAddr[addr]; found == nil {
+		found = s.server(addr)
+		s.byAddr[addr] = found
+	}
+	return found
+}
+
+// learn asks what a cluster is like, and says whether it has answered.
+func (s *Servers[T]) learn(ctx context.Context) bool {
+	if !s.first.Allow() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, ioTimeout)
+	defer cancel()
+	_, err := s.cluster.MasterForKey(ctx, "")
+	s.first.Done(err == nil)
+	if err == nil {
+		s.known.Store(true)
+	}
+	return err == nil
+}
+
+// settle closes the breakers of servers that nobody has asked for restAfter. It looks once a second.
+func (s *Servers[T]) settle() {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now.Sub(s.settled) < time.Second {
+		return
+	}
+	s.settled = now
+	for _, server := range s.byAddr {
+		server.rest(restAfter)
+	}
+}
+
+// tag returns what the keys of a period have in braces, which says where a cluster keeps them.
+func tag(p leaderboard.PeriodRef) string { return strconv.FormatInt(p.ID, 10) }

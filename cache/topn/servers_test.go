@@ -1,0 +1,111 @@
+package topn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"leaderboard"
+)
+
+// The slot of period 1 is 9842, that of period 2 is 5649.
+const slotBetween = 8000
+
+// TestServers: in a cluster a server that does not answer is left alone, and no other; what takes its place is asked at once,
+// and it is forgotten that the first was away.
+func TestServers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var second atomic.Pointer[string]
+		first, old, promoted := "first:1", "old:1", "promoted:1"
+		second.Store(&old)
+		client := redis.NewClusterClient(&redis.ClusterOptions{
+			ClusterStateReloadInterval: clusterReload,
+			ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+				return []redis.ClusterSlot{
+					{Start: 0, End: slotBetween, Nodes: []redis.ClusterNode{{Addr: first}}},
+					{Start: slotBetween + 1, End: 16383, Nodes: []redis.ClusterNode{{Addr: *second.Load()}}},
+				}, nil
+			},
+		})
+		defer client.Close()
+		var changes []string
+		servers := NewServers(client, time.Now, func(server string, open bool) { changes = append(changes, fmt.Sprint(server, open)) }, func() int { return 0 })
+		try := func(period int64, ok bool) bool {
+			s := servers.Of(t.Context(), leaderboard.PeriodRef{ID: period})
+			if !s.Allow() {
+				return false
+			}
+			s.Done(ok)
+			return true
+		}
+		for range BreakerFailures {
+			try(1, false)
+			try(2, true)
+		}
+		if try(1, false) || !try(2, true) {
+			t.Error("want the server of period 1 left alone, and that of period 2 asked")
+		}
+		second.Store(&promoted)
+		time.Sleep(clusterReload + time.Millisecond)
+		servers.Of(t.Context(), leaderboard.PeriodRef{ID: 2}) // makes the client look again
+		synctest.Wait()
+		if !try(1, true) {
+			t.Error("what has taken the place of the server is left alone")
+		}
+		time.Sleep(restAfter)
+		try(1, true)
+		if want := []string{old + "true", old + "false"}; !slices.Equal(changes, want) {
+			t.Errorf("changes %v, want %v", changes, want)
+		}
+		time.Sleep(clusterReload) // the client looks for the last time
+	})
+}
+
+// TestServersOfNothing: of a cluster that does not answer, and never has, nobody asks more often than of one server.
+func TestServersOfNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks, away := 0, true
+		client := redis.NewClusterClient(&redis.ClusterOptions{ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+			if looks++; away {
+				return nil, redis.ErrClosed
+			}
+			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{{Addr: "127.0.0.1:1"}}}}, nil
+		}})
+		defer client.Close()
+		servers := NewServers(client, time.Now, func(string, bool) {}, func() int { return 0 })
+		of := func() *Server[int] { return servers.Of(t.Context(), leaderboard.PeriodRef{ID: 1}) }
+		for range 100 {
+			if of() != servers.first {
+				t.Error("the server of a period is known")
+			}
+		}
+		if looks != BreakerFailures || of().Allow() {
+			t.Errorf("%d looks, want %d, and nobody asks", looks, BreakerFailures)
+		}
+		away = false
+		time.Sleep(BreakerPause)
+		if of() == servers.first || !of().Allow() {
+			t.Error("the cluster that answers is not asked")
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+// TestServersOfOne: without a cluster there is one breaker.
+func TestServersOfOne(t *testing.T) {
+	t.Parallel()
+	client := redis.NewClient(&redis.Options{})
+	defer client.Close()
+	servers := NewServers(client, time.Now, func(string, bool) {}, func() int { return 0 })
+	if servers.Of(t.Context(), leaderboard.PeriodRef{ID: 1}) != servers.Of(t.Context(), leaderboard.PeriodRef{ID: 2}) {
+		t.Error("two periods of one Redis have servers of their own")
+	}
+}
