@@ -26,6 +26,7 @@ const (
 
 // ages is one server that commits and another that is polled: the score of a member is the number of its commit.
 type ages struct {
+	board string
 	base  int64 // score of commit 0
 	mu    sync.Mutex
 	acked []time.Time // by commit
@@ -38,6 +39,9 @@ type poll struct {
 	sent  time.Time
 	shown int // the newest commit in it
 	stale bool
+
+	source leaderboard.Source
+	took   time.Duration
 }
 
 // TestAnswersAreAsOldAsTheySay: whatever is the matter with Redis, an answer lacks no commit that was acknowledged longer
@@ -50,14 +54,14 @@ func TestAnswersAreAsOldAsTheySay(t *testing.T) {
 	writing.fill(t, "race", 2000, leaderboard.Rules{Policy: leaderboard.PolicyLatest, TopN: 1000})
 	for i, fault := range ageFaults(t, w.redis, server) {
 		t.Run(fault.name, func(t *testing.T) {
-			a := &ages{base: int64(i+1) * 1_000_000}
+			a := &ages{board: "race", base: int64(i+1) * 1_000_000}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var all sync.WaitGroup
-			all.Go(func() { a.commit(ctx, writing) })
+			all.Go(func() { a.commit(ctx, writing, 10*time.Millisecond) })
 			fault.begin()
 			for range agePollers {
-				all.Go(func() { a.poll(ctx, reading) })
+				all.Go(func() { a.poll(ctx, reading, 5*time.Millisecond) })
 			}
 			eventually(t, "there are enough answers", func() error {
 				fault.during()
@@ -112,12 +116,12 @@ func ageFaults(t *testing.T, redis *redis.Client, server *devserver.Server) []ag
 }
 
 // commit changes the score of the best member again and again, one after the other.
-func (a *ages) commit(ctx context.Context, s *server) {
-	tick := time.NewTicker(10 * time.Millisecond)
+func (a *ages) commit(ctx context.Context, s *server, pace time.Duration) {
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		<-tick.C
-		_, err := s.submit(context.WithoutCancel(ctx), "race", "", scored("runner", a.base+int64(n)))
+		_, err := s.submit(context.WithoutCancel(ctx), a.board, "", scored("runner", a.base+int64(n)))
 		now := time.Now()
 		a.mu.Lock()
 		if a.acked = append(a.acked, now); err != nil {
@@ -128,15 +132,15 @@ func (a *ages) commit(ctx context.Context, s *server) {
 }
 
 // poll reads the top, of other lengths in turn, and wants no answer behind one that it has had.
-func (a *ages) poll(ctx context.Context, s *server) {
-	tick := time.NewTicker(5 * time.Millisecond)
+func (a *ages) poll(ctx context.Context, s *server, pace time.Duration) {
+	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	last := -1
 	for n := 0; ctx.Err() == nil; n++ {
 		<-tick.C
 		sent := time.Now()
-		page, err := s.Top(context.WithoutCancel(ctx), "race", client.TopQuery{Limit: 1 + n%7})
-		p := poll{sent: sent, shown: -1, stale: page.Stale}
+		page, err := s.Top(context.WithoutCancel(ctx), a.board, client.TopQuery{Limit: 1 + n%7})
+		p := poll{sent: sent, shown: -1, stale: page.Stale, source: page.Source, took: time.Since(sent)}
 		if err == nil && len(page.Entries) > 0 && page.Entries[0].Member == "runner" {
 			p.shown = max(-1, int(page.Entries[0].Score-a.base))
 		}

@@ -29,7 +29,7 @@ func TestStartRedisCluster(t *testing.T) {
 		if said, err := ask(t.Context(), node, "INFO", "replication"); err != nil || !strings.Contains(said, role) {
 			t.Errorf("node %d says %q, %v, want %s", i, said, err, role)
 		}
-		// The slot of this key is 14687, of the third primary.
+		// The slot of this key is 16287, of the third primary.
 		said, err := ask(t.Context(), node, "SET", "x", "y")
 		if i == 2 && (err != nil || said != "OK") || i != 2 && (err == nil || !strings.Contains(err.Error(), "MOVED")) {
 			t.Errorf("node %d takes a key: %q, %v", i, said, err)

@@ -23,6 +23,7 @@ type suite struct {
 	pkg   string // folder below the module's
 	tests string // a regular expression; "" for all
 	quick string // the same for -quick
+	tag   string // of files that are built for this suite only; "" for none
 }
 
 // faults names the tests of e2e that kill, freeze, flush or cut off servers, or have several at work on the same data.
@@ -58,6 +59,9 @@ func packaged(distribution, suite, pkg, program string) func(context.Context, fe
 
 // fetcher fetches a program of a release and returns its path.
 type fetcher func(context.Context, devserver.Release) (path string, err error)
+
+// onSeveral is the suite of a Redis that is several servers: they take over from each other, which takes too long for every day.
+func onSeveral(tests string) []suite { return []suite{{pkg: "e2e", tests: tests, tag: "failover"}} }
 
 // engines returns the rows of the table in its order.
 func engines() []engine {
@@ -104,6 +108,22 @@ func engines() []engine {
 		{
 			name: "valkey-8", title: "Valkey 8.1 (Debian 13)", as: cache, suites: onRedis(),
 			program: packaged("debian", "trixie", "valkey-server", valkey),
+		},
+		{
+			name: "redis-cluster", title: "Redis Cluster of Redis 8 (Debian sid)", as: cache, suites: onSeveral("RedisCluster"),
+			program: packaged("debian", "sid", "redis-server", redis),
+		},
+		{
+			name: "redis-sentinel", title: "Redis Sentinel of Redis 8 (Debian sid)", as: cache, suites: onSeveral("RedisSentinel"),
+			program: packaged("debian", "sid", "redis-server", redis),
+		},
+		{
+			name: "valkey-cluster", title: "Cluster of Valkey 9 (Debian sid)", as: cache, suites: onSeveral("RedisCluster"),
+			program: packaged("debian", "sid", "valkey-server", valkey),
+		},
+		{
+			name: "valkey-sentinel", title: "Sentinel of Valkey 9 (Debian sid)", as: cache, suites: onSeveral("RedisSentinel"),
+			program: packaged("debian", "sid", "valkey-server", valkey),
 		},
 	}
 }

@@ -253,7 +253,12 @@ func (r *runner) build(ctx context.Context, s suite) (*program.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := program.Build(ctx, dir, filepath.Join(r.dir, strings.ReplaceAll(s.pkg, "/", "-")+".test"), s.tests)
+	var flags []string
+	name := strings.ReplaceAll(s.pkg, "/", "-")
+	if s.tag != "" {
+		name, flags = name+"-"+s.tag, []string{"-tags", s.tag}
+	}
+	p, err := program.Build(ctx, dir, filepath.Join(r.dir, name+".test"), s.tests, flags...)
 	if err != nil {
 		return nil, err
 	}
