@@ -100,6 +100,14 @@ func inBackground(client redis.UniversalClient) redis.UniversalClient {
 	return client
 }
 
+// Ping asks Redis whether it is there, of a cluster every primary: the error is that of one that does not answer.
+func Ping(ctx context.Context, client redis.UniversalClient) error {
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		return cluster.ForEachMaster(ctx, func(ctx context.Context, primary *redis.Client) error { return primary.Ping(ctx).Err() })
+	}
+	return client.Ping(ctx).Err()
+}
+
 // PoolIsBusy says whether an error is that all connections to Redis are in use here: it says nothing about Redis.
 func PoolIsBusy(err error) bool {
 	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)

@@ -28,9 +28,9 @@ type Servers[T any] struct {
 	known   atomic.Bool // it has
 	open    atomic.Int64
 
-	mu      sync.RWMutex
-	byAddr  map[string]*Server[T]
-	settled time.Time // when the last look for servers at rest was
+	mu     sync.RWMutex
+	byAddr map[string]*Server[T]
+	looked time.Time // when the last look for servers at rest was
 }
 
 // Server is what is kept for one.
@@ -69,7 +69,7 @@ func (s *Servers[T]) Of(ctx context.Context, p leaderboard.PeriodRef) *Server[T]
 		return s.first
 	}
 	if s.open.Load() > 0 {
-		s.settle()
+		s.closeIdle()
 	}
 	node, err := s.cluster.MasterForKey(ctx, tag(p))
 	if err != nil {
@@ -106,15 +106,15 @@ func (s *Servers[T]) learn(ctx context.Context) bool {
 	return err == nil
 }
 
-// settle closes the breakers of servers that nobody has asked for restAfter. It looks once a second.
-func (s *Servers[T]) settle() {
+// closeIdle closes the breakers of servers that nobody has asked for restAfter. It looks once a second.
+func (s *Servers[T]) closeIdle() {
 	now := s.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.settled) < time.Second {
+	if now.Sub(s.looked) < time.Second {
 		return
 	}
-	s.settled = now
+	s.looked = now
 	for _, server := range s.byAddr {
 		server.rest(restAfter)
 	}

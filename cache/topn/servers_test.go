@@ -14,7 +14,7 @@ import (
 	"leaderboard"
 )
 
-// The slot of period 1 is 9842, that of period 2 is 5649.
+// slotBetween lies between the slots of period 1, 9842, and period 2, 5649.
 const slotBetween = 8000
 
 // TestServers: in a cluster a server that does not answer is left alone, and no other; what takes its place is asked at once,

@@ -253,7 +253,7 @@ func (a *App) wireHealth() {
 
 // redisHealth says nothing against Redis when it is this process that is busy.
 func (a *App) redisHealth(ctx context.Context) error {
-	if err := a.redis.Ping(ctx).Err(); err != nil && !topn.PoolIsBusy(err) {
+	if err := topn.Ping(ctx, a.redis); err != nil && !topn.PoolIsBusy(err) {
 		return err
 	}
 	return a.faults.health()
