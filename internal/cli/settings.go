@@ -44,7 +44,7 @@ func (p *program) mysqlFlags(cfg *app.Config) []cli.Flag {
 
 func (p *program) redisFlag(cfg *app.Config) cli.Flag {
 	return newChecked(p.setting("redis-url", "the Redis, as in redis://:password@127.0.0.1:6379/0; empty: run without Redis. "+
-		"Cluster: redis://h1,h2,h3?cluster=true, Sentinel: redis://h1,h2?master=name"), &cfg.RedisURL, parseRedisURL)
+		"Cluster: redis://h1:6379,h2:6379?cluster=true, any of its nodes; Sentinel: redis://s1:26379,s2:26379/0?master=name, the sentinels"), &cfg.RedisURL, parseRedisURL)
 }
 
 func (p *program) listenFlag(cfg *app.Config) cli.Flag {
