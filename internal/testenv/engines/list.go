@@ -88,10 +88,14 @@ func engines() []engine {
 		{
 			name: "mariadb-11", title: "MariaDB 11 (Debian sid)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "sid", "mariadb-server-core", mariadbd),
+			differs: "limits of statements and of idle transactions have other names; a session that it ends for its silence is told nothing, so the outcome of its COMMIT is unknown until it is repeated",
+			remedy:  "dialect in `store/internal/db`; keys of requests",
 		},
 		{
 			name: "mariadb-10.11", title: "MariaDB 10.11 (Debian 12)", as: mariadb, suites: onSQL(),
 			program: packaged("debian", "bookworm", "mariadb-server-core", mariadbd),
+			differs: "as 11; sorts a member's hides that are in order, when the order names the member too; looks for keys in all rows of a small table",
+			remedy:  "as 11; `store/hidden.go` orders by board alone, `store/keys.go` forces the primary key",
 		},
 		{
 			name: "redis-8", title: "Redis 8 (Debian sid)", as: cache, suites: onRedis(),
