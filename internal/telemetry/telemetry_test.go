@@ -136,8 +136,12 @@ func TestCollectorRefuses(t *testing.T) {
 	tracer.Request("GET /x", http.Header{}).End()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	start := time.Now()
 	if err := tracer.Stop(ctx); err == nil {
 		t.Error("spans were sent to nobody")
+	}
+	if took := time.Since(start); took > defaultTimeout/2 {
+		t.Errorf("spans were tried to be sent for %s more, in no time", took)
 	}
 	if log := said.String(); strings.Count(log, "traces are lost") != 1 || strings.Contains(log, "s3cret") || !strings.Contains(log, "401") {
 		t.Errorf("the log says:\n%s", log)
