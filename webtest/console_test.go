@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"leaderboard"
+	"leaderboard/client"
 )
 
 // console opens a view of the console, signed in with a key.
@@ -250,6 +251,31 @@ func TestConsoleKeys(t *testing.T) {
 	p.fill(p.field("API key"), second)
 	p.press("Sign in")
 	p.awaitText("[role=alert]", "request")
+}
+
+// TestConsoleKeyForSomeBoards: an admin of some boards is told what its key is not for, and nothing that it may not ask is
+// asked. Where a question fails, nothing is said to be loading still.
+func TestConsoleKeyForSomeBoards(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "console-some", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	made, err := admin(t).CreateKey(t.Context(), client.KeyRequest{Name: "some boards", Scope: leaderboard.ScopeAdmin, Boards: []string{"console-some*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := console(t, desktop(), made.Secret, "#/boards")
+	p.show("#/members", "Members")
+	p.awaitText("p", "The list is for keys of all boards")
+	p.show("#/members/a", "a")
+	p.awaitText("h2", "Entries")
+	p.show("#/members/a/console-some", "a on console-some")
+	p.awaitText("p", "Not hidden here.")
+	if eval[bool](p, "!!document.querySelector('[role=alert]')") {
+		t.Errorf("a key for some boards sees a problem: %s", p.text("[role=alert]"))
+	}
+	p.expect("status of 404")
+	p.show("#/boards/console-some-none/periods", "Periods")
+	p.awaitText("[role=alert]", "404")
+	p.await("!document.querySelector('.loading')")
 }
 
 // secret returns the secret that is shown once, and dismisses it.
