@@ -246,6 +246,12 @@ func (w writer) Reopen(ctx context.Context, board string, periodID int64, member
 // wireHealth makes what answers /readyz.
 func (a *App) wireHealth() {
 	a.health = &readiness{mysql: a.mysqlHealth, watched: a.watch.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
+	a.health.keys = func() error {
+		if a.writers.none.Load() {
+			return errNoWriters
+		}
+		return nil
+	}
 	if a.redis != nil {
 		a.health.redis = a.redisHealth
 	}

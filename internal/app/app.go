@@ -55,6 +55,7 @@ type App struct {
 	schema    schemaState
 	checked   atomic.Bool // the servers were found safe to use
 	faults    redisState  // of Redis
+	writers   writers
 	health    *readiness
 	api       *httpapi.API
 	probes    probes
@@ -148,9 +149,6 @@ func (a *App) Start(ctx context.Context) error {
 		"serving", "addr", a.BaseURL(), "mysql", PlaceOfDSN(a.cfg.MySQLDSN), "redis", PlaceOfURL(a.cfg.RedisURL),
 		"version", ReadBuildInfo().Version,
 	)
-	if len(a.cfg.Keys) == 0 {
-		a.log.Warn("the settings have no keys: only keys that were made before can write or make others; LEADERBOARD_KEYS=admin:SECRET is one to begin with")
-	}
 	return nil
 }
 

@@ -141,6 +141,8 @@ func (a *App) prepare(ctx context.Context) error {
 	if err := a.checkRights(ctx); err != nil {
 		return err
 	}
+	next := a.lookForWriters(ctx)
+	a.background.Go(func() { a.watchWriters(ctx, next) })
 	a.checked.Store(true)
 	return nil
 }
@@ -201,6 +203,37 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 			a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
 		}
 	}
+}
+
+// watchWriters looks again and again whether anybody can write, until ctx ends. With a key in the settings that can, there is
+// nothing to look for.
+func (a *App) watchWriters(ctx context.Context, next time.Duration) {
+	for next > 0 {
+		pause(ctx, next-writersJitter+rand.N(2*writersJitter))
+		if ctx.Err() != nil {
+			return
+		}
+		next = a.lookForWriters(ctx)
+	}
+}
+
+// lookForWriters looks whether anybody can write, and returns after what time to look again, 0 for never.
+func (a *App) lookForWriters(ctx context.Context) time.Duration {
+	for _, k := range a.cfg.Keys {
+		if k.Scope == leaderboard.ScopeWrite || k.Scope == leaderboard.ScopeAdmin {
+			return 0
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, writersTimeout)
+	defer cancel()
+	can, err := anyWriter(ctx, a.store)
+	if err == nil {
+		a.writers.note(can, a.log)
+	}
+	if err != nil || !can {
+		return writersNoneEvery
+	}
+	return writersAskEvery
 }
 
 // sweep does the store's housekeeping once a minute.

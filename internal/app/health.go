@@ -30,6 +30,7 @@ const (
 type readiness struct {
 	mysql func(context.Context) error
 	redis func(context.Context) error // nil without Redis
+	keys  func() error                // nil: there are keys; what it says makes no server unready
 	// watched returns how long ago MySQL last told a reader how far its periods are, 0 for never.
 	watched    func() time.Duration
 	staleLimit time.Duration
@@ -91,6 +92,11 @@ func (r *readiness) ask() {
 	h := httpapi.Health{Checks: map[string]error{"mysql": mysql}}
 	if r.redis != nil {
 		h.Checks["redis"] = redis
+	}
+	if r.keys != nil {
+		if err := r.keys(); err != nil {
+			h.Checks["keys"] = err
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

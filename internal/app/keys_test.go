@@ -12,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"leaderboard"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 	"leaderboard/store"
@@ -199,4 +200,33 @@ func dumpOf(t *testing.T, dsn string) string {
 		t.Error("the dump lacks the name of a key")
 	}
 	return out.String()
+}
+
+// TestNobodyCanWrite: a server without any key that can write says so in its log and in /readyz, which stays 200, until there is one.
+func TestNobodyCanWrite(t *testing.T) {
+	t.Parallel()
+	dsn := testenv.MySQL(t)
+	a := startReady(t, dsn, "", func(c *Config) { c.Keys = nil })
+	a.awaitHealth(http.StatusOK, "degraded", "nobody can write", "LEADERBOARD_KEYS=admin:SECRET")
+	read := leaderboard.Key{ID: "kr", Name: "n", Scope: leaderboard.ScopeRead}
+	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(-time.Hour))}
+	revoked := leaderboard.Key{ID: "kv", Name: "n", Scope: leaderboard.ScopeWrite}
+	for i, k := range []leaderboard.Key{read, ended, revoked} {
+		if _, err := a.store.CreateKey(t.Context(), k, leaderboard.KeyHash{byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.store.RevokeKey(t.Context(), revoked.ID); err != nil {
+		t.Fatal(err)
+	}
+	if can, err := anyWriter(t.Context(), a.store); can || err != nil {
+		t.Errorf("with keys that cannot write: %t, %v", can, err)
+	}
+	if _, err := a.store.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.KeyHash{9}); err != nil {
+		t.Fatal(err)
+	}
+	a.awaitHealth(http.StatusOK, `"status":"ok"`)
+	if n := strings.Count(a.log.String(), "nobody can write"); n != 1 {
+		t.Errorf("the log says it %d times", n)
+	}
 }
