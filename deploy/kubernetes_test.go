@@ -108,6 +108,9 @@ func TestRestricted(t *testing.T) {
 			if c.SecurityContext.ReadOnlyRootFilesystem == nil || !*c.SecurityContext.ReadOnlyRootFilesystem {
 				t.Errorf("%s: a root file system that can be written", kind)
 			}
+			if c.TerminationMessagePolicy != corev1.TerminationMessageFallbackToLogsOnError {
+				t.Errorf("%s: nobody is told why it did not start", kind)
+			}
 			if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
 				t.Errorf("%s: nobody knows what it needs", kind)
 			}

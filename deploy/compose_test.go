@@ -1,0 +1,104 @@
+package deploy
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// composed is what is looked at of docker-compose.yml.
+type composed struct {
+	Services map[string]struct {
+		Image       string
+		Command     []string
+		Environment map[string]string
+		Ports       []string
+		Profiles    []string
+		Networks    map[string]struct{ Aliases []string }
+	}
+	Configs map[string]struct{ Content string }
+}
+
+func readCompose(t *testing.T) composed {
+	t.Helper()
+	text, err := os.ReadFile("../docker-compose.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c composed
+	if err := yaml.Unmarshal(text, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestComposeServers: the servers of docker-compose.yml are ones that the service starts on: an account that may do what it has to and
+// nothing else, and a Redis with a bound that evicts nothing.
+func TestComposeServers(t *testing.T) {
+	c := readCompose(t)
+	program, err := os.ReadFile("../store/internal/db/faults.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := regexp.MustCompile(`"(SELECT, INSERT, UPDATE, DELETE, CREATE[^"]*)"`).FindSubmatch(program)
+	if wanted == nil {
+		t.Fatal("the program does not say what an account needs")
+	}
+	account := c.Configs["account"].Content
+	if !strings.Contains(account, "GRANT "+string(wanted[1])+" ON leaderboard.* TO 'leaderboard'@'%'") {
+		t.Errorf("the account gets other rights than %s:\n%s", wanted[1], account)
+	}
+	redis := strings.Join(c.Services["redis"].Command, " ")
+	if !strings.Contains(redis, "--maxmemory-policy noeviction") || !strings.Contains(redis, "--maxmemory ${LEADERBOARD_REDIS_MEMORY:-256mb}") {
+		t.Errorf("Redis is started by %s", redis)
+	}
+	settings, err := os.ReadFile("../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"leaderboard", "another"} {
+		s := c.Services[name]
+		if !strings.HasPrefix(s.Environment["LEADERBOARD_MYSQL_DSN"], "leaderboard:${LEADERBOARD_MYSQL_PASSWORD:-leaderboard}@") {
+			t.Errorf("%s: the account is not the one that was made: %s", name, s.Environment["LEADERBOARD_MYSQL_DSN"])
+		}
+		for variable := range s.Environment {
+			if !bytes.Contains(settings, []byte("`"+variable+"`")) {
+				t.Errorf("%s: docs/settings.md has no %s", name, variable)
+			}
+		}
+		if !slices.Contains(s.Networks["default"].Aliases, "servers") {
+			t.Errorf("%s: the proxy does not find it", name)
+		}
+	}
+}
+
+// TestComposePorts: nothing is reached from other machines, a server that may be there several times has no port of its own, and what
+// is not always started belongs to the fleet.
+func TestComposePorts(t *testing.T) {
+	for name, s := range readCompose(t).Services {
+		for _, port := range s.Ports {
+			if !strings.HasPrefix(port, "127.0.0.1:") {
+				t.Errorf("%s is reached at %s", name, port)
+			}
+		}
+		fleet := slices.Equal(s.Profiles, []string{"fleet"})
+		if want := name == "another" || name == "proxy"; fleet != want || name == "another" && len(s.Ports) > 0 {
+			t.Errorf("%s: profiles %v, ports %v", name, s.Profiles, s.Ports)
+		}
+		if s.Image == "" {
+			t.Errorf("%s has no image", name)
+		}
+	}
+	text, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text, []byte(`CMD ["/usr/local/bin/leaderboard", "health"]`)) { // which asks /livez, --ready would ask /readyz
+		t.Error("the image's health is not /livez")
+	}
+}
