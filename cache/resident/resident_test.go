@@ -18,33 +18,56 @@ import (
 	"leaderboard/store/storetest"
 )
 
-// followed answers from periods that are loaded when they are first asked for, and folded with every commit after.
+// followed answers from periods that are loaded when they are first asked for, and folded with every commit after. The
+// model tells of commits while it is locked, so they are only noted then: who loads a period asks the model.
 type followed struct {
 	*storetest.Model
 	mu      sync.Mutex
 	periods map[int64]*Period
+	noted   sync.Mutex // taken last
+	commits map[int64][]leaderboard.Commit
 }
 
 func follow(model *storetest.Model) *followed {
-	f := &followed{Model: model, periods: map[int64]*Period{}}
+	f := &followed{Model: model, periods: map[int64]*Period{}, commits: map[int64][]leaderboard.Commit{}}
 	model.OnCommit = func(ref leaderboard.PeriodRef, c leaderboard.Commit) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if p := f.periods[ref.ID]; p != nil {
-			if err := p.Fold(&c); err != nil {
-				panic(err)
-			}
-		}
+		f.noted.Lock()
+		defer f.noted.Unlock()
+		f.commits[ref.ID] = append(f.commits[ref.ID], c)
 	}
 	return f
+}
+
+// take returns the commits of a period that nobody has taken yet.
+func (f *followed) take(period int64) []leaderboard.Commit {
+	f.noted.Lock()
+	defer f.noted.Unlock()
+	commits := f.commits[period]
+	delete(f.commits, period)
+	return commits
 }
 
 func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Period, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.periods[ref.ID]; p != nil {
-		return p, nil
+	if f.periods[ref.ID] == nil {
+		f.take(ref.ID) // the snapshot has them
+		p, err := f.load(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		f.periods[ref.ID] = p
 	}
+	p := f.periods[ref.ID]
+	for _, c := range f.take(ref.ID) {
+		if err := p.Fold(&c); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (f *followed) load(ctx context.Context, ref leaderboard.PeriodRef) (*Period, error) {
 	var at leaderboard.State
 	var runs [][]rank.Key
 	err := f.Snapshot(ctx, ref, 1<<30, func(s leaderboard.State) error { at = s; return nil },
@@ -52,9 +75,7 @@ func (f *followed) period(ctx context.Context, ref leaderboard.PeriodRef) (*Peri
 	if err != nil {
 		return nil, err
 	}
-	p, err := load(ref.Rules, rank.State{Revision: at.Revision, Total: at.Total}, runs...)
-	f.periods[ref.ID] = p
-	return p, err
+	return load(ref.Rules, rank.State{Revision: at.Revision, Total: at.Total}, runs...)
 }
 
 // load puts a period together out of its keys.
