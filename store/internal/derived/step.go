@@ -80,19 +80,19 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 		ctx, span := trace.Start(ctx, "derived step", trace.KindInternal)
 		defer func() { endStep(span, board, &step, err) }()
 		out := &output{d: d, writer: f.writer, rows: f.rows, step: &step}
-		switch {
-		case step.State == leaderboard.DerivationStateComputing:
-			err = d.computeAll(ctx, out)
-		default:
-			if err = d.computeChanged(ctx, out); errors.Is(err, errNeedsCompute) {
+		if step.State != leaderboard.DerivationStateComputing {
+			err = d.computeChanged(ctx, out)
+			if errors.Is(err, errNeedsCompute) {
 				if !long {
 					step = leaderboard.DeriveStep{Long: true}
 					return nil
 				}
 				f.db.Log.InfoContext(ctx, "a derived board is computed from scratch", "board", board, "reason", err)
-				step.State, d.paced = leaderboard.DerivationStateComputing, true
-				err = d.computeAll(ctx, out)
+				step.State, d.paced, err = leaderboard.DerivationStateComputing, true, nil
 			}
+		}
+		if err == nil && step.State == leaderboard.DerivationStateComputing {
+			err = d.computeAll(ctx, out)
 		}
 		if err != nil {
 			return err
