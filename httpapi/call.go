@@ -360,7 +360,9 @@ func (c *call) finish() {
 		}
 		c.log(slog.LevelError, "request panicked", slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
 		if c.status != 0 {
-			panic(http.ErrAbortHandler) // part of an answer is out: end the connection
+			c.status = http.StatusInternalServerError // for who counts; part of an answer is out: end the connection
+			c.report()
+			panic(http.ErrAbortHandler)
 		}
 		c.status = writeProblem(c.w, reject(codeInternal, ""), c.caller.RequestID).status
 	}

@@ -20,11 +20,12 @@ type fake struct {
 	*storetest.Model
 	keys *fakeKeys
 
-	mu     sync.Mutex
-	writes int                // how often anything was changed
-	caller leaderboard.Caller // of the last deletion of a board
-	fail   map[string]error   // by method
-	panics bool               // every method does
+	mu       sync.Mutex
+	writes   int                // how often anything was changed
+	caller   leaderboard.Caller // of the last deletion of a board
+	fail     map[string]error   // by method
+	panics   bool               // every method does
+	panicsIn string             // the method that does, "" for none
 
 	source   leaderboard.Source
 	stale    bool
@@ -56,7 +57,7 @@ func newFake() *fake {
 func (f *fake) enter(method string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.panics {
+	if f.panics || method == f.panicsIn {
 		panic("secret of the inside")
 	}
 	return f.fail[method]

@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/internal/trace"
+)
+
+// spans is a Tracer that writes down what becomes of its spans.
+type spans struct{ ended []string }
+
+// Request begins a span.
+func (s *spans) Request(name string, _ http.Header) trace.Recorder { return &span{all: s, name: name} }
+
+// span is one of them.
+type span struct {
+	all    *spans
+	name   string
+	failed bool
+	status any
+}
+
+func (s *span) Begin(string, trace.Kind) trace.Recorder { return s }
+func (s *span) Set(attrs ...slog.Attr) {
+	for _, a := range attrs {
+		if a.Key == "http.response.status_code" {
+			s.status = a.Value.Any()
+		}
+	}
+}
+func (s *span) Link(trace.Recorder) {}
+func (s *span) Fail(error)          { s.failed = true }
+func (s *span) End() {
+	s.all.ended = append(s.all.ended, fmt.Sprint(s.name, " ", s.status, " failed: ", s.failed))
+}
+func (s *span) Sampled() bool         { return true }
+func (s *span) IDs() (string, string) { return "t", "s" }
+
+// TestPanicsAreCounted: a panic is counted as 500 and ends the span of its request, also when part of an answer is out.
+func TestPanicsAreCounted(t *testing.T) {
+	all, status := &spans{}, 0
+	e := newEnv(t, func(c *Config) {
+		c.Tracer = all
+		c.OnRequest = func(a Answered) { status = a.Status }
+	})
+	e.board("demo", leaderboard.Rules{}, classic()...)
+	for _, method := range []string{"Export", "Export part"} {
+		all.ended, status, e.fake.panicsIn = nil, 0, method
+		func() {
+			defer func() {
+				if p, ok := recover().(error); ok && !errors.Is(p, http.ErrAbortHandler) {
+					t.Errorf("recovered %v", p)
+				}
+			}()
+			e.api.ServeHTTP(httptest.NewRecorder(), ask{method: "GET", path: "/v1/boards/demo/export", key: adminKey}.request())
+		}()
+		if want := "GET /v1/boards/{board}/export 500 failed: true"; status != 500 || len(all.ended) != 1 || all.ended[0] != want {
+			t.Errorf("%s: counted as %d, and these spans have ended: %q, want %q", method, status, all.ended, want)
+		}
+	}
+}
