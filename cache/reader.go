@@ -284,13 +284,10 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 	return v, err
 }
 
-// askCopy asks the server of Redis that the breaker is of; when the copy is missing it asks for a build and, if that is
-// quick, once more. One deadline holds for all of it.
+// askCopy is askBounded for a reader, whose trace it is in.
 func askCopy[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
-	defer cancel()
 	ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
-	v, err := askTraced(ctx, r, server, p, fromCopy)
+	v, err := askBounded(ctx, r, server, p, fromCopy)
 	if span.On() {
 		span.Set(slog.String("db.system.name", "redis"))
 	}
@@ -298,8 +295,11 @@ func askCopy[V any](ctx context.Context, r *Reader, server *topn.Breaker, p lead
 	return v, err
 }
 
-// askTraced is askCopy, inside its deadline and its span.
-func askTraced[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+// askBounded asks the server of Redis that the breaker is of; when the copy is missing it asks for a build and, if that is
+// quick, once more. One deadline holds for all of it.
+func askBounded[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
+	defer cancel()
 	v, short, err := fromCopy(ctx)
 	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
 		server.Done(!topn.Failed(err))

@@ -49,7 +49,7 @@ func (r *Reader) Run(ctx context.Context) {
 	}
 }
 
-// visit reads nothing from the copy of each period that is due.
+// visit reads nothing from the copy of each period that is due. It is in no trace: nobody has asked for it.
 func (r *Reader) visit(ctx context.Context) {
 	r.visits.due.Range(func(id, ref any) bool {
 		if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (r *Reader) visit(ctx context.Context) {
 		}
 		r.visits.due.Delete(id)
 		r.visits.many.Add(-1)
-		_, _ = askCopy(ctx, r, server.Breaker, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
+		_, _ = askBounded(ctx, r, server.Breaker, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
 			return r.copies.Page(ctx, p, leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}})
 		})
 		return true

@@ -1,0 +1,43 @@
+package cache
+
+import (
+	"log/slog"
+	"testing"
+
+	"leaderboard"
+	"leaderboard/cache/cachetest"
+	"leaderboard/cache/topn"
+	"leaderboard/internal/trace"
+)
+
+// begun is a span that counts those that are begun inside it.
+type begun struct{ inside int }
+
+func (b *begun) Begin(string, trace.Kind) trace.Recorder { b.inside++; return b }
+func (b *begun) Set(...slog.Attr)                        {}
+func (b *begun) Link(trace.Recorder)                     {}
+func (b *begun) Fail(error)                              {}
+func (b *begun) End()                                    {}
+func (b *begun) Sampled() bool                           { return true }
+func (b *begun) IDs() (traceID, spanID string)           { return "", "" }
+
+// TestVisitsAreNotTraced: a reader's question to Redis is a span; the visits of copies, which go on for as long as boards are
+// read from memory, are none.
+func TestVisitsAreNotTraced(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 5 }), topn.Options{})
+	b.world.Fill(5)
+	b.build(t)
+	r := NewReader(b.copies, &database{World: b.world}, unhurried(ReaderOptions{}))
+	span := &begun{}
+	ctx := trace.With(cachetest.Within(t), trace.Of(span))
+	r.visited(&b.ref)
+	r.visit(ctx)
+	if due := r.visits.many.Load(); due != 0 || span.inside != 0 {
+		t.Errorf("%d visits are due, and %d spans were begun for what nobody asked", due, span.inside)
+	}
+	cachetest.Must(r.Page(ctx, b.ref, leaderboard.PageQuery{Limit: 3}))(t)
+	if span.inside != 1 {
+		t.Errorf("a reader's question to Redis is %d spans", span.inside)
+	}
+}
