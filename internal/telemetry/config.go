@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 )
 
@@ -25,8 +26,8 @@ type Config struct {
 	TLS         *tls.Config // nil: the system's certificates
 	Sampler     sdk.Sampler
 	Service     string
-	Resource    string // more attributes of the process: name=value,…
-	TakeContext bool   // requests may come with a trace
+	Resource    []attribute.KeyValue // more of the process
+	TakeContext bool                 // requests may come with a trace
 }
 
 // String hides the secrets from whoever prints a configuration.
@@ -61,6 +62,7 @@ const (
 	defaultTimeout  = 10 * time.Second
 	defaultService  = "leaderboard"
 	defaultSampler  = "parentbased_always_on"
+	serviceName     = "service.name"
 	protocolHTTP    = "http/protobuf"
 )
 
@@ -90,12 +92,9 @@ func Read(env func(string) string) (*Config, error) {
 	if !on || err != nil {
 		return nil, err
 	}
-	c := &Config{Service: env(envService), Resource: env(envResource), TakeContext: true}
-	if c.Service == "" {
-		c.Service = defaultService
-	}
+	c := &Config{TakeContext: true}
 	c.Sampler, err = samplerOf(env(envSampler), env(envSamplerArg))
-	errs := []error{err, c.readContext(env), c.readEndpoint(env), c.readSending(env), c.readTLS(env)}
+	errs := []error{err, c.readResource(env), c.readContext(env), c.readEndpoint(env), c.readSending(env), c.readTLS(env)}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -124,6 +123,29 @@ func otlp(env func(string) string, name string) string {
 		return v
 	}
 	return env(envOTLP + name)
+}
+
+// readResource reads what the process is called, and more about it. Its own variable goes before a service.name among that.
+func (c *Config) readResource(env func(string) string) error {
+	c.Service = defaultService
+	if text := env(envResource); text != "" {
+		for pair := range strings.SplitSeq(text, ",") {
+			name, value, ok := strings.Cut(pair, "=")
+			value, err := url.PathUnescape(strings.TrimSpace(value))
+			if !ok || err != nil {
+				return fmt.Errorf("%s: want name=value pairs separated by commas, not %q", envResource, pair)
+			}
+			if name = strings.TrimSpace(name); name == serviceName {
+				c.Service = value
+				continue
+			}
+			c.Resource = append(c.Resource, attribute.String(name, value))
+		}
+	}
+	if name := env(envService); name != "" {
+		c.Service = name
+	}
+	return nil
 }
 
 func (c *Config) readContext(env func(string) string) error {

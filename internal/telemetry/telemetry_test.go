@@ -45,13 +45,17 @@ func TestRead(t *testing.T) {
 	if cfg.Endpoint != "http://localhost:4318/v1/traces" || cfg.Service != "leaderboard" || !cfg.TakeContext || cfg.Timeout != 10*time.Second {
 		t.Errorf("without more words it is %+v", *cfg)
 	}
+	cfg = read(t, map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_RESOURCE_ATTRIBUTES": "service.name=quizzes,deployment.environment.name=a%20b"})
+	if cfg.Service != "quizzes" || len(cfg.Resource) != 1 || cfg.Resource[0].Value.AsString() != "a b" {
+		t.Errorf("the process is %s, %v", cfg.Service, cfg.Resource)
+	}
 	if cfg = read(t, map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://c/x"}); cfg.Endpoint != "https://c/x" {
 		t.Errorf("the address of traces is taken for %s", cfg.Endpoint)
 	}
 	for name, value := range map[string]string{
 		"OTEL_TRACES_EXPORTER": "zipkin", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_ENDPOINT": "s3cret@collector", "OTEL_EXPORTER_OTLP_HEADERS": "s3cret",
 		"OTEL_EXPORTER_OTLP_TIMEOUT": "10s", "OTEL_EXPORTER_OTLP_COMPRESSION": "zstd", "OTEL_TRACES_SAMPLER": "sometimes", "OTEL_PROPAGATORS": "b3",
-		"OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere/ca.pem", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/nowhere/key.pem",
+		"OTEL_RESOURCE_ATTRIBUTES": "service.name", "OTEL_EXPORTER_OTLP_CERTIFICATE": "/nowhere/ca.pem", "OTEL_EXPORTER_OTLP_CLIENT_KEY": "/nowhere/key.pem",
 	} {
 		_, err := Read(func(asked string) string {
 			if asked == name {

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"go.opentelemetry.io/otel/attribute"
@@ -38,34 +36,12 @@ func New(cfg *Config, version string, log *slog.Logger) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := []attribute.KeyValue{attribute.String("service.name", cfg.Service), attribute.String("service.version", version)}
-	more, err := resourceOf(cfg.Resource)
-	if err != nil {
-		return nil, err
-	}
+	about := []attribute.KeyValue{attribute.String(serviceName, cfg.Service), attribute.String("service.version", version)}
 	provider := sdk.NewTracerProvider(
-		sdk.WithSampler(cfg.Sampler), sdk.WithResource(resource.NewSchemaless(append(about, more...)...)),
+		sdk.WithSampler(cfg.Sampler), sdk.WithResource(resource.NewSchemaless(append(about, cfg.Resource...)...)),
 		sdk.WithBatcher(&reporting{SpanExporter: exporter, log: log}),
 	)
 	return &Tracer{cfg: cfg, client: c, provider: provider, tracer: provider.Tracer("leaderboard")}, nil
-}
-
-// resourceOf reads name=value pairs.
-func resourceOf(text string) (out []attribute.KeyValue, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	for pair := range strings.SplitSeq(text, ",") {
-		name, value, ok := strings.Cut(pair, "=")
-		value, err := url.PathUnescape(strings.TrimSpace(value))
-		if !ok || err != nil {
-			return nil, fmt.Errorf("%s: want name=value pairs separated by commas, not %q", envResource, pair)
-		}
-		if name = strings.TrimSpace(name); name != "service.name" { // OTEL_SERVICE_NAME has it
-			out = append(out, attribute.String(name, value))
-		}
-	}
-	return out, nil
 }
 
 // Stop sends what is recorded until ctx ends, and ends the tracer. What was not sent then is lost.
