@@ -68,9 +68,8 @@ type App struct {
 }
 
 // New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
-func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
+func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) {
 	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
-	var err error
 	if cfg.TLSCert != "" {
 		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
 			return nil, err
@@ -79,6 +78,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (*App, error) {
 	if a.traces, err = newTraces(cfg.Tracing, ReadBuildInfo().Version, log); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			a.traces.stop(ctx, log)
+		}
+	}()
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,
