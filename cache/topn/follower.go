@@ -241,11 +241,20 @@ func (f *Follower) follow(b *backlog) {
 			f.opts.Logger.Warn("copy is not kept up to date for now", "board", next.ref.Board, "period", next.ref.ID, "error", err)
 		}
 		f.putBack(b, next)
-		backoff = min(max(2*backoff, followBackoff), followBackoffMax)
+		backoff = min(max(2*backoff, followBackoff), longestBackoff(err))
 		if !f.pause(backoff) {
 			return
 		}
 	}
+}
+
+// longestBackoff is followBackoffMax, but for a server that does not answer: its breaker keeps the load off it, and what takes
+// its place is to be written to soon.
+func longestBackoff(err error) time.Duration {
+	if answers(err) {
+		return followBackoffMax
+	}
+	return BreakerPause
 }
 
 // pause waits, and says whether to go on: not once the follower is stopped, another try would be no better.

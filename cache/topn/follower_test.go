@@ -9,7 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
 	"leaderboard/cache/cachetest"
@@ -361,6 +364,52 @@ func TestFollowerLeavesRedisAlone(t *testing.T) {
 	}
 	b.reaches(t, int64(len(refs)))
 	cachetest.Eventually(t, "none is left", func() bool { return !slices.ContainsFunc(refs, b.copies.Left) })
+}
+
+// unreachable plays a Redis that cannot be reached, and tells when it was tried.
+type unreachable struct {
+	redis.Hook
+	tried func()
+}
+
+// ProcessHook implements redis.Hook.
+func (u unreachable) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		u.tried()
+		cmd.SetErr(errors.New("connection refused"))
+		return cmd.Err()
+	}
+}
+
+// DialHook implements redis.Hook.
+func (unreachable) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (unreachable) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestFollowerIsBackSoon: however long Redis does not answer, it is tried every second, for what takes its place is to be
+// written to, and read, soon after.
+func TestFollowerIsBackSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client, w := openClient(t, "redis://127.0.0.1:1"), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
+		last, attempts := time.Now(), 0
+		client.AddHook(unreachable{tried: func() {
+			if pause := time.Since(last); pause > 2*BreakerPause {
+				t.Errorf("it is tried again after %s", pause)
+			}
+			last, attempts = time.Now(), attempts+1
+		}})
+		f := newFollower(t, New(client, w, Options{Background: client}), FollowerOptions{})
+		f.Notify(w.Ref, w.Commit(cachetest.Put("m", 1)))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if attempts < 30 || attempts > 60+BreakerFailures {
+			t.Errorf("%d attempts in a minute", attempts)
+		}
+	})
 }
 
 // signal tells a channel about every write.
