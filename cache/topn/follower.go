@@ -233,7 +233,8 @@ func (f *Follower) follow(b *backlog) {
 			f.copies.left.Delete(idOf(next.ref))
 			continue
 		}
-		if failures++; failures >= BreakerFailures || errors.Is(err, errLeftAlone) {
+		// What MySQL keeps from being caught up is what there is to read while it is away.
+		if failures++; (failures >= BreakerFailures || errors.Is(err, errLeftAlone)) && !errors.Is(err, leaderboard.ErrUnavailable) {
 			f.copies.left.Store(idOf(next.ref), true)
 		}
 		if !errors.Is(err, errLeftAlone) {

@@ -289,6 +289,27 @@ func TestCopyIsLeft(t *testing.T) {
 	cachetest.Eventually(t, "the copy is asked again", func() bool { return !b.copies.Left(b.ref) })
 }
 
+// TestCopyIsReadWithoutMySQL: a copy that is behind because MySQL is away is no copy that cannot be written to: its answers, marked
+// stale, are what there is.
+func TestCopyIsReadWithoutMySQL(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.build(t)
+	failures := make(chan struct{}, 100)
+	f := newFollower(t, b.copies, FollowerOptions{OnFailure: func() { failures <- struct{}{} }})
+	b.world.Commit(cachetest.Put("m", 1))
+	b.world.Fail(leaderboard.ErrUnavailable)
+	f.CatchUp(b.ref)
+	for range BreakerFailures + 1 {
+		<-failures
+	}
+	if b.copies.Left(b.ref) {
+		t.Error("the copy is left alone while MySQL is away")
+	}
+	b.world.Fail(nil)
+	b.reaches(t, 1)
+}
+
 // refsBeside returns periods other than that of the rig; none has a copy.
 func (b *rig) refsBeside(n int) []leaderboard.PeriodRef {
 	refs := make([]leaderboard.PeriodRef, n)
