@@ -115,6 +115,7 @@ func (s *Servers[T]) closeIdle() {
 		return
 	}
 	s.looked = now
+	s.first.rest(restAfter) // it may have opened while some learned what the cluster is like and others did not
 	for _, server := range s.byAddr {
 		server.rest(restAfter)
 	}

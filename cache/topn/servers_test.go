@@ -99,6 +99,46 @@ func TestServersOfNothing(t *testing.T) {
 	})
 }
 
+// TestServersLearnedMeanwhile: who asks in vain what a cluster is like, while somebody else learns it, leaves no breaker open.
+func TestServersLearnedMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var looks, open atomic.Int64
+		client := redis.NewClusterClient(&redis.ClusterOptions{ClusterSlots: func(ctx context.Context) ([]redis.ClusterSlot, error) {
+			if looks.Add(1) <= BreakerFailures {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{{Addr: "127.0.0.1:1"}}}}, nil
+		}})
+		defer client.Close()
+		servers := NewServers(client, time.Now, func(_ string, opens bool) {
+			if opens {
+				open.Add(1)
+			} else {
+				open.Add(-1)
+			}
+		}, func() int { return 0 })
+		ask := func() { servers.Of(t.Context(), leaderboard.PeriodRef{ID: 1}) }
+		for range BreakerFailures {
+			go ask()
+		}
+		synctest.Wait()
+		ask()
+		time.Sleep(ioTimeout)
+		synctest.Wait()
+		if open.Load() != 1 {
+			t.Errorf("%d breakers are open, want that of the cluster: the test tests nothing", open.Load())
+		}
+		time.Sleep(restAfter + time.Second)
+		ask()
+		if open.Load() != 0 {
+			t.Error("the breaker of the cluster stays open though the cluster is known")
+		}
+		time.Sleep(time.Second)
+	})
+}
+
 // TestServersOfOne: without a cluster there is one breaker.
 func TestServersOfOne(t *testing.T) {
 	t.Parallel()
