@@ -268,11 +268,11 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 	fromCopy func(context.Context) (V, bool, error), fromDatabase func(context.Context) (V, error),
 ) (V, error) {
 	if fromCopy != nil && r.copies != nil && !r.copies.Left(p) {
-		if server := r.redis.Of(ctx, p); server.Allow() {
-			v, err := askCopy(ctx, r, server.Breaker, p, fromCopy)
-			if err == nil || isAnswer(err) {
-				return v, err
-			}
+		v, asked, err := askRedis(ctx, r, p, func(ctx context.Context, server *topn.Breaker) (V, error) {
+			return askCopy(ctx, r, server, p, fromCopy)
+		})
+		if asked && (err == nil || isAnswer(err)) {
+			return v, err
 		}
 	}
 	ctx, span := trace.Start(ctx, "read mysql", trace.KindClient)
@@ -284,10 +284,23 @@ func fetch[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, of sh
 	return v, err
 }
 
-// askCopy is askBounded for a reader, whose trace it is in.
+// askRedis asks the server of Redis that has a copy, unless it is left alone. One deadline holds for all of it, also for finding
+// out which server of a cluster that is.
+func askRedis[V any](ctx context.Context, r *Reader, p leaderboard.PeriodRef, ask func(context.Context, *topn.Breaker) (V, error)) (v V, asked bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
+	defer cancel()
+	server := r.redis.Of(ctx, p)
+	if !server.Allow() {
+		return v, false, nil
+	}
+	v, err = ask(ctx, server.Breaker)
+	return v, true, err
+}
+
+// askCopy is askUntraced for a reader, whose trace it is in.
 func askCopy[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	ctx, span := trace.Start(ctx, "read redis", trace.KindClient)
-	v, err := askBounded(ctx, r, server, p, fromCopy)
+	v, err := askUntraced(ctx, r, server, p, fromCopy)
 	if span.On() {
 		span.Set(slog.String("db.system.name", "redis"))
 	}
@@ -295,11 +308,9 @@ func askCopy[V any](ctx context.Context, r *Reader, server *topn.Breaker, p lead
 	return v, err
 }
 
-// askBounded asks the server of Redis that the breaker is of; when the copy is missing it asks for a build and, if that is
-// quick, once more. One deadline holds for all of it.
-func askBounded[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.opts.RedisDeadline)
-	defer cancel()
+// askUntraced asks the server of Redis that the breaker is of; when the copy is missing it asks for a build and, if that is
+// quick, once more.
+func askUntraced[V any](ctx context.Context, r *Reader, server *topn.Breaker, p leaderboard.PeriodRef, fromCopy func(context.Context) (V, bool, error)) (V, error) {
 	v, short, err := fromCopy(ctx)
 	if !topn.PoolIsBusy(err) && !topn.IsMoving(err) {
 		server.Done(!topn.Failed(err))

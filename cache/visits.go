@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/topn"
 )
 
 // visitEvery is the time between two visits of a copy whose period is answered for by the process.
@@ -56,15 +57,16 @@ func (r *Reader) visit(ctx context.Context) {
 			return false
 		}
 		p := ref.(leaderboard.PeriodRef)
-		server := r.redis.Of(ctx, p)
-		if !server.Allow() {
-			return true // those of other servers may do better
-		}
-		r.visits.due.Delete(id)
-		r.visits.many.Add(-1)
-		_, _ = askBounded(ctx, r, server.Breaker, p, func(ctx context.Context) (*leaderboard.Page, bool, error) { // a failure is the breaker's
+		page := func(ctx context.Context) (*leaderboard.Page, bool, error) {
 			return r.copies.Page(ctx, p, leaderboard.PageQuery{Query: leaderboard.Query{Mode: p.Rules.Mode}})
+		}
+		_, asked, _ := askRedis(ctx, r, p, func(ctx context.Context, server *topn.Breaker) (*leaderboard.Page, error) {
+			return askUntraced(ctx, r, server, p, page) // a failure is the breaker's
 		})
+		if asked { // else it stays due, while those of other servers may do better
+			r.visits.due.Delete(id)
+			r.visits.many.Add(-1)
+		}
 		return true
 	})
 }
