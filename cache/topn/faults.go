@@ -3,6 +3,7 @@ package topn
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,43 +13,48 @@ import (
 	"leaderboard"
 )
 
-// Faults returns what is wrong with a Redis, of a cluster with each of its primaries. It fails when one cannot be reached. A server
-// that does not tell about itself is a fault of its own, a doubtful one. All is from INFO, which servers that are
-// run by others tell, too, while CONFIG is often denied.
+// Faults returns what is wrong with a Redis, of a cluster with each of its primaries, with its address and in the order of those. It
+// fails when one cannot be reached. A server that does not tell about itself is a fault of its own, a doubtful one. All is from INFO,
+// which servers that are run by others tell, too, while CONFIG is often denied.
 func Faults(ctx context.Context, client redis.UniversalClient) ([]leaderboard.ServerFault, error) {
 	var out []leaderboard.ServerFault
-	err := eachPrimary(ctx, client, func(ctx context.Context, c redis.Cmdable) error {
-		info, err := infoOf(ctx, c)
-		if isAnswer(err) {
-			out = append(out, leaderboard.ServerFault{
-				Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("nobody knows whether Redis is safe to use, because it does not answer INFO (%s)", err),
-				Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
-			})
-			return nil
-		}
-		if err == nil {
-			out = append(out, redisFaults(info)...)
+	var one sync.Mutex
+	look := func(ctx context.Context, c redis.Cmdable, server string) error {
+		one.Lock()
+		defer one.Unlock()
+		found, err := faultsOf(ctx, c)
+		for _, f := range found {
+			f.Wrong = server + f.Wrong
+			out = append(out, f)
 		}
 		return err
-	})
+	}
+	var err error
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error { return look(ctx, c, c.Options().Addr+": ") })
+		slices.SortStableFunc(out, func(a, b leaderboard.ServerFault) int { return strings.Compare(a.Wrong, b.Wrong) })
+	} else {
+		err = look(ctx, client, "")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("topn: look at Redis: %w", err)
 	}
 	return out, nil
 }
 
-// eachPrimary calls do for each primary of a cluster, one after another, or for the one server.
-func eachPrimary(ctx context.Context, client redis.UniversalClient, do func(context.Context, redis.Cmdable) error) error {
-	cluster, ok := client.(*redis.ClusterClient)
-	if !ok {
-		return do(ctx, client)
+// faultsOf returns what is wrong with one server.
+func faultsOf(ctx context.Context, c redis.Cmdable) ([]leaderboard.ServerFault, error) {
+	info, err := infoOf(ctx, c)
+	if isAnswer(err) {
+		return []leaderboard.ServerFault{{
+			Check: leaderboard.ServerCheckAnswers, Wrong: fmt.Sprintf("nobody knows whether Redis is safe to use, because it does not answer INFO (%s)", err),
+			Remedy: "let the account ask INFO: ACL SETUSER … +info", Doubtful: true,
+		}}, nil
 	}
-	var one sync.Mutex
-	return cluster.ForEachMaster(ctx, func(ctx context.Context, c *redis.Client) error {
-		one.Lock()
-		defer one.Unlock()
-		return do(ctx, c)
-	})
+	if err != nil {
+		return nil, err
+	}
+	return redisFaults(info), nil
 }
 
 // infoOf returns the fields of INFO that are looked at here, and others.

@@ -1,6 +1,7 @@
 package topn
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -47,6 +48,55 @@ func TestFaultsOfInfo(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%v: %v, want %v", c.change, got, want)
+		}
+	}
+}
+
+// telling plays a server that tells about itself.
+type telling struct {
+	redis.Hook
+	info string
+}
+
+// ProcessHook implements redis.Hook.
+func (s telling) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		cmd.(*redis.StringCmd).SetVal(s.info)
+		return nil
+	}
+}
+
+// DialHook implements redis.Hook.
+func (telling) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+// ProcessPipelineHook implements redis.Hook.
+func (telling) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// TestFaultsOfCluster: of a cluster it is said which server has which fault, in the same words and order each time.
+func TestFaultsOfCluster(t *testing.T) {
+	t.Parallel()
+	const good, evicts = "redis_version:7.4.1\r\nmaxmemory_policy:noeviction\r\nrole:master\r\n", "redis_version:7.4.1\r\nmaxmemory_policy:allkeys-lru\r\nrole:master\r\n"
+	info := map[string]string{"a:1": evicts, "b:1": good, "c:1": evicts}
+	client := redis.NewClusterClient(&redis.ClusterOptions{
+		ClusterSlots: func(context.Context) (slots []redis.ClusterSlot, err error) {
+			for i, addr := range []string{"c:1", "b:1", "a:1"} {
+				slots = append(slots, redis.ClusterSlot{Start: i, End: i, Nodes: []redis.ClusterNode{{Addr: addr}}})
+			}
+			return slots, nil
+		},
+		NewClient: func(o *redis.Options) *redis.Client {
+			c := redis.NewClient(o)
+			c.AddHook(telling{info: info[o.Addr]})
+			return c
+		},
+	})
+	defer client.Close()
+	for range 20 {
+		faults, err := Faults(t.Context(), client)
+		if err != nil || len(faults) != 2 || !strings.HasPrefix(faults[0].Wrong, "a:1: the maxmemory-policy") || !strings.HasPrefix(faults[1].Wrong, "c:1: the maxmemory-policy") {
+			t.Fatalf("%+v, %v", faults, err)
 		}
 	}
 }
