@@ -138,6 +138,7 @@ func (d *deriver) run(ctx context.Context) {
 
 // round brings the followers in line with the boards that there are, and wakes those that have something to do.
 func (d *deriver) round(ctx context.Context) error {
+	sent := time.Now()
 	boards, err := d.list(ctx)
 	if err != nil || len(boards) == 0 {
 		return err
@@ -159,7 +160,6 @@ func (d *deriver) round(ctx context.Context) error {
 			led, ids[len(led)] = append(led, f), f.id
 		}
 	}
-	sent := time.Now()
 	moved, err := d.derived.MovedDerived(ctx, ids[:len(led)])
 	if err != nil {
 		return err
@@ -272,7 +272,8 @@ type follower struct {
 	notBefore time.Time // the next step after a failure
 }
 
-// lastStep is what the last step found; the zero value while another process leads.
+// lastStep is what the last step found; before the first one it began with the lead, and while another process leads it
+// is the zero value.
 type lastStep struct {
 	behind int64
 	began  time.Time
@@ -306,9 +307,13 @@ func (f *follower) wakeUp() bool {
 func (f *follower) leads(lead bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.lead = lead; !lead {
+	switch {
+	case !lead:
 		f.last = lastStep{}
+	case !f.lead:
+		f.last = lastStep{began: time.Now()}
 	}
+	f.lead = lead
 }
 
 // end ends the steps of a board that is gone.
@@ -331,7 +336,7 @@ func (f *follower) followed(at time.Time) {
 	}
 }
 
-// lastStep returns what the last step found, false when there was none under the present lead.
+// lastStep returns what the last step found, false without the lead.
 func (f *follower) lastStep() (lastStep, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,8 +20,9 @@ type fakeDerived struct {
 	mu      sync.Mutex
 	boards  []leaderboard.DerivedBoard
 	lead    bool
-	idle    bool // nothing has moved
-	asked   int  // questions about all boards, of any kind
+	idle    bool          // nothing has moved
+	asked   int           // questions about all boards, of any kind
+	slow    time.Duration // of a list
 	fail    error
 	away    error // of everything that asks MySQL
 	behind  int64
@@ -45,6 +46,7 @@ func (f *fakeDerived) do(work func() error) error {
 }
 
 func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, limit int) (found []*leaderboard.DerivedBoard, err error) {
+	time.Sleep(f.slow) // in a bubble
 	return found, f.do(func() error {
 		f.asked++
 		for i := range f.boards {
@@ -235,6 +237,18 @@ func TestAllBoardsHaveTheirTurn(t *testing.T) {
 	})
 }
 
+// TestLagCountsFromTheQuestion: what was found idle was so when the list was asked for, however long that took.
+func TestLagCountsFromTheQuestion(t *testing.T) {
+	const slow = 3 * time.Second
+	f := &fakeDerived{lead: true, idle: true, slow: slow, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *Refresher) {
+		time.Sleep(slow + time.Millisecond)
+		if _, behind := r.Lag(); behind < slow || behind > slow+time.Second {
+			t.Errorf("a board is %s behind, the list took %s", behind, slow)
+		}
+	})
+}
+
 // TestWoken: a step follows a commit of a source at once, once the last step is a moment ago, and otherwise comes every
 // second.
 func TestWoken(t *testing.T) {
@@ -296,10 +310,13 @@ func TestOneLeads(t *testing.T) {
 // followed.
 func TestDerivedFailures(t *testing.T) {
 	f := &fakeDerived{lead: true, fail: leaderboard.ErrUnavailable, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
-	running(t, f, func(*Refresher) {
+	running(t, f, func(r *Refresher) {
 		time.Sleep(2 * time.Minute)
 		if got := f.taken(time.Now()); len(got) < 5 || len(got) > 12 {
 			t.Errorf("%d steps in two minutes of failures", len(got))
+		}
+		if _, behind := r.Lag(); behind < 2*time.Minute {
+			t.Errorf("a board of which each step fails is %s behind", behind)
 		}
 		_ = f.do(func() error { f.fail, f.boards = nil, nil; return nil })
 		time.Sleep(time.Minute)
