@@ -40,6 +40,8 @@ const (
 	restShare = 4
 	// maxAwake is how many boards take steps at once, or rest between two. The others' turn comes with a later round.
 	maxAwake = 1000
+	// maxLong is how many of them take a step that takes long, or wait for a permit for one.
+	maxLong = 100
 )
 
 // deriver follows the sources of all derived boards. Once in a while it asks about all of them together (a round), and
@@ -54,9 +56,11 @@ type deriver struct {
 	onStep      func(step leaderboard.DeriveStep, took time.Duration, err error)
 
 	short, long *semaphore.Weighted // of steps under way, and of those among them that take long
+	queue       *semaphore.Weighted // for long, and of those who have it
 
 	followers map[int64]*follower // by board id; run's goroutine alone
 	turn      int                 // of the board that is woken first; run's goroutine alone
+	crowded   atomic.Bool         // more have moved than may be awake: rounds alone wake, and who was woken takes one step
 	bySource  atomic.Pointer[map[string][]*follower]
 
 	mu        sync.Mutex      // guards the fields below
@@ -68,7 +72,7 @@ type deriver struct {
 func newDeriver(run *runner, cfg *Config) *deriver {
 	d := &deriver{
 		runner: run, derived: cfg.Derived, poll: cfg.Poll, gap: cfg.StepGap, stepTimeout: cfg.StepTimeout, log: cfg.Logger, onStep: cfg.OnStep,
-		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), followers: map[int64]*follower{},
+		short: semaphore.NewWeighted(int64(cfg.Steps)), long: semaphore.NewWeighted(int64(cfg.Steps)), queue: semaphore.NewWeighted(maxLong), followers: map[int64]*follower{},
 	}
 	d.bySource.Store(&map[string][]*follower{})
 	return d
@@ -92,6 +96,9 @@ func (d *deriver) recompute(ctx context.Context, j *job) (result, error) {
 }
 
 func (d *deriver) notify(ref leaderboard.PeriodRef) {
+	if d.crowded.Load() {
+		return
+	}
 	for _, f := range (*d.bySource.Load())[ref.Board] {
 		f.wakeUp()
 	}
@@ -171,17 +178,18 @@ func (d *deriver) round(ctx context.Context) error {
 // wake wakes the boards that have moved, as many as may be awake: next time those are first that could not be woken. The
 // others are where their sources were when that was asked for.
 func (d *deriver) wake(led []*follower, moved []bool, sent time.Time) {
-	refused := 0
+	refused := -1
 	for i := range led {
 		at := (d.turn + i) % len(led)
 		switch {
 		case !moved[at]:
 			led[at].followed(sent)
-		case !led[at].wakeUp() && refused == 0:
+		case !led[at].wakeUp() && refused < 0:
 			refused = at
 		}
 	}
-	d.turn = refused
+	d.turn = max(0, refused)
+	d.crowded.Store(refused >= 0)
 }
 
 // list returns the followers of the boards that there are, in the order of their ids.
@@ -355,7 +363,7 @@ func (f *follower) stepped(last lastStep) {
 // run takes steps until there is nothing to do, one fails or ctx ends. At least a part of the time that a step took
 // passes before the next one, and after failures longer and longer, asleep.
 func (f *follower) run(ctx context.Context) {
-	for f.goesOn(ctx) {
+	for stepped := false; f.goesOn(ctx, stepped); stepped = true {
 		start := time.Now()
 		err := f.step(ctx)
 		if errors.Is(err, leaderboard.ErrBoardNotFound) || errors.Is(err, leaderboard.ErrNotDerived) {
@@ -367,11 +375,13 @@ func (f *follower) run(ctx context.Context) {
 	}
 }
 
-// goesOn says whether there is another step to take now, and goes to sleep otherwise.
-func (f *follower) goesOn(ctx context.Context) bool {
+// goesOn says whether there is another step to take now, and goes to sleep otherwise. Who has stepped leaves its place to
+// others that wait for one: a later round finds what is left to do.
+func (f *follower) goesOn(ctx context.Context, stepped bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if ctx.Err() == nil && f.lead && f.again && !time.Now().Before(f.notBefore) {
+	again := f.again && (!stepped || !f.deriver.crowded.Load())
+	if ctx.Err() == nil && f.lead && again && !time.Now().Before(f.notBefore) {
 		f.again = false
 		return true
 	}
@@ -406,12 +416,15 @@ func (f *follower) succeeded() {
 
 // step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of
 // its own, so that other boards go on. While it waits for one it holds nothing, and then it starts over: a step that
-// waited in the middle would keep a snapshot and a connection open.
+// waited in the middle would keep a snapshot and a connection open. When too many wait, its turn comes with a later round:
+// who waits is awake, and others are to be.
 func (f *follower) step(ctx context.Context) error {
 	long, err := f.stepWith(ctx, f.deriver.short, false)
-	if err == nil && long {
-		_, err = f.stepWith(ctx, f.deriver.long, true)
+	if err != nil || !long || !f.deriver.queue.TryAcquire(1) {
+		return err
 	}
+	defer f.deriver.queue.Release(1)
+	_, err = f.stepWith(ctx, f.deriver.long, true)
 	return err
 }
 

@@ -237,6 +237,57 @@ func TestAllBoardsHaveTheirTurn(t *testing.T) {
 	})
 }
 
+// TestBusyBoardsLeaveTheirPlaces: boards whose sources change all the time, as many as may be awake, keep nobody else from
+// its steps.
+func TestBusyBoardsLeaveTheirPlaces(t *testing.T) {
+	const boards = maxAwake + 100
+	f := &fakeDerived{lead: true}
+	for id := int64(1); id <= boards; id++ {
+		source := "busy"
+		if id > maxAwake {
+			source = "quiet"
+		}
+		f.boards = append(f.boards, derivedBoard(id, fmt.Sprint("b", id), source))
+	}
+	running(t, f, func(r *Refresher) {
+		for range 500 {
+			r.Notify(leaderboard.PeriodRef{Board: "busy"})
+			time.Sleep(10 * time.Millisecond)
+		}
+		_ = f.do(func() error {
+			if len(f.stepped) != boards {
+				t.Errorf("%d of %d boards had their turn", len(f.stepped), boards)
+			}
+			return nil
+		})
+	})
+}
+
+// TestManyLongSteps: when the day turns for as many boards as may be awake, others go on while they wait for it.
+func TestManyLongSteps(t *testing.T) {
+	const quick = 100
+	f := &fakeDerived{lead: true, turns: map[string]chan struct{}{}}
+	running(t, f, func(*Refresher) {
+		_ = f.do(func() error {
+			for id := int64(1); id <= maxAwake+quick; id++ {
+				name := fmt.Sprint("b", id)
+				f.boards = append(f.boards, derivedBoard(id, name, "runs"))
+				if id <= maxAwake {
+					f.turns[name] = make(chan struct{})
+				}
+			}
+			return nil
+		})
+		time.Sleep(5 * time.Second)
+		_ = f.do(func() error {
+			if len(f.stepped) != quick || len(f.turning) != 2 {
+				t.Errorf("%d of %d quick boards had their turn beside %d of the others", len(f.stepped), quick, len(f.turning))
+			}
+			return nil
+		})
+	})
+}
+
 // TestLagCountsFromTheQuestion: what was found idle was so when the list was asked for, however long that took.
 func TestLagCountsFromTheQuestion(t *testing.T) {
 	const slow = 3 * time.Second
