@@ -68,7 +68,7 @@ func (a asked) FollowSources(ctx context.Context, board string, long bool) (lead
 func TestMovedDerived(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
-		subject := clocked(t, dsn)
+		subject, db := clocked(t, dsn), connect(t, dsn)
 		s := subject.Database.(*store.Store)
 		noon := leaderboard.MicrosOf(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 		subject.SetNow(noon)
@@ -128,6 +128,14 @@ func TestMovedDerived(t *testing.T) {
 				}
 			}, true},
 			{"a source has its name again", func() { put("later", days) }, true},
+			{"a step, and a backup of before it", func() {
+				submit("runs")
+				if step, err := s.FollowSources(t.Context(), "sum", true); err != nil || step.Rows != 1 {
+					t.Fatalf("%+v, %v", step, err)
+				}
+				mustExec(t, db, "UPDATE derived_boards d JOIN boards b ON b.id = d.board_id SET d.step = d.step - 1 WHERE b.name = 'sum'")
+				mustExec(t, db, "UPDATE periods p JOIN boards b ON b.id = p.board_id SET p.last_seq = p.last_seq - 1 WHERE b.name = 'runs'")
+			}, true},
 		} {
 			c.change()
 			if moved, err := movedOf(t.Context(), s, "sum"); err != nil || moved != c.moves {

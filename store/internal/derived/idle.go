@@ -29,7 +29,9 @@ const (
 // clock. A step that found nothing to do leaves these here (idle). As long as all of them are the same, the next step
 // would find nothing either. None of them comes back to what it was: versions, steps and seqs grow, and a period that
 // appeared is there or gone. So statements that show them unchanged, one after the other, show that nothing had
-// happened when the first of them was sent; what happens later the next round finds.
+// happened when the first of them was sent; what happens later the next round finds. A restored backup has older ones.
+// They differ from those here, or the board idled then too; and the first step that has something to do takes away what
+// is here, so that it is not taken for what comes after the backup.
 type overview struct {
 	asks *db.DB
 

@@ -69,12 +69,13 @@ func (f *Follower) followOnce(ctx context.Context, board string, long bool) (lea
 	var step leaderboard.DeriveStep
 	err := f.take(ctx, board, long, func(d *derivation) (err error) {
 		step = leaderboard.DeriveStep{State: d.state(), Clock: d.clock, Behind: d.lag(), FromSeq: d.own.LastSeq, ToSeq: d.own.LastSeq}
-		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
-			step.Long = true
-			return nil
-		}
 		if step.State == leaderboard.DerivationStateFollowing && step.Behind == 0 {
 			f.put(d.board.ID, d.idle())
+			return nil
+		}
+		f.put(d.board.ID, nil)
+		if d.paced = step.State != leaderboard.DerivationStateFollowing; d.paced && !long {
+			step.Long = true
 			return nil
 		}
 		ctx, span := trace.Start(ctx, "derived step", trace.KindInternal)
