@@ -172,8 +172,9 @@ func (o *operator) readers(t *testing.T, first, second string) (stop func() time
 	all.Go(func() {
 		const look = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'replaced' AND table_name = 'entries'"
 		for n := 0; n == 0 && ctx.Err() == nil; {
-			_ = o.db.QueryRowContext(ctx, look).Scan(&n)
-			swapped = time.Now()
+			if sent := time.Now(); o.db.QueryRowContext(ctx, look).Scan(&n) == nil && n > 0 {
+				swapped = sent
+			}
 		}
 	})
 	return func() time.Duration {
@@ -181,6 +182,9 @@ func (o *operator) readers(t *testing.T, first, second string) (stop func() time
 		all.Wait()
 		if err := errors.Join(errs...); err != nil {
 			t.Error(err)
+		}
+		if swapped.IsZero() {
+			t.Error("nobody has seen the swap")
 		}
 		took := slices.MaxFunc(last[:], time.Time.Compare).Sub(swapped)
 		t.Logf("the lost state was told for %s after the swap", took)
