@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -75,12 +76,12 @@ func (b *board) sortKey(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer endConn(conn)
 	_, err = conn.ExecContext(ctx, "ALTER TABLE entries ADD "+key)
 	return err
 }
 
-// bulkConn returns a connection that is used for nothing else afterwards.
+// bulkConn returns a connection that must be ended, because it is good for nothing else.
 func (b *board) bulkConn(ctx context.Context) (*sql.Conn, error) {
 	conn, err := b.db.Conn(ctx)
 	if err != nil {
@@ -88,10 +89,17 @@ func (b *board) bulkConn(ctx context.Context) (*sql.Conn, error) {
 	}
 	for _, q := range bulkSession() {
 		if _, err := conn.ExecContext(ctx, q); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", q, err), conn.Close())
+			endConn(conn)
+			return nil, fmt.Errorf("%s: %w", q, err)
 		}
 	}
 	return conn, nil
+}
+
+// endConn closes a connection, so that nobody gets it from the pool with what was set for it.
+func endConn(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
 }
 
 // loadAll shares the members out in runs of consecutive numbers.
@@ -116,7 +124,7 @@ func (b *board) loadRun(ctx context.Context, loader, from, to int, bar *progress
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer endConn(conn)
 	var rows atomic.Pointer[giantRows]
 	name := fmt.Sprintf("giant-%p-%d", b, loader)
 	mysql.RegisterReaderHandler(name, func() io.Reader { return rows.Load() })

@@ -95,6 +95,25 @@ func TestGiantRows(t *testing.T) {
 	}
 }
 
+// TestBulkConn: nobody else gets a connection that was for filling.
+func TestBulkConn(t *testing.T) {
+	b, err := newBoard(t.Context(), testenv.MySQL(t), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.close() })
+	b.db.SetMaxOpenConns(1)
+	conn, err := b.bulkConn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	endConn(conn)
+	var checks, logged int
+	if err := b.db.QueryRowContext(t.Context(), "SELECT @@SESSION.unique_checks, @@SESSION.sql_log_bin").Scan(&checks, &logged); err != nil || checks != 1 || logged != 1 {
+		t.Errorf("the next connection has unique_checks %d and sql_log_bin %d, %v", checks, logged, err)
+	}
+}
+
 func TestRoomFor(t *testing.T) {
 	if err := roomFor(t.TempDir(), 1); err != nil {
 		t.Error(err)
