@@ -84,7 +84,7 @@ func importRules() []importRule {
 		{dir: "cache/residency", may: []string{module, rankPkg, "leaderboard/cache/resident"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/resident", may: []string{module, rankPkg, "leaderboard/internal/fenwick"}, inTest: []string{"leaderboard/store"}},
 		{dir: "cache/cachetest", may: []string{module, rankPkg, redisPkg}},
-		{dir: "quota", may: []string{module, redisPkg}},
+		{dir: "quota", may: []string{module, redisPkg}, inTest: []string{"leaderboard/cache/cachetest"}}, // a Redis Cluster that it plays
 		{
 			dir: "refresher", may: []string{module, tracePkg, "github.com/robfig/cron/v3", "golang.org/x/sync/..."},
 			inTest: []string{"leaderboard/cache/topn"}, // its lease and its copies across processes, on a real Redis

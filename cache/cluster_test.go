@@ -23,19 +23,10 @@ const (
 // stagedCluster is staged with a Redis Cluster of two servers, in which look is asked first what it is like.
 func stagedCluster(t *testing.T, look func(context.Context) error, answer func(ctx context.Context, server string, cmd *redis.Cmd) error) *rig {
 	t.Helper()
-	client := redis.NewClusterClient(&redis.ClusterOptions{
-		DisableRoutingPolicies: true, ContextTimeoutEnabled: true, MaxRedirects: -1,
-		ClusterSlots: func(ctx context.Context) ([]redis.ClusterSlot, error) {
-			return []redis.ClusterSlot{
-				{Start: 0, End: 8000, Nodes: []redis.ClusterNode{{Addr: ofPeriod2}}},
-				{Start: 8001, End: 16383, Nodes: []redis.ClusterNode{{Addr: ofPeriod1}}},
-			}, look(ctx)
-		},
-		NewClient: func(o *redis.Options) *redis.Client {
-			c := redis.NewClient(o)
-			c.AddHook(stage(func(ctx context.Context, cmd *redis.Cmd) error { return answer(ctx, o.Addr, cmd) }))
-			return c
-		},
+	client := cachetest.StagedCluster(func(ctx context.Context) ([]redis.ClusterSlot, error) {
+		return cachetest.Slots(map[int]string{0: ofPeriod2, 8000: ofPeriod1}), look(ctx)
+	}, func(ctx context.Context, server string, cmd redis.Cmder) error {
+		return answer(ctx, server, cmd.(*redis.Cmd))
 	})
 	t.Cleanup(func() { _ = client.Close() })
 	w := cachetest.NewWorld(1, cachetest.Rules(func(*leaderboard.Rules) {}))

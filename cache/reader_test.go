@@ -250,26 +250,8 @@ func TestReaderAwaitsTheWriteThrough(t *testing.T) {
 func staged(t *testing.T, answer func(context.Context, *redis.Cmd) error) *rig {
 	t.Helper()
 	client, w := openClient(t, "redis://127.0.0.1:1"), cachetest.NewWorld(7, cachetest.Rules(func(*leaderboard.Rules) {}))
-	client.AddHook(stage(answer))
+	client.AddHook(cachetest.Stage(func(ctx context.Context, cmd redis.Cmder) error { return answer(ctx, cmd.(*redis.Cmd)) }))
 	return &rig{client, w, topn.New(client, w, topn.Options{}), w.Ref}
-}
-
-// stage answers commands in the place of Redis.
-type stage func(context.Context, *redis.Cmd) error
-
-func (stage) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (s stage) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		answer := cmd.(*redis.Cmd)
-		err := s(ctx, answer)
-		answer.SetErr(err)
-		return err
-	}
-}
-
-func (stage) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 // TestReaderDoesNotWaitForASlowBuild: a build that takes long keeps nobody waiting beyond the deadline.

@@ -11,35 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
-
-// clusterHook plays the servers of a cluster: it answers leases, but for those at the address that is away.
-type clusterHook struct {
-	redis.Hook
-	addr  string
-	away  *atomic.Pointer[string]
-	asked *atomic.Int64 // those who are away
-}
-
-// ProcessHook implements redis.Hook.
-func (h clusterHook) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(_ context.Context, cmd redis.Cmder) error {
-		if *h.away.Load() == h.addr {
-			h.asked.Add(1)
-			return errors.New("it does not answer")
-		}
-		cmd.(*redis.Cmd).SetVal([]any{"5", "50"})
-		return nil
-	}
-}
-
-// DialHook implements redis.Hook.
-func (clusterHook) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-// ProcessPipelineHook implements redis.Hook.
-func (clusterHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
 
 // TestOneServerOfACluster: when one server of a cluster does not answer, the quotas that another keeps are leased from it as before;
 // the first is asked once in awayFor. The bucket of key "2" for requests is in slot 2830, that of key "1" in slot 15041.
@@ -50,19 +23,15 @@ func TestOneServerOfACluster(t *testing.T) {
 		var asked atomic.Int64
 		nobody, first, second := "", "first:1", "second:1"
 		away.Store(&nobody)
-		client := redis.NewClusterClient(&redis.ClusterOptions{
-			DisableRoutingPolicies: true,
-			ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
-				return []redis.ClusterSlot{
-					{Start: 0, End: 8000, Nodes: []redis.ClusterNode{{Addr: first}}},
-					{Start: 8001, End: 16383, Nodes: []redis.ClusterNode{{Addr: second}}},
-				}, nil
-			},
-			NewClient: func(o *redis.Options) *redis.Client {
-				c := redis.NewClient(o)
-				c.AddHook(clusterHook{addr: o.Addr, away: &away, asked: &asked})
-				return c
-			},
+		client := cachetest.StagedCluster(func(context.Context) ([]redis.ClusterSlot, error) {
+			return cachetest.Slots(map[int]string{0: first, 8000: second}), nil
+		}, func(_ context.Context, server string, cmd redis.Cmder) error {
+			if *away.Load() == server {
+				asked.Add(1)
+				return errors.New("it does not answer")
+			}
+			cmd.(*redis.Cmd).SetVal([]any{"5", "50"})
+			return nil
 		})
 		defer client.Close()
 		var ok, failed atomic.Int64

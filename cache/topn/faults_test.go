@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 	"leaderboard/internal/testenv"
 )
 
@@ -52,45 +53,16 @@ func TestFaultsOfInfo(t *testing.T) {
 	}
 }
 
-// telling plays a server that tells about itself.
-type telling struct {
-	redis.Hook
-	info string
-}
-
-// ProcessHook implements redis.Hook.
-func (s telling) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(_ context.Context, cmd redis.Cmder) error {
-		cmd.(*redis.StringCmd).SetVal(s.info)
-		return nil
-	}
-}
-
-// DialHook implements redis.Hook.
-func (telling) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-// ProcessPipelineHook implements redis.Hook.
-func (telling) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
 // TestFaultsOfCluster: of a cluster it is said which server has which fault, in the same words and order each time.
 func TestFaultsOfCluster(t *testing.T) {
 	t.Parallel()
 	const good, evicts = "redis_version:7.4.1\r\nmaxmemory_policy:noeviction\r\nrole:master\r\n", "redis_version:7.4.1\r\nmaxmemory_policy:allkeys-lru\r\nrole:master\r\n"
 	info := map[string]string{"a:1": evicts, "b:1": good, "c:1": evicts}
-	client := redis.NewClusterClient(&redis.ClusterOptions{
-		ClusterSlots: func(context.Context) (slots []redis.ClusterSlot, err error) {
-			for i, addr := range []string{"c:1", "b:1", "a:1"} {
-				slots = append(slots, redis.ClusterSlot{Start: i, End: i, Nodes: []redis.ClusterNode{{Addr: addr}}})
-			}
-			return slots, nil
-		},
-		NewClient: func(o *redis.Options) *redis.Client {
-			c := redis.NewClient(o)
-			c.AddHook(telling{info: info[o.Addr]})
-			return c
-		},
+	client := cachetest.StagedCluster(func(context.Context) ([]redis.ClusterSlot, error) {
+		return cachetest.Slots(map[int]string{0: "c:1", 1: "b:1", 2: "a:1"}), nil
+	}, func(_ context.Context, server string, cmd redis.Cmder) error {
+		cmd.(*redis.StringCmd).SetVal(info[server])
+		return nil
 	})
 	defer client.Close()
 	for range 20 {

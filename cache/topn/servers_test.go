@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/cache/cachetest"
 )
 
 // slotBetween lies between the slots of period 1, 9842, and period 2, 5649.
@@ -25,15 +26,9 @@ func TestServers(t *testing.T) {
 		var second atomic.Pointer[string]
 		first, old, promoted := "first:1", "old:1", "promoted:1"
 		second.Store(&old)
-		client := redis.NewClusterClient(&redis.ClusterOptions{
-			ClusterStateReloadInterval: clusterReload,
-			ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
-				return []redis.ClusterSlot{
-					{Start: 0, End: slotBetween, Nodes: []redis.ClusterNode{{Addr: first}}},
-					{Start: slotBetween + 1, End: 16383, Nodes: []redis.ClusterNode{{Addr: *second.Load()}}},
-				}, nil
-			},
-		})
+		client := cachetest.StagedCluster(func(context.Context) ([]redis.ClusterSlot, error) {
+			return cachetest.Slots(map[int]string{0: first, slotBetween: *second.Load()}), nil
+		}, nil)
 		defer client.Close()
 		var changes []string
 		servers := NewServers(client, time.Now, func(server string, open bool) { changes = append(changes, fmt.Sprint(server, open)) }, func() int { return 0 })
@@ -53,7 +48,7 @@ func TestServers(t *testing.T) {
 			t.Error("want the server of period 1 left alone, and that of period 2 asked")
 		}
 		second.Store(&promoted)
-		time.Sleep(clusterReload + time.Millisecond)
+		time.Sleep(cachetest.StagedReload + time.Millisecond)
 		servers.Of(t.Context(), leaderboard.PeriodRef{ID: 2}) // makes the client look again
 		synctest.Wait()
 		if !try(1, true) {
@@ -64,7 +59,7 @@ func TestServers(t *testing.T) {
 		if want := []string{old + "true", old + "false"}; !slices.Equal(changes, want) {
 			t.Errorf("changes %v, want %v", changes, want)
 		}
-		time.Sleep(clusterReload) // the client looks for the last time
+		time.Sleep(cachetest.StagedReload) // the client looks for the last time
 	})
 }
 
@@ -73,12 +68,12 @@ func TestServersOfNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		looks, away := 0, true
-		client := redis.NewClusterClient(&redis.ClusterOptions{ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+		client := cachetest.StagedCluster(func(context.Context) ([]redis.ClusterSlot, error) {
 			if looks++; away {
 				return nil, redis.ErrClosed
 			}
-			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{{Addr: "127.0.0.1:1"}}}}, nil
-		}})
+			return cachetest.Slots(map[int]string{0: "first:1"}), nil
+		}, nil)
 		defer client.Close()
 		servers := NewServers(client, time.Now, func(string, bool) {}, func() int { return 0 })
 		of := func() *Server[int] { return servers.Of(t.Context(), leaderboard.PeriodRef{ID: 1}) }
@@ -104,13 +99,13 @@ func TestServersLearnedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var looks, open atomic.Int64
-		client := redis.NewClusterClient(&redis.ClusterOptions{ClusterSlots: func(ctx context.Context) ([]redis.ClusterSlot, error) {
+		client := cachetest.StagedCluster(func(ctx context.Context) ([]redis.ClusterSlot, error) {
 			if looks.Add(1) <= BreakerFailures {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
-			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{{Addr: "127.0.0.1:1"}}}}, nil
-		}})
+			return cachetest.Slots(map[int]string{0: "first:1"}), nil
+		}, nil)
 		defer client.Close()
 		servers := NewServers(client, time.Now, func(_ string, opens bool) {
 			if opens {
