@@ -22,8 +22,8 @@ const (
 	followBackoff = 100 * time.Millisecond // after the first failure, doubled up to followBackoffMax
 	// followBackoffMax is short enough to be back soon, and long enough to be no load on a server in trouble.
 	followBackoffMax = 5 * time.Second
-	// catchUpEvery is how often a copy is brought up to date at most because readers find it old, and catchUpsKnown of how
-	// many that is remembered.
+	// catchUpEvery is how often a copy is brought up to date at most because readers find it old, by all processes together, and
+	// catchUpsKnown of how many each remembers that.
 	catchUpEvery  = time.Second
 	catchUpsKnown = 10_000
 	// followers is how many periods are applied at once, to each server of Redis.
@@ -87,6 +87,7 @@ type batch struct {
 	fromLog bool      // commits were let go, or do not fit: read the log
 	seq     int64     // of the last commit notified
 	since   time.Time // when the oldest was
+	onTurn  bool      // for readers alone, whom another process may serve as well
 }
 
 // NewFollower starts nothing before the first Notify.
@@ -129,7 +130,8 @@ func (f *Follower) Notify(ref leaderboard.PeriodRef, commit leaderboard.Commit) 
 }
 
 // CatchUp brings a copy up to date that a reader has found too old: whoever wrote its last commits has died, or a failover
-// has lost what was written to Redis. It never blocks, and does so once in catchUpEvery at most.
+// has lost what was written to Redis. It never blocks, and one process does so once in catchUpEvery at most: after a failover
+// all of them find the same copies old at once.
 func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +143,7 @@ func (f *Follower) CatchUp(ref leaderboard.PeriodRef) {
 		clear(f.caughtUp)
 	}
 	f.caughtUp[id] = now
-	b := &backlog{batch: batch{ref: ref, fromLog: true, since: now}}
+	b := &backlog{batch: batch{ref: ref, fromLog: true, since: now, onTurn: true}}
 	f.backlogs[id] = b
 	f.wg.Go(func() { f.follow(b) })
 }
@@ -154,6 +156,7 @@ func (f *Follower) add(b *backlog, ref leaderboard.PeriodRef, commit leaderboard
 	if b.ref = ref; b.seq == 0 { // so far a CatchUp
 		b.applied = commit.From().Seq
 	}
+	b.onTurn = false
 	follows := len(b.commits) == 0 || b.seq == commit.From().Seq
 	b.seq = commit.LastSeq
 	b.changes += len(commit.Changes)
@@ -279,7 +282,7 @@ func (f *Follower) take(b *backlog) (batch, bool) {
 		return batch{}, false
 	}
 	next := b.batch
-	b.commits, b.bytes, b.changes, b.fromLog, b.since = nil, 0, 0, false, time.Time{}
+	b.commits, b.bytes, b.changes, b.fromLog, b.since, b.onTurn = nil, 0, 0, false, time.Time{}, false
 	return next, true
 }
 
@@ -328,6 +331,9 @@ func answers(err error) bool {
 func (f *Follower) apply(b batch) error {
 	ctx, cancel := context.WithTimeout(f.ctx, followTimeout)
 	defer cancel()
+	if b.onTurn && !f.turn(ctx, b.ref) {
+		return nil
+	}
 	report := Applied{Ref: b.ref, Seq: b.seq, Effect: EffectGap}
 	if !b.fromLog {
 		effect, err := f.copies.Apply(ctx, b.ref, b.commits)
@@ -357,4 +363,11 @@ func (f *Follower) apply(b batch) error {
 	report.Lag = time.Since(b.since)
 	f.opts.OnApply(report)
 	return nil
+}
+
+// turn says whether it is this process's turn to bring a copy up to date that readers have found old: nobody else's was within
+// catchUpEvery. It only saves work: nobody waits for it, and when Redis cannot say it is this one's.
+func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) bool {
+	err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", 1, redis.SetArgs{Mode: "NX", TTL: catchUpEvery}).Err()
+	return !errors.Is(err, redis.Nil)
 }

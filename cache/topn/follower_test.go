@@ -109,6 +109,47 @@ func TestFollowerCatchesUp(t *testing.T) {
 	}
 }
 
+// TestOneProcessCatchesUp: of all processes whose readers find a copy old at once, one reads what it lacks; one that has a commit of
+// its own to write does not leave it to others.
+func TestOneProcessCatchesUp(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.build(t)
+	var applied atomic.Int64
+	processes := make([]*Follower, 20)
+	for i := range processes {
+		processes[i] = newFollower(t, b.copies, FollowerOptions{OnApply: func(Applied) { applied.Add(1) }})
+	}
+	b.world.Commit(cachetest.Put("m", 1))
+	began := time.Now()
+	for _, f := range processes {
+		f.CatchUp(b.ref)
+	}
+	for i, f := range processes {
+		if i > 0 {
+			if err := f.Stop(cachetest.Within(t)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	b.reaches(t, 1)
+	if n := applied.Load(); n > 1+int64(time.Since(began)/catchUpEvery) {
+		t.Errorf("it was brought up to date by %d processes", n)
+	}
+	if left := b.copies.background.PTTL(t.Context(), b.copies.base(b.ref)+"turn").Val(); left == -1 || left > catchUpEvery { // -1: for ever
+		t.Errorf("a turn lasts for %s more", left)
+	}
+	waiting, own := &backlog{batch: batch{ref: b.ref, fromLog: true, onTurn: true}}, b.world.Commit(cachetest.Put("m", 2))
+	processes[0].mu.Lock()
+	processes[0].add(waiting, b.ref, own)
+	processes[0].mu.Unlock()
+	if waiting.onTurn {
+		t.Error("a commit of this process waits for the turn of readers")
+	}
+	processes[0].Notify(b.ref, own)
+	b.reaches(t, 2)
+}
+
 // TestFollowerSeesAGapInTheQueue: commits that wait together with one missing between them must not be applied as one.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
