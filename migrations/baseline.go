@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 )
 
@@ -73,19 +74,23 @@ func inspect(ctx context.Context, db *sql.DB) (f found, err error) {
 			break
 		}
 	}
-	if slices.Contains(tables, goose.DefaultTablename) {
-		const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
-		if err := db.QueryRowContext(ctx, newest).Scan(&f.version); err != nil {
-			return f, err
-		}
+	// These two are asked whether they are listed or not: a list lacks the tables that the account may not read, and a schema
+	// whose notes cannot be seen would look like that of somebody else.
+	const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
+	if err := db.QueryRowContext(ctx, newest).Scan(&f.version); err != nil && !noTable(err) {
+		return f, err
 	}
-	if slices.Contains(tables, baselineTable) {
-		err = db.QueryRowContext(ctx, "SELECT sha256 FROM "+baselineTable+" WHERE id = 1").Scan(&f.baseline)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = nil
-		}
+	err = db.QueryRowContext(ctx, "SELECT sha256 FROM "+baselineTable+" WHERE id = 1").Scan(&f.baseline)
+	if errors.Is(err, sql.ErrNoRows) || noTable(err) {
+		err = nil
 	}
 	return f, err
+}
+
+func noTable(err error) bool {
+	const noSuchTable = 1146
+	my, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok && my.Number == noSuchTable
 }
 
 func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {

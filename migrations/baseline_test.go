@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
+
+	"leaderboard/internal/testenv"
 	"leaderboard/migrations"
 )
 
@@ -63,6 +66,37 @@ func TestOtherSchema(t *testing.T) {
 					}
 				})
 			})
+		})
+	}
+}
+
+// TestHiddenNotes: to an account with rights on one table of a migrated database that is no schema of somebody else's, which
+// would have its operator throw the database away: it is told what it may not read.
+func TestHiddenNotes(t *testing.T) {
+	t.Parallel()
+	for name, server := range map[string]func(testing.TB) string{"mysql": testenv.MySQL, "mariadb": testenv.MariaDB} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dsn := server(t)
+			db := openDB(t, dsn)
+			if _, err := migrations.Up(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := mysql.ParseDSN(dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.User, cfg.Passwd = "hidden_"+cfg.DBName[len(cfg.DBName)-8:], ""
+			t.Cleanup(func() { _, _ = db.Exec("DROP USER " + cfg.User) })
+			for _, q := range []string{"CREATE USER " + cfg.User, "GRANT SELECT ON " + cfg.DBName + ".boards TO " + cfg.User} {
+				if _, err := db.ExecContext(t.Context(), q); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err = migrations.Pending(t.Context(), openDB(t, cfg.FormatDSN()))
+			if errors.Is(err, migrations.ErrOtherSchema) || err == nil || !strings.Contains(err.Error(), "denied") {
+				t.Errorf("it is told %v", err)
+			}
 		})
 	}
 }

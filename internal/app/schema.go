@@ -108,14 +108,20 @@ func migrateOnce(ctx context.Context, dsn string, log *slog.Logger) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := CheckMigration(ctx, s, dsn); err != nil {
-		return store.Translate(ctx, "migrate", err)
-	}
-	applied, err := migrations.Up(ctx, s.DB())
+	applied, err := Migrate(ctx, s, dsn)
 	if n := len(applied); n > 0 {
 		log.Info("schema migrated", "migrations", n, "newest", applied[n-1].Name)
 	}
 	return store.Translate(ctx, "migrate", err)
+}
+
+// Migrate brings the schema up to date, unless this account may not change it.
+func Migrate(ctx context.Context, s *store.Store, dsn string) ([]migrations.Applied, error) {
+	if err := checkMigration(ctx, s, dsn); err != nil {
+		return nil, ExplainDenied(dsn, err)
+	}
+	applied, err := migrations.Up(ctx, s.DB())
+	return applied, ExplainDenied(dsn, err)
 }
 
 // NewerSchema says that a database has migrations that this program does not know, and returns "" when it has not. The

@@ -90,6 +90,18 @@ func explained(dsn string, err error) error {
 	return fmt.Errorf("ask %s: %w", placeOfMySQL(dsn), err)
 }
 
+// ExplainDenied returns an error of a migration with what mends it, when it is that the account may not do something: the rights
+// that checkMigration tries out are those on the database, and some are granted for single tables.
+func ExplainDenied(dsn string, err error) error {
+	if _, ok := errors.AsType[*faultsError](err); ok || !store.IsDenied(err) {
+		return err
+	}
+	return &faultsError{placeOfMySQL(dsn), []leaderboard.ServerFault{{
+		Check: leaderboard.ServerCheckPrivileges, Wrong: "the account may not do all that a migration does (" + err.Error() + ")",
+		Remedy: "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW ON the database to it",
+	}}}
+}
+
 func placeOfMySQL(dsn string) string { return "MySQL at " + PlaceOfDSN(dsn) }
 
 func placeOfRedis(address string) string { return "Redis at " + PlaceOfURL(address) }
@@ -103,8 +115,8 @@ func askMySQL(ctx context.Context, s *store.Store, dsn string, processes int, lo
 	return judge(placeOfMySQL(dsn), faults, log)
 }
 
-// CheckMigration returns why the schema cannot be changed by this account, if it has to be.
-func CheckMigration(ctx context.Context, s *store.Store, dsn string) error {
+// checkMigration returns why the schema cannot be changed by this account, if it has to be.
+func checkMigration(ctx context.Context, s *store.Store, dsn string) error {
 	pending, err := migrations.Pending(ctx, s.DB())
 	if err != nil || !pending {
 		return err

@@ -83,6 +83,12 @@ func TestUnsafeServersEndTheStart(t *testing.T) {
 	}
 	execute(t, dsn, "GRANT DELETE ON lb.* TO worker")
 	startReady(t, worker, "") // with --migrate, and nothing to migrate
+	execute(t, dsn, "CREATE USER partly")
+	execute(t, dsn, "GRANT SELECT, INSERT, UPDATE, DELETE ON lb.boards TO partly")
+	partly := strings.Replace(dsn, "root@", "partly@", 1)
+	if err := runApp(t, partly, ""); faultIn(t, err) != leaderboard.ServerCheckPrivileges || !strings.Contains(err.Error(), "CREATE VIEW ON the database") {
+		t.Errorf("an account with rights on one table: %v", err)
+	}
 }
 
 // configured changes a setting of a private Redis.

@@ -33,7 +33,7 @@ func (p *program) migrateCommand() *cli.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			return do(ctx, o, s)
+			return app.ExplainDenied(o.MySQLDSN, do(ctx, o, s))
 		}, append([]cli.Flag{p.dsnFlag(&o.Config), jsonFlag(&o.json)}, flags...)...)
 	}
 	yes := false
@@ -63,10 +63,7 @@ func viewApplied(a migrations.Applied) appliedView {
 }
 
 func (p *program) migrateUp(ctx context.Context, o *migrateOptions, s *store.Store) error {
-	if err := app.CheckMigration(ctx, s, o.MySQLDSN); err != nil {
-		return err
-	}
-	done, err := migrations.Up(ctx, s.DB())
+	done, err := app.Migrate(ctx, s, o.MySQLDSN)
 	views := []appliedView{}
 	for _, a := range done {
 		views = append(views, viewApplied(a))

@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 				env["DSN"], env["REDIS"] = testenv.MySQL(t), testenv.Redis(t)
 			}
 			if strings.Contains(string(content), "# needs unsafe servers") {
-				maps.Copy(env, unsafeServers(t))
+				maps.Copy(env, unsafeServers(t, env["DSN"]))
 			}
 			testscript.Run(t, testscript.Params{
 				Files:               []string{file},
@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 }
 
 // unsafeServers are addresses of servers that the program does not work with: see testdata/script/unsafe.txtar.
-func unsafeServers(t *testing.T) map[string]string {
+func unsafeServers(t *testing.T, dsn string) map[string]string {
 	t.Helper()
 	cache := testenv.PrivateRedis(t)
 	client := redis.NewClient(&redis.Options{Addr: cache.Addr})
@@ -91,17 +91,27 @@ func unsafeServers(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	db := openSQL(t, limited.FormatDSN())
-	limited.User, limited.Passwd = "reader_"+limited.DBName[len(limited.DBName)-8:], ""
-	for _, statement := range []string{"CREATE USER " + limited.User, "GRANT SELECT ON " + limited.DBName + ".* TO " + limited.User} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+	partial, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = db.Exec("DROP USER " + limited.User) })
+	account := func(of *mysql.Config, name, grant, on string) {
+		of.User, of.Passwd = name+"_"+of.DBName[len(of.DBName)-8:], ""
+		for _, statement := range []string{"CREATE USER " + of.User, "GRANT " + grant + " ON " + of.DBName + "." + on + " TO " + of.User} {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { _, _ = db.Exec("DROP USER " + of.User) })
+	}
+	account(limited, "reader", "SELECT", "*")
+	account(partial, "partly", "SELECT, CREATE", "boards")
 	if _, err := openSQL(t, replica).ExecContext(t.Context(), "SET GLOBAL read_only = ON"); err != nil {
 		t.Fatal(err)
 	}
-	return map[string]string{"EVICTING": "redis://" + cache.Addr + "/0", "REPLICA": replica, "LIMITED": limited.FormatDSN()}
+	return map[string]string{
+		"EVICTING": "redis://" + cache.Addr + "/0", "REPLICA": replica, "LIMITED": limited.FormatDSN(), "PARTIAL": partial.FormatDSN(),
+	}
 }
 
 func scriptAddress(ts *testscript.TestScript, _ bool, _ []string) {
