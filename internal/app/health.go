@@ -17,8 +17,8 @@ const (
 	// is taken for the other.
 	mysqlHealthLimit = 2 * time.Second
 	redisHealthLimit = 200 * time.Millisecond
-	// healthAge is for how long a good answer holds, badHealthAge any other: however many ask, MySQL and Redis are asked
-	// as seldom as this.
+	// healthAge is for how long an answer holds when MySQL and Redis answered, badHealthAge any other: however many ask, both
+	// are asked as seldom as this.
 	healthAge    = time.Second
 	badHealthAge = 100 * time.Millisecond
 	// healthWait is how long who asks waits for a new answer while there is an old one, which is told up to oldHealth.
@@ -38,6 +38,7 @@ type readiness struct {
 
 	mu      sync.Mutex // guards the fields below
 	last    httpapi.Health
+	holds   time.Duration // for how long last is told without another look
 	at      time.Time     // when last was asked for, zero before the first
 	reached time.Time     // when MySQL last worked
 	probe   chan struct{} // closed at the end of the probe under way, nil when none is
@@ -47,7 +48,7 @@ type readiness struct {
 func (r *readiness) now(ctx context.Context) httpapi.Health {
 	r.mu.Lock()
 	age, known := time.Since(r.at), !r.at.IsZero()
-	if age < badHealthAge || age < healthAge && r.last.Good() {
+	if known && age < r.holds {
 		defer r.mu.Unlock()
 		return r.last
 	}
@@ -104,9 +105,19 @@ func (r *readiness) ask() {
 		r.reached = began
 	}
 	h.Ready = mysql == nil || r.serves(r.redis != nil && redis == nil)
-	r.last, r.at = h, began
+	r.last, r.at, r.holds = h, began, badHealthAge
+	if mysql == nil && lasts(redis) {
+		r.holds = healthAge
+	}
 	close(r.probe)
 	r.probe = nil
+}
+
+// lasts says whether a dependency works, or has told what is wrong with it. That lasts until somebody mends it, so there is
+// no hurry to ask again.
+func lasts(err error) bool {
+	_, told := errors.AsType[httpapi.Reason](err)
+	return err == nil || told
 }
 
 // serves says whether there is something to serve without MySQL: the copies in Redis, or answers of this process. Both are

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"leaderboard/httpapi"
 	"leaderboard/internal/apptest"
 )
 
@@ -104,6 +105,37 @@ func TestHealthIsAskedOnce(t *testing.T) {
 			t.Errorf("in 3.1 seconds MySQL was asked %d times", n)
 		}
 	})
+}
+
+// TestLastingFaultsAreNotAskedFor: what is wrong until somebody mends it, a server that nobody can write to or a Redis that
+// is configured wrongly, costs MySQL and Redis no more questions than health does; one that is away is asked again soon.
+func TestLastingFaultsAreNotAskedFor(t *testing.T) {
+	t.Parallel()
+	wrong := func() error { return httpapi.Reason("wrong") }
+	for what, c := range map[string]struct {
+		disturb func(c *checked)
+		asked   int64 // in 10 s, at most
+	}{
+		"no keys":     {func(c *checked) { c.keys = wrong }, 11},
+		"wrong Redis": {func(c *checked) { c.readiness.redis = func(context.Context) error { return wrong() } }, 11},
+		"no Redis":    {func(c *checked) { c.redis.fails.Store(true) }, 101},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			inHealth(t, func(t *testing.T, checked *checked) {
+				c.disturb(checked)
+				for range 1000 {
+					if h := checked.now(t.Context()); !h.Ready || h.Good() {
+						t.Fatalf("%+v, want ready and not good", h)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				if n := checked.mysql.asked.Load(); n < c.asked*8/10 || n > c.asked {
+					t.Errorf("in 10 seconds MySQL was asked %d times, want %d at most", n, c.asked)
+				}
+			})
+		})
+	}
 }
 
 // TestHungMySQLIsNotRedis: what hangs is said to be unreachable, after a while in which the last answer is told soon; what
