@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -111,7 +112,8 @@ func TestDashboard(t *testing.T) {
 		}
 	})
 	address := startPrometheus(t, strings.TrimPrefix(d.URL, "http://"))
-	load(t, d)
+	stop := load(t, d)
+	defer stop()
 	for title, expression := range expressions(t) {
 		apptest.Eventually(t, func() string {
 			if n, err := answers(t.Context(), address, expression); err != nil || n == 0 {
@@ -157,23 +159,34 @@ func startPrometheus(t *testing.T, server string) (address string) {
 	return address
 }
 
-// load submits and reads for a while.
-func load(t *testing.T, d *apptest.Dev) {
+// load submits and reads until stop is called: on a busy machine a Prometheus may begin to scrape late, and rates are of what happens then.
+func load(t *testing.T, d *apptest.Dev) (stop func()) {
 	t.Helper()
 	c, err := client.New(d.URL, client.WithKey(d.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 200 {
-		member := fmt.Sprintf("m%d", i)
-		receipt, err := c.Submit(t.Context(), "demo", []leaderboard.Submission{{Member: member, Score: int64(i)}})
-		if err != nil {
-			t.Fatal(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			member := fmt.Sprintf("m%d", i%200)
+			receipt, err := c.Submit(ctx, "demo", []leaderboard.Submission{{Member: member, Score: int64(i)}})
+			if err == nil {
+				_, err = c.Member(ctx, "demo", member, client.ReadQuery{MinSeq: receipt.Seq})
+			}
+			if err != nil {
+				ended <- err
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		if _, err := c.Member(t.Context(), "demo", member, client.ReadQuery{MinSeq: receipt.Seq}); err != nil {
-			t.Fatal(err)
+	}()
+	return func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the load ended: %v", err)
 		}
-		time.Sleep(20 * time.Millisecond) // a load that lasts, for rates to be of
 	}
 }
 

@@ -155,14 +155,15 @@ func (d *deriver) round(ctx context.Context) error {
 		ids[i] = f.id
 	}
 	lead, err := d.derived.LeadDerived(ctx, ids)
-	for i, f := range boards {
-		f.leads(err == nil && lead[i])
-	}
 	if err != nil {
+		for _, f := range boards {
+			f.unsure()
+		}
 		return err
 	}
 	led := make([]*follower, 0, len(boards))
 	for i, f := range boards {
+		f.leads(lead[i])
 		if lead[i] {
 			led, ids[len(led)] = append(led, f), f.id
 		}
@@ -280,7 +281,7 @@ type follower struct {
 	notBefore time.Time // the next step after a failure
 }
 
-// lastStep is what the last step found; before the first one it began with the lead, and while another process leads it
+// lastStep is what the last step found; before the first one it began with the lead, and once another process leads it
 // is the zero value.
 type lastStep struct {
 	behind int64
@@ -318,10 +319,18 @@ func (f *follower) leads(lead bool) {
 	switch {
 	case !lead:
 		f.last = lastStep{}
-	case !f.lead:
+	case !f.lead && f.last == (lastStep{}):
 		f.last = lastStep{began: time.Now()}
 	}
 	f.lead = lead
+}
+
+// unsure takes over that nobody can say who leads the board. It takes no steps then, and is as far behind as it was, and more
+// from moment to moment, until it is known that another process leads it.
+func (f *follower) unsure() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lead = false
 }
 
 // end ends the steps of a board that is gone.

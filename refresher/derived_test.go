@@ -25,6 +25,7 @@ type fakeDerived struct {
 	slow    time.Duration // of a list
 	fail    error
 	away    error // of everything that asks MySQL
+	noLead  error // of the question who leads
 	behind  int64
 	steps   []time.Time
 	stepped map[string]bool // boards
@@ -59,7 +60,11 @@ func (f *fakeDerived) DerivedBoards(_ context.Context, after int64, limit int) (
 }
 
 func (f *fakeDerived) LeadDerived(_ context.Context, ids []int64) (lead []bool, err error) {
-	return lead, f.do(func() error { f.asked++; lead = slices.Repeat([]bool{f.lead}, len(ids)); return f.away })
+	return lead, f.do(func() error {
+		f.asked++
+		lead = slices.Repeat([]bool{f.lead}, len(ids))
+		return errors.Join(f.away, f.noLead)
+	})
 }
 
 func (f *fakeDerived) MovedDerived(_ context.Context, ids []int64) (moved []bool, err error) {
@@ -296,6 +301,33 @@ func TestLagCountsFromTheQuestion(t *testing.T) {
 		time.Sleep(slow + time.Millisecond)
 		if _, behind := r.Lag(); behind < slow || behind > slow+time.Second {
 			t.Errorf("a board is %s behind, the list took %s", behind, slow)
+		}
+	})
+}
+
+// TestLagWithoutMySQL: a board that was led is further behind from moment to moment while nobody can say who leads it, and not when
+// another process does.
+func TestLagWithoutMySQL(t *testing.T) {
+	const away = 5 * time.Minute
+	f := &fakeDerived{lead: true, idle: true, boards: []leaderboard.DerivedBoard{derivedBoard(1, "sum", "runs")}}
+	running(t, f, func(r *Refresher) {
+		time.Sleep(time.Minute)
+		_ = f.do(func() error { f.noLead = leaderboard.ErrUnavailable; return nil })
+		time.Sleep(away)
+		if _, behind := r.Lag(); behind < away-time.Second || behind > away+2*time.Second {
+			t.Errorf("a board is %s behind, nobody could say for %s who leads it", behind, away)
+		}
+		_ = f.do(func() error { f.noLead = nil; return nil })
+		time.Sleep(2 * time.Second)
+		if _, behind := r.Lag(); behind > 2*time.Second {
+			t.Errorf("a board that is followed again is %s behind", behind)
+		}
+		_ = f.do(func() error { f.noLead = leaderboard.ErrUnavailable; return nil })
+		time.Sleep(away)
+		_ = f.do(func() error { f.noLead, f.lead = nil, false; return nil })
+		time.Sleep(2 * time.Second)
+		if _, behind := r.Lag(); behind != 0 {
+			t.Errorf("a board that another process leads is %s behind", behind)
 		}
 	})
 }

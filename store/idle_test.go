@@ -2,8 +2,10 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,5 +147,24 @@ func TestMovedDerived(t *testing.T) {
 				t.Errorf("%s: %v", c.what, err)
 			}
 		}
+		asksOnce(t, s, db)
 	})
+}
+
+// asksOnce takes the tables away: the question that fails is the last one, or each would take until its deadline when the database
+// is away.
+func asksOnce(t *testing.T, s *store.Store, db *sql.DB) {
+	t.Helper()
+	var idle []int64
+	boards, err := s.DerivedBoards(t.Context(), 0, 100)
+	for _, b := range boards {
+		idle = append(idle, b.ID)
+	}
+	mustExec(t, db, "RENAME TABLE boards TO no_boards, periods TO no_periods")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = s.MovedDerived(t.Context(), idle); err == nil || strings.Count(err.Error(), "Error 1146") != 1 {
+		t.Errorf("without tables: %v, want what one statement failed with", err)
+	}
 }

@@ -38,13 +38,14 @@ func (s *Store) Sweep(ctx context.Context) error {
 }
 
 // ChangeLog returns how many changes the log has, and by how much the oldest of them is older than ChangeTTL, as this process's
-// housekeeping last found them, before it deleted what is old. Without housekeeping nothing is deleted, so overdue grows.
-func (s *Store) ChangeLog() (changes int64, overdue time.Duration) {
+// housekeeping last found them, before it deleted what is old; known is false before the first time. Without housekeeping
+// nothing is deleted, so overdue grows.
+func (s *Store) ChangeLog() (changes int64, overdue time.Duration, known bool) {
 	size := s.sweeper.LogSize()
 	if size.Changes == 0 {
-		return 0, 0
+		return 0, 0, !size.At.IsZero()
 	}
-	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.cfg.ChangeTTL)
+	return size.Changes, max(0, size.Oldest+time.Since(size.At)-s.cfg.ChangeTTL), true
 }
 
 // sweepIndexes has the rank indexes follow the log.

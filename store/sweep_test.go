@@ -59,9 +59,12 @@ func TestSweepForgets(t *testing.T) {
 			if err := s.Sweep(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if n, overdue := s.ChangeLog(); n != changes || overdue < least || overdue > least+time.Hour {
+			if n, overdue, known := s.ChangeLog(); !known || n != changes || overdue < least || overdue > least+time.Hour {
 				t.Errorf("the log had %d changes, the oldest overdue by %s, want %d, by %s", n, overdue, changes, least)
 			}
+		}
+		if _, _, known := s.ChangeLog(); known {
+			t.Error("the log is known before anybody looked")
 		}
 		logged(6, time.Minute)
 		logged(2, 0)

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -194,15 +195,24 @@ func (m *metrics) watchLag(lag func() (seq int64, behind time.Duration)) {
 	m.registry.MustRegister(m.lagSeq, m.lagSeconds)
 }
 
-// watchLog publishes how the change log stands.
-func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration)) {
+// watchLog publishes how the change log stands: NaN while nobody knows, which is neither little nor much.
+func (m *metrics) watchLog(size func() (changes int64, overdue time.Duration, known bool)) {
+	told := func(value func(changes int64, overdue time.Duration) float64) func() float64 {
+		return func() float64 {
+			changes, overdue, known := size()
+			if !known {
+				return math.NaN()
+			}
+			return value(changes, overdue)
+		}
+	}
 	m.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "leaderboard_change_log_changes", Help: "Changes that the change log has, of all periods, as this server's housekeeping last found it.",
-		}, func() float64 { changes, _ := size(); return float64(changes) }),
+		}, told(func(changes int64, _ time.Duration) float64 { return float64(changes) })),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "leaderboard_change_log_overdue_seconds", Help: "How much older than --change-ttl the oldest of them is.",
-		}, func() float64 { _, overdue := size(); return overdue.Seconds() }),
+		}, told(func(_ int64, overdue time.Duration) float64 { return overdue.Seconds() })),
 	)
 }
 

@@ -3,7 +3,6 @@ package derived
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -271,7 +270,13 @@ func (o *overview) inputsOf(ctx context.Context, idles []*idle) (*inputs, error)
 		}
 	}
 	clear(n.periods)
-	return n, errors.Join(o.readEditions(ctx, n), o.readSeqs(ctx, n, ids), o.readPlaces(ctx, n))
+	if err := o.readEditions(ctx, n); err != nil {
+		return nil, err // without the other questions: a database that is away would be waited for three times
+	}
+	if err := o.readSeqs(ctx, n, ids); err != nil {
+		return nil, err
+	}
+	return n, o.readPlaces(ctx, n)
 }
 
 func editionsQuery(names []string) string {
