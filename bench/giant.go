@@ -184,6 +184,9 @@ func flushPages(ctx context.Context, db *sql.DB, log io.Writer) error {
 
 // giantSize says what the tables take, and whether the buffer pool holds them.
 func (w *world) giantSize(ctx context.Context, g *giants, rep *report) error {
+	if err := g.large.exec(ctx, "ANALYZE TABLE entries"); err != nil { // the statistics may be older than the last rows
+		return err
+	}
 	var table, key, pool float64
 	sizes := map[string]*float64{"PRIMARY": &table, orderKey: &key}
 	rows, err := g.large.db.QueryContext(ctx, "SELECT index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats"+

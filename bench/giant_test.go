@@ -18,6 +18,7 @@ func TestGiant(t *testing.T) {
 	mysql := testenv.PrivateMySQL(t)
 	w := &world{options: options{dir: t.TempDir(), giants: members, pace: 0.001}, mysql: mysql}
 	var log bytes.Buffer
+	checkRoom(t, w, &log)
 	for range 2 {
 		var rep report
 		if err := w.measureGiant(t.Context(), &rep, &log); err != nil {
@@ -47,6 +48,30 @@ func TestGiant(t *testing.T) {
 	var redo, logged string
 	if err := b.db.QueryRowContext(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_redo_log_enabled'").Scan(&redo, &logged); err != nil || logged != "ON" {
 		t.Errorf("the redo log is %s after the filling, %v", logged, err)
+	}
+}
+
+// checkRoom fills the board, and checks that submits find room in the pages of its ordered index, of which each holds
+// 335 members when it is full.
+func checkRoom(t *testing.T, w *world, log io.Writer) {
+	t.Helper()
+	var g giants
+	if err := w.openGiants(t.Context(), &g, log); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, b := range g.all() {
+			_ = b.close()
+		}
+	}()
+	var pages, factor int
+	err := g.large.db.QueryRowContext(t.Context(), "SELECT stat_value, @@innodb_fill_factor FROM mysql.innodb_index_stats"+
+		" WHERE database_name = DATABASE() AND table_name = 'entries' AND index_name = ? AND stat_name = 'n_leaf_pages'", orderKey).Scan(&pages, &factor)
+	if least := w.giants * 100 / (335 * (giantFull + 5)); err != nil || pages < least {
+		t.Errorf("%d members are in %d pages of the ordered index, want %d at least, %v", w.giants, pages, least, err)
+	}
+	if factor != 100 {
+		t.Errorf("the next index is made %d %% full, want 100 as before", factor)
 	}
 }
 

@@ -102,7 +102,7 @@ func headings() []heading {
 			" without its index."},
 		{giantSection, "A hundred million members", "The store in one process, without HTTP and without Redis, on one board of that size; boards of a tenth and a hundredth of it are asked in turn, as yardsticks." +
 			" Unlike everywhere else MySQL's buffer pool may take two thirds of the memory, and its redo log 4 GB. Filling is LOAD DATA in the order of the primary key, without redo and" +
-			" binary log, and then the ordered index; everything else runs on the durable defaults. What the tables take is in the first row."},
+			" binary log, and then the ordered index, whose pages are left a fifth empty, as submits leave them ([why](scaling.md#why-submits-to-a-large-board-can-be-slow)); everything else runs on the durable defaults. What the tables take is in the first row."},
 	}
 }
 
