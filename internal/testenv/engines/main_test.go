@@ -152,6 +152,36 @@ func TestQuick(t *testing.T) {
 	wantLines(t, doc, `\| New .*\| fine 2 \| none .*`)
 }
 
+// TestFullRunsStay: a quick run leaves the row of a run of more tests, unless that was of another version or the quick one failed; a
+// full run replaces any.
+func TestFullRunsStay(t *testing.T) {
+	t.Chdir(t.TempDir())
+	o := world(t)
+	full := suite{pkg: "fine", quick: "Other"}
+	mustRun(t, o, fake(full))
+	text, err := os.ReadFile(o.doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.quick = true
+	_, said, doc := mustRun(t, o, fake(full))
+	if doc != string(text) || !strings.Contains(said, "keeps the row") {
+		t.Errorf("after a quick run:\n%s%s", said, doc)
+	}
+	_, _, doc = mustRun(t, o, fake(full, suite{pkg: "broken", quick: "Fails"}))
+	wantLines(t, doc, `\| New .*\| fine 1 of 2; broken 1 of 2 \| broken TestFails .*`)
+	o.quick = false
+	mustRun(t, o, fake(full, suite{pkg: "fine", tests: "Given"}))
+	_, _, doc = mustRun(t, o, fake(full))
+	wantLines(t, doc, `\| New .*\| fine 2 \| none .*`)
+	if err := os.WriteFile("redis-server", []byte("#!/bin/sh\necho 'Redis server v=10.0.0 sha=0'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o.quick = true
+	_, _, doc = mustRun(t, o, fake(full))
+	wantLines(t, doc, `\| New \| Redis 10\.0\.0 .*\| fine 1 of 2 \| none .*`)
+}
+
 // TestCount: a test that began and did not end has failed, and so has a program that ended badly with no test to blame.
 func TestCount(t *testing.T) {
 	s := suite{pkg: "p"}

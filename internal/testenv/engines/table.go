@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,8 +68,31 @@ func (r row) String() string {
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
-// hasRow tells whether the document has a row of that title.
-func hasRow(doc, title string) bool { return strings.Contains(doc, "\n| "+title+" |") }
+// rowIn returns the document's row of that title, nil when it has none.
+func rowIn(doc, title string) row {
+	_, rest, ok := strings.Cut(doc, "\n| "+title+" | ")
+	if !ok {
+		return nil
+	}
+	line, _, _ := strings.Cut(rest, "\n")
+	return append(row{title}, strings.Split(strings.TrimSuffix(line, " |"), " | ")...)
+}
+
+// ranOf is a package and the number of its tests in a cell of a row.
+var ranOf = regexp.MustCompile(`(?:^|; )\S+ (\d+)`)
+
+// ran is how many tests a row tells of.
+func (r row) ran() (n int) {
+	for _, m := range ranOf.FindAllStringSubmatch(r[3], -1) {
+		if tests, err := strconv.Atoi(m[1]); err == nil {
+			n += tests
+		}
+	}
+	return n
+}
+
+// saysMore tells whether a row, nil for none, is of the same version as another and of more tests.
+func (r row) saysMore(other row) bool { return len(r) > 3 && r[1] == other[1] && r.ran() > other.ran() }
 
 // replaceRow returns the document with r in its table, in place of the row of the same title; rows are in the order of
 // titles, and those of engines that are no more go.
@@ -91,11 +116,14 @@ func replaceRow(doc string, r row, titles []string) (string, error) {
 	return out + endMark + after, nil
 }
 
-// writeRow puts r into the table of the document at path; with keep it leaves a row of the same title.
-func writeRow(path string, r row, list []engine, keep bool) error {
+// writeRow puts r into the table of the document at path, unless a row of the same title is there that stays. kept says so.
+func writeRow(path string, r row, list []engine, stays func(old row) bool) (kept bool, err error) {
 	doc, err := os.ReadFile(path)
-	if err != nil || keep && hasRow(string(doc), r[0]) {
-		return err
+	if err != nil {
+		return false, err
+	}
+	if old := rowIn(string(doc), r[0]); old != nil && stays(old) {
+		return true, nil
 	}
 	var titles []string
 	for _, e := range list {
@@ -103,7 +131,7 @@ func writeRow(path string, r row, list []engine, keep bool) error {
 	}
 	text, err := replaceRow(string(doc), r, titles)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return false, os.WriteFile(path, []byte(text), 0o644)
 }
