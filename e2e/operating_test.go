@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,12 +45,14 @@ type operator struct {
 func TestOperatingDocument(t *testing.T) {
 	t.Run("mysql", func(t *testing.T) {
 		t.Parallel()
-		operate(t, testenv.PrivateMySQL(t), strings.NewReplacer(), map[string]string{"mysql": "mysql-client-core", "mysqldump": "mysql-client-core"})
+		operate(t, testenv.PrivateMySQL(t), strings.NewReplacer(), map[string]string{"mysql": "mysql-client-core", "mysqldump": "mysql-client-core", "mysqlbinlog": "mysql-server-core"})
 	})
 	t.Run("mariadb", func(t *testing.T) {
 		t.Parallel()
-		operate(t, testenv.PrivateMariaDB(t), strings.NewReplacer("mysqldump", "mariadb-dump", "mysql ", "mariadb ", "| mysql", "| mariadb", " --set-gtid-purged=OFF", ""),
-			map[string]string{"mariadb": "mariadb-client-core", "mariadb-dump": "mariadb-client"})
+		database := testenv.PrivateMariaDB(t, func(c *devserver.Config) { c.BinaryLog = true })
+		operate(t, database, strings.NewReplacer("mysqldump", "mariadb-dump", "mysqlbinlog --skip-gtids", "mariadb-binlog", "mysql ", "mariadb ", "| mysql", "| mariadb",
+			" --set-gtid-purged=OFF", "", "--source-data", "--master-data", "--database=restored", "--database=leaderboard"),
+			map[string]string{"mariadb": "mariadb-client-core", "mariadb-dump": "mariadb-client", "mariadb-binlog": "mariadb-client"})
 	})
 }
 
@@ -79,6 +82,7 @@ func operate(t *testing.T, database *devserver.Server, rewrite *strings.Replacer
 			t.Errorf("%s: min_seq %d of a lost write: %v", s.name, lost.Seq, err)
 		}
 	}
+	o.goBack(t)
 	o.loseDatabase(t)
 	if err := o.redis.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
@@ -102,13 +106,73 @@ func operate(t *testing.T, database *devserver.Server, rewrite *strings.Replacer
 	o.eventuallyTop(t, "new", false)
 }
 
+// goBack runs the section about a moment: what was written between the dump and that second is there again, to the last score, and
+// what was written later, also by others on the same server, is not.
+func (o *operator) goBack(t *testing.T) {
+	t.Helper()
+	const name = "Restore to a moment"
+	commands := o.sections[name]
+	restore := slices.IndexFunc(commands, func(line string) bool { return strings.HasPrefix(line, "$ since=") })
+	if restore < 1 {
+		t.Fatal("the section has no dump ahead of what is since")
+	}
+	o.execute(t, "CREATE TABLE other.t (id INT PRIMARY KEY)")
+	o.sections[name] = commands[:restore]
+	o.section(t, name)
+	o.execute(t, "INSERT INTO other.t VALUES (1)") // twice it would fail
+	for i := range 20 {
+		o.mustSubmit(t, scored(fmt.Sprintf("m%d", i%10), int64(1000+i)))
+	}
+	last := o.mustSubmit(t, scored("best", 2000))
+	before, err := o.a.Top(t.Context(), "race", client.TopQuery{Limit: 100, ReadQuery: client.ReadQuery{MinSeq: last.Seq}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.env["MOMENT"], o.env["TZ"] = o.nextSecond(t), "UTC"
+	o.mustSubmit(t, scored("worse", 3000))
+	o.eventuallyTop(t, "worse", false)
+	o.sections[name] = commands[restore:]
+	o.section(t, name)
+	o.eventuallyTop(t, "best", false)
+	for _, s := range []*server{o.a, o.b} {
+		after, err := s.top(t.Context(), "race", 0, 100)
+		if err != nil || !reflect.DeepEqual(after.Entries, before.Entries) || after.Seq != before.Seq {
+			t.Errorf("%s shows seq %d %+v, %v, before the moment it was seq %d %+v", s.name, after.Seq, after.Entries, err, before.Seq, before.Entries)
+		}
+	}
+}
+
+func (o *operator) execute(t *testing.T, statement string) {
+	t.Helper()
+	if _, err := o.db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nextSecond waits for the next second of the database's clock, and returns it.
+func (o *operator) nextSecond(t *testing.T) (moment string) {
+	t.Helper()
+	now := func() (second string) {
+		if err := o.db.QueryRowContext(t.Context(), "SELECT DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')").Scan(&second); err != nil {
+			t.Fatal(err)
+		}
+		return second
+	}
+	was := now()
+	eventually(t, "the next second", func() error {
+		if moment = now(); moment == was {
+			return errors.New("it is still " + was)
+		}
+		return nil
+	})
+	return moment
+}
+
 // loseDatabase drops the database under the servers, and runs the section about it: readers go on with what they had.
 func (o *operator) loseDatabase(t *testing.T) {
 	t.Helper()
-	if _, err := o.db.ExecContext(t.Context(), "DROP DATABASE leaderboard"); err != nil {
-		t.Fatal(err)
-	}
-	o.eventuallyTop(t, "bob", true)
+	o.execute(t, "DROP DATABASE leaderboard")
+	o.eventuallyTop(t, "best", true)
 	if _, err := o.a.submit(t.Context(), "race", "", scored("nobody", 1)); status(err) != http.StatusServiceUnavailable {
 		t.Errorf("a submission without a database: %v, want 503", err)
 	}

@@ -33,6 +33,8 @@ type Config struct {
 	Ephemeral bool
 	// Fast gives up durability: a killed server may lose its last second.
 	Fast bool
+	// BinaryLog has a MariaDB keep a binary log, as a MySQL does that is not Fast.
+	BinaryLog bool
 	// MySQLOnly refuses a MariaDB on PATH where StartMySQL would take it.
 	MySQLOnly bool
 	// Env are variables for the process of a MySQL or MariaDB, besides those of this process.

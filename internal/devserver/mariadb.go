@@ -98,6 +98,9 @@ func (mariadbService) args(prog program, cfg Config, dir string, port int) []str
 	if cfg.Ephemeral {
 		args = append(args, "--innodb-log-file-size=32M")
 	}
+	if cfg.BinaryLog {
+		args = append(args, "--log-bin=binlog", "--server-id=1")
+	}
 	if cfg.Fast {
 		return append(args, "--innodb-flush-log-at-trx-commit=0", "--skip-innodb-doublewrite")
 	}

@@ -74,10 +74,10 @@ func PrivateMySQL(t testing.TB) *devserver.Server {
 	return private(t, devserver.KindMySQL, devserver.StartMySQL)
 }
 
-// PrivateMariaDB is PrivateMySQL with a MariaDB.
-func PrivateMariaDB(t testing.TB) *devserver.Server {
+// PrivateMariaDB is PrivateMySQL with a MariaDB, whose configuration may be changed.
+func PrivateMariaDB(t testing.TB, change ...func(*devserver.Config)) *devserver.Server {
 	t.Helper()
-	return private(t, devserver.KindMariaDB, devserver.StartMariaDB)
+	return private(t, devserver.KindMariaDB, devserver.StartMariaDB, change...)
 }
 
 // PrivateRedisCluster returns a Redis Cluster of the test's own: three primaries with a replica each, which is promoted
@@ -117,15 +117,19 @@ func endsWith(t testing.TB, servers interface{ Stop(context.Context) error }, er
 	})
 }
 
-func private(t testing.TB, kind devserver.Kind, start func(context.Context, devserver.Config) (*devserver.Server, error)) *devserver.Server {
+func private(t testing.TB, kind devserver.Kind, start func(context.Context, devserver.Config) (*devserver.Server, error), change ...func(*devserver.Config)) *devserver.Server {
 	t.Helper()
 	env, err := clockEnv()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := start(t.Context(), devserver.Config{
+	cfg := devserver.Config{
 		Dir: t.TempDir(), Log: t.Logf, Program: os.Getenv(ProgramVariable(kind)), Ephemeral: true, MySQLOnly: true, Env: env,
-	})
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	s, err := start(t.Context(), cfg)
 	endsWith(t, s, err)
 	return s
 }
