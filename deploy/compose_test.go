@@ -2,13 +2,19 @@ package deploy
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-sql-driver/mysql"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"leaderboard/internal/devserver"
 )
 
 // composed is what is looked at of docker-compose.yml.
@@ -20,6 +26,7 @@ type composed struct {
 		Ports       []string
 		Profiles    []string
 		Networks    map[string]struct{ Aliases []string }
+		Configs     []struct{ Source, Target string }
 	}
 	Configs map[string]struct{ Content string }
 }
@@ -66,6 +73,11 @@ func TestComposeServers(t *testing.T) {
 		if !strings.HasPrefix(s.Environment["LEADERBOARD_MYSQL_DSN"], "leaderboard:${LEADERBOARD_MYSQL_PASSWORD:-leaderboard}@") {
 			t.Errorf("%s: the account is not the one that was made: %s", name, s.Environment["LEADERBOARD_MYSQL_DSN"])
 		}
+		for _, m := range regexp.MustCompile("\\| `(OTEL_\\w+)`").FindAllSubmatch(settings, -1) {
+			if value, passed := s.Environment[string(m[1])]; !passed || value != "" {
+				t.Errorf("%s: %s is not passed on as it is: %q", name, m[1], value)
+			}
+		}
 		for variable := range s.Environment {
 			if !bytes.Contains(settings, []byte("`"+variable+"`")) {
 				t.Errorf("%s: docs/settings.md has no %s", name, variable)
@@ -74,6 +86,57 @@ func TestComposeServers(t *testing.T) {
 		if !slices.Contains(s.Networks["default"].Aliases, "servers") {
 			t.Errorf("%s: the proxy does not find it", name)
 		}
+	}
+}
+
+// TestComposePassword: the account that docker-compose.yml makes is let in with the DSN that it gives to the servers, whatever
+// characters its password has.
+func TestComposePassword(t *testing.T) {
+	const password = `it's a "hard\' one: $HOME/\\@tcp(x)/&?%27` + "`;"
+	c := readCompose(t)
+	if target := "/docker-entrypoint-initdb.d/account.sh"; c.Services["mysql"].Configs[0].Target != target {
+		t.Fatalf("the script is at %s, want %s", c.Services["mysql"].Configs[0].Target, target)
+	}
+	// As the image does, which has this function, and as compose does before.
+	script := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", "docker_process_sql() { cat; }\n"+strings.ReplaceAll(c.Configs["account"].Content, "$$", "$"))
+	script.Env = append(os.Environ(), "LEADERBOARD_MYSQL_PASSWORD="+password)
+	statements, err := script.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := devserver.StartMySQL(t.Context(), devserver.Config{Dir: t.TempDir(), Log: t.Logf, Ephemeral: true, Fast: true, MySQLOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	dsn, err := server.CreateDatabase(t.Context(), "leaderboard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, dsn+"?multiStatements=true", string(statements))
+	root, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.Services["leaderboard"].Environment["LEADERBOARD_MYSQL_DSN"]
+	text = strings.Replace(text, "${LEADERBOARD_MYSQL_PASSWORD:-leaderboard}", password, 1)
+	text = strings.Replace(text, "(mysql:3306)", "("+root.Addr+")", 1)
+	execute(t, text, "CREATE TABLE leaderboard.t (id INT PRIMARY KEY)")
+}
+
+func execute(t *testing.T, dsn, statements string) {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statements); err != nil {
+		t.Fatalf("%s: %s", statements, err)
 	}
 }
 
