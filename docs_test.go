@@ -187,7 +187,11 @@ func TestDependencies(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range slices.Concat(requirements(t, "go.mod"), requirements(t, "bench/go.mod"), requirements(t, "webtest/go.mod"), requirements(t, "deploy/go.mod"), requirements(t, "tools/go.mod"), requirements(t, "tools/goreleaser/go.mod"), requirements(t, "tools/openapi/go.mod"), npmPackages(t, "web/package.json")) {
+	names := npmPackages(t, "web/package.json")
+	for _, dir := range modules(t) {
+		names = append(names, requirements(t, path.Join(dir, "go.mod"))...)
+	}
+	for _, name := range names {
 		if _, known := explained[name]; !known {
 			t.Errorf("ARCHITECTURE.md does not say why there is %s", name)
 		}
@@ -198,6 +202,38 @@ func TestDependencies(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md says why there is %s, no go.mod has it", name)
 		}
 	}
+}
+
+// TestModules holds what is said of the modules, and those that make lint goes through, against the go.mod files that there are.
+func TestModules(t *testing.T) {
+	const doc, unlinted = "docs/decisions/26-three-modules.md", "tools/goreleaser" // docs/decisions/60-releases.md says why
+	all, text := modules(t), strings.Join(strings.Fields(readDoc(t, doc)), " ")
+	for _, dir := range all {
+		if dir != "." && !strings.Contains(text, "`"+dir+"`") {
+			t.Errorf("%s does not name %s", doc, dir)
+		}
+	}
+	if numbers := []string{5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}; !strings.Contains(text, " "+numbers[len(all)]+" modules") {
+		t.Errorf("%s does not say that there are %d modules", doc, len(all))
+	}
+	_, rest, _ := strings.Cut(readDoc(t, "Makefile"), "for module in ")
+	list, _, _ := strings.Cut(rest, ";")
+	linted := append(strings.Fields(list), unlinted)
+	slices.Sort(linted)
+	if !slices.Equal(linted, all) {
+		t.Errorf("make lint goes through %q, modules are %q", list, all)
+	}
+}
+
+// modules lists the folders of go.mod files, sorted.
+func modules(t *testing.T) []string {
+	t.Helper()
+	dirs := filesWhere(t, func(name string) bool { return path.Base(name) == "go.mod" })
+	for i, file := range dirs {
+		dirs[i] = path.Dir(file)
+	}
+	slices.Sort(dirs)
+	return dirs
 }
 
 // npmPackages lists what a package.json asks for.
@@ -388,19 +424,10 @@ func testsInTree(t *testing.T) (anywhere map[string]bool, byDir map[string]map[s
 func sourceText(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
-			return fs.SkipDir
-		case slices.Contains([]string{".go", ".sql", ".lua", ".yaml", ".yml"}, path.Ext(name)):
-			all.WriteString(readDoc(t, name))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range filesWhere(t, func(name string) bool {
+		return slices.Contains([]string{".go", ".sql", ".lua", ".yaml", ".yml"}, path.Ext(name))
+	}) {
+		all.WriteString(readDoc(t, name))
 	}
 	return all.String()
 }

@@ -287,6 +287,13 @@ func allGoFiles(t *testing.T) []string {
 // sourceFiles lists Go files, SQL, scripts for Redis and documents.
 func sourceFiles(t *testing.T) []string {
 	t.Helper()
+	return filesWhere(t, func(name string) bool { return slices.Contains([]string{".go", ".sql", ".lua", ".md"}, path.Ext(name)) })
+}
+
+// filesWhere lists the files of this module and of those below it whose names are wanted, without what is fetched, hidden or
+// data of tests.
+func filesWhere(t *testing.T, wanted func(name string) bool) []string {
+	t.Helper()
 	var files []string
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -294,7 +301,7 @@ func sourceFiles(t *testing.T) []string {
 			return err
 		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata" || entry.Name() == "node_modules"):
 			return fs.SkipDir
-		case slices.Contains([]string{".go", ".sql", ".lua", ".md"}, path.Ext(name)):
+		case !entry.IsDir() && wanted(name):
 			files = append(files, name)
 		}
 		return nil
