@@ -136,6 +136,9 @@ func checkProgram(folder, version string) error {
 			return fmt.Errorf("the archive lacks %s: %w", name, err)
 		}
 	}
+	if err := checkDocuments(folder, version); err != nil {
+		return err
+	}
 	program := filepath.Join(folder, programName)
 	for ask, want := range map[string]string{
 		"version":      "leaderboard version " + version + " (",
@@ -149,6 +152,31 @@ func checkProgram(folder, version string) error {
 		fmt.Printf("leaderboard %s: %s\n", ask, line)
 	}
 	return checkDev(program)
+}
+
+// checkDocuments follows the links of the documents of an archive and looks which version its manual is of.
+func checkDocuments(folder, version string) error {
+	names, err := filesIn(os.DirFS(folder))
+	if err != nil {
+		return err
+	}
+	dead, err := deadLinks(os.DirFS(folder), names)
+	if err != nil {
+		return err
+	}
+	if len(dead) > 0 {
+		return fmt.Errorf("links to what is not in the archive: %q", dead)
+	}
+	manual, err := os.ReadFile(filepath.Join(folder, "man", "leaderboard.1"))
+	if err != nil {
+		return err
+	}
+	title, _, _ := strings.Cut(string(manual), "\n")
+	if !strings.Contains(strings.ReplaceAll(title, `\-`, "-"), "leaderboard "+version) {
+		return fmt.Errorf("the manual begins with %s, want version %s", title, version)
+	}
+	fmt.Printf("%d files, whose links lead to each other; %s\n", len(names), title)
+	return nil
 }
 
 // maxDev is how long `leaderboard dev` may take: to fetch servers, the first time, to start them, and to stop.
