@@ -191,14 +191,26 @@ func awaitRedisAgain(t *testing.T, boards []*clusterBoard, began time.Time) time
 	return time.Since(began)
 }
 
-// TestRedisClusterPrimaryKilled kills a primary of a Redis Cluster under readers and writers. Meanwhile only boards whose copies
-// it has are read from elsewhere; no answer is older than it says; and within failoverLimit they are read from Redis again.
+// TestRedisClusterPrimaryKilled: see losePrimary. It comes back as an empty replica.
 func TestRedisClusterPrimaryKilled(t *testing.T) {
+	losePrimary(t, (*devserver.Server).Kill, func(primary *devserver.Server) error { return primary.Restart(t.Context()) })
+}
+
+// TestRedisClusterPrimaryFrozen: see losePrimary. Its connections stay open, and it comes back with the copies of then, as a
+// primary that has not heard of the failover.
+func TestRedisClusterPrimaryFrozen(t *testing.T) {
+	losePrimary(t, (*devserver.Server).Pause, (*devserver.Server).Resume)
+}
+
+// losePrimary takes a primary of a Redis Cluster away under readers and writers. Meanwhile only boards whose copies it has are read
+// from elsewhere; no answer is older than it says, also when it comes back; and within failoverLimit they are read from Redis again.
+func losePrimary(t *testing.T, away, back func(*devserver.Server) error) {
+	t.Helper()
 	c := newCluster(t)
 	writing, reading := c.serve(t, "server a", "--resident-memory=0"), c.serve(t, "server b", "--resident-memory=0")
 	c.fill(t, writing)
-	const dead = 0
-	gone, others := c.of(dead, true), c.of(dead, false)
+	const lost = 0
+	gone, others := c.of(lost, true), c.of(lost, false)
 	for _, b := range gone[1:] { // writers would find out what is the matter before readers do
 		b.still = true
 	}
@@ -210,17 +222,17 @@ func TestRedisClusterPrimaryKilled(t *testing.T) {
 	awaitPolls(t, c.boards, healthy, 100)
 	before := measure(c.boards, healthy)
 
-	killed := time.Now()
-	if err := c.nodes.Nodes[dead].Kill(); err != nil {
+	left := time.Now()
+	if err := away(c.nodes.Nodes[lost]); err != nil {
 		t.Fatal(err)
 	}
-	back := awaitRedisAgain(t, gone, killed)
-	lost, kept := measure(gone, killed), measure(others, killed)
+	again := awaitRedisAgain(t, gone, left)
+	of, kept := measure(gone, left), measure(others, left)
 	t.Logf("before: %s", before)
-	t.Logf("until its boards were read from Redis again, %s after the kill: %s", back.Round(10*time.Millisecond), lost)
+	t.Logf("until its boards were read from Redis again, %s after their primary left: %s", again.Round(10*time.Millisecond), of)
 	t.Logf("other boards meanwhile: %s", kept)
-	if back > failoverLimit {
-		t.Errorf("its boards were read from Redis again after %s, want %s at most", back, failoverLimit)
+	if again > failoverLimit {
+		t.Errorf("its boards were read from Redis again after %s, want %s at most", again, failoverLimit)
 	}
 	if kept.fromMySQL > before.fromMySQL+0.05 {
 		t.Errorf("%.1f %% of the answers about other boards came from MySQL, before it were %.1f %%", kept.fromMySQL*100, before.fromMySQL*100)
@@ -229,11 +241,13 @@ func TestRedisClusterPrimaryKilled(t *testing.T) {
 		t.Errorf("others waited for %s, before it was %s", kept.median, before.median)
 	}
 
-	if err := c.nodes.Nodes[dead].Restart(t.Context()); err != nil { // it comes back as a replica
+	if err := back(c.nodes.Nodes[lost]); err != nil {
 		t.Fatal(err)
 	}
-	returned := time.Now()
-	awaitPolls(t, c.boards, returned, 100)
+	old := redis.NewClient(&redis.Options{Addr: c.nodes.Nodes[lost].Addr})
+	defer old.Close()
+	awaitRole(t, old, "role:slave")
+	awaitPolls(t, c.boards, time.Now(), 100)
 	stop()
 	c.check(t, writing)
 }
@@ -282,13 +296,7 @@ func TestRedisClusterLosesWrites(t *testing.T) {
 	}
 	promoted := redis.NewClient(&redis.Options{Addr: replica.Addr})
 	defer promoted.Close()
-	// It is looked at before anybody reads the board: its copy is the older one.
-	eventually(t, "the replica has taken over", func() error {
-		if said, err := promoted.Info(t.Context(), "replication").Result(); err != nil || !strings.Contains(said, "role:master") {
-			return fmt.Errorf("%q, %w", said, err)
-		}
-		return nil
-	})
+	awaitRole(t, promoted, "role:master") // it is looked at before anybody reads the board: its copy is the older one
 	if seq, err := promoted.HGet(t.Context(), base+"meta", "seq").Int64(); err != nil || seq >= want {
 		t.Fatalf("the copy is at seq %d, %v: nothing was lost", seq, err)
 	}

@@ -13,13 +13,31 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
+	"leaderboard/internal/devserver"
 	"leaderboard/internal/testenv"
 )
 
-// TestRedisSentinelFailover kills the primary that sentinels watch, under readers and writers. Within failoverLimit the copy on what was
-// the replica gets what is written, and is read; no answer is older than it says; and the old primary is not written to when it
-// comes back, before the sentinels have made it a replica.
+// TestRedisSentinelFailover: see failOver. When the old primary comes back, empty, it is not written to before the sentinels have
+// made it a replica.
 func TestRedisSentinelFailover(t *testing.T) {
+	old := failOver(t, (*devserver.Server).Kill, func(primary *devserver.Server) error { return primary.Restart(t.Context()) })
+	said, err := old.Info(t.Context(), "commandstats").Result()
+	if err != nil || strings.Contains(said, "cmdstat_eval") {
+		t.Errorf("the old primary was asked to run scripts: %s, %v", said, err)
+	}
+}
+
+// TestRedisSentinelFrozen: see failOver. The connections of the old primary stay open, and it comes back with the copies of then,
+// as a primary that has not heard of the failover.
+func TestRedisSentinelFrozen(t *testing.T) {
+	failOver(t, (*devserver.Server).Pause, (*devserver.Server).Resume)
+}
+
+// failOver takes the primary that sentinels watch away under readers and writers. Within failoverLimit the copy on what was the
+// replica gets what is written, and is read; and no answer is older than it says, also when the old primary, which is returned,
+// comes back.
+func failOver(t *testing.T, away, back func(*devserver.Server) error) (old *redis.Client) {
+	t.Helper()
 	s := testenv.PrivateRedisSentinel(t)
 	w := worldOn(t, testenv.MySQL(t), "")
 	w.redisURL = s.URL
@@ -41,12 +59,12 @@ func TestRedisSentinelFailover(t *testing.T) {
 
 	replica := redis.NewClient(&redis.Options{Addr: s.Nodes[1].Addr})
 	defer replica.Close()
-	killed := time.Now()
-	if err := s.Nodes[0].Kill(); err != nil {
+	left := time.Now()
+	if err := away(s.Nodes[0]); err != nil {
 		t.Fatal(err)
 	}
 	awaitRole(t, replica, "role:master")
-	promoted := time.Since(killed)
+	promoted := time.Since(left)
 	at := b.copyOn(t, w, replica)
 	eventually(t, "the copy on the replica gets what is written", func() error {
 		if now := b.copyOn(t, w, replica); now <= at+5 {
@@ -54,28 +72,26 @@ func TestRedisSentinelFailover(t *testing.T) {
 		}
 		return nil
 	})
-	written := time.Since(killed)
-	read := awaitRedisAgain(t, boards, killed)
-	t.Logf("after the kill: promoted %s, written to %s, read %s", promoted.Round(time.Millisecond), written.Round(time.Millisecond), read.Round(time.Millisecond))
-	t.Logf("meanwhile %s", measure(boards, killed))
+	written := time.Since(left)
+	read := awaitRedisAgain(t, boards, left)
+	t.Logf("after it left: promoted %s, written to %s, read %s", promoted.Round(time.Millisecond), written.Round(time.Millisecond), read.Round(time.Millisecond))
+	t.Logf("meanwhile %s", measure(boards, left))
 	if max(written, read) > failoverLimit {
-		t.Errorf("written to %s and read %s after the kill, want %s at most", written, read, failoverLimit)
+		t.Errorf("written to %s and read %s after it left, want %s at most", written, read, failoverLimit)
 	}
 
-	if err := s.Nodes[0].Restart(t.Context()); err != nil {
+	if err := back(s.Nodes[0]); err != nil {
 		t.Fatal(err)
 	}
-	old := redis.NewClient(&redis.Options{Addr: s.Nodes[0].Addr})
-	defer old.Close()
+	old = redis.NewClient(&redis.Options{Addr: s.Nodes[0].Addr})
+	t.Cleanup(func() { _ = old.Close() })
 	awaitRole(t, old, "role:slave")
-	said, err := old.Info(t.Context(), "commandstats").Result()
-	if err != nil || strings.Contains(said, "cmdstat_eval") {
-		t.Errorf("the old primary was asked to run scripts: %s, %v", said, err)
-	}
+	awaitPolls(t, boards, time.Now(), 100)
 	cancel()
 	all.Wait()
 	b.check(t)
 	eventually(t, "the copy is right", func() error { _, err := writing.verify(t.Context(), b.board); return err })
+	return old
 }
 
 func awaitRole(t *testing.T, client *redis.Client, role string) {
