@@ -3,6 +3,7 @@ package topn
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync"
@@ -331,8 +332,10 @@ func answers(err error) bool {
 func (f *Follower) apply(b batch) error {
 	ctx, cancel := context.WithTimeout(f.ctx, followTimeout)
 	defer cancel()
-	if b.onTurn && !f.turn(ctx, b.ref) {
-		return nil
+	if b.onTurn {
+		if mine, err := f.turn(ctx, b.ref); err != nil || !mine {
+			return err
+		}
 	}
 	report := Applied{Ref: b.ref, Seq: b.seq, Effect: EffectGap}
 	if !b.fromLog {
@@ -366,8 +369,12 @@ func (f *Follower) apply(b batch) error {
 }
 
 // turn says whether it is this process's turn to bring a copy up to date that readers have found old: nobody else's was within
-// catchUpEvery. It only saves work: nobody waits for it, and when Redis cannot say it is this one's.
-func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) bool {
-	err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", 1, redis.SetArgs{Mode: "NX", TTL: catchUpEvery}).Err()
-	return !errors.Is(err, redis.Nil)
+// catchUpEvery. It only saves work and nobody waits for it: what fails is tried again without a turn.
+func (f *Follower) turn(ctx context.Context, p leaderboard.PeriodRef) (mine bool, err error) {
+	token := rand.Text()
+	had, err := f.copies.background.SetArgs(ctx, f.copies.base(p)+"turn", token, redis.SetArgs{Mode: "NX", Get: true, TTL: catchUpEvery}).Result()
+	if errors.Is(err, redis.Nil) {
+		return true, nil
+	}
+	return had == token, err // which the client has repeated, because the answer was lost
 }

@@ -150,6 +150,42 @@ func TestOneProcessCatchesUp(t *testing.T) {
 	b.reaches(t, 2)
 }
 
+// TestTurn: a question whose answer was lost, so that the client has repeated it, leaves nobody without a turn; and who cannot ask is told.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	b := newRig(t, cachetest.Rules(func(*leaderboard.Rules) {}), Options{})
+	b.copies.background.AddHook(twice{})
+	f := newFollower(t, b.copies, FollowerOptions{})
+	ctx, cancel := context.WithCancel(cachetest.Within(t))
+	began := time.Now()
+	for _, want := range []bool{true, false} {
+		if mine, err := f.turn(ctx, b.ref); mine != want && time.Since(began) < catchUpEvery || err != nil {
+			t.Errorf("it is this one's turn: %t, %v, want %t", mine, err, want)
+		}
+	}
+	cancel()
+	if mine, err := f.turn(ctx, b.ref); mine || err == nil {
+		t.Errorf("without an answer it is this one's turn: %t, %v", mine, err)
+	}
+}
+
+// twice has a client send every command again, as it does when the answer is lost.
+type twice struct{}
+
+func (twice) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (twice) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		_ = next(ctx, cmd)
+		cmd.SetErr(nil)
+		return next(ctx, cmd)
+	}
+}
+
+func (twice) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
 // TestFollowerSeesAGapInTheQueue: commits that wait together with one missing between them must not be applied as one.
 func TestFollowerSeesAGapInTheQueue(t *testing.T) {
 	t.Parallel()
