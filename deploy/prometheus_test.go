@@ -175,6 +175,9 @@ func load(t *testing.T, d *apptest.Dev) (stop func()) {
 			if err == nil {
 				_, err = c.Member(ctx, "demo", member, client.ReadQuery{MinSeq: receipt.Seq})
 			}
+			if ctx.Err() != nil {
+				err = ctx.Err() // also of a repetition that it broke off
+			}
 			if err != nil {
 				ended <- err
 				return

@@ -66,5 +66,6 @@ func TestOneServerOfACluster(t *testing.T) {
 			t.Errorf("%d leases of the other server, %d failed", ok.Load()-before, failed.Load()-lost)
 		}
 		q.Close()
+		time.Sleep(cachetest.StagedReload) // the client looks for the last time
 	})
 }

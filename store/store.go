@@ -96,6 +96,9 @@ var ErrReadOnly = db.ErrReadOnly
 // ErrUnavailable, but waiting does not help.
 var ErrUnsupported = db.ErrUnsupported
 
+// MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
+const MigrationRights = db.MigrationRights
+
 // IsDenied says whether an error is that the account is not let in, or may not do what it has to, or that there is no such
 // database.
 func IsDenied(err error) bool { return db.IsDenied(err) }

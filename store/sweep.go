@@ -38,8 +38,8 @@ func (s *Store) Sweep(ctx context.Context) error {
 }
 
 // ChangeLog returns how many changes the log has, and by how much the oldest of them is older than ChangeTTL, as this process's
-// housekeeping last found them, before it deleted what is old; known is false before the first time. Without housekeeping
-// nothing is deleted, so overdue grows.
+// housekeeping last found them, before it deleted what is old; known is false before the first time. From then on overdue grows
+// while nothing is deleted.
 func (s *Store) ChangeLog() (changes int64, overdue time.Duration, known bool) {
 	size := s.sweeper.LogSize()
 	if size.Changes == 0 {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestMetrics(t *testing.T) {
 		`leaderboard_streams_open 0`, `leaderboard_stream_events_total 0`, `leaderboard_stream_events_skipped_total 0`,
 		`leaderboard_copy_lag_seq \d`, `leaderboard_copy_apply_failures_total \d`,
 		`leaderboard_copy_lag_seconds \d`,
-		`leaderboard_change_log_changes NaN`, `leaderboard_change_log_overdue_seconds NaN`, // before the first round of the housekeeping
+		`leaderboard_change_log_changes (NaN|\d)`, `leaderboard_change_log_overdue_seconds (NaN|\d)`,
 		`leaderboard_rebuild_duration_seconds_count\{outcome="done"\} 1`,
 		`leaderboard_run_duration_seconds_count\{kind="full",reason="admin",state="done"\} 1`,
 		`leaderboard_build_info\{.*\} 1`,
@@ -99,6 +100,27 @@ func TestNoSecretInTheLog(t *testing.T) {
 	for _, want := range []string{"msg=serving", "mysql=127.0.0.1:1/none", "redis=127.0.0.1:1/0", "msg=stopped", "level=DEBUG msg=request"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %q in the log:\n%s", want, log)
+		}
+	}
+}
+
+// TestChangeLogGauges: what nobody knows yet is neither little nor much.
+func TestChangeLogGauges(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		m := newMetrics()
+		m.watchLog(func() (int64, time.Duration, bool) { return 7, 2 * time.Second, known })
+		got := map[string]float64{}
+		families, err := m.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			got[f.GetName()] = f.GetMetric()[0].GetGauge().GetValue()
+		}
+		changes, overdue := got["leaderboard_change_log_changes"], got["leaderboard_change_log_overdue_seconds"]
+		if known && (changes != 7 || overdue != 2) || !known && (!math.IsNaN(changes) || !math.IsNaN(overdue)) {
+			t.Errorf("known %t: %g changes, %g s overdue", known, changes, overdue)
 		}
 	}
 }

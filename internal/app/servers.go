@@ -98,7 +98,7 @@ func ExplainDenied(dsn string, err error) error {
 	}
 	return &faultsError{placeOfMySQL(dsn), []leaderboard.ServerFault{{
 		Check: leaderboard.ServerCheckPrivileges, Wrong: "the account may not do all that a migration does (" + err.Error() + ")",
-		Remedy: "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW ON the database to it",
+		Remedy: "GRANT " + store.MigrationRights + " ON the database to it",
 	}}}
 }
 

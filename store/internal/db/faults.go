@@ -169,6 +169,9 @@ func (d *DB) RightsToWork(ctx context.Context, tables []Table) ([]leaderboard.Se
 	return d.rights(ctx, tries, "SELECT, INSERT, UPDATE, DELETE")
 }
 
+// MigrationRights are what an account needs on the database for migrations, as GRANT wants them.
+const MigrationRights = "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW"
+
 // RightsToMigrate returns what the account lacks for changing the schema. It is found out by statements about a table
 // that there is not, for servers look at rights first.
 func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, error) {
@@ -179,7 +182,7 @@ func (d *DB) RightsToMigrate(ctx context.Context) ([]leaderboard.ServerFault, er
 		{"DROP", "DROP TABLE " + none},
 		{"INDEX", "CREATE INDEX i ON " + none + " (c)"},
 		{"CREATE VIEW", "CREATE VIEW " + none + " AS SELECT * FROM " + none + "_either"},
-	}, "SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX, CREATE VIEW")
+	}, MigrationRights)
 }
 
 // try is a statement that takes a privilege and does nothing.
