@@ -69,7 +69,8 @@ const (
 // Variables returns the environment variables, for the documents.
 func Variables() []Variable {
 	return []Variable{
-		{envOTLP + otlpEndpoint, "", "the collector, as in http://127.0.0.1:4318; with it traces are on. " + envOTLP + "TRACES_" + otlpEndpoint + " is the whole address, with its path"},
+		{envOTLP + otlpEndpoint, "", "the collector, as in http://127.0.0.1:4318; with it traces are on"},
+		{envOTLP + "TRACES_" + otlpEndpoint, "", "the same as a whole address, with its path; each variable of the exporter has such a form, which goes first"},
 		{envExporter, "", "otlp: traces are on, with " + defaultEndpoint + " for a collector if none is named; none: they are off; empty: on when a collector is named"},
 		{envDisabled, "false", "true: traces are off, whatever else is said"},
 		{envOTLP + otlpProtocol, protocolHTTP, "the only one that is built in"},
@@ -77,7 +78,8 @@ func Variables() []Variable {
 		{envOTLP + otlpTimeout, strconv.FormatInt(defaultTimeout.Milliseconds(), 10), "milliseconds to send a batch of spans in"},
 		{envOTLP + otlpGzip, "none", "gzip or none"},
 		{envOTLP + otlpCA, "", "file of certificates, PEM, that are trusted instead of the system's"},
-		{envOTLP + otlpClientCert, "", "file of the certificate that the server shows the collector, PEM; " + otlpClientKey + " is that of its key"},
+		{envOTLP + otlpClientCert, "", "file of the certificate that the server shows the collector, PEM"},
+		{envOTLP + otlpClientKey, "", "file of its key, PEM"},
 		{envSampler, defaultSampler, "which requests are kept: always_on, always_off, traceidratio, and each with parentbased_ before it: as the caller has decided if there is one"},
 		{envSamplerArg, "1", "of traceidratio: how many of all, as in 0.01"},
 		{envService, defaultService, "name of the service in the traces"},
