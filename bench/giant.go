@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	giantDatabase = "bench_giant"
+	giantDatabase = "bench_giant_80" // giantFull: one that was filled otherwise is another board
 
 	giantRoom     = 250     // bytes of disk for a row while its board is filled: table, ordered index, and what it is sorted in
 	giantFillPool = 4 << 30 // bytes of the buffer pool meanwhile: the rest of the memory is for the files that are sorted
