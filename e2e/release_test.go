@@ -38,9 +38,6 @@ func releasedProgram(t *testing.T) string {
 		return program
 	}
 	version, commit := lastRelease(t)
-	if version == "unreleased" {
-		commit = sameBaseline(t, commit)
-	}
 	program := filepath.Join(buildFolder(t), "leaderboard-"+commit)
 	if _, err := os.Stat(program); err == nil {
 		return program
@@ -57,22 +54,6 @@ func releasedProgram(t *testing.T) string {
 	}
 	buildAt(t, source, program)
 	return program
-}
-
-// sameBaseline returns the commit, or the last one that edited the baseline if that was later: while nothing is released its
-// data are converted by nobody.
-func sameBaseline(t *testing.T, commit string) string {
-	t.Helper()
-	const baseline = "migrations/00001_baseline.sql"
-	differs := exec.Command("git", "-C", "..", "diff", "--quiet", commit, "--", baseline)
-	if _ = differs.Run(); differs.ProcessState == nil || differs.ProcessState.ExitCode() != 1 {
-		return commit // which says what is wrong when it is built, if it is not there
-	}
-	out, err := exec.Command("git", "-C", "..", "log", "-1", "--format=%H", "--", baseline).Output()
-	if err != nil || len(out) == 0 {
-		return commit
-	}
-	return strings.TrimSpace(string(out))
 }
 
 // nextProgram returns the program of this tree with one more migration, as a change of the schema would make it: every table
