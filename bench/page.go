@@ -190,7 +190,7 @@ To measure again, on a quiet machine:
 
     make bench                        # everything with 1,000,000 members, about half an hour
     make bench ARGS=-huge             # the index with 10,000,000 members too, about eight minutes more and 5 GB of disk
-    make bench ARGS=-giant            # 100,000,000 members, and nothing else: 25 GB of disk, 24 GB of memory, three quarters of an hour
+    make bench ARGS=-giant            # 100,000,000 members, and nothing else: 25 GB of disk, 24 GB of memory, a quarter of an hour
     make bench ARGS='-only reads'     # one section (%s); the others stay
     go test -run '^$' -bench . ./rank # the arithmetic alone: sort keys, and an index of 65,536 buckets
 
@@ -248,12 +248,12 @@ func renderSection(w io.Writer, h heading, s *section) {
 func environments(sections []section) []string {
 	var lines []string
 	for i, s := range sections {
-		if slices.ContainsFunc(sections[:i], func(before section) bool { return before.Env == s.Env }) {
+		if slices.ContainsFunc(sections[:i], func(before section) bool { return before.Env.String() == s.Env.String() }) {
 			continue
 		}
 		var names []string
 		for _, other := range sections {
-			if other.Env == s.Env {
+			if other.Env.String() == s.Env.String() {
 				names = append(names, other.Name)
 			}
 		}

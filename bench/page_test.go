@@ -63,9 +63,10 @@ func TestPageKeepsOtherSections(t *testing.T) {
 }
 
 func TestPageNamesEachEnvironment(t *testing.T) {
-	other := testSection("writes", "1/s")
+	other, same := testSection("writes", "1/s"), testSection("field", "")
 	other.Env.Cores = 8
-	lines := environments([]section{testSection("reads", ""), other, testSection("field", "")})
+	same.Env.MemoryGB += 0.001 // which is not shown
+	lines := environments([]section{testSection("reads", ""), other, same})
 	if len(lines) != 2 || !strings.HasSuffix(lines[0], "(reads, field)") || !strings.HasPrefix(lines[1], "8 cores") || !strings.HasSuffix(lines[1], "(writes)") {
 		t.Errorf("got %q", lines)
 	}
