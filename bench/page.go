@@ -247,17 +247,16 @@ func renderSection(w io.Writer, h heading, s *section) {
 // environments says which sections were measured where, one line per environment.
 func environments(sections []section) []string {
 	var lines []string
-	for i, s := range sections {
-		if slices.ContainsFunc(sections[:i], func(before section) bool { return before.Env.String() == s.Env.String() }) {
-			continue
+	names := map[string][]string{}
+	for _, s := range sections {
+		line := s.Env.String()
+		if names[line] == nil {
+			lines = append(lines, line)
 		}
-		var names []string
-		for _, other := range sections {
-			if other.Env.String() == s.Env.String() {
-				names = append(names, other.Name)
-			}
-		}
-		lines = append(lines, fmt.Sprintf("%s (%s)", s.Env, strings.Join(names, ", ")))
+		names[line] = append(names[line], s.Name)
+	}
+	for i, line := range lines {
+		lines[i] = fmt.Sprintf("%s (%s)", line, strings.Join(names[line], ", "))
 	}
 	return lines
 }
