@@ -43,11 +43,11 @@ func submit(a *testApp, member string, score int) {
 	a.Ask(200, "POST", "/v1/boards/b/scores", fmt.Sprintf(`{"entries":[{"member":%q,"score":%d}]}`, member, score))
 }
 
-// differs returns what is wrong with the standing of a member in fresh answers, "" when nothing is. A stale answer is not
-// fresh.
+// differs returns what is wrong with the standing of a member in fresh answers, "" when nothing is. That none is fresh is
+// wrong too.
 func differs(a *testApp, member string, score, rank int) string {
 	for _, path := range []string{"/v1/boards/b/top", "/v1/boards/b/members/" + member} {
-		status, body := a.Get(path)
+		status, body := a.Fresh(path)
 		text := string(body)
 		if status != http.StatusOK || strings.Contains(text, `"stale":true`) {
 			return fmt.Sprintf("%s gives %d %s", path, status, text)
@@ -59,8 +59,8 @@ func differs(a *testApp, member string, score, rank int) string {
 	return ""
 }
 
-// TestRedisRefusesWrites: whatever keeps Redis from taking writes, an acknowledged score is in every answer that is asked
-// for more than maxAge later, on every server, and none says that it is stale.
+// TestRedisRefusesWrites: whatever keeps Redis from taking writes, answers do not stay stale, and an acknowledged score is in
+// every one that is asked for more than maxAge later and does not say that it is stale, on every server.
 func TestRedisRefusesWrites(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end []any }{
@@ -88,8 +88,8 @@ func TestRedisRefusesWrites(t *testing.T) {
 					if wrong := differs(a, member, 100+round, 1); wrong != "" {
 						t.Errorf("server %d, round %d: %s", i, round, wrong)
 					}
-					if among := a.Ask(200, "GET", "/v1/boards/b/members/"+member+"/friends", ""); among.Text("ranked") != "1" {
-						t.Errorf("server %d, round %d: among its friends %v", i, round, among)
+					if _, among := a.Fresh("/v1/boards/b/members/" + member + "/friends"); !strings.Contains(string(among), `"ranked":1,`) {
+						t.Errorf("server %d, round %d: among its friends %s", i, round, among)
 					}
 				}
 			}
@@ -139,7 +139,7 @@ func TestCombinedAreFresh(t *testing.T) {
 				"/v1/rankings/top?boards=b,c&limit=3": fmt.Sprintf(`"rank":1,"board":"b","member":%q`, member),
 				"/v1/rankings/members/bob?boards=b,c": fmt.Sprintf(`"rank":%d,"board":"b","member":"bob"`, round+2),
 			} {
-				status, body := a.Get(path)
+				status, body := a.Fresh(path)
 				if text := string(body); status != http.StatusOK || strings.Contains(text, `"stale":true`) || !strings.Contains(text, want) {
 					t.Errorf("server %d, round %d: %s gives %d %s, want %s", i, round, path, status, text, want)
 				}
@@ -171,7 +171,7 @@ func restoredUnderServers(t *testing.T, incremental string) {
 	for _, a := range servers {
 		apptest.Eventually(t, func() string { return differs(a, "bob", 20, 1) })
 	}
-	if took := time.Since(restored); took > 2*time.Second { // 1 s on a machine that has nothing else to do
+	if took := time.Since(restored); took > 5*time.Second { // 1 s on a machine that has nothing else to do; the next refresh, after 10 s, would mend it too
 		t.Errorf("the restore was noticed after %s", took)
 	}
 	time.Sleep(maxAge)
@@ -238,9 +238,9 @@ func lostBoard(t *testing.T, incremental, name string) {
 		}
 		for n, a := range servers {
 			for _, question := range []string{"/top", "/members/ghost-1", "/scores/1/rank", "/distribution"} {
+				known := name == "new" || n == 0 || time.Since(made) > 1100*time.Millisecond // who knows names for a second
 				_, body := a.Get(path + question)
 				text := string(body)
-				known := name == "new" || n == 0 || time.Since(made) > 1100*time.Millisecond // who knows names for a second
 				if known && (strings.Contains(text, `"ghost`) || strings.Contains(text, `"total":5`)) {
 					t.Fatalf("server %d, %s after the board was made: %s gives %s", n, time.Since(made), question, text)
 				}
@@ -248,7 +248,7 @@ func lostBoard(t *testing.T, incremental, name string) {
 		}
 	}
 	for i, a := range servers {
-		if top := fmt.Sprint(a.Ask(200, "GET", path+"/top", "")); !strings.Contains(top, "member:ada") || strings.Contains(top, "stale:true") {
+		if _, top := a.Fresh(path + "/top"); !strings.Contains(string(top), `"member":"ada"`) || strings.Contains(string(top), `"stale":true`) {
 			t.Errorf("server %d: %s", i, top)
 		}
 	}

@@ -78,7 +78,7 @@ func TestDeepReadsHoldNothingUp(t *testing.T) {
 			"/v1/boards/deep/periods": "all_time", "/v1/boards/deep/top?limit=1": `"stale":false`,
 		} {
 			start := time.Now()
-			status, body := a.Get(path)
+			status, body := a.Fresh(path)
 			if missing := lacks(string(body), want); status != 200 || missing != "" {
 				t.Errorf("%s: %d after %s, %s", path, status, time.Since(start), missing)
 			}

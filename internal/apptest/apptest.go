@@ -108,6 +108,24 @@ func (s *Server) Get(path string) (int, []byte) {
 	return resp.StatusCode, body
 }
 
+// Fresh reads a path with AdminKey. On a busy machine any answer may be stale, so one that says so is asked for again, for
+// MaxWait at most.
+func (s *Server) Fresh(path string) (status int, body []byte) {
+	s.T.Helper()
+	return s.fresh(s.request(http.MethodGet, path, ""))
+}
+
+// fresh sends a request without a body.
+func (s *Server) fresh(req *http.Request) (status int, body []byte) {
+	s.T.Helper()
+	for deadline := time.Now().Add(MaxWait); ; <-time.After(20 * time.Millisecond) {
+		status, body = s.do(req)
+		if !bytes.Contains(body, []byte(`"stale":true`)) || time.Now().After(deadline) {
+			return status, body
+		}
+	}
+}
+
 // Object is a JSON object; numbers are kept as they were written.
 type Object map[string]any
 
@@ -142,11 +160,7 @@ func (o Object) List(name, field string) string {
 // Ask calls the API with the admin key and fails the test unless the status is the one wanted.
 func (s *Server) Ask(status int, method, path, body string, header ...http.Header) Object {
 	s.T.Helper()
-	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		s.T.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+AdminKey)
+	req := s.request(method, path, body)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -164,6 +178,17 @@ func (s *Server) Ask(status int, method, path, body string, header ...http.Heade
 		s.T.Fatalf("%s %s: %s in %s", method, path, err, answer)
 	}
 	return out
+}
+
+// request has AdminKey.
+func (s *Server) request(method, path, body string) *http.Request {
+	s.T.Helper()
+	req, err := http.NewRequestWithContext(s.T.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+AdminKey)
+	return req
 }
 
 func (s *Server) do(req *http.Request) (status int, body []byte) {

@@ -1,17 +1,14 @@
 package apptest
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
-// Curl does what a curl line of a document says, on this server; KEY in it is AdminKey. On a busy machine any answer may be
-// stale, so one that says so is asked for again, for MaxWait at most.
+// Curl does what a curl line of a document says, on this server; KEY in it is AdminKey. A GET is answered as by Fresh.
 func (s *Server) Curl(line string) []byte {
 	s.T.Helper()
 	var (
@@ -37,12 +34,12 @@ func (s *Server) Curl(line string) []byte {
 	for _, h := range header.FindAllStringSubmatch(line, -1) {
 		req.Header.Set(h[1], strings.Replace(h[2], "KEY", AdminKey, 1))
 	}
-	for deadline := time.Now().Add(MaxWait); ; <-time.After(20 * time.Millisecond) {
-		_, answer := s.do(req)
-		if method != http.MethodGet || !bytes.Contains(answer, []byte(`"stale":true`)) || time.Now().After(deadline) {
-			return answer
-		}
+	if method == http.MethodGet {
+		_, answer := s.fresh(req)
+		return answer
 	}
+	_, answer := s.do(req)
+	return answer
 }
 
 // dependsOnTheDay lists the fields that differ from one machine and day to the next.
