@@ -150,6 +150,20 @@ func TestConsoleMembers(t *testing.T) {
 	p.awaitText("[role=status]", "Nothing of the member is left.")
 }
 
+// TestConsoleIsLeft leaves a view while what its dialog does is under way: it is done, and no script fails.
+func TestConsoleIsLeft(t *testing.T) {
+	t.Parallel()
+	makeBoard(t, admin(t), "console-left", leaderboard.Rules{}, leaderboard.Submission{Member: "leaver", Score: 1})
+	p := console(t, desktop(), running(t).Key, "#/members/leaver/console-left")
+	eval[bool](p, `(() => { const real = fetch; window.fetch = async (url, init) => { const answer = await real(url, init);
+		if (init?.method === "DELETE") await new Promise((go) => { window.answer = go }); return answer }; return true })()`)
+	p.press("Remove …")
+	p.press("Remove")
+	p.await("window.answer")
+	p.show("#/members", "Members")
+	eval[bool](p, "(answer(), new Promise((go) => setTimeout(() => go(true), 200)))")
+}
+
 // TestConsoleRuns rebuilds a copy and follows the run, compares it, and shows a difference.
 func TestConsoleRuns(t *testing.T) {
 	t.Parallel()
