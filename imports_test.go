@@ -103,7 +103,8 @@ func importRules() []importRule {
 func programRules() []importRule {
 	return []importRule{
 		{dir: "internal/app", any: true},
-		{dir: "internal/apptest"},
+		{dir: "internal/apptest", may: []string{"leaderboard/internal/child"}},
+		{dir: "internal/child"},
 		{dir: "internal/demo", may: []string{module, "leaderboard/store", "golang.org/x/sync/..."}, inTest: []string{"leaderboard/migrations"}},
 		{dir: "internal/trace"},
 		{
@@ -117,7 +118,7 @@ func programRules() []importRule {
 		{dir: "internal/transfer", may: []string{
 			module, "leaderboard/client", "leaderboard/internal/terminal", "github.com/go-json-experiment/json/...", "github.com/schollz/progressbar/v3",
 		}},
-		{dir: "internal/devserver", may: []string{"github.com/go-sql-driver/mysql"}},
+		{dir: "internal/devserver", may: []string{"leaderboard/internal/child", "github.com/go-sql-driver/mysql"}},
 		{dir: "internal/leaks", may: []string{"go.uber.org/goleak"}},
 		{dir: "internal/testenv", may: []string{
 			"leaderboard/internal/devserver", "leaderboard/internal/leaks", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",

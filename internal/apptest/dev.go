@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"syscall"
 	"time"
+
+	"leaderboard/internal/child"
 )
 
 // Dev is a run of the program's own `dev`: a server with private MySQL and Redis and the demo.
@@ -17,8 +19,7 @@ type Dev struct {
 	URL, Key string // Key is an admin key
 	Dir      string // of the program and its data; gone after Stop
 
-	cmd   *exec.Cmd
-	ended chan error // how the program ended
+	process *child.Process
 }
 
 // startLimit bounds the start: the program is built, the servers may have to be fetched.
@@ -38,16 +39,16 @@ func StartDev(root string, args ...string) (*Dev, error) {
 		return nil, fmt.Errorf("build the program: %w\n%s", err, out)
 	}
 	args = append([]string{"dev", "--listen", "127.0.0.1:0", "--dir", filepath.Join(dir, "data"), "--log-level", "warn"}, args...)
-	d.cmd = exec.Command(program, args...)
+	cmd := exec.Command(program, args...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "LEADERBOARD_") || strings.HasPrefix(v, "LEADERBOARD_DEV_") {
-			d.cmd.Env = append(d.cmd.Env, v)
+			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	d.cmd.Stderr = os.Stderr
+	cmd.Stderr = os.Stderr
 	said := &devOutput{dev: d, up: make(chan struct{})}
-	d.cmd.Stdout = said
-	if err := d.start(); err != nil {
+	cmd.Stdout = said
+	if d.process, err = child.Start(cmd, syscall.SIGTERM); err != nil {
 		return nil, err
 	}
 	select {
@@ -56,24 +57,6 @@ func StartDev(root string, args ...string) (*Dev, error) {
 	case <-time.After(startLimit):
 		return nil, errors.Join(fmt.Errorf("the server is not up after %s; it said: %s", startLimit, said.text.String()), d.Stop())
 	}
-}
-
-// start starts the program. The kernel takes the end of the thread that did so for the end of this process, and a thread ends
-// with any goroutine that is locked to it: those who start other servers and the browser are. So this one keeps its thread
-// for itself until the program has ended.
-func (d *Dev) start() error {
-	d.cmd.SysProcAttr = diesWithParent()
-	d.ended = make(chan error, 1)
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // for life
-		err := d.cmd.Start()
-		started <- err
-		if err == nil {
-			d.ended <- d.cmd.Wait()
-		}
-	}()
-	return <-started
 }
 
 // devOutput reads address and key from what dev says when it is up.
@@ -106,8 +89,8 @@ func (o *devOutput) Write(p []byte) (int, error) {
 
 // Stop ends the server as Ctrl-C does, and deletes what it had.
 func (d *Dev) Stop() error {
-	if err := d.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := d.process.Signal(os.Interrupt); err != nil {
 		return err
 	}
-	return errors.Join(<-d.ended, os.RemoveAll(d.Dir))
+	return errors.Join(d.process.Wait(), os.RemoveAll(d.Dir))
 }

@@ -198,8 +198,8 @@ func TestKillPauseResumeRestart(t *testing.T) {
 	if _, err := redisInfo(ctx, s.Addr, nil); err == nil {
 		t.Error("a killed server answered")
 	}
-	if err := s.Pause(); !errors.Is(err, errEnded) {
-		t.Errorf("Pause after Kill: %v, want %v", err, errEnded)
+	if err := s.Pause(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("Pause after Kill: %v, want %v", err, os.ErrProcessDone)
 	}
 	if err := s.Restart(ctx); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,17 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
+
+	"leaderboard/internal/child"
 )
+
+// spawn starts a child in a process group of its own, so that a Ctrl-C at the
+// terminal reaches only us, who then stop it in order.
+func spawn(cmd *exec.Cmd) (*child.Process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return child.Start(cmd, syscall.SIGKILL)
+}
 
 // runCommand runs cmd to its end, or kills it when ctx ends first, and returns
 // what it wrote. A failure carries the end of its output. Like servers, it dies
@@ -19,14 +29,13 @@ func runCommand(ctx context.Context, cmd *exec.Cmd) (string, error) {
 		return "", err
 	}
 	select {
-	case <-proc.done:
+	case <-proc.Done():
 	case <-ctx.Done():
-		proc.kill()
-		<-proc.done
+		proc.Kill()
 		return "", fmt.Errorf("%s: %w", cmd.Path, ctx.Err())
 	}
-	if proc.err != nil {
-		return "", fmt.Errorf("%w: %s", proc.err, lastLines(out.String(), 10))
+	if err := proc.Wait(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, lastLines(out.String(), 10))
 	}
 	return out.String(), nil
 }

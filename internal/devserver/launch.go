@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"leaderboard/internal/child"
 )
 
 // service is what differs between the kinds.
@@ -60,7 +62,7 @@ func launch(ctx context.Context, asked Kind, prog program, c cache, cfg Config) 
 			return nil, fmt.Errorf("data folder for %s: %w", prog.kind, err)
 		}
 	}
-	var proc *process
+	var proc *child.Process
 	for range portAttempts {
 		if in.port, err = freePort(); err != nil {
 			return nil, err
@@ -75,10 +77,10 @@ func launch(ctx context.Context, asked Kind, prog program, c cache, cfg Config) 
 	return in.server(proc), nil
 }
 
-func (in *instance) server(proc *process) *Server {
+func (in *instance) server(proc *child.Process) *Server {
 	s := &Server{
 		Kind: in.prog.kind, Version: in.prog.version, Addr: in.addr(),
-		PID: proc.pid, LogFile: in.log, run: in, proc: proc,
+		PID: proc.PID, LogFile: in.log, run: in, proc: proc,
 	}
 	if in.prog.kind == KindRedis {
 		s.URL = "redis://" + s.Addr + "/0"
@@ -101,7 +103,7 @@ func (in *instance) lock(ctx context.Context) (*os.File, error) {
 }
 
 // start runs the server at its address.
-func (in *instance) start(ctx context.Context) (*process, error) {
+func (in *instance) start(ctx context.Context) (*child.Process, error) {
 	lock, err := in.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +112,7 @@ func (in *instance) start(ctx context.Context) (*process, error) {
 	return in.startLocked(ctx, lock)
 }
 
-func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, error) {
+func (in *instance) startLocked(ctx context.Context, lock *os.File) (*child.Process, error) {
 	// MySQL leaves the lock of its socket behind when it is killed, and does not start while any process has the number
 	// in it: another program after a reboot, or its own remains that nobody reaps. We hold the folder, so it is stale.
 	if err := os.Remove(filepath.Join(in.dir, socketName+".lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -144,8 +146,7 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, e
 		return nil, fmt.Errorf("start %s: %w", in.prog.path, err)
 	}
 	if err := in.await(ctx, proc); err != nil {
-		proc.kill()
-		<-proc.done
+		proc.Kill()
 		tail := logTail(in.log, from)
 		if portTaken(tail) {
 			err = fmt.Errorf("%w: %w", errForeign, err)
@@ -156,16 +157,16 @@ func (in *instance) startLocked(ctx context.Context, lock *os.File) (*process, e
 }
 
 // await polls until the server answers, has ended, or ctx is done.
-func (in *instance) await(ctx context.Context, proc *process) error {
+func (in *instance) await(ctx context.Context, proc *child.Process) error {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		err := in.svc.ready(ctx, in.addr(), in.dir, proc.pid)
+		err := in.svc.ready(ctx, in.addr(), in.dir, proc.PID)
 		if err == nil || errors.Is(err, errForeign) {
 			return err
 		}
 		select {
-		case <-proc.done:
+		case <-proc.Done():
 			return fmt.Errorf("the program ended: %w", endOf(proc))
 		case <-ctx.Done():
 			return fmt.Errorf("%w; last answer: %w", ctx.Err(), err)
@@ -175,9 +176,9 @@ func (in *instance) await(ctx context.Context, proc *process) error {
 }
 
 // endOf returns how an ended process ended, never nil.
-func endOf(p *process) error {
-	if p.err != nil {
-		return p.err
+func endOf(p *child.Process) error {
+	if err := p.Wait(); err != nil {
+		return err
 	}
 	return errors.New("exit status 0")
 }

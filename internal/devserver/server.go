@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"leaderboard/internal/child"
 )
 
 var errGiven = errors.New("not our process: the server was given by its address")
@@ -26,7 +28,7 @@ type Server struct {
 	run *instance // nil when given
 	mu  sync.Mutex
 	// proc is the current process; guarded by mu.
-	proc *process
+	proc *child.Process
 }
 
 // Stop ends the server for good. One whose data stay is shut down in order,
@@ -42,8 +44,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.proc.kill()
-	<-s.proc.done
+	s.proc.Kill()
 	if err := errors.Join(os.RemoveAll(s.run.dir), os.RemoveAll(tmpDir(s.run.dir))); err != nil {
 		return fmt.Errorf("data of %s: %w", s.Kind, err)
 	}
@@ -62,21 +63,20 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-func stopProcess(ctx context.Context, p *process) {
-	if p.signal(syscall.SIGTERM) != nil {
+func stopProcess(ctx context.Context, p *child.Process) {
+	if p.Signal(syscall.SIGTERM) != nil {
 		return // it has ended
 	}
-	_ = p.signal(syscall.SIGCONT) // a paused server hears nothing else
+	_ = p.Signal(syscall.SIGCONT) // a paused server hears nothing else
 	limit := time.NewTimer(stopLimit)
 	defer limit.Stop()
 	select {
-	case <-p.done:
+	case <-p.Done():
 		return
 	case <-limit.C:
 	case <-ctx.Done():
 	}
-	p.kill()
-	<-p.done
+	p.Kill()
 }
 
 // Kill ends the server at once, as a crash would, and waits until it is gone.
@@ -103,7 +103,9 @@ func (s *Server) Restart(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.proc.ended() {
+	select {
+	case <-s.proc.Done():
+	default:
 		return fmt.Errorf("restart of %s: it is still running", s.Kind)
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
@@ -112,7 +114,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("restart of %s: %w", s.Kind, err)
 	}
-	s.proc, s.PID = proc, proc.pid
+	s.proc, s.PID = proc, proc.PID
 	return nil
 }
 
@@ -124,7 +126,7 @@ func (s *Server) Exited() <-chan struct{} {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.proc.done
+	return s.proc.Done()
 }
 
 func (s *Server) signal(sig syscall.Signal) error {
@@ -133,7 +135,7 @@ func (s *Server) signal(sig syscall.Signal) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.proc.signal(sig); err != nil {
+	if err := s.proc.Signal(sig); err != nil {
 		return fmt.Errorf("%s to %s: %w", sig, s.Kind, err)
 	}
 	return nil

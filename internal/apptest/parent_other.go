@@ -1,8 +1,0 @@
-//go:build !linux
-
-package apptest
-
-import "syscall"
-
-// diesWithParent is for Linux.
-func diesWithParent() *syscall.SysProcAttr { return nil }
