@@ -25,9 +25,9 @@ type upgrade struct {
 	*world
 	released, next string // programs
 
-	servers      atomic.Pointer[[]*server] // that are up and ready
-	asked, added atomic.Int64
-	acked        chan struct{} // one for each addition, as far as it has room
+	servers             atomic.Pointer[[]*server] // that are up and ready
+	asked, added, stale atomic.Int64              // requests; additions, and those that were read in a stale answer
+	acked               chan struct{}             // one for each addition, as far as it has room
 
 	mu   sync.Mutex
 	errs []error
@@ -101,6 +101,9 @@ func (u *upgrade) run(t *testing.T) {
 	}
 	if got := u.scores(t, "sums")["m"]; got != u.added.Load() {
 		t.Errorf("the sum is %d, %d additions were acknowledged", got, u.added.Load())
+	}
+	if stale := u.stale.Load(); stale > u.added.Load()/10 {
+		t.Errorf("%d of %d additions were read in a stale answer", stale, u.added.Load())
 	}
 	t.Logf("%d requests, %d additions, each sent twice", u.asked.Load(), u.added.Load())
 }
@@ -201,6 +204,9 @@ func (u *upgrade) addTwice(ctx context.Context, n int, key string) error {
 	if err != nil || m.Seq < r.Seq || r.Results[0].Score == nil || m.Score < *r.Results[0].Score {
 		return fmt.Errorf("after %+v (addition %d) another server says %+v, %w", r, sum, m, err)
 	}
+	if m.Stale {
+		u.stale.Add(1)
+	}
 	return nil
 }
 
@@ -224,7 +230,7 @@ func (u *upgrade) compare(t *testing.T, a, b *server, want ranking) {
 	t.Helper()
 	for i, pair := range [][2]*server{{a, b}, {b, a}} {
 		score := 1_000_000 + int64(i)
-		if _, err := writeAndRead(t.Context(), pair[0].api, pair[1].api, "writer", score); err != nil {
+		if _, err := freshlyRead(t.Context(), pair[0], pair[1], score); err != nil {
 			t.Errorf("written through %s, read through %s: %s", pair[0].name, pair[1].name, err)
 		}
 		pair[0].mustRebuild(t, "race")
@@ -237,6 +243,18 @@ func (u *upgrade) compare(t *testing.T, a, b *server, want ranking) {
 	if err != nil || p.Entries[0].Member != want[0].Member || p.Total != int64(len(want))+1 {
 		t.Errorf("below the writer there is %+v (%v), want %+v", p, err, want[0])
 	}
+}
+
+// freshlyRead is writeAndRead, three times at most, until no answer is stale.
+func freshlyRead(ctx context.Context, a, b *server, score int64) (source leaderboard.Source, err error) {
+	for range 3 {
+		var stale bool
+		if source, stale, err = writeAndRead(ctx, a.api, b.api, "writer", score); err != nil || !stale {
+			return source, err
+		}
+		score++
+	}
+	return source, errors.New("each time an answer was stale")
 }
 
 // compareAnswers asks two servers for the same, in every way in which ranks are told.
@@ -310,7 +328,7 @@ func (u *upgrade) otherFormats(t *testing.T, a, b *server) {
 			if err := u.redis.HSet(t.Context(), base+"meta", "format", number+format).Err(); err != nil {
 				t.Fatal(err)
 			}
-			source, err := writeAndRead(t.Context(), a.api, s.api, "writer", 2_000_000+time.Now().UnixMicro()&0xffff)
+			source, err := freshlyRead(t.Context(), a, s, 2_000_000+time.Now().UnixMicro()&0xffff)
 			if err != nil || number == "9" && source == leaderboard.SourceRedis {
 				t.Errorf("a copy of format %s: %s answers from %s, %v", number, s.name, source, err)
 			}

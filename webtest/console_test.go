@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"errors"
 	"testing"
 
 	"leaderboard"
@@ -162,6 +163,9 @@ func TestConsoleIsLeft(t *testing.T) {
 	p.await("window.answer")
 	p.show("#/members", "Members")
 	eval[bool](p, "(answer(), new Promise((go) => setTimeout(() => go(true), 200)))")
+	if _, err := admin(t).Member(t.Context(), "console-left", "leaver", client.ReadQuery{}); !errors.Is(err, leaderboard.ErrNotRanked) {
+		t.Errorf("who was removed: %v", err)
+	}
 }
 
 // TestConsoleRuns rebuilds a copy and follows the run, compares it, and shows a difference.

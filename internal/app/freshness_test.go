@@ -59,8 +59,8 @@ func differs(a *testApp, member string, score, rank int) string {
 	return ""
 }
 
-// TestRedisRefusesWrites: whatever keeps Redis from taking writes, answers do not stay stale, and an acknowledged score is in
-// every one that is asked for more than maxAge later and does not say that it is stale, on every server.
+// TestRedisRefusesWrites: whatever keeps Redis from taking writes, an acknowledged score is in every answer that is asked
+// for more than maxAge later, on every server, and none says that it is stale but for what a busy machine makes so.
 func TestRedisRefusesWrites(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end []any }{
@@ -94,6 +94,7 @@ func TestRedisRefusesWrites(t *testing.T) {
 				}
 			}
 			for i, a := range servers {
+				a.MostlyFresh()
 				apptest.Eventually(t, func() string {
 					if _, body := a.Get("/metrics"); strings.Contains(string(body), "leaderboard_copy_apply_failures_total 0\n") {
 						return fmt.Sprintf("server %d has counted no copy that could not be written to", i)
@@ -145,6 +146,9 @@ func TestCombinedAreFresh(t *testing.T) {
 				}
 			}
 		}
+	}
+	for _, a := range servers {
+		a.MostlyFresh()
 	}
 }
 

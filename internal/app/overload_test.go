@@ -84,6 +84,7 @@ func TestDeepReadsHoldNothingUp(t *testing.T) {
 			}
 		}
 	}
+	a.MostlyFresh()
 	stop()
 	asking.Wait()
 	if _, err := lock.ExecContext(t.Context(), "UNLOCK TABLES"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -64,6 +65,8 @@ func Brief(log string) string {
 type Server struct {
 	T   *testing.T
 	URL string // http://host:port
+
+	states, stale atomic.Int64 // answers to Fresh that say whether they are stale, and those that were at first
 }
 
 // Eventually polls until check returns "", and fails the test with what it returned last when that takes too long.
@@ -118,11 +121,24 @@ func (s *Server) Fresh(path string) (status int, body []byte) {
 // fresh sends a request without a body.
 func (s *Server) fresh(req *http.Request) (status int, body []byte) {
 	s.T.Helper()
-	for deadline := time.Now().Add(MaxWait); ; <-time.After(20 * time.Millisecond) {
-		status, body = s.do(req)
-		if !bytes.Contains(body, []byte(`"stale":true`)) || time.Now().After(deadline) {
-			return status, body
-		}
+	stale := func() bool { return bytes.Contains(body, []byte(`"stale":true`)) }
+	if status, body = s.do(req); bytes.Contains(body, []byte(`"stale":`)) {
+		s.states.Add(1)
+	}
+	if stale() {
+		s.stale.Add(1)
+	}
+	for deadline := time.Now().Add(MaxWait); stale() && time.Now().Before(deadline); status, body = s.do(req) {
+		<-time.After(20 * time.Millisecond)
+	}
+	return status, body
+}
+
+// MostlyFresh fails the test when more than a quarter of the answers to Fresh were stale at first.
+func (s *Server) MostlyFresh() {
+	s.T.Helper()
+	if states, stale := s.states.Load(), s.stale.Load(); stale > states/4 {
+		s.T.Errorf("%d of %d answers are stale", stale, states)
 	}
 }
 

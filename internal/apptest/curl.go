@@ -34,11 +34,11 @@ func (s *Server) Curl(line string) []byte {
 	for _, h := range header.FindAllStringSubmatch(line, -1) {
 		req.Header.Set(h[1], strings.Replace(h[2], "KEY", AdminKey, 1))
 	}
+	ask := s.do
 	if method == http.MethodGet {
-		_, answer := s.fresh(req)
-		return answer
+		ask = s.fresh
 	}
-	_, answer := s.do(req)
+	_, answer := ask(req)
 	return answer
 }
 
