@@ -66,7 +66,7 @@ func TestOneBoardCannotBeLookedUp(t *testing.T) {
 	for range 100 {
 		readFree()
 	}
-	if marked > reads/20 {
+	if marked > reads/4 { // were they held by the lock, all would be
 		t.Errorf("%d of %d answers of the free board were stale", marked, reads)
 	}
 	if err := tx.Rollback(); err != nil {

@@ -82,13 +82,14 @@ func TestStatus(t *testing.T) {
 	if err := mysql.Pause(); err != nil {
 		t.Fatal(err)
 	}
-	_, boards := statusOf(t, a)
-	if b := boards["a"]; !b.Stale || b.Seq != 5 || b.Copy == nil || b.Copy.Seq != 5 || !b.Resident {
-		t.Errorf("without MySQL: %+v", b)
-	}
 	apptest.Eventually(t, func() string {
-		if server, _ := statusOf(t, a); server.MySQL != "away" {
-			return "MySQL is " + server.MySQL
+		server, boards := statusOf(t, a)
+		b := boards["a"]
+		if b.Seq != 5 || b.Copy == nil || b.Copy.Seq != 5 || !b.Resident {
+			t.Errorf("without MySQL: %+v", b)
+		}
+		if server.MySQL != "away" || !b.Stale { // what was heard before the pause holds for maxAge
+			return fmt.Sprintf("MySQL is %s, the board: %+v", server.MySQL, b)
 		}
 		return ""
 	})
