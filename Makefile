@@ -74,7 +74,7 @@ test-upgrade: ## this version and the last release on one database, on MySQL and
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	LEADERBOARD_TORTURE=1 bin/testenv $(GO) test -count=1 -v -timeout 30m -run 'TestUpgrade$$' ./e2e
 
-released: ## notes a release, after its tag: VERSION=v0.1.0; its migrations are then fixed, and tests upgrade from it
+released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are then fixed, and tests upgrade from it
 	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module

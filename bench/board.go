@@ -29,7 +29,7 @@ const (
 	giantDigits = 9 // of a member's number on a giant board
 	// fillTable remembers how quick the filling was, for runs that find the board full. It is made last.
 	fillTable = "bench_fill"
-	entryRow  = "(period_id, member, score, tiebreak, created_at)"
+	entryRow  = "(period_id, member, score, tiebreak, created_time)"
 )
 
 // board is one filled board in a database of its own, and the stores that are opened on it in this process.
@@ -209,7 +209,7 @@ func (b *board) fillWith(ctx context.Context, log io.Writer, rows func(context.C
 	if err := addKey(ctx, key); err != nil {
 		return err
 	}
-	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at = ? WHERE id = ?",
+	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_time = ? WHERE id = ?",
 		b.members, b.members, createdTime(0).AddDate(0, 0, 1), b.ref.ID)
 	if err != nil {
 		return err

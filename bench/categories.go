@@ -96,7 +96,7 @@ func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error
 			if i+copyRows < w.members {
 				end = string(appendMember(nil, i+copyRows))
 			}
-			_, err := w.db.ExecContext(ctx, "INSERT INTO entries "+entryRow+" SELECT ?, member, score + CRC32(CONCAT(member, ?)) MOD 1000, 0, created_at"+
+			_, err := w.db.ExecContext(ctx, "INSERT INTO entries "+entryRow+" SELECT ?, member, score + CRC32(CONCAT(member, ?)) MOD 1000, 0, created_time"+
 				" FROM entries WHERE period_id = ? AND member >= ? AND member < ?",
 				to, name, from, string(appendMember(nil, i)), end)
 			if err != nil {
@@ -105,7 +105,7 @@ func (w *world) copyBoard(ctx context.Context, name string, log io.Writer) error
 			bar.add(min(copyRows, w.members-i))
 		}
 		bar.end("ready")
-		const update = "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_at = NOW(6) WHERE id = ?"
+		const update = "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_time = NOW(6) WHERE id = ?"
 		if _, err := w.db.ExecContext(ctx, update, w.members, w.members, to); err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (w *world) fillDays(ctx context.Context, log io.Writer) (*board, error) {
 	bar := newProgress(log, fmt.Sprintf("filling %d days", derivedDays), derivedDays*derivedMembers)
 	for day := range derivedDays {
 		if day > 0 {
-			err = b.exec(ctx, "INSERT INTO periods (board_id, window_name, history, name, starts_at, ends_at, state, last_created_at, committed_at)"+
+			err = b.exec(ctx, "INSERT INTO periods (board_id, window_name, incarnation, name, starts_at, ends_at, state, last_created_time, committed_at)"+
 				" SELECT board_id, window_name, ?, DATE_FORMAT(starts_at - INTERVAL ? DAY, '%Y-%m-%d'), starts_at - INTERVAL ? DAY, ends_at - INTERVAL ? DAY, 'closed',"+
 				" NOW(6), NOW(6) FROM periods WHERE board_id = ? AND state = 'open'", leaderboard.NewHistory(), day, day, day, made.ID)
 		}

@@ -119,7 +119,7 @@ func (h *housekeeping) fill(ctx context.Context, log io.Writer) error {
 	if err == nil {
 		err = run("INSERT INTO boards (name, state, rules, created_at, updated_at) VALUES ('~gone', 'deleting', '{}', NOW(6), NOW(6))")
 	}
-	const period = "INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, state, last_created_at, committed_at) "
+	const period = "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at) "
 	if err == nil {
 		err = run(period + "SELECT 1, id, 'all_time', '', '1970-01-01', NULL, 'deleting', NOW(6), NOW(6) FROM boards WHERE name = '~gone'")
 	}

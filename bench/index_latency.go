@@ -88,7 +88,7 @@ func timed(ctx context.Context, do func(context.Context) error) (time.Duration, 
 func (b *board) readMember(ctx context.Context) error {
 	var score, tiebreak int64
 	var created time.Time
-	return b.db.QueryRowContext(ctx, "SELECT score, tiebreak, created_at FROM entries WHERE period_id = ? AND member = ?",
+	return b.db.QueryRowContext(ctx, "SELECT score, tiebreak, created_time FROM entries WHERE period_id = ? AND member = ?",
 		b.ref.ID, b.randomMember()).Scan(&score, &tiebreak, &created)
 }
 

@@ -43,9 +43,9 @@ func (w *world) measureRebuild(ctx context.Context, rep *report, _ io.Writer) er
 // selectTop reads the rows that the copy holds and returns the milliseconds it took.
 func (w *world) selectTop(ctx context.Context) (float64, error) {
 	start := time.Now()
-	rows, err := w.db.QueryContext(ctx, `SELECT e.member, e.score, e.tiebreak, e.created_at
+	rows, err := w.db.QueryContext(ctx, `SELECT e.member, e.score, e.tiebreak, e.created_time
 		FROM entries e WHERE e.period_id = (SELECT p.id FROM periods p JOIN boards b ON b.id = p.board_id WHERE b.name = ?)
-		ORDER BY e.score DESC, e.tiebreak DESC, e.created_at, e.member LIMIT 10000`, benchBoard)
+		ORDER BY e.score DESC, e.tiebreak DESC, e.created_time, e.member LIMIT 10000`, benchBoard)
 	if err != nil {
 		return 0, err
 	}

@@ -110,7 +110,7 @@ func (w *world) plainTable(ctx context.Context) error {
 	for _, q := range []string{
 		"DROP TABLE IF EXISTS " + plainTable,
 		"CREATE TABLE " + plainTable + " LIKE entries",
-		"INSERT INTO " + plainTable + " " + entryRow + " SELECT period_id, member, score, tiebreak, created_at FROM entries",
+		"INSERT INTO " + plainTable + " " + entryRow + " SELECT period_id, member, score, tiebreak, created_time FROM entries",
 	} {
 		if _, err := w.db.ExecContext(ctx, q); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (w *world) plainTable(ctx context.Context) error {
 func (w *world) plainUpserts(ctx context.Context, pool, n int) (float64, error) {
 	query := "INSERT INTO " + plainTable + " " + entryRow + " VALUES " +
 		strings.TrimSuffix(strings.Repeat("(?,?,?,0,NOW(6)),", n), ",") +
-		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at)"
+		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time)"
 	var period int64
 	if err := w.db.QueryRowContext(ctx, "SELECT period_id FROM "+plainTable+" LIMIT 1").Scan(&period); err != nil {
 		return 0, err

@@ -205,7 +205,7 @@ func (w *world) copySeq(ctx context.Context, period int64) (string, error) {
 // base returns what the keys of a period begin with.
 func (w *world) base(ctx context.Context, period int64) (string, error) {
 	var history int64
-	err := w.db.QueryRowContext(ctx, "SELECT history FROM periods WHERE id = ?", period).Scan(&history)
+	err := w.db.QueryRowContext(ctx, "SELECT incarnation FROM periods WHERE id = ?", period).Scan(&history)
 	return fmt.Sprintf("lb:{%d}:%x:", period, uint64(history)), err
 }
 

@@ -1,9 +1,10 @@
--- The whole schema. Until v0.1.0 it is edited in place (CONTRIBUTING.md).
+-- The whole schema as v0.1.1 has it. Released: each later change is a migration of its own (CONTRIBUTING.md).
 --
 -- MySQL, MariaDB and TiDB commit each of these statements by itself, so a process that is killed leaves the first few of
 -- them. Each may therefore be repeated: whoever comes next begins again and finds what is there.
 --
--- Text from outside is VARBINARY, compared byte by byte. Times are UTC; a column with a point in time ends in _at.
+-- Text from outside is VARBINARY, compared byte by byte. Times are UTC. A column with a point in time ends in _at,
+-- except entries.created_time and periods.last_created_time, which have the name that the API gives an entry's time.
 
 -- +goose NO TRANSACTION
 -- +goose Up
@@ -31,7 +32,7 @@ CREATE TABLE IF NOT EXISTS board_labels (
 
 CREATE TABLE IF NOT EXISTS periods (
     id              BIGINT        NOT NULL AUTO_INCREMENT,
-    history         BIGINT        NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
+    incarnation     BIGINT        NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
     board_id        BIGINT        NOT NULL,
     window_name     VARBINARY(16) NOT NULL COMMENT 'all_time, hour, day, …',
     name            VARBINARY(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: the name of the window',
@@ -39,7 +40,7 @@ CREATE TABLE IF NOT EXISTS periods (
     ends_at         DATETIME(6)   NULL COMMENT 'exclusive; NULL: no end',
     state           VARBINARY(16) NOT NULL DEFAULT 'open' COMMENT 'open, closed, deleting',
     last_seq        BIGINT        NOT NULL DEFAULT 0 COMMENT 'changes committed so far',
-    last_created_at DATETIME(6)   NOT NULL COMMENT 'greatest entries.created_at assigned so far',
+    last_created_time DATETIME(6) NOT NULL COMMENT 'greatest entries.created_time assigned so far',
     committed_at    DATETIME(6)   NOT NULL COMMENT 'database clock at the commit that led to last_seq',
     entry_count     BIGINT        NOT NULL DEFAULT 0 COMMENT 'visible entries at last_seq',
     PRIMARY KEY (id),
@@ -55,9 +56,9 @@ CREATE TABLE IF NOT EXISTS entries (
     member     VARBINARY(64) NOT NULL,
     score      BIGINT        NOT NULL COMMENT 'stored: ~score on ascending boards, so that higher is always better',
     tiebreak   BIGINT        NOT NULL DEFAULT 0 COMMENT 'stored the same way, in its own direction',
-    created_at DATETIME(6)   NOT NULL COMMENT 'when this score was reached',
+    created_time DATETIME(6) NOT NULL COMMENT 'when this score was reached',
     PRIMARY KEY (period_id, member),
-    KEY entries_order (period_id, score DESC, tiebreak DESC, created_at ASC, member ASC)
+    KEY entries_order (period_id, score DESC, tiebreak DESC, created_time ASC, member ASC)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS changes (
@@ -75,7 +76,7 @@ CREATE TABLE IF NOT EXISTS rank_indexes (
     period_id BIGINT      NOT NULL,
     chunk     INT         NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
     chunks    INT         NOT NULL,
-    history   BIGINT      NOT NULL COMMENT 'periods.history',
+    incarnation BIGINT    NOT NULL COMMENT 'periods.incarnation',
     seq       BIGINT      NOT NULL COMMENT 'the state of the period that the index describes',
     saved_at  DATETIME(6) NOT NULL,
     payload   MEDIUMBLOB  NOT NULL COMMENT 'versioned: bounds of the buckets and their counts',
@@ -245,7 +246,7 @@ SELECT CONVERT(b.name USING utf8mb4) COLLATE utf8mb4_bin AS board,
        CONVERT(e.member USING utf8mb4) COLLATE utf8mb4_bin AS member,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.order')) = 'asc', -1 - e.score, e.score) AS score,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.tiebreak.order')) = 'asc', -1 - e.tiebreak, e.tiebreak) AS tiebreak,
-       e.created_at
+       e.created_time
 FROM entries e
 JOIN periods p ON p.id = e.period_id
 JOIN boards b ON b.id = p.board_id
@@ -262,7 +263,7 @@ SELECT CONVERT(b.name USING utf8mb4) COLLATE utf8mb4_bin AS board,
        CONVERT(e.member USING utf8mb4) COLLATE utf8mb4_bin AS member,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.order')) = 'asc', -1 - e.score, e.score) AS score,
        IF(JSON_UNQUOTE(JSON_EXTRACT(b.rules, '$.tiebreak.order')) = 'asc', -1 - e.tiebreak, e.tiebreak) AS tiebreak,
-       e.created_at
+       e.created_time
 FROM entries e
 JOIN periods p ON p.id = -e.period_id AND e.period_id = -p.id
 JOIN boards b ON b.id = p.board_id

@@ -18,7 +18,7 @@ import (
 
 // How a program knows that a schema is its own.
 //
-// The numbers of migrations do not tell: until v0.1.0 the baseline is edited in place. So the first Up writes the
+// The numbers of migrations do not tell: until v0.1.1 the baseline is edited in place. So the first Up writes the
 // SHA-256 of the baseline into the table schema_baseline before anything else, and the Down that ends with nothing
 // drops that table before anything else. A database is then in one of these states, whatever was killed on the way:
 //
@@ -128,7 +128,7 @@ func (f *found) check() error {
 	if f.version > Latest() {
 		differs = fmt.Sprintf("its newest migration is %d, here it is %d", f.version, Latest())
 	}
-	return fmt.Errorf("%w, made by another version before v0.1.0 (%s), and nothing converts it: use an empty database; "+
+	return fmt.Errorf("%w, made by another version before v0.1.1 (%s), and nothing converts it: use an empty database; "+
 		"`leaderboard export` there and `leaderboard import` here move the scores", ErrOtherSchema, differs)
 }
 

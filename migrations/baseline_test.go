@@ -37,7 +37,7 @@ func TestOtherSchema(t *testing.T) {
 		"edited baseline": {true, []string{"UPDATE schema_baseline SET sha256 = REPEAT('x', 32)"}, "(the baseline has been edited since)"},
 		"half of another baseline": {true, []string{
 			"UPDATE schema_baseline SET sha256 = REPEAT('x', 32)", "DROP TABLE boards", "DELETE FROM goose_db_version WHERE version_id = 1",
-		}, "before v0.1.0"},
+		}, "before v0.1.1"},
 		"somebody else's table": {false, []string{"CREATE TABLE runs (id INT PRIMARY KEY)"}, "there is a table runs already"},
 	} {
 		t.Run(name, func(t *testing.T) {

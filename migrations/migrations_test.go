@@ -322,9 +322,9 @@ func TestView(t *testing.T) {
 		for _, q := range []string{
 			`INSERT INTO boards (id, name, rules, created_at, updated_at) VALUES
 			 (1, 'up', '{"order":"desc","tiebreak":{"order":"asc"}}', NOW(6), NOW(6)), (2, 'down', '{"order":"asc","tiebreak":{"order":"desc"}}', NOW(6), NOW(6))`,
-			`INSERT INTO periods (id, history, board_id, window_name, starts_at, last_created_at, committed_at) VALUES
+			`INSERT INTO periods (id, incarnation, board_id, window_name, starts_at, last_created_time, committed_at) VALUES
 			 (10, 100, 1, 'all_time', '1970-01-01', NOW(6), NOW(6)), (20, 200, 2, 'all_time', '1970-01-01', NOW(6), NOW(6))`,
-			`INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES
+			`INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES
 			 (10, 'é', 9223372036854775807, ~5, NOW(6)), (20, 'b', -9223372036854775808, 5, NOW(6)), (20, 'c', -1 - 7, 0, NOW(6))`,
 		} {
 			if _, err := db.ExecContext(t.Context(), strings.ReplaceAll(q, "~5", "-6")); err != nil {

@@ -18,7 +18,7 @@ import (
 	"leaderboard/migrations"
 )
 
-// Files of testdata about what has been released. RELEASED=v0.1.0 and COMMIT add a release: make released.
+// Files of testdata about what has been released. RELEASED=v0.1.1 and COMMIT add a release: make released.
 const (
 	releasesFile = "testdata/releases"     // a line each: version, commit, newest migration
 	sumsFile     = "testdata/released.sum" // SHA-256 and name of every migration that was released
@@ -109,7 +109,7 @@ func record(t *testing.T, releases []string, sums map[string]string, version, co
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		lines = append(lines, sums[name]+"  "+name)
 	}
-	head := "# What has been released, oldest first: version, commit, newest migration. make released VERSION=v0.1.0 adds a line after the tag.\n"
+	head := "# What has been released, oldest first: version, commit, newest migration. make released VERSION=v0.1.1 adds a line after the tag.\n"
 	for file, text := range map[string]string{releasesFile: head + strings.Join(releases, "\n"), sumsFile: strings.Join(lines, "\n")} {
 		if err := os.WriteFile(file, []byte(text+"\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func TestOneClock(t *testing.T) {
 				continue
 			}
 			written[c[0]] = true
-			if earliest.Time.Before(now) || latest.Time.After(now.Add(time.Second)) { // each created_at is 1 µs after the last
+			if earliest.Time.Before(now) || latest.Time.After(now.Add(time.Second)) { // each created_time is 1 µs after the last
 				t.Errorf("%s.%s holds %s to %s, the clock stands at %s", c[0], c[1], earliest.Time, latest.Time, now)
 			}
 		}

@@ -272,7 +272,7 @@ func TestDeadlock(t *testing.T) {
 		}
 		defer tx.Rollback()
 		for _, q := range []string{
-			"INSERT INTO rank_indexes (period_id, chunk, chunks, history, seq, saved_at, payload) SELECT 1000 + p.id, b.n, 1, 1, 1, NOW(6), REPEAT('x', 100)" +
+			"INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) SELECT 1000 + p.id, b.n, 1, 1, 1, NOW(6), REPEAT('x', 100)" +
 				" FROM periods p, (SELECT 1 n UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7) b",
 			"UPDATE entries SET score = score WHERE member = 'm'",
 			"DELETE FROM entries WHERE member = 'm'",

@@ -22,7 +22,7 @@ func thousands(n string) string {
 // addPeriods gives a board closed days, a thousand times so many, without a log.
 func addPeriods(t *testing.T, db *sql.DB, boardID int64, thousand string) {
 	t.Helper()
-	mustExec(t, db, "INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, state, last_created_at, committed_at)"+
+	mustExec(t, db, "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
 		" SELECT n + 1, ?, 'day', CONCAT('d', n), '1970-01-01' + INTERVAL n HOUR, '1970-01-01' + INTERVAL n + 1 HOUR, 'closed', '1970-01-01', '1970-01-01' FROM "+
 		thousands(thousand), boardID)
 }
@@ -44,7 +44,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			mustExec(t, db, "INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, state, last_created_at, committed_at)"+
+			mustExec(t, db, "INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, state, last_created_time, committed_at)"+
 				" SELECT n + 1, ?, 'day', CONCAT('d', n), '1970-01-01' + INTERVAL n DAY, '1970-01-01' + INTERVAL n + 1 DAY, IF(n < 4, 'closed', 'open'), '1970-01-01', '1970-01-01' FROM "+
 				hundred+" days WHERE n < 5", id)
 			mustExec(t, db, "INSERT INTO hidden_members (board_id, member, state, reason, hidden_at) VALUES (?, 'hidden', 'hiding', 'bot', NOW(6))", id)
@@ -152,10 +152,10 @@ func TestSweepPastUselessIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustExec(t, db, "INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('x', n), '{}', NOW(6), NOW(6) FROM "+hundred+" numbers WHERE n < 40")
-		mustExec(t, db, "INSERT INTO periods (history, board_id, window_name, starts_at, last_seq, last_created_at, committed_at) SELECT id, id, 'all_time', '1970-01-01', 9, NOW(6), NOW(6)"+
+		mustExec(t, db, "INSERT INTO periods (incarnation, board_id, window_name, starts_at, last_seq, last_created_time, committed_at) SELECT id, id, 'all_time', '1970-01-01', 9, NOW(6), NOW(6)"+
 			" FROM boards WHERE id <> ?", c.ref.BoardID)
-		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, history, seq, saved_at, payload) SELECT id, 0, 1, history, 1, NOW(6), 'damaged' FROM periods WHERE id <> ?", c.ref.ID)
-		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, history, seq, saved_at, payload) VALUES (1000000, 0, 1, 5, 1, NOW(6), 'of a period that is gone')")
+		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) SELECT id, 0, 1, incarnation, 1, NOW(6), 'damaged' FROM periods WHERE id <> ?", c.ref.ID)
+		mustExec(t, db, "INSERT INTO rank_indexes (period_id, chunk, chunks, incarnation, seq, saved_at, payload) VALUES (1000000, 0, 1, 5, 1, NOW(6), 'of a period that is gone')")
 		mustExec(t, db, "UPDATE rank_indexes SET saved_at = saved_at - INTERVAL IF(period_id = ?, 50, 90) MINUTE", c.ref.ID)
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Error(err)
@@ -189,7 +189,7 @@ func TestIndexesFollowInTurns(t *testing.T) {
 		refs = append(refs, ref)
 	}
 	looks := make(chan struct{}, 1000)
-	p.watch("p.history, p.last_seq, p.committed_at", looks)
+	p.watch("p.incarnation, p.last_seq, p.committed_at", looks)
 	turns, asked := 1, 0
 	over := func() bool { asked++; return asked%3 == 0 }
 	for more := true; more && turns < 100; turns++ {

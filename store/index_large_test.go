@@ -26,7 +26,7 @@ func insertEntries(t testing.TB, dsn string, ref leaderboard.PeriodRef, n int, e
 	}
 	for chunk := range slices.Chunk(all, 2000) {
 		var q strings.Builder
-		q.WriteString("INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES ")
+		q.WriteString("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
 		for i, e := range chunk {
 			if i > 0 {
 				q.WriteByte(',')

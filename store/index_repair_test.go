@@ -99,7 +99,7 @@ func TestIndexMiscounted(t *testing.T) {
 		c.stores[0].Close()
 		// Entries that the log does not know of: the total gives them away.
 		mustExec(t, connect(t, dsn), "UPDATE periods SET entry_count = entry_count + 1")
-		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_at FROM entries LIMIT 1")
+		mustExec(t, connect(t, dsn), "INSERT INTO entries SELECT period_id, 'stowaway', score, tiebreak, created_time FROM entries LIMIT 1")
 		other := c.stores[1]
 		q := leaderboard.MembersQuery{Members: []string{"m1", "m2", "m3"}}
 		before, err := other.Members(t.Context(), c.ref, q)

@@ -20,7 +20,7 @@ func TestLostPeriod(t *testing.T) {
 		s, lost := c.stores[1], c.ref
 		c.ask(t, s)
 		c.indexed(t, s)
-		mustExec(t, connect(t, dsn), "UPDATE periods SET history = -history")
+		mustExec(t, connect(t, dsn), "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, lost.Board)
 		if made.ID != lost.ID || made.History == lost.History || made.History == 0 {
 			t.Fatalf("the periods are %+v and %+v", lost, made)
@@ -110,7 +110,7 @@ func TestIndexOfALostPeriod(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.ask(t, c.stores[1])
-		mustExec(t, db, "UPDATE periods SET history = -history")
+		mustExec(t, db, "UPDATE periods SET incarnation = -incarnation")
 		made := refOf(t, s, c.ref.Board)
 		if st, err := s.IndexStatus(t.Context(), made); err != nil || st.Saved || st.Loaded {
 			t.Errorf("the new period has an index already: %+v, %v", st, err)

@@ -141,7 +141,7 @@ func TestDeleteLargeBoard(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 3 {
-			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_at) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
+			mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(?, '-', a.n, '-', b.n), a.n, NOW(6) FROM "+
 				hundred+" a, "+hundred+" b", ref.ID, i)
 		}
 		if err := s.DeleteBoard(t.Context(), "b"); err != nil {

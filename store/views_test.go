@@ -77,9 +77,9 @@ func race(t *testing.T, dsn string) {
 	submit("race", "speedy", 900)
 	db := connect(t, dsn)
 	mustExec(t, db, "UPDATE boards SET state = 'deleting' WHERE name = 'removed'")
-	mustExec(t, db, "INSERT INTO periods (id, history, board_id, window_name, name, starts_at, state, last_created_at, committed_at)"+
-		" SELECT 99, 1, board_id, window_name, '2026-11-18', starts_at - INTERVAL 1 DAY, 'deleting', last_created_at, committed_at FROM periods WHERE name = '2026-11-19'")
-	mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_at) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
+	mustExec(t, db, "INSERT INTO periods (id, incarnation, board_id, window_name, name, starts_at, state, last_created_time, committed_at)"+
+		" SELECT 99, 1, board_id, window_name, '2026-11-18', starts_at - INTERVAL 1 DAY, 'deleting', last_created_time, committed_at FROM periods WHERE name = '2026-11-19'")
+	mustExec(t, db, "INSERT INTO entries (period_id, member, score, created_time) VALUES (99, 'ann', -1, NOW(6)), (-99, 'speedy', -1, NOW(6))")
 }
 
 // table returns the answer to a query: a line with the names of the columns, then one per row, each with one space
@@ -177,7 +177,7 @@ func TestViewsAreCheap(t *testing.T) {
 			t.Fatal(err)
 		}
 		const digit = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7)"
-		const many = "INSERT INTO entries (period_id, member, score, created_at) SELECT ?, CONCAT(a.d, b.d, c.d, d.d), a.d, NOW(6)" +
+		const many = "INSERT INTO entries (period_id, member, score, created_time) SELECT ?, CONCAT(a.d, b.d, c.d, d.d), a.d, NOW(6)" +
 			" FROM " + digit + " a, " + digit + " b, " + digit + " c, " + digit + " d"
 		cheap := func(queries ...string) {
 			t.Helper()

@@ -97,7 +97,7 @@ func (w *writeBench) exec(b *testing.B, db *sql.DB, query string, args ...any) {
 func (w *writeBench) fill(b *testing.B) {
 	const digits = "(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)"
 	for i := range 10 {
-		w.exec(b, w.db, "INSERT INTO entries (period_id, member, score, created_at) SELECT p.id, CONCAT('m', LPAD(? + n, 7, '0')),"+
+		w.exec(b, w.db, "INSERT INTO entries (period_id, member, score, created_time) SELECT p.id, CONCAT('m', LPAD(? + n, 7, '0')),"+
 			" RAND(n) * 1000000, '2026-01-01' FROM (SELECT a.d*10000 + b.d*1000 + c.d*100 + d.d*10 + e.d n FROM "+
 			digits+" a,"+digits+" b,"+digits+" c,"+digits+" d,"+digits+" e ORDER BY n) numbers, periods p", i*benchRows/10)
 	}
@@ -192,9 +192,9 @@ func (w *writeBench) submits(b *testing.B, goroutines, n int) float64 {
 // plain returns the baseline: autocommit upserts of n rows into the same table, without lock, log or HTTP. The policy
 // of the board is latest, so the writer is not disturbed by rows that change behind its back.
 func (w *writeBench) plain(b *testing.B, goroutines, n int) float64 {
-	query := "INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES " +
+	query := "INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES " +
 		strings.TrimSuffix(strings.Repeat("(1,?,?,0,NOW(6)),", n), ",") +
-		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at)"
+		" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time)"
 	return repeat(b, goroutines, func() (int, error) {
 		args := make([]any, 0, 2*n)
 		for range n {

@@ -238,7 +238,7 @@ func claimFolder(dir string) error {
 	for _, kind := range []devserver.Kind{devserver.KindMySQL, devserver.KindMariaDB} {
 		data := filepath.Join(dir, string(kind))
 		if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("the data in %s were made with another schema, and before v0.1.0 nothing converts them: "+
+			return fmt.Errorf("the data in %s were made with another schema, and before v0.1.1 nothing converts them: "+
 				"delete them (rm -r %[1]s), or name another folder with --dir", data)
 		}
 	}

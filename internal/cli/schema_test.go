@@ -16,7 +16,7 @@ import (
 	"leaderboard/migrations"
 )
 
-// TestOtherSchema: no command works on tables that were made by another version before v0.1.0, and each says what to
+// TestOtherSchema: no command works on tables that were made by another version before v0.1.1, and each says what to
 // do.
 func TestOtherSchema(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestOtherSchema(t *testing.T) {
 		if command == "verify --all" {
 			want = exitUnknown // nothing was found, and nothing was compared
 		}
-		if status != want || out != "" || !strings.Contains(errOut, "before v0.1.0 (its newest migration is 22, here it is 1)") || !strings.Contains(errOut, "use an empty database") {
+		if status != want || out != "" || !strings.Contains(errOut, "before v0.1.1 (its newest migration is 22, here it is 1)") || !strings.Contains(errOut, "use an empty database") {
 			t.Errorf("%s: status %d, %s%s", command, status, out, errOut)
 		}
 		if is := databaseSum(t, db); is != was {
@@ -147,7 +147,7 @@ func devRefuses(t *testing.T, dir string) {
 	if _, err := os.Stat(data); err != nil {
 		data = filepath.Join(dir, "mariadb")
 	}
-	want := "leaderboard: the data in " + data + " were made with another schema, and before v0.1.0 nothing converts them: " +
+	want := "leaderboard: the data in " + data + " were made with another schema, and before v0.1.1 nothing converts them: " +
 		"delete them (rm -r " + data + "), or name another folder with --dir\n"
 	if status != exitFailed || out != "" || errOut != want {
 		t.Errorf("status %d\n%s%s\nwant\n%s", status, out, errOut, want)

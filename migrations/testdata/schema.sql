@@ -91,9 +91,9 @@ CREATE TABLE `entries` (
   `member` varbinary(64) NOT NULL,
   `score` bigint NOT NULL COMMENT 'stored: ~score on ascending boards, so that higher is always better',
   `tiebreak` bigint NOT NULL DEFAULT '0' COMMENT 'stored the same way, in its own direction',
-  `created_at` datetime(6) NOT NULL COMMENT 'when this score was reached',
+  `created_time` datetime(6) NOT NULL COMMENT 'when this score was reached',
   PRIMARY KEY (`period_id`,`member`),
-  KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_at`,`member`)
+  KEY `entries_order` (`period_id`,`score` DESC,`tiebreak` DESC,`created_time`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE `erasures` (
@@ -135,7 +135,7 @@ CREATE TABLE `hidden_members` (
   KEY `hidden_members_state` (`state`,`board_id`,`member`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE VIEW `hidden_scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on(((`p`.`id` = -(`e`.`period_id`)) and (`e`.`period_id` = -(`p`.`id`))))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`e`.`period_id` < 0) and (`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
+CREATE VIEW `hidden_scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on(((`p`.`id` = -(`e`.`period_id`)) and (`e`.`period_id` = -(`p`.`id`))))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`e`.`period_id` < 0) and (`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 
 CREATE TABLE `idempotency_keys` (
   `board_id` bigint NOT NULL COMMENT '0: of a request to several boards',
@@ -151,7 +151,7 @@ CREATE VIEW `period_counts` AS select (convert(`b`.`name` using utf8mb4) collate
 
 CREATE TABLE `periods` (
   `id` bigint NOT NULL AUTO_INCREMENT,
-  `history` bigint NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
+  `incarnation` bigint NOT NULL COMMENT 'random, not 0: an id that is given again after a restore is another period',
   `board_id` bigint NOT NULL,
   `window_name` varbinary(16) NOT NULL COMMENT 'all_time, hour, day, …',
   `name` varbinary(64) NOT NULL DEFAULT '' COMMENT 'as in 2026-11-20; empty: the name of the window',
@@ -159,7 +159,7 @@ CREATE TABLE `periods` (
   `ends_at` datetime(6) DEFAULT NULL COMMENT 'exclusive; NULL: no end',
   `state` varbinary(16) NOT NULL DEFAULT 'open' COMMENT 'open, closed, deleting',
   `last_seq` bigint NOT NULL DEFAULT '0' COMMENT 'changes committed so far',
-  `last_created_at` datetime(6) NOT NULL COMMENT 'greatest entries.created_at assigned so far',
+  `last_created_time` datetime(6) NOT NULL COMMENT 'greatest entries.created_time assigned so far',
   `committed_at` datetime(6) NOT NULL COMMENT 'database clock at the commit that led to last_seq',
   `entry_count` bigint NOT NULL DEFAULT '0' COMMENT 'visible entries at last_seq',
   PRIMARY KEY (`id`),
@@ -185,7 +185,7 @@ CREATE TABLE `rank_indexes` (
   `period_id` bigint NOT NULL,
   `chunk` int NOT NULL COMMENT 'parts of one saved index, from 0 without a gap',
   `chunks` int NOT NULL,
-  `history` bigint NOT NULL COMMENT 'periods.history',
+  `incarnation` bigint NOT NULL COMMENT 'periods.incarnation',
   `seq` bigint NOT NULL COMMENT 'the state of the period that the index describes',
   `saved_at` datetime(6) NOT NULL,
   `payload` mediumblob NOT NULL COMMENT 'versioned: bounds of the buckets and their counts',
@@ -216,7 +216,7 @@ CREATE TABLE `schema_baseline` (
   PRIMARY KEY (`id`)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
-CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_at` AS `created_at` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
+CREATE VIEW `scores` AS select (convert(`b`.`name` using utf8mb4) collate utf8mb4_bin) AS `board`,(convert(`p`.`window_name` using utf8mb4) collate utf8mb4_bin) AS `window_name`,(convert(if((`p`.`name` = ''),`p`.`window_name`,`p`.`name`) using utf8mb4) collate utf8mb4_bin) AS `period`,`p`.`starts_at` AS `starts_at`,`p`.`id` AS `period_id`,(convert(`e`.`member` using utf8mb4) collate utf8mb4_bin) AS `member`,if((json_unquote(json_extract(`b`.`rules`,'$.order')) = 'asc'),(-(1) - `e`.`score`),`e`.`score`) AS `score`,if((json_unquote(json_extract(`b`.`rules`,'$.tiebreak.order')) = 'asc'),(-(1) - `e`.`tiebreak`),`e`.`tiebreak`) AS `tiebreak`,`e`.`created_time` AS `created_time` from ((`entries` `e` join `periods` `p` on((`p`.`id` = `e`.`period_id`))) join `boards` `b` on((`b`.`id` = `p`.`board_id`))) where ((`b`.`state` = 'open') and (`p`.`state` <> 'deleting'));
 
 CREATE TABLE `submissions` (
   `board_id` bigint NOT NULL,

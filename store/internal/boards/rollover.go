@@ -16,7 +16,7 @@ type Rollover struct {
 	Current []leaderboard.Period // in the order of the board's windows; ID 0: there is no row yet, or one that is closed
 	Ended   []int64              // open periods past their end
 
-	// LastCreated is, by period that Write opened again, periods.last_created_at.
+	// LastCreated is, by period that Write opened again, periods.last_created_time.
 	LastCreated map[int64]leaderboard.Micros
 }
 
@@ -112,7 +112,7 @@ func (r *Rollover) Write(ctx context.Context, tx executor) error {
 
 // begin makes the row of a period.
 func begin(ctx context.Context, tx executor, p *leaderboard.Period) error {
-	q := (&db.Text{}).Str("INSERT INTO periods (history, board_id, window_name, name, starts_at, ends_at, last_created_at, committed_at) VALUES (")
+	q := (&db.Text{}).Str("INSERT INTO periods (incarnation, board_id, window_name, name, starts_at, ends_at, last_created_time, committed_at) VALUES (")
 	history := leaderboard.NewHistory()
 	q.Int(history).Str(",").Int(p.BoardID).Str(",").Hex(string(p.Window)).Str(",").Hex(p.Label).Str(",").Time(p.StartsAt).Str(",")
 	if p.EndsAt == leaderboard.Forever {
@@ -139,7 +139,7 @@ func (r *Rollover) openAgain(ctx context.Context, tx executor, p *leaderboard.Pe
 		lastCreated time.Time
 		now         = p.Committed // of the one that was to begin
 	)
-	const find = "SELECT last_created_at, " + PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = ? AND starts_at = ? FOR UPDATE"
+	const find = "SELECT last_created_time, " + PeriodColumns + " FROM periods WHERE board_id = ? AND window_name = ? AND starts_at = ? FOR UPDATE"
 	err := tx.QueryRowContext(ctx, find, p.BoardID, []byte(p.Window), p.StartsAt.Time()).Scan(append([]any{&lastCreated}, row.Dest()...)...)
 	if err != nil {
 		return err

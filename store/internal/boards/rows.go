@@ -80,7 +80,7 @@ func Get(ctx context.Context, q sqlx.QueryerContext, query, name string) (leader
 // PeriodRow is a row of periods.
 type PeriodRow struct {
 	ID         int64        `db:"id"`
-	History    int64        `db:"history"`
+	History    int64        `db:"incarnation"`
 	BoardID    int64        `db:"board_id"`
 	Window     []byte       `db:"window_name"`
 	Label      []byte       `db:"name"`
@@ -93,7 +93,7 @@ type PeriodRow struct {
 }
 
 // PeriodColumns are the columns of a PeriodRow.
-const PeriodColumns = "id, history, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
+const PeriodColumns = "id, incarnation, board_id, window_name, name, starts_at, ends_at, state, last_seq, entry_count, committed_at"
 
 // Dest returns where PeriodColumns are scanned to.
 func (r *PeriodRow) Dest() []any {
@@ -123,7 +123,7 @@ type JoinedPeriod struct {
 }
 
 // JoinedPeriodColumns are the columns of a JoinedPeriod, of the table p of the join.
-const JoinedPeriodColumns = "p.id, p.history, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at"
+const JoinedPeriodColumns = "p.id, p.incarnation, p.window_name, p.name, p.starts_at, p.ends_at, p.state, p.last_seq, p.entry_count, p.committed_at"
 
 // Dest returns where JoinedPeriodColumns are scanned to.
 func (p *JoinedPeriod) Dest() []any {

@@ -106,7 +106,7 @@ func (a *ahead) read(ctx context.Context, d *db.DB) error {
 }
 
 func appendRevisions(t *db.Text, periods []int64) {
-	t.Str("SELECT id, history, last_seq, committed_at FROM periods WHERE id IN (").Ints(periods).Str(");")
+	t.Str("SELECT id, incarnation, last_seq, committed_at FROM periods WHERE id IN (").Ints(periods).Str(");")
 }
 
 // await waits for the reading, and not for long; nil: there was none, it failed, or it takes too long.

@@ -183,7 +183,7 @@ func (b *lockedBoard) complete(p *period, row *leaderboard.Period) {
 // because the order of locking follows from it, and because closed periods are many.
 func appendLock(t *db.Text, sysdate, board string, known *boards.Known) {
 	t.Str("SELECT " + db.ServerSettings + ", b.id, b.version, b.updated_at, b.has_hidden, IF(b.id = ").Int(known.Board.ID).Str(" AND b.version = ").Int(known.Board.Version)
-	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_at, ").Str(boards.JoinedPeriodColumns)
+	t.Str(" AND b.updated_at = ").Time(known.Board.UpdatedTime).Str(", NULL, b.rules), ").Str(sysdate).Str(", p.last_created_time, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM boards b LEFT JOIN periods p FORCE INDEX (periods_open) ON p.board_id = b.id AND p.state = 'open'")
 	t.Str(" WHERE b.name = ").Hex(board).Str(" AND b.state = 'open' FOR UPDATE;")
 }
@@ -312,7 +312,7 @@ func (t *transaction) lockPastPeriods(ctx context.Context, b *lockedBoard, ids [
 }
 
 func appendLockPast(t *db.Text, boardID int64, ids []int64) {
-	t.Str("SELECT p.last_created_at, ").Str(boards.JoinedPeriodColumns)
+	t.Str("SELECT p.last_created_time, ").Str(boards.JoinedPeriodColumns)
 	t.Str(" FROM periods p FORCE INDEX (PRIMARY) WHERE p.id IN (").Ints(ids).Str(") AND p.board_id = ").Int(boardID)
 	t.Str(" AND p.state <> 'deleting' ORDER BY p.id FOR UPDATE")
 }

@@ -115,7 +115,7 @@ func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
 
 func appendReadEntries(t *db.Text, periods []int64, members []string) {
 	for chunk := range slices.Chunk(members, db.MaxRows) {
-		t.Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+		t.Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 		t.Ints(periods).Str(") AND member IN (").Hexes(chunk).Str(");")
 	}
 }
@@ -133,7 +133,7 @@ func scanEntries(rows *sql.Rows, members []string, periods []*period) error {
 	return nil
 }
 
-// scanPeriods reads rows of period_id, member, score, tiebreak, created_at to the end of one answer.
+// scanPeriods reads rows of period_id, member, score, tiebreak, created_time to the end of one answer.
 func scanPeriods(rows *sql.Rows, periods []*period) error {
 	byID := make(map[int64]*period, len(periods))
 	for _, p := range periods {
@@ -179,7 +179,7 @@ func (r *reading) appendHidden(t *db.Text) {
 		sides = append(sides, entries.HiddenIn(id))
 	}
 	for chunk := range slices.Chunk(r.members, db.MaxRows) {
-		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_at FROM hidden_members h FORCE INDEX (PRIMARY)")
+		t.Str("SELECT h.board_id, h.member, h.state, e.period_id, e.score, e.tiebreak, e.created_time FROM hidden_members h FORCE INDEX (PRIMARY)")
 		t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id IN (").Ints(sides).Str(") AND e.member = h.member")
 		t.Str(" WHERE h.board_id IN (0,").Int(r.boardID).Str(") AND h.member IN (").Hexes(chunk).Str(");")
 	}

@@ -102,11 +102,11 @@ func appendEntries(t *db.Text, periods []*period) {
 		add(p.ref.ID, p, upserts, gone)
 	}
 	for chunk := range slices.Chunk(rows, db.MaxRows) {
-		t.Str("INSERT INTO entries (period_id, member, score, tiebreak, created_at) VALUES ")
+		t.Str("INSERT INTO entries (period_id, member, score, tiebreak, created_time) VALUES ")
 		for i, r := range chunk {
 			entries.AppendRow(t.Comma(i), r.periodID, r.period.codec, *r.entry)
 		}
-		t.Str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_at = VALUES(created_at);")
+		t.Str(" ON DUPLICATE KEY UPDATE score = VALUES(score), tiebreak = VALUES(tiebreak), created_time = VALUES(created_time);")
 	}
 }
 
@@ -117,7 +117,7 @@ type entryRow struct {
 	entry    *leaderboard.Entry
 }
 
-// appendHiddenTimes keeps the created_at that was assigned last, of periods in which nothing but hidden entries
+// appendHiddenTimes keeps the created_time that was assigned last, of periods in which nothing but hidden entries
 // changed: of two entries that are shown together one day, the earlier one has the earlier time.
 func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
 	for _, p := range periods {
@@ -126,7 +126,7 @@ func appendHiddenTimes(t *db.Text, periods []*period) (touched bool) {
 		}
 		touched = true
 		if len(p.changes) == 0 {
-			t.Str("UPDATE periods SET last_created_at = ").Time(p.lastCreated).Str(" WHERE id = ").Int(p.ref.ID).Str(";")
+			t.Str("UPDATE periods SET last_created_time = ").Time(p.lastCreated).Str(" WHERE id = ").Int(p.ref.ID).Str(";")
 		}
 	}
 	return touched
@@ -180,7 +180,7 @@ func appendAdvance(t *db.Text, changed []*period, events []Event) {
 		t.Str(" END")
 	}
 	t.Str("UPDATE periods SET ")
-	byID("last_created_at", func(i int) { t.Time(changed[i].lastCreated) })
+	byID("last_created_time", func(i int) { t.Time(changed[i].lastCreated) })
 	byID(", committed_at", func(i int) { t.Time(events[i].Commit.CommittedAt) })
 	byID(", entry_count", func(i int) { t.Int(changed[i].count) })
 	byID(", last_seq", func(i int) { t.Int(changed[i].lastSeq) })

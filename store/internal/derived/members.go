@@ -82,7 +82,7 @@ func (d *derivation) ids() []int64 {
 }
 
 func lookUpQuery(periods []int64, members []string) string {
-	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	return t.Ints(periods).Str(") AND member IN (").Hexes(members).Str(")").String()
 }
 
@@ -163,7 +163,7 @@ func (d *derivation) fill(ctx context.Context, s *stream) error {
 		return nil
 	}
 	start := time.Now()
-	rows, err := d.q.QueryContext(ctx, d.db.Limited(streamQuery("member, score, tiebreak, created_at", s.periodID, s.last, s.limit)))
+	rows, err := d.q.QueryContext(ctx, d.db.Limited(streamQuery("member, score, tiebreak, created_time", s.periodID, s.last, s.limit)))
 	if err != nil {
 		return err
 	}

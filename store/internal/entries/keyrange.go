@@ -1,6 +1,6 @@
 // Package entries reads and writes the rows of entries and of the change log: ranges of the order, statements that
 // count and read in them, and what a row of the log holds. Scores and tiebreaks are stored so that higher is better
-// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_at ASC, member ASC), the order
+// (rank.Codec.Stored), and so every query orders by (score DESC, tiebreak DESC, created_time ASC, member ASC), the order
 // of the index entries_order and of rank.Key.
 package entries
 
@@ -38,8 +38,8 @@ const (
 
 // orderBy is the order of a period and of the index entries_order; backwards is its reverse.
 const (
-	orderBy   = " ORDER BY score DESC, tiebreak DESC, created_at ASC, member ASC"
-	backwards = " ORDER BY score ASC, tiebreak ASC, created_at DESC, member DESC"
+	orderBy   = " ORDER BY score DESC, tiebreak DESC, created_time ASC, member ASC"
+	backwards = " ORDER BY score ASC, tiebreak ASC, created_time DESC, member DESC"
 )
 
 func Beginning() Bound { return Bound{} }
@@ -137,7 +137,7 @@ func (c *Bound) column(t *db.Text, col int, op byte) {
 	case colTiebreak:
 		t.Str("tiebreak").Char(op).Int(c.tiebreak)
 	case colCreated:
-		t.Str("created_at").Char(op).Time(c.created)
+		t.Str("created_time").Char(op).Time(c.created)
 	default:
 		t.Str("member").Char(op).Hex(c.member)
 	}
@@ -253,8 +253,8 @@ func (c *Count) Subquery(t *db.Text, periodID int64) {
 	case c.Wide:
 		// All of them, less those with the same score that come after. NULL is not added up: that is what is quick here.
 		t.Str(",(SELECT COUNT(*) + COALESCE(SUM(CASE WHEN score > ").Int(to.score).Str(" THEN NULL WHEN tiebreak > ").Int(to.tiebreak)
-		t.Str(" THEN 0 WHEN tiebreak = ").Int(to.tiebreak).Str(" AND (created_at < ").Time(to.created)
-		t.Str(" OR created_at = ").Time(to.created).Str(" AND member < ").Hex(to.member)
+		t.Str(" THEN 0 WHEN tiebreak = ").Int(to.tiebreak).Str(" AND (created_time < ").Time(to.created)
+		t.Str(" OR created_time = ").Time(to.created).Str(" AND member < ").Hex(to.member)
 		t.Str(") THEN ").Int(tiedUnit).Str(" ELSE -1 END), 0)")
 		iv.To = Bound{n: colScore + 1, score: to.score, after: true}
 	default:

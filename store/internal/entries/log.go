@@ -189,7 +189,7 @@ func (p Place) judge(part *leaderboard.LogPart) *leaderboard.LogPart {
 
 const (
 	// stateText and commitText have the same columns: the first is a commit without a beginning.
-	stateText  = "SELECT id, history, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
+	stateText  = "SELECT id, incarnation, 0 AS first_seq, last_seq, committed_at AS prev_committed_at, committed_at, entry_count, '' AS payload FROM periods WHERE state <> 'deleting' AND id IN ("
 	commitText = ") UNION ALL (SELECT period_id, 0, first_seq, last_seq, prev_committed_at, committed_at, entry_count, payload FROM changes WHERE "
 )
 

@@ -36,7 +36,7 @@ type Result struct {
 	Keys   [][]rank.Key // per scan, in order; of the members' entries [0] only, in order
 }
 
-const StateColumns = "p.history, p.last_seq, p.committed_at, p.entry_count"
+const StateColumns = "p.incarnation, p.last_seq, p.committed_at, p.entry_count"
 
 // Run runs the query on one period. The error is ErrPeriodNotFound when there is no such period, or one of the driver.
 func (qu *Query) Run(ctx context.Context, d *db.DB, q db.Querier, periodID int64) (Result, error) {
@@ -92,19 +92,19 @@ func (qu *Query) Text(periodID int64) string {
 	t := qu.head(periodID)
 	switch {
 	case len(qu.Scans) > 0:
-		t.Str(", e.part, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN (")
+		t.Str(", e.part, e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN (")
 		for i, sc := range qu.Scans {
 			if i > 0 {
 				t.Str(" UNION ALL ")
 			}
-			t.Str("(SELECT ").Int(int64(i)).Str(" AS part, member, score, tiebreak, created_at")
+			t.Str("(SELECT ").Int(int64(i)).Str(" AS part, member, score, tiebreak, created_time")
 			sc.From(t, periodID)
 			t.Str(")")
 		}
 		t.Str(") e ON TRUE")
 	case len(qu.Members) > 0:
 		// Joined directly, not as a derived table, which would cost a third of the time of the statement.
-		t.Str(", 0, e.member, e.score, e.tiebreak, e.created_at FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
+		t.Str(", 0, e.member, e.score, e.tiebreak, e.created_time FROM periods p LEFT JOIN entries e FORCE INDEX (PRIMARY)")
 		t.Str(" ON e.period_id = ").Int(periodID).Str(" AND ").Among("e.member", qu.Members)
 	default:
 		t.Str(" FROM periods p")
@@ -116,7 +116,7 @@ func (qu *Query) Text(periodID int64) string {
 // a hundred takes twice the time; but this has no row, and so no state, when there are no entries.
 func (qu *Query) scanText(periodID int64) string {
 	t := qu.head(periodID)
-	t.Str(", 0, member, score, tiebreak, created_at FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
+	t.Str(", 0, member, score, tiebreak, created_time FROM periods p STRAIGHT_JOIN entries FORCE INDEX (entries_order)")
 	t.Str(" WHERE p.id = ").Int(periodID).Str(" AND p.state <> 'deleting' AND ")
 	qu.Scans[0].rest(t, periodID)
 	return t.String()
@@ -232,10 +232,10 @@ func scanParts(ctx context.Context, d *db.DB, q db.Querier, parts []Part, out []
 
 // PartsText begins with a SELECT that finds nothing: it gives the columns their types, and carries the limit of time.
 func PartsText(parts []Part) string {
-	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_at FROM entries WHERE period_id = 0 AND member = ''")
+	t := (&db.Text{}).Str("SELECT 0 AS part, member, score, tiebreak, created_time FROM entries WHERE period_id = 0 AND member = ''")
 	for i := range parts {
 		if parts[i].Limit > 0 {
-			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_at")
+			t.Str(" UNION ALL (SELECT ").Int(int64(i)).Str(", member, score, tiebreak, created_time")
 			parts[i].From(t, parts[i].PeriodID)
 			t.Str(")")
 		}
@@ -246,7 +246,7 @@ func PartsText(parts []Part) string {
 // Keys reads the entries of a scan without the state, which is known; that makes for a statement that is planned in
 // half the time.
 func (sc *Scan) Keys(ctx context.Context, d *db.DB, q db.Querier, periodID int64) ([]rank.Key, error) {
-	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_at")
+	t := (&db.Text{}).Str("SELECT member, score, tiebreak, created_time")
 	sc.From(t, periodID)
 	rows, err := q.QueryContext(ctx, d.Limited(t.String()))
 	if err != nil {
@@ -265,7 +265,7 @@ func HiddenIn(periodID int64) int64 { return -periodID }
 // PeriodOf returns the period of a row of entries by its period_id, and whether the row is of a hidden member.
 func PeriodOf(stored int64) (periodID int64, hidden bool) { return max(stored, -stored), stored < 0 }
 
-// EachRow reads rows of member, score, tiebreak, created_at to the end of one answer.
+// EachRow reads rows of member, score, tiebreak, created_time to the end of one answer.
 func EachRow(rows *sql.Rows, codec rank.Codec, fn func(leaderboard.Entry)) error {
 	for rows.Next() {
 		var (

@@ -308,7 +308,7 @@ const advancedAtOnce = 20
 // BoardID is 0.
 type lagging struct {
 	ID      int64     `db:"period_id"`
-	History int64     `db:"history"`
+	History int64     `db:"incarnation"`
 	BoardID int64     `db:"board_id"`
 	SavedAt time.Time `db:"saved_at"`
 }
@@ -317,8 +317,8 @@ type lagging struct {
 // it: a read must not find that only a build helps. What no reader can use any more is removed, and one that fails does
 // not stop the others.
 func (x *Indexes) advance(ctx context.Context, over func() bool) (more bool, failed error) {
-	const query = "SELECT r.period_id, r.history, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +
-		" LEFT JOIN periods p ON p.id = r.period_id AND p.history = r.history AND p.state <> 'deleting'" +
+	const query = "SELECT r.period_id, r.incarnation, COALESCE(p.board_id, 0) AS board_id, r.saved_at FROM rank_indexes r FORCE INDEX (PRIMARY)" +
+		" LEFT JOIN periods p ON p.id = r.period_id AND p.incarnation = r.incarnation AND p.state <> 'deleting'" +
 		" WHERE r.period_id > ? AND r.chunk = 0 AND (p.id IS NULL OR r.seq < p.last_seq) AND r.saved_at < %s - INTERVAL ? MICROSECOND" +
 		" ORDER BY r.period_id LIMIT ?"
 	age := x.cfg.ChangeTTL / 2

@@ -105,8 +105,8 @@ func fill(t *testing.T, server *sql.DB) {
 	const numbers = "(SELECT a.d*1000 + b.d*100 + c.d*10 + d.d n FROM " + digit + " a," + digit + " b," + digit + " c," + digit + " d) numbers"
 	for _, q := range []string{
 		"INSERT INTO boards (name, rules, created_at, updated_at) SELECT CONCAT('b', n), '{}', NOW(6), NOW(6) FROM " + numbers + " WHERE n < 500",
-		"INSERT INTO periods (history, board_id, window_name, starts_at, last_created_at, committed_at) SELECT id, id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
-		"INSERT INTO entries (period_id, member, score, tiebreak, created_at) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
+		"INSERT INTO periods (incarnation, board_id, window_name, starts_at, last_created_time, committed_at) SELECT id, id, 'all_time', '1970-01-01', NOW(6), NOW(6) FROM boards",
+		"INSERT INTO entries (period_id, member, score, tiebreak, created_time) SELECT 1 + n MOD 2, CONCAT('m', n), n DIV 4, n MOD 3, NOW(6) FROM " + numbers,
 		"INSERT INTO changes (period_id, last_seq, first_seq, prev_committed_at, committed_at, entry_count, payload) SELECT 1, n + 1, n + 1, NOW(6), NOW(6), 1, '' FROM " + numbers,
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'type', CONCAT('v', id MOD 3), name, id FROM boards",
 		"INSERT INTO board_labels (label, value, name, board_id) SELECT 'aspect', CONCAT('v', id MOD 5), name, id FROM boards",

@@ -62,7 +62,7 @@ func (m *combined) entries(ctx context.Context, member string) ([]placed, error)
 }
 
 func (m *combined) entriesText(member string) string {
-	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_at FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
+	t := (&db.Text{}).Str("SELECT period_id, member, score, tiebreak, created_time FROM entries FORCE INDEX (PRIMARY) WHERE period_id IN (")
 	for i, v := range m.views {
 		t.Comma(i).Int(v.ref.ID)
 	}

@@ -109,7 +109,7 @@ func (p *past) look(ctx context.Context, look *db.Look) error {
 }
 
 func (p *past) text() string {
-	t := (&db.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.member, e.score, e.tiebreak, e.created_at FROM periods p")
+	t := (&db.Text{}).Str("SELECT p.id, " + entries.StateColumns + ", e.member, e.score, e.tiebreak, e.created_time FROM periods p")
 	t.Str(" LEFT JOIN entries e FORCE INDEX (PRIMARY) ON e.period_id = p.id AND e.member = ").Hex(p.member).Str(" WHERE p.id IN (")
 	for i, v := range p.views {
 		t.Comma(i).Int(v.ref.ID)

@@ -57,8 +57,8 @@ func watchedTables() map[int64]string {
 }
 
 func revisionsText(periods []int64) string {
-	t := (&db.Text{}).Str("SELECT 0 AS id, 0 AS history, 0 AS last_seq, NULL AS committed_at, " + db.ServerSettings + " AS settings")
-	t.Str(" UNION ALL SELECT id, history, last_seq, committed_at, '' FROM periods WHERE id IN (")
+	t := (&db.Text{}).Str("SELECT 0 AS id, 0 AS incarnation, 0 AS last_seq, NULL AS committed_at, " + db.ServerSettings + " AS settings")
+	t.Str(" UNION ALL SELECT id, incarnation, last_seq, committed_at, '' FROM periods WHERE id IN (")
 	for i, id := range periods {
 		t.Comma(i).Int(id)
 	}
