@@ -8,7 +8,7 @@ COMMIT    = $(shell git rev-parse HEAD 2>/dev/null)
 LDFLAGS   = -X leaderboard/internal/app.version=$(VERSION) -X leaderboard/internal/app.commit=$(COMMIT)
 LINT      = $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint
 .DEFAULT_GOAL := help
-.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename cc
+.PHONY: help run test test-web screenshots test-tools test-engines stress days fuzz soak mutants torture test-upgrade released lint docs openapi client web bench build image release release-check vuln fmt rename size cc
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
 	@for module in . bench deploy webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
+
+size: ## lines and files per folder: the product, its tests, what supports either
+	@tools/size.sh
 
 docs: ## what the server shows of httpapi/openapi.yaml, after a change of that, of httpapi/web or of the table of problems
 	UPDATE_DOCS=1 $(GO) test -count=1 -run TestDocsAreCurrent ./httpapi
