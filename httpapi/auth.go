@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,18 +59,27 @@ func (a access) needs() leaderboard.Scope {
 	}
 }
 
-// errNotCovered is that a key is not for a board. Whether there is a board that not everybody may read, such a key is not
-// told.
-func errNotCovered(public bool) error {
-	if public {
-		return reject(codeForbidden, "The key is not for this board.")
-	}
-	return leaderboard.ErrBoardNotFound
+// errNotCovered is that a key is not for a board, which at places in the request name. It has what the key is for and
+// nothing of the board, so it is the same whether there is one or not.
+func errNotCovered(key *leaderboard.Key, at ...inputError) error {
+	return reject(codeForbidden, "The key is not for this board, it is for "+boardsOf(key)+".", at...)
 }
 
+// notCovered is what is wrong with a place that names such a board.
+const notCovered = "the key is not for this board"
+
 // errSomeBoards is that a key for some boards asks for what is about all of them.
-func errSomeBoards(detail string) error {
-	return reject(codeForbidden, "The key is for some boards only: "+detail)
+func errSomeBoards(key *leaderboard.Key) error {
+	return reject(codeForbidden, "This needs a key for all boards, the key given is for "+boardsOf(key)+".")
+}
+
+// boardsOf lists what a key is for, the first few of many.
+func boardsOf(key *leaderboard.Key) string {
+	const most = 10
+	if more := len(key.Boards) - most; more > 0 {
+		return strings.Join(key.Boards[:most], ", ") + " and " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(key.Boards, ", ")
 }
 
 // keyring knows the keys of the settings by their hashes only, and asks for the others.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -72,7 +73,6 @@ type shared struct {
 
 	keys           keyring
 	gate           quotaGate
-	isPublic       func(ctx context.Context, board string) (bool, error) // false when there is none
 	intake         *intake
 	admit          func(board string, bytes int64) error
 	rejections     rejections
@@ -185,6 +185,9 @@ func (c *call) run() (err error) {
 		if err = c.query.parse(c.r.URL.RawQuery, c.route.params); err == nil {
 			c.strings, err = c.query.strings()
 		}
+		if err == nil {
+			err = c.mayFilter()
+		}
 		if err != nil {
 			return err
 		}
@@ -234,7 +237,7 @@ func (c *call) authenticate(now time.Time) error {
 }
 
 // authorize holds the key against what the route needs, and charges the caller. What the key may not do counts as a request
-// and no more, and is charged before anybody is asked whether the board may be known of.
+// and no more.
 func (c *call) authorize() error {
 	denied := c.denied()
 	what := c.route.counts()
@@ -244,14 +247,8 @@ func (c *call) authorize() error {
 	if err := c.charge(what); err != nil {
 		return err
 	}
-	if errors.Is(denied, errForeign) {
-		return c.notCovered(c.pathValue("board"))
-	}
 	return denied
 }
-
-// errForeign is that the request's key is not for the board of the path.
-var errForeign = errors.New("the key is not for this board")
 
 // denied says why the request's key may not use the route. It asks nobody.
 func (c *call) denied() error {
@@ -264,27 +261,39 @@ func (c *call) denied() error {
 	switch {
 	case c.route.access == accessReaders && (c.route.someBoards || c.route.has("board")):
 		return nil // mayRead says which boards: public ones are for anyone
-	case c.route.has("board") && c.covers(c.pathValue("board")):
-		return nil
 	case c.route.has("board"):
-		return errForeign
+		return c.mayName(c.pathValue("board"))
 	case !c.route.someBoards:
-		return errSomeBoards("this is about all of them.")
+		return errSomeBoards(c.key)
 	}
 	return nil
 }
 
+// mayName refuses the name of a board that the request's key is not for, wherever a request that needs a key names one: to
+// make the board, to change it, to write to it, as a filter, as a source. It decides by the name and the key and asks nobody,
+// so neither the answer nor its time tells whether there is such a board; of reading, mayRead decides. at is where the
+// name stands, if not in the path.
+func (c *call) mayName(board string, at ...inputError) error {
+	if c.covers(board) {
+		return nil
+	}
+	return errNotCovered(c.key, at...)
+}
+
+// mayFilter is mayName for the parameter board of lists, which are about all boards without it.
+func (c *call) mayFilter() error {
+	if c.key == nil || !c.key.Limited() || !slices.Contains(c.route.params, "board") {
+		return nil
+	}
+	name, _ := c.query.get("board")
+	if name == "" {
+		return errSomeBoards(c.key)
+	}
+	return c.mayName(name, inputError{Parameter: "board", Detail: notCovered})
+}
+
 // covers says whether the request's key is for a board, as everybody is who has none.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
-
-// notCovered is the answer about a board that the request's key is not for.
-func (c *call) notCovered(board string) error {
-	public, err := c.shared.isPublic(c.r.Context(), board)
-	if err != nil {
-		return err
-	}
-	return errNotCovered(public)
-}
 
 // attemptsLeft is nil when a key that is not known here may be looked up for who asks.
 func (c *call) attemptsLeft() error { return c.shared.gate.attemptsLeft(c.w, c.r) }

@@ -64,7 +64,7 @@ var kinds = []kind{
 		code: codeForbidden, status: 403,
 		title:  "The key does not allow this",
 		detail: "The key does not allow this.",
-		help:   "Use a key with a greater scope.",
+		help:   "Use a key with a greater scope, or one that is for the board: the detail says what the key given is for.",
 	},
 	{
 		code: codeNotFound, status: 404,

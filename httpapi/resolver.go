@@ -67,22 +67,6 @@ func (r resolver) resolvePlayed(c *call, window, period string) (leaderboard.Per
 	return ref, err
 }
 
-// isPublic says whether there is a board that anyone may read.
-func (r resolver) isPublic(ctx context.Context, name string) (bool, error) {
-	if leaderboard.CheckBoardName(name) != nil {
-		return false, nil //nolint:nilerr // no board has such a name
-	}
-	_, b, err := r.catalog.Resolve(ctx, name, "", "")
-	switch {
-	case err == nil:
-		return b.Rules.Visibility == leaderboard.VisibilityPublic, nil
-	case errors.Is(err, leaderboard.ErrUnavailable):
-		return false, err
-	default:
-		return false, nil
-	}
-}
-
 // mayRead lets anyone read a public board, and a private one whoever has a key that covers it. To others a private board
 // is not there: they get what they get of a name that no board has. It alone decides that.
 func (c *call) mayRead(b *leaderboard.Board) error {

@@ -38,6 +38,9 @@ func (h *boardHandlers) patch(c *call) error {
 	if err := json.Unmarshal(patch, &known, json.RejectUnknownMembers(true)); err != nil {
 		return malformed(describe(err))
 	}
+	if err := c.mayDerive(&known.Rules); err != nil {
+		return err
+	}
 	b, _, err := h.boards.ChangeBoard(c.ctx, name, func(b *leaderboard.Board) (leaderboard.Rules, error) {
 		if b == nil {
 			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
@@ -49,7 +52,7 @@ func (h *boardHandlers) patch(c *call) error {
 		if err != nil {
 			return leaderboard.Rules{}, err
 		}
-		if err := c.mayDerive(&rules); err != nil {
+		if err := c.mayDerive(&rules); err != nil { // of the sources that it has already
 			return leaderboard.Rules{}, err
 		}
 		return rules, h.checkRules(rules)
@@ -66,8 +69,9 @@ func (c *call) mayDerive(rules *leaderboard.Rules) error {
 		return nil
 	}
 	for i := range rules.Derive.From {
-		if !c.covers(rules.Derive.From[i].Board) {
-			return reject(codeForbidden, "The key is not for a source of the board.", inputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: "the key is not for this board"})
+		at := inputError{Pointer: "/derive/from/" + strconv.Itoa(i) + "/board", Detail: notCovered}
+		if err := c.mayName(rules.Derive.From[i].Board, at); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -168,9 +168,6 @@ func (h *runHandlers) list(c *call) error {
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	if !c.covers(name) {
-		return errSomeBoards("name one of them in board.")
-	}
 	var boardID int64
 	if name != "" {
 		if leaderboard.CheckBoardName(name) != nil {

@@ -186,9 +186,8 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 		return nil, err
 	}
 	for i := range out {
-		if !c.covers(out[i].Board) { // whether there is such a board or not
-			return nil, reject(codeForbidden, "The key is not for one of the boards. Nothing was done.",
-				inputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: "the key is not for this board"})
+		if err := c.mayName(out[i].Board, inputError{Pointer: fmt.Sprintf("/entries/%d/board", i), Detail: notCovered}); err != nil {
+			return nil, err
 		}
 	}
 	if len(boards) > leaderboard.MaxBoardsPerSubmit {

@@ -249,7 +249,7 @@ func New(cfg Config) *API {
 	h := newHandlers(&cfg)
 	a := &API{
 		shared: shared{
-			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), isPublic: resolver{cfg.Catalog}.isPublic, gate: quotaGate{cfg.Quotas, cfg.Proxies},
+			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues("Accept-Encoding"), traffic: newTraffic(),
 		},

@@ -99,7 +99,7 @@ func explainProblem(err error, p *client.Problem, board string) error {
 	case p.Status == http.StatusUnauthorized:
 		return tell(err, "%s\n  give a key with --key or LEADERBOARD_KEY", said)
 	case p.Status == http.StatusForbidden:
-		return tell(err, "%s\n  this key's scope is not enough; give another one with --key or LEADERBOARD_KEY", said)
+		return tell(err, "%s\n  this key does not allow it; give another one with --key or LEADERBOARD_KEY", said)
 	case p.Code() == leaderboard.CodeBoardNotFound && p.Detail == namelessBoard && board != "":
 		return tell(err, "the server answered %d: no board is called %s", p.Status, terminal.Printable(board))
 	case p.Status == http.StatusNotFound && len(p.Errors) == 0:

@@ -190,7 +190,11 @@ func ofKeys() []mutant {
 		},
 		{
 			"G1", "a key for some boards writes to others", "httpapi/call.go",
-			"\t\treturn errForeign\n", "\t\treturn nil\n", "httpapi TestKeyForSomeBoards",
+			"\treturn errNotCovered(c.key, at...)\n", "\treturn nil\n", "httpapi TestNamesOfBoards",
+		},
+		{
+			"G1", "a filter by board is for any key", "httpapi/call.go",
+			"\t\t\terr = c.mayFilter()\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
 			"E4", "what a key may not do is not charged", "httpapi/call.go",

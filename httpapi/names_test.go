@@ -1,0 +1,172 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// naming is how a route's requests name a board.
+type naming struct {
+	route *route
+	place string // in the path, parameter board, parameter boards, in the body
+}
+
+// bodiesOf has a body for every route that takes one, and one that names a board, BOARD, where that can be.
+var bodiesOf = map[string]struct{ plain, names string }{
+	"PUT /v1/boards/{board}":                         {`{}`, `{"derive":{"from":[{"board":"BOARD"}]}}`},
+	"PATCH /v1/boards/{board}":                       {`{}`, `{"derive":{"from":[{"board":"BOARD"}]}}`},
+	"POST /v1/boards/{board}/scores":                 {plain: `{"entries":[{"member":"m","score":1}]}`},
+	"POST /v1/scores":                                {names: `{"entries":[{"board":"BOARD","member":"m","score":1}]}`},
+	"POST /v1/boards/{board}/ranks":                  {plain: `{"members":["m"]}`},
+	"POST /v1/boards/{board}/rebuild":                {plain: `{}`},
+	"PUT /v1/boards/{board}/members/{member}/hidden": {plain: `{"reason":"r"}`},
+	"PUT /v1/members/{member}/hidden":                {plain: `{"reason":"r"}`},
+	"PUT /v1/members/{member}":                       {},
+	"PATCH /v1/members/{member}":                     {},
+	"PUT /v1/members/{member}/friends":               {},
+	"POST /v1/members/{member}/friends":              {},
+	"POST /v1/keys":                                  {}, // what a key is for need not be there
+	"PATCH /v1/keys/{id}":                            {},
+	"POST /v1/keys/{id}/rotate":                      {},
+}
+
+// namings are all places of all routes in which a request names a board.
+func namings(t *testing.T) (out []naming) {
+	t.Helper()
+	for _, rt := range (&handlers{}).routes(true) {
+		if rt.access == accessAnyone {
+			continue
+		}
+		if rt.has("board") {
+			out = append(out, naming{&rt, "path"})
+		}
+		for _, param := range rt.params {
+			if strings.Contains(param, "board") {
+				out = append(out, naming{&rt, param})
+			}
+		}
+		if rt.body.limit == 0 {
+			continue
+		}
+		body, ok := bodiesOf[rt.method+" "+rt.path]
+		if !ok {
+			t.Fatalf("bodiesOf does not say whether the body of %s %s names boards", rt.method, rt.path)
+		}
+		if body.names != "" {
+			out = append(out, naming{&rt, "body"})
+		}
+	}
+	return out
+}
+
+// ask returns a request that names a board.
+func (n *naming) ask(board, key string) ask {
+	bodies := bodiesOf[n.route.method+" "+n.route.path]
+	a := ask{method: n.route.method, key: key, body: bodies.plain, off: true}
+	own, query := board, ""
+	switch n.place {
+	case "path":
+	case "body":
+		own, a.body = "game1-of-"+board, strings.ReplaceAll(bodies.names, "BOARD", board)
+	default:
+		query = "?" + n.place + "=" + board
+	}
+	a.path = concrete(strings.ReplaceAll(n.route.path, "{board}", own)) + query
+	return a
+}
+
+// isRead reports whether anyone may make the request of a public board.
+func (n *naming) isRead() bool { return n.route.access == accessReaders }
+
+// TestNamesOfBoards holds every place in which a request names a board against boards that are missing, private and public,
+// inside and outside of what a key is for, with no key and with one of each scope (promise G1). What needs a key is 403 for
+// each name outside, with what the key is for; reading is the same 404 for each board that the caller may not read as for
+// one that is missing. Neither tells, to the byte, which of these it is, and the 403 asks nobody.
+func TestNamesOfBoards(t *testing.T) {
+	t.Parallel()
+	const only = "The key is not for this board, it is for game1-*."
+	places := map[string]int{}
+	for _, n := range namings(t) {
+		places[n.place]++
+		for _, scope := range []leaderboard.Scope{"", leaderboard.ScopeRead, leaderboard.ScopeWrite, leaderboard.ScopeAdmin} {
+			e, key := newEnv(t), noKey
+			if scope != "" {
+				key = e.key(scope, func(k *leaderboard.Key) { k.Boards = []string{"game1-*"} })
+			}
+			blind := &env{t: t, api: New(Config{Keyring: e.fake.keys})}
+			visibility := map[string]leaderboard.Visibility{"private": leaderboard.VisibilityPrivate, "public": leaderboard.VisibilityPublic}
+			answers := map[string]string{} // those that have to be equal, by their status
+			for _, prefix := range []string{"game1-", "game2-"} {
+				for _, sort := range []string{"missing", "private", "public"} {
+					board, inside := prefix+sort, prefix == "game1-"
+					if sort != "missing" {
+						e.board(board, leaderboard.Rules{Visibility: visibility[sort]}, leaderboard.Submission{Member: "m", Score: 1})
+					}
+					e.board("game1-of-"+board, leaderboard.Rules{})
+					writes := e.fake.writes
+					a := n.ask(board, key)
+					r := e.do(a)
+					what := fmt.Sprintf("%s %s, %s, of %s with scope %q", a.method, n.route.path, n.place, board, scope)
+					want, detail := 0, ""
+					switch needs := n.route.access.needs(); {
+					case needs != "" && scope == "":
+						want = 401
+					case !scope.Includes(needs):
+						want, detail = 403, fmt.Sprintf("This needs a key with scope %s, the key given has scope %s.", needs, scope)
+					case !n.route.someBoards && !n.route.has("board"):
+						want, detail = 403, "This needs a key for all boards, the key given is for game1-*."
+					case !n.isRead() && !inside:
+						want, detail = 403, only
+					case n.isRead() && sort != "public" && (sort == "missing" || scope == "" || !inside):
+						want, detail = 404, "No board "
+					}
+					if want == 0 {
+						missing := r.status == 404 && r.problem().Type == "/problems/board-not-found"
+						if r.status == 401 || r.status == 403 || r.status >= 500 || missing && sort != "missing" {
+							t.Errorf("%s: %d %s", what, r.status, r.body)
+						}
+						continue
+					}
+					if r.status != want || !strings.HasPrefix(r.problem().Detail, detail) || e.fake.writes != writes {
+						t.Errorf("%s: %d %s, want %d %s", what, r.status, r.body, want, detail)
+						continue
+					}
+					body, header := told(r)
+					if body = strings.ReplaceAll(fmt.Sprint(body, header), board, "BOARD"); answers[detail] == "" {
+						answers[detail] = body
+					}
+					if answers[detail] != body {
+						t.Errorf("%s is told from others:\n%s, want\n%s", what, body, answers[detail])
+					}
+					if want == 403 {
+						if other, _ := told(blind.do(a)); !strings.HasPrefix(body, strings.ReplaceAll(other, board, "BOARD")) {
+							t.Errorf("%s with nothing to ask: %s, want %s", what, other, body)
+						}
+					}
+				}
+			}
+		}
+	}
+	if want := []string{"board", "boards", "body", "path"}; !slices.Equal(slices.Sorted(maps.Keys(places)), want) || places["path"] < 20 || places["board"] != 3 || places["boards"] != 3 || places["body"] != 3 {
+		t.Errorf("boards are named in %v", places)
+	}
+}
+
+// TestKeyForManyBoards: what a key is for is told in part when it is much.
+func TestKeyForManyBoards(t *testing.T) {
+	e := newEnv(t)
+	var names []string
+	for i := range leaderboard.MaxKeyBoards {
+		names = append(names, fmt.Sprintf("b%d", i))
+	}
+	key := e.key(leaderboard.ScopeAdmin, func(k *leaderboard.Key) { k.Boards = names })
+	want := "The key is not for this board, it is for b0, b1, b2, b3, b4, b5, b6, b7, b8, b9 and 90 more."
+	if p := e.delete(key, "/v1/boards/other").wantProblem(403, codeForbidden); p.Detail != want {
+		t.Errorf("%s, want %s", p.Detail, want)
+	}
+}
