@@ -175,7 +175,7 @@ func (c *call) serve() {
 // run lets the request in (key, query, body, bounds) and handles it. A body is read before the request counts for one
 // that is served, so that slow clients keep nobody out.
 func (c *call) run() (err error) {
-	if err = c.authenticate(c.start); err != nil {
+	if err = c.authenticate(); err != nil {
 		return err
 	}
 	if err = c.authorize(); err != nil {
@@ -221,19 +221,43 @@ func (c *call) run() (err error) {
 	return c.route.handle(c)
 }
 
-// authenticate finds the key of the request.
-func (c *call) authenticate(now time.Time) error {
+// authenticate finds the key of the request. One that is not good is an attempt of the caller's address.
+func (c *call) authenticate() error {
+	if err := c.findKey(c.start, c.attemptsLeft); err != nil {
+		return c.attempt(err)
+	}
+	return nil
+}
+
+// findKey finds the key of the request as it is now.
+func (c *call) findKey(now time.Time, mayLookUp func() error) error {
 	if c.route.access == accessAnyone {
 		return nil
 	}
-	key, err := c.shared.keys.find(c.r, now, c.attemptsLeft)
-	if err != nil {
-		return c.attempt(err)
-	}
-	if key != nil {
+	key, err := c.shared.keys.find(c.r, now, mayLookUp)
+	if err == nil && key != nil {
 		c.key, c.scope, c.caller.Key = key, key.Scope, key.ID
 	}
-	return nil
+	return err
+}
+
+// mayGoOn returns why an answer that goes on must end: the key of the request is not good any more, or not enough for the
+// route. It counts for nobody: the key was good when the answer began, so it is no attempt, and what others try from the
+// same address has no say in it. That nobody can tell now is no reason.
+func (c *call) mayGoOn(now time.Time) error {
+	err := c.findKey(now, func() error { return nil })
+	if err == nil {
+		err = c.denied()
+	}
+	return unlessUnknown(err)
+}
+
+// unlessUnknown returns err unless it only says that nobody can tell now.
+func unlessUnknown(err error) error {
+	if errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded) {
+		return nil
+	}
+	return err
 }
 
 // authorize holds the key against what the route needs, and charges the caller. What the key may not do counts as a request

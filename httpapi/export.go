@@ -154,8 +154,8 @@ func (w *exportWriter) entries(entries []leaderboard.Entry) error {
 		return fmt.Errorf("%w: %d entries in %s", errClientGone, w.sent, late+w.stall)
 	}
 	if now := time.Now(); now.Sub(w.check) >= accessCheck {
-		if err := w.call.authenticate(now); err != nil && isGone(err) {
-			return err // the key was revoked meanwhile
+		if err := w.call.mayGoOn(now); err != nil {
+			return err
 		}
 		w.check = now
 	}

@@ -249,6 +249,59 @@ func TestExportsAreBounded(t *testing.T) {
 	eventually(t, "the other one has ended", func() bool { return len(e.api.handlers.exports.permits) == 0 })
 }
 
+// TestExportEndsWithItsKey: an export is broken off when its key is not good enough any more, and no attempt is counted.
+func TestExportEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	lesser := leaderboard.ScopeWrite
+	for name, change := range map[string]leaderboard.KeyChange{"scope": {Scope: &lesser}, "boards": {Boards: &[]string{"other"}}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := &charges{}
+			e := newEnv(t, withCharges(q, "127.0.0.0/8"))
+			var entries []leaderboard.Submission
+			for i := range leaderboard.MaxLimit {
+				entries = append(entries, leaderboard.Submission{Member: fmt.Sprint(i), Score: int64(i)})
+			}
+			e.board("demo", leaderboard.Rules{}, entries...)
+			e.fake.exportGate = make(chan struct{})
+			key := e.key(leaderboard.ScopeAdmin, nil)
+			srv := newServer(t, e)
+			r := ask{method: "GET", path: "/v1/boards/demo/export", key: key, header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}.request()
+			r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", srv.addr
+			res, err := srv.client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			id, _ := leaderboard.KeyIDIn(key)
+			if _, err := e.fake.keys.ChangeKey(t.Context(), id, change); err != nil {
+				t.Fatal(err)
+			}
+			read := make(chan error, 1)
+			go func() {
+				_, err := io.ReadAll(res.Body)
+				read <- err
+			}()
+			pace := time.NewTicker(10 * time.Millisecond) // three entries each: the key is looked at several times
+			defer pace.Stop()
+			for {
+				select {
+				case <-pace.C:
+					select {
+					case e.fake.exportGate <- struct{}{}:
+					default:
+					}
+				case err := <-read:
+					if !errors.Is(err, io.ErrUnexpectedEOF) || q.attempts > 0 {
+						t.Errorf("%v, %d attempts", err, q.attempts)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
 // TestExportStalls: a client that takes nothing holds no snapshot for long.
 func TestExportStalls(t *testing.T) {
 	ended := make(chan error, 1)

@@ -16,6 +16,7 @@ type fakeKeys struct {
 	keys  map[string]leaderboard.HashedKey
 	fails error // of Find
 	asked int   // how often Find was, for keys that are not there
+	found int   // and for the others
 }
 
 func (f *fakeKeys) Knows(id string) bool {
@@ -31,6 +32,8 @@ func (f *fakeKeys) Find(_ context.Context, id string, hash leaderboard.KeyHash, 
 	k, ok := f.keys[id]
 	if !ok {
 		f.asked++
+	} else {
+		f.found++
 	}
 	switch {
 	case f.fails != nil:

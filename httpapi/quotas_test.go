@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,9 @@ import (
 
 // charges are Quotas that write down who is charged for what. Who has more than the quotas is refused.
 type charges struct {
-	most     leaderboard.Charge
+	most leaderboard.Charge
+
+	mu       sync.Mutex
 	who      []string
 	charged  leaderboard.Charge
 	attempts int
@@ -26,6 +29,8 @@ type charges struct {
 
 // Charge implements Quotas.
 func (q *charges) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Charge) (out leaderboard.Allowance) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	who := from.String()
 	if key != nil {
 		who = key.ID
@@ -50,12 +55,18 @@ func (q *charges) Charge(key *leaderboard.Key, from netip.Addr, c leaderboard.Ch
 
 // Attempt implements Quotas.
 func (q *charges) Attempt(netip.Addr) leaderboard.Allowance {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.attempts++
 	return q.attempt(3 - q.attempts)
 }
 
 // NextAttempt implements Quotas.
-func (q *charges) NextAttempt(netip.Addr) leaderboard.Allowance { return q.attempt(2 - q.attempts) }
+func (q *charges) NextAttempt(netip.Addr) leaderboard.Allowance {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.attempt(2 - q.attempts)
+}
 
 // attempt is what becomes of one that leaves so many others.
 func (q *charges) attempt(left int) leaderboard.Allowance {

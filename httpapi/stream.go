@@ -239,16 +239,13 @@ func (h *streamHandlers) stats() StreamStats {
 	return StreamStats{h.count(), h.sent.Load(), h.skipped.Load()}
 }
 
-// mayStay says why a client may not read the board any more. That nobody can tell now is no reason.
+// mayStay returns why a client may not read the board any more. That nobody can tell now is no reason.
 func (h *streamHandlers) mayStay(c *call, key *feedKey) error {
-	err := c.authenticate(time.Now())
-	if err == nil {
-		_, _, err = h.reader.resolve(c, key.window, "")
-	}
-	if err != nil && isGone(err) {
+	if err := c.mayGoOn(time.Now()); err != nil {
 		return err
 	}
-	return nil
+	_, _, err := h.reader.resolve(c, key.window, "")
+	return unlessUnknown(err)
 }
 
 // stream is the answer to one client.

@@ -20,7 +20,8 @@ import (
 // streamEnv is an API that is served, with a watch that the test moves.
 type streamEnv struct {
 	*env
-	url string
+	url  string
+	from string // where clients are, by a proxy's word; "": on this machine
 
 	mu      sync.Mutex
 	changed chan struct{}
@@ -89,6 +90,9 @@ func (e *streamEnv) open(key, path string) func() (sent, bool) {
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	if e.from != "" {
+		r.Header.Set("X-Forwarded-For", e.from)
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -278,6 +282,87 @@ func TestStreamEndsWithAccess(t *testing.T) {
 	}
 	e.submit("b", "m2", 2)
 	page(t, holder, 2)
+}
+
+// TestStreamEndsWithItsKey: a key that is not good any more, or not for the board, has lost its streams within a second or
+// two, however many there are, and whatever a neighbour at the same address tries meanwhile (promise G1).
+func TestStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*leaderboard.HashedKey){
+		"revoked":          func(k *leaderboard.HashedKey) { k.RevokedAt = 1 },
+		"expired":          func(k *leaderboard.HashedKey) { k.ExpiresAt = 1 },
+		"for other boards": func(k *leaderboard.HashedKey) { k.Boards = []string{"other"} },
+		"made anew":        func(k *leaderboard.HashedKey) { k.Hash = leaderboard.HashKey("another") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q := &charges{}
+			e := newStreamEnv(t, withCharges(q, "127.0.0.0/8"))
+			e.from = "198.51.100.7"
+			e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
+			key := e.key(leaderboard.ScopeRead, nil)
+			id, _ := leaderboard.KeyIDIn(key)
+			other := e.open(readKey, "/v1/boards/b/stream")
+			page(t, other, 1)
+			var streams []func() (sent, bool)
+			for range 100 {
+				streams = append(streams, e.open(key, "/v1/boards/b/stream"), e.open(key, "/v1/boards/b/stream?member=m1"))
+			}
+			for range 4 { // one more than there may be
+				e.get("guess", "/v1/boards/b/top")
+			}
+			for _, next := range streams {
+				page(t, next, 1)
+			}
+			if _, err := e.fake.keys.change(id, func(k *leaderboard.HashedKey) error { change(k); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			for i, next := range streams { // a comment, which comes after 15 s, would be too late
+				if s, ok := next(); !ok || s.event != "gone" {
+					t.Fatalf("stream %d: %+v, %t", i, s, ok)
+				}
+			}
+			e.submit("b", "m2", 2)
+			page(t, other, 2)
+			if q.attempts != 4 {
+				t.Errorf("%d attempts were counted, want those of the neighbour, 4", q.attempts)
+			}
+		})
+	}
+}
+
+// TestStreamStaysWhileNobodyCanTell: a stream goes on while neither its key nor its board can be looked up.
+func TestStreamStaysWhileNobodyCanTell(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{leaderboard.ErrUnavailable, &leaderboard.OverloadError{Wait: time.Second}} {
+		e := newStreamEnv(t)
+		e.board("b", leaderboard.Rules{Visibility: leaderboard.VisibilityPrivate}, leaderboard.Submission{Member: "m1", Score: 1})
+		key := e.key(leaderboard.ScopeRead, nil)
+		id, _ := leaderboard.KeyIDIn(key)
+		next := e.open(key, "/v1/boards/b/stream")
+		page(t, next, 1)
+		e.fake.keys.mu.Lock()
+		e.fake.keys.fails, e.fake.keys.found = err, 0
+		e.fake.keys.mu.Unlock()
+		eventually(t, "its key was looked at twice", func() bool {
+			e.fake.keys.mu.Lock()
+			defer e.fake.keys.mu.Unlock()
+			return e.fake.keys.found >= 2
+		})
+		e.submit("b", "m2", 2)
+		page(t, next, 2)
+		e.fake.keys.mu.Lock()
+		e.fake.keys.fails = nil
+		e.fake.keys.mu.Unlock()
+		if _, err := e.fake.keys.RevokeKey(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for s, ok := next(); s.event != "gone"; s, ok = next() {
+			if !ok {
+				t.Fatal("the stream has ended without a word")
+			}
+		}
+	}
 }
 
 // TestStreamOfAHiddenMember: why a member is hidden is for admins, who are told elsewhere; the stream goes on when it is restored.
