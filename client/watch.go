@@ -43,10 +43,9 @@ const (
 )
 
 // Watch yields the page of now, and again after each change, until ctx ends or the caller breaks off. The top comes at most
-// five times a second, who is around a member at most once. Who takes long misses pages, never the newest. A connection that
-// is lost is opened again as Do repeats requests; an error is the last thing that is yielded: *Problem when the board is gone
-// (leaderboard.ErrBoardNotFound), the key may not read it any more, or the member is not ranked at the beginning; later, nothing is
-// yielded while it is not.
+// five times a second, who is around a member at most once; while the member is not ranked, that page has no entries. Who takes
+// long misses pages, never the newest. A connection that is lost is opened again as Do repeats requests; an error is the last
+// thing that is yielded: *Problem when the board is gone (leaderboard.ErrBoardNotFound), or the key may not read it any more.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		for {

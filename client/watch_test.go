@@ -21,6 +21,16 @@ func watchPart(t *testing.T, c *client.Client) []string {
 		_, err := c.Submit(ctx, "watched", []leaderboard.Submission{{Member: member, Score: score}})
 		must(t, err)
 	}
+	for page, err := range c.Watch(ctx, "watched", client.WatchQuery{Member: "newbie"}) {
+		must(t, err)
+		if len(page.Entries) > 0 && page.Entries[len(page.Entries)-1].Member == "newbie" {
+			break
+		}
+		if len(page.Entries) > 0 || page.Board != "watched" {
+			t.Errorf("not ranked yet: %+v", page)
+		}
+		submit("newbie", 1)
+	}
 	events := 0
 	for page, err := range c.Watch(ctx, "watched", client.WatchQuery{Limit: 2}) {
 		must(t, err)

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -44,8 +43,7 @@ func (k *feedKey) interval() time.Duration {
 // event is what a feed says at one time. Nobody writes to it once others have it, but for next.
 type event struct {
 	text []byte // as it is sent; nil before the first, and with an error
-	err  error  // why there is none
-	last bool   // there will be none either
+	err  error  // why there is none, nor will be
 
 	n int64 // how many the feed had before
 
@@ -173,16 +171,11 @@ func (s *feeds) run(ctx context.Context, f *feed) {
 		case err == nil && e != nil:
 			f.publish(e)
 			known = e
-		case errors.Is(err, leaderboard.ErrNotRanked) && known.said():
-			if known.err == nil { // who joins now is told, who is there already waits
-				known = &event{err: err, period: known.period, revision: known.revision}
-				f.publish(known)
-			}
 		case err != nil && (!known.said() || isGone(err)):
 			s.mu.Lock()
 			s.forget(f)
 			s.mu.Unlock()
-			f.publish(&event{err: err, last: true})
+			f.publish(&event{err: err})
 			return
 		}
 		select {

@@ -60,6 +60,21 @@ func (h *reader) around(c *call) error {
 	return c.answer(&on, &st, etag, func(b []byte) []byte { return appendPage(b, on.form(), page, nil, &shown) })
 }
 
+// nobody answers as around does, but for a member who has no entry, with a page without entries: those who follow a member
+// need not come back when it has one, and see the state that has none. It answers nothing when the member has got one since.
+func (h *reader) nobody(c *call) error {
+	member := c.member()
+	on, err := h.target(c)
+	if err != nil {
+		return err
+	}
+	s, err := rankingsOf(h.rankings, &on.ref).Members(c.ctx, on.ref, leaderboard.MembersQuery{Query: on.query, Members: []string{member}})
+	if err != nil || len(s.Entries) > 0 {
+		return err
+	}
+	return c.answer(&on, &s.State, c.etag(&on, &s.State).text(member), func(b []byte) []byte { return appendEntries(b, on.form(), nil, nil) })
+}
+
 // appendPage appends a page. As a page of a list it says where that continues.
 func appendPage(b []byte, f form, page *leaderboard.Page, of *list, shown *shownProfiles) []byte {
 	b = appendEntries(b, f, page.Entries, shown)

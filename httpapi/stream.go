@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -46,7 +48,8 @@ type streamHandlers struct {
 	of   map[string]int // by caller
 }
 
-// serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change.
+// serve answers GET …/stream: the answer of top, or of around with ?member=, at once and after each change. That of a member
+// who is not ranked has no entries.
 func (h *streamHandlers) serve(c *call) error {
 	key, err := h.key(c)
 	if err != nil {
@@ -192,11 +195,11 @@ func (h *streamHandlers) send(c *call, f *feed, e *event) {
 			last := e.n
 			e = f.latest()
 			h.skipped.Add(e.n - last - 1)
-			if e.last {
+			if e.err != nil {
 				out.gone(e.err)
 				return
 			}
-			ok = e.err != nil || h.sendPage(&out, e) // a member who is not ranked now may be again
+			ok = h.sendPage(&out, e)
 		case time.Since(out.last) >= streamSilence:
 			ok = out.write([]byte(":\n\n"))
 		}
@@ -298,11 +301,15 @@ func (h *streamHandlers) ask(ctx context.Context, key feedKey, known *event, lea
 	}
 	c.path = c.route.fill(key.board, key.member)
 	c.query.items = key.params(least)
-	if err := c.route.handle(&c); err != nil {
+	err := c.route.handle(&c)
+	if errors.Is(err, leaderboard.ErrNotRanked) {
+		err = h.reader.nobody(&c)
+	}
+	if err != nil {
 		return nil, err
 	}
 	tag, stale := out.tag(), c.resolved.stale
-	if out.status == http.StatusNotModified || tag == known.tag && stale == known.stale {
+	if out.status != http.StatusOK || tag == known.tag && stale == known.stale {
 		return nil, nil
 	}
 	e := &event{tag: tag, stale: stale, period: c.resolved.periodID, revision: c.resolved.revision}
@@ -343,6 +350,7 @@ func (r *recorded) WriteHeader(status int) { r.status = status }
 
 // Write implements http.ResponseWriter.
 func (r *recorded) Write(b []byte) (int, error) {
+	r.status = cmp.Or(r.status, http.StatusOK)
 	r.body = append(r.body, b...)
 	return len(b), nil
 }

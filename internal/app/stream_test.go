@@ -3,12 +3,56 @@ package app
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
+	"leaderboard/store/storetest"
 )
+
+// TestStreamsOverTheTurn: at the turn of an hour the streams of a member go on, without entries until it plays again, and so do
+// those that are opened then.
+func TestStreamsOverTheTurn(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	ahead.Store(int64(30*time.Minute - time.Since(time.Now().Truncate(time.Hour)))) // half an hour from the turns
+	a := startReady(t, testenv.MySQL(t), testenv.Redis(t), func(c *Config) {
+		c.Clock = storetest.ClockAhead(func() time.Duration { return time.Duration(ahead.Load()) })
+	})
+	a.Ask(201, "PUT", "/v1/boards/b", `{"windows":["hour"]}`)
+	c, err := client.New(a.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.MaxWait)
+	defer cancel()
+	var first string
+	for page, err := range c.Watch(ctx, "b", client.WatchQuery{Member: "ada"}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case first == "" && len(page.Entries) == 0:
+			submit(a, "ada", 10)
+		case first == "":
+			first = page.Period
+			ahead.Add(int64(time.Hour))
+		case len(page.Entries) == 0 && page.Period > first:
+			for again, err := range c.Watch(ctx, "b", client.WatchQuery{Member: "ada", Mode: leaderboard.ModeTied}) {
+				if err != nil || len(again.Entries) > 0 || again.Period != page.Period {
+					t.Fatalf("opened again: %v, %+v", err, again)
+				}
+				break
+			}
+			submit(a, "ada", 20)
+		case page.Period > first:
+			return
+		}
+	}
+}
 
 // TestStreams: what is submitted through one server shows on the streams of another, with Redis or without; and a server that
 // stops does not wait for its streams, whose clients come back.

@@ -185,7 +185,11 @@ func (s *watched) draw() error {
 		if err := t.Flush(); err != nil {
 			return err
 		}
-		for _, line := range []string{stateText(&p.State), s.waiting} {
+		absent := ""
+		if s.member != "" && len(p.Entries) == 0 {
+			absent = terminal.Printable(s.member) + " is not ranked."
+		}
+		for _, line := range []string{absent, stateText(&p.State), s.waiting} {
 			if columns > 0 {
 				line = terminal.Cut(line, columns)
 			}

@@ -16,6 +16,7 @@ func TestWatch(t *testing.T) {
 	url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.URL.String())
 		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte("event: page\ndata: {\"board\":\"b\",\"mode\":\"strict\",\"entries\":[]}\n\n"))
 		for _, member := range []string{"ada", "bob"} {
 			_, _ = w.Write([]byte("event: page\ndata: {\"board\":\"b\",\"mode\":\"strict\",\"entries\":[{\"rank\":1,\"member\":\"" + member + "\",\"score\":7}]}\n\n"))
 		}
@@ -27,7 +28,7 @@ func TestWatch(t *testing.T) {
 		want []string
 	}{
 		{[]string{"watch", "b", "--limit", "3"}, "/v1/boards/b/stream?limit=3", []string{"RANK", "ada", "bob"}},
-		{[]string{"watch", "b", "m", "--around", "2", "--mode", "tied"}, "/v1/boards/b/stream?after=2&before=2&member=m&mode=tied", []string{"ada", "bob"}},
+		{[]string{"watch", "b", "m", "--around", "2", "--mode", "tied"}, "/v1/boards/b/stream?after=2&before=2&member=m&mode=tied", []string{"m is not ranked.", "ada", "bob"}},
 		{[]string{"watch", "b", "--json"}, "/v1/boards/b/stream?limit=10", []string{`"member":"ada"`, "\n", `"member":"bob"`}},
 	} {
 		asked = nil

@@ -58,8 +58,9 @@ export class Leaderboard {
 
   /**
    * The top of a board, or with `member` who is around it: now, and again after each change, until the caller breaks off or
-   * the signal ends. A connection that is lost is opened again, after the first page without an end. It throws what ends it
-   * for good: a ProblemError when the board is gone or the key may not read it any more. GET /v1/boards/{board}/stream
+   * the signal ends. While a member is not ranked, its page has no entries. A connection that is lost is opened again, after
+   * the first page without an end. It throws what ends it for good: a ProblemError when the board is gone or the key may not
+   * read it any more. GET /v1/boards/{board}/stream
    */
   streamPage(board: string, options: StreamOptions & { member: string }): AsyncGenerator<Schemas["AroundAnswer"], void, undefined>;
   streamPage(board: string, options?: StreamOptions & { member?: undefined }): AsyncGenerator<Schemas["TopAnswer"], void, undefined>;
