@@ -276,6 +276,15 @@ func (c Calendar) Before(w Window, start Micros) (Span, bool) {
 	return c.Latest(w, start-1)
 }
 
+// ended returns the period of w that ended last at the moment t, the zero Span when none has.
+func (c Calendar) ended(w Window, t Micros) Span {
+	last, under := c.At(w, t)
+	if under {
+		last, _ = c.Before(w, last.StartsAt)
+	}
+	return last
+}
+
 // Outside says why nothing can be submitted at the moment t to a board that has seasons only, nil during one.
 func (c Calendar) Outside(t Micros) error {
 	if len(c.seasons) == 0 {

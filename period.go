@@ -103,7 +103,8 @@ func noPeriod(format string, args ...any) error {
 
 // Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of
 // the database clock: one of the current periods, or else a span of the past, whose period FindPast looks up. Names
-// that no period can have end here, with a *PeriodError.
+// that no period can have end here, with a *PeriodError. The past of a board begins with the period that ended last when
+// it was made, so that there is a previous one from its first day on.
 func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current *Period, past Span, err error) {
 	if i := slices.IndexFunc(l.Periods, func(p Period) bool { return p.Window == w }); i >= 0 {
 		current = &l.Periods[i]
@@ -124,7 +125,7 @@ func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current
 	default:
 		past, err = cal.find(w, name, now)
 	}
-	if err == nil && past.EndsAt <= l.Board.CreatedTime {
+	if err == nil && past.EndsAt <= l.Board.CreatedTime && past != cal.ended(w, l.Board.CreatedTime) {
 		err = noPeriod("%s ended before the board was made, at %s.", past.Name, l.Board.CreatedTime)
 	}
 	return nil, past, err
@@ -194,7 +195,9 @@ type PeriodFinder interface {
 
 // FindPast returns the period of a span that Listing.Find has found, at the moment now. One that is over and in which
 // nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. Retention deletes
-// periods from the oldest on, so only one that is later than a period which is still there is taken for quiet.
+// periods from the oldest on, so only one that is later than a period which is still there is taken for quiet, or one that
+// cannot have been given up: it ended before the board was made, or is the previous one of a window that has only the
+// current one and keeps more.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {
@@ -208,12 +211,31 @@ func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span
 	if err != nil && !errors.Is(err, ErrPeriodNotFound) {
 		return p, err
 	}
-	_, givesUp := b.Rules.Keep[w]
-	unseen := err != nil && w == WindowSeason && !givesUp // all seasons so far were quiet; other windows begin with the board
-	if span.EndsAt > now || !unseen && (err != nil || span.StartsAt < first.StartsAt) {
+	kept, givesUp := b.Rules.Keep[w]
+	quiet := span.EndsAt <= b.CreatedTime
+	switch {
+	case quiet:
+	case err != nil:
+		quiet = w == WindowSeason && !givesUp // all seasons so far were quiet; other windows begin with the board
+	case span.StartsAt < first.StartsAt:
+		quiet = first.EndsAt > now && (kept > 0 || !givesUp) && isBefore(&b.Rules, w, span, first.StartsAt)
+	default:
+		quiet = true
+	}
+	if !quiet || span.EndsAt > now {
 		return p, noPeriod("%s is not kept any more, or the board did not have window %s then.", span.Name, w)
 	}
 	return Period{
 		BoardID: b.ID, Window: w, Label: span.Name, StartsAt: span.StartsAt, EndsAt: span.EndsAt, State: PeriodStateClosed, Committed: span.EndsAt,
 	}, nil
+}
+
+// isBefore reports whether a span is the one ahead of that which begins at start.
+func isBefore(r *Rules, w Window, span Span, start Micros) bool {
+	cal, err := r.Calendar()
+	if err != nil {
+		return false
+	}
+	before, ok := cal.Before(w, start)
+	return ok && before.StartsAt == span.StartsAt
 }

@@ -121,11 +121,12 @@ func TestCatalogNames(t *testing.T) {
 			{"hour", "2000-01-01T00", "2000-01-01T00"},
 			{"hour", "2000-01-01T01", "2000-01-01T01"},
 			{"hour", "2000-01-01T02", notFound}, // to come
-			{"hour", "1999-12-31T23", notFound}, // before the board
+			{"hour", "1999-12-31T23", "quiet 1999-12-31T23"}, // ended when the board was made
+			{"hour", "1999-12-31T22", notFound},              // before the board
 			{"hour", "2000-01-01", notFound},
 			{"all_time", "all_time", "all_time"},
 			{"all_time", "previous", notFound},
-			{"day", "previous", notFound},
+			{"day", "previous", "quiet 1999-12-31"},
 			{"week", "", notFound},
 			{"month", "2000-01", notFound},
 			{"fortnight", "", notFound},
@@ -152,7 +153,7 @@ func TestCatalogQuiet(t *testing.T) {
 			{"hour", "2000-01-01T01", "quiet 2000-01-01T01"},
 			{"hour", "previous", "quiet 2000-01-01T02"},
 			{"hour", "", "2000-01-01T03"},
-			{"day", "previous", notFound},
+			{"day", "previous", "quiet 1999-12-31"},
 		} {
 			if got := c.name(q.window, q.period); got != q.want {
 				t.Errorf("%s %q: %s, want %s", q.window, q.period, got, q.want)

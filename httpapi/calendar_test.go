@@ -134,8 +134,7 @@ func TestNoSuchPeriod(t *testing.T) {
 		"daily/top?window=week":                      "The board does not have window week, it has day, all_time, hour.",
 		"daily/top?window=week&period=2026-W47":      "The board does not have window week, it has day, all_time, hour.",
 		"daily/top?window=all_time&period=previous":  "Window all_time has one period.",
-		"daily/top?period=2026-11-19":                "2026-11-19 ended before the board was made, at 2026-11-20T11:00:00.000000Z.",
-		"daily/top?period=previous":                  "2026-11-19 ended before the board was made, at 2026-11-20T11:00:00.000000Z.",
+		"daily/top?period=2026-11-18":                "2026-11-18 ended before the board was made, at 2026-11-20T11:00:00.000000Z.",
 		"daily/top?period=2026-11-21":                "2026-11-21 has not begun, it does at 2026-11-20T23:00:00.000000Z.",
 		"daily/top?window=hour&period=2027-03-28T02": "2027-03-28T02 does not occur in the board's time zone, Europe/Berlin.",
 		"cup/top":                                        "The first season starts at 2026-12-01T00:00:00.000000Z.",
@@ -265,6 +264,69 @@ func TestQuietPeriods(t *testing.T) {
 	}
 	if got := e.get(noKey, "/v1/rankings/members/b?boards=daily,weekly&period=previous").combined(); got.lines() != "1 weekly/b 3" || len(got.Boards) != 2 {
 		t.Errorf("a member ranked as one: %+v", got)
+	}
+}
+
+// TestPreviousOfAYoungBoard: from its first moment on a board has a previous period in each window that has one. It is empty on
+// every route, by its name too; no read makes a row of it, and older ones are not found.
+func TestPreviousOfAYoungBoard(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t)
+	e.now("2026-11-20T11:00:00Z")
+	const board = "/v1/boards/young/"
+	e.put(adminKey, "/v1/boards/young", `{"windows":["hour","day","week","month","quarter","year","all_time"]}`).want(201)
+	rows := string(e.get(adminKey, board+"periods").want(200).body)
+	for window, names := range map[string][2]string{
+		"hour": {"2026-11-20T10", "2026-11-20T09"}, "day": {"2026-11-19", "2026-11-18"}, "week": {"2026-W46", "2026-W45"}, "month": {"2026-10", "2026-09"},
+		"quarter": {"2026-Q3", "2026-Q2"}, "year": {"2025", "2024"},
+	} {
+		for _, period := range []string{"previous", names[0]} {
+			query := "?window=" + window + "&period=" + period
+			if got := shown(e.get(noKey, board+"top"+query).rows()); got != window+" "+names[0] {
+				t.Errorf("%s shows %s", query, got)
+			}
+			e.get(noKey, board+"members/a"+query).wantProblem(404, "not-ranked")
+			e.get(noKey, board+"members/a/around"+query).wantProblem(404, "not-ranked")
+			e.get(noKey, board+"scores/5/rank"+query).want(200)
+			e.get(noKey, board+"distribution"+query).want(200)
+			e.get(readKey, board+"members/a/friends"+query).want(200)
+			e.post(readKey, board+"ranks"+query, `{"members":["a"]}`).want(200)
+			e.get(adminKey, board+"export"+query).want(200)
+			e.get(noKey, "/v1/rankings/top?boards=young&window="+window+"&period="+period).want(200)
+			e.get(adminKey, board+"verify"+query).wantProblem(404, codeNoPeriod) // there is nothing to compare
+		}
+		e.get(noKey, board+"top?window="+window+"&period="+names[1]).wantProblem(404, codeNoPeriod)
+		e.get(noKey, board+"members/a/history?window="+window).want(200)
+	}
+	e.get(noKey, board+"top?window=all_time&period=previous").wantProblem(404, codeNoPeriod)
+	if got := string(e.get(adminKey, board+"periods").want(200).body); got != rows {
+		t.Errorf("periods after reading: %s, before: %s", got, rows)
+	}
+
+	// A window that an older board is given.
+	e.put(adminKey, "/v1/boards/old", `{"windows":["all_time"]}`).want(201)
+	e.now("2026-12-20T11:00:00Z")
+	e.put(adminKey, "/v1/boards/old", `{"windows":["all_time","day","hour"],"keep":{"day":3,"hour":0}}`).want(200)
+	if got := shown(e.get(noKey, "/v1/boards/old/top?window=day&period=previous").rows()); got != "day 2026-12-19" {
+		t.Errorf("a new window shows %s", got)
+	}
+	e.get(noKey, "/v1/boards/old/top?window=day&period=2026-12-18").wantProblem(404, codeNoPeriod)
+	e.get(noKey, "/v1/boards/old/top?window=hour&period=previous").wantProblem(404, codeNoPeriod) // it may have been given up
+
+	// Boards made in the second season, and between two.
+	const season = `{"name":"S%d","starts_at":"2026-12-%02dT00:00:00Z","ends_at":"2026-12-%02dT00:00:00Z"}`
+	e.put(adminKey, "/v1/boards/during", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 15, 22)).want(201)
+	e.put(adminKey, "/v1/boards/between", fmt.Sprintf(`{"windows":["season"],"seasons":[`+season+`,`+season+`,`+season+`]}`, 0, 1, 2, 1, 5, 10, 2, 21, 22)).want(201)
+	for query, want := range map[string]string{"during/top?period=previous": "S1", "during/top?period=S1": "S1", "between/top": "S1", "between/top?period=S1": "S1"} {
+		if got := shown(e.get(noKey, "/v1/boards/"+query).rows()); got != "season "+want {
+			t.Errorf("%s shows %s", query, got)
+		}
+	}
+	e.get(noKey, "/v1/boards/during/top?period=S0").wantProblem(404, codeNoPeriod)
+	e.get(noKey, "/v1/boards/between/top?period=previous").wantProblem(404, codeNoPeriod)
+	e.now("2026-12-21T11:00:00Z")
+	if got := shown(e.get(noKey, "/v1/boards/between/top?period=previous").rows()); got != "season S1" {
+		t.Errorf("the season before shows %s", got)
 	}
 }
 
