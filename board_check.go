@@ -49,6 +49,10 @@ func (r *Rules) Check() error {
 }
 
 func (r *Rules) checkWindows(fail failFunc) {
+	if most := len(Windows()); len(r.Windows) > most { // each is compared with those before it
+		fail("/windows", "want at most %d", most)
+		return
+	}
 	for i, w := range r.Windows {
 		pointer := "/windows/" + strconv.Itoa(i)
 		if !slices.Contains(Windows(), w) {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ import (
 )
 
 // decode decodes the body, one JSON value and nothing after it, into dst. It rejects unknown and repeated members, invalid
-// UTF-8, names of members in another case, and more elements than the route takes. An empty body is an error unless
+// UTF-8, names of members in another case, and what has too many values or is nested too deep. An empty body is an error unless
 // optional. may is nil for a dst that tells null from a value by itself. It is called once: it gives the body back.
 func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Options) error {
 	defer c.dropBody()
@@ -40,8 +39,8 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	if string(bytes.TrimSpace(body)) == "null" { // which would leave dst as it is
 		return malformed(inputError{Detail: "want an object, not null"})
 	}
-	if rule := &c.route.body; rule.tooLong(body) {
-		return reject(cmp.Or(rule.code, codeMalformed), "", inputError{Pointer: "/" + rule.list, Detail: fmt.Sprintf("want at most %d elements", rule.most)})
+	if err := checkOutline(body); err != nil {
+		return err
 	}
 	options = append(options, json.RejectUnknownMembers(true))
 	err := json.Unmarshal(body, dst, options...)
@@ -57,24 +56,23 @@ func (c *call) decode(dst any, optional bool, may *emptiness, options ...json.Op
 	return nil
 }
 
-// commasEach is how many commas a body may have for each element that its array may, before the elements are counted.
-const commasEach = 16
+// Bounds of every body. They are looked at before a decoder is, so that what a body costs is linear in its bytes: a decoder
+// keeps many bytes for a short value, and where it is, which is as long as the names and as deep as the nesting around it.
+const (
+	maxValues = 1 << 15 // 1,000 entries with all the fields that a tiebreak can have are 23,000
+	maxDepth  = 16      // the rules of a board have 4
+)
 
-// tooLong says whether the array in a body has more elements than it may, without keeping any: decoded, an element can be
-// many times as long as it is in the body. What decoding costs no more than usual it leaves to whoever uses the elements.
-func (rule *bodyRule) tooLong(body []byte) bool {
-	if rule.list == "" || bytes.Count(body, []byte(",")) <= commasEach*rule.most {
-		return false
+// checkOutline rejects a body that is beyond them.
+func checkOutline(body []byte) error {
+	of := outlineOf(body)
+	switch {
+	case of.depth > maxDepth:
+		return malformed(inputError{Detail: fmt.Sprintf("want objects and arrays at most %d inside of each other", maxDepth)})
+	case of.values > maxValues:
+		return malformed(inputError{Detail: fmt.Sprintf("want at most %d values", maxValues)})
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
-	for {
-		if _, err := dec.ReadToken(); err != nil {
-			return false // the decoder will say what is wrong
-		}
-		if kind, n := dec.StackIndex(dec.StackDepth()); dec.StackDepth() == 2 && kind == '[' && n > int64(rule.most) && dec.StackPointer().Parent() == jsontext.Pointer("/"+rule.list) {
-			return true
-		}
-	}
+	return nil
 }
 
 // emptiness says where a body may have null or "". Elsewhere they are rejected: they are neither a value nor left out,
@@ -85,24 +83,36 @@ type emptiness struct {
 	opaque   string   // a member that holds what the client likes, checked by who takes it
 }
 
-// check reads a body that was decoded already, and rejects null and "" where they may not be.
+// check reads a body that was decoded already, and rejects null and "" where they may not be. Only for what it rejects it asks
+// where that is: the answer is as long as all names around it.
 func (may *emptiness) check(body []byte) error {
 	var bad badFields
+	var name string // of the member that the token is the value of; of an element it is none
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
-	for {
+	for !bad.full() {
+		container, n := dec.StackIndex(dec.StackDepth())
+		isName := container == '{' && n%2 == 0
+		if next := dec.PeekKind(); name == may.opaque && name != "" && dec.StackDepth() == 1 && !isName && (next == '{' || next == '[') {
+			_ = dec.SkipValue() // it was decoded
+			continue
+		}
 		token, err := dec.ReadToken()
 		if err != nil {
-			return bad.err() // the end
+			break // the end
 		}
-		at := dec.StackPointer()
-		switch name := at.LastToken(); {
-		case may.opaque != "" && strings.HasPrefix(string(at), "/"+may.opaque+"/"):
+		switch {
+		case token.Kind() == '}' || token.Kind() == ']':
+		case isName:
+			name = token.String()
+			continue
 		case token.Kind() == 'n' && !slices.Contains(may.nullable, name):
-			bad.add(pointer(at), "want a value, not null; what has a default may be left out")
-		case token.Kind() == '"' && token.String() == "" && slices.Contains(may.nonEmpty, name):
-			bad.add(pointer(at), "is empty; what has a default may be left out")
+			bad.add(pointer(dec.StackPointer()), "want a value, not null; what has a default may be left out")
+		case token.Kind() == '"' && slices.Contains(may.nonEmpty, name) && token.String() == "":
+			bad.add(pointer(dec.StackPointer()), "is empty; what has a default may be left out")
 		}
+		name = ""
 	}
+	return bad.err()
 }
 
 func checkContentType(h http.Header, mergePatch bool) error {
@@ -192,12 +202,8 @@ func wanted(e *json.SemanticError) string {
 
 // bodyRule says what a route takes as its body. The zero value is a route without one.
 type bodyRule struct {
-	limit int64  // bytes, if Config.MaxBody is not less
-	list  string // the member that is an array, "" if there is none
-	most  int    // elements of it
-	code  string // of the problem that more are, "" for codeMalformed
-
-	charge func(elements int) leaderboard.Charge // what that many count for; nil: nothing
+	limit  int64                                 // bytes, if Config.MaxBody is not less
+	charge func(elements int) leaderboard.Charge // what that many elements of its arrays count for; nil: nothing
 }
 
 // counts returns what a body counts for against quotas, before it is decoded.
@@ -205,7 +211,7 @@ func (rule *bodyRule) counts(body []byte) leaderboard.Charge {
 	if rule.charge == nil {
 		return leaderboard.Charge{}
 	}
-	return rule.charge(elements(body))
+	return rule.charge(outlineOf(body).elements)
 }
 
 // The limits of bodies in bytes.

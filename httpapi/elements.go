@@ -2,9 +2,15 @@ package httpapi
 
 import "bytes"
 
-// elements counts what the arrays of a JSON object have, those inside of their elements left out, without decoding it. Of
-// what is not valid JSON it returns some number.
-func elements(body []byte) (n int) {
+// outline is the form of a JSON text. Of one that is not valid the numbers are some that grow with it.
+type outline struct {
+	elements int // of the arrays of an object, those inside of their elements left out
+	values   int // of all arrays and objects together
+	depth    int // how many of them are inside of each other
+}
+
+// outlineOf finds it without decoding anything, in time that is linear in the bytes whatever they are.
+func outlineOf(body []byte) (of outline) {
 	depth, full := 0, false // full: the array under way has an element
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
@@ -16,17 +22,20 @@ func elements(body []byte) (n int) {
 			if depth == 2 {
 				full = true
 			}
+			of.values++
 			if depth++; depth == 2 {
 				full = false
 			}
+			of.depth = max(of.depth, depth)
 		case ']', '}':
 			if depth == 2 && full && body[i] == ']' {
-				n++
+				of.elements++
 			}
 			depth--
 		case ',':
+			of.values++
 			if depth == 2 {
-				n++
+				of.elements++
 			}
 		case ' ', '\t', '\n', '\r', ':':
 		default:
@@ -35,7 +44,7 @@ func elements(body []byte) (n int) {
 			}
 		}
 	}
-	return n
+	return of
 }
 
 // endOfString returns where a string ends whose first byte is at i.

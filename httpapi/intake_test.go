@@ -277,43 +277,6 @@ func TestBodyDeadline(t *testing.T) {
 	}
 }
 
-// TestManyElements: an array that is far too long costs no memory beyond its body.
-func TestManyElements(t *testing.T) {
-	e := newEnv(t)
-	e.board("b", leaderboard.Rules{})
-	for path, c := range map[string]struct {
-		list, code   string
-		size, status int
-	}{
-		"/v1/boards/b/ranks":    {"members", codeMalformed, ranksBody, 400},
-		"/v1/boards/b/scores":   {"entries", codeMalformed, anyBody, 400},
-		"/v1/scores":            {"entries", codeMalformed, anyBody, 400},
-		"/v1/members/m/friends": {"members", leaderboard.CodeTooManyFriends, anyBody, 422},
-	} {
-		for _, element := range []string{`""`, `{}`, `null`} {
-			body := `{"` + c.list + `":[` + strings.Repeat(element+",", (c.size-100)/(len(element)+1)) + element + `]}`
-			e.do(ask{method: "POST", path: path, key: writeKey, body: body, off: true}).wantProblem(c.status, c.code)
-		}
-	}
-	rule := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxLimit}
-	body := []byte(`{"members":[` + strings.Repeat(`"",`, anyBody/3-10) + `""]}`)
-	if allocated := testing.AllocsPerRun(10, func() {
-		if !rule.tooLong(body) {
-			t.Error("it is not too long")
-		}
-	}); allocated > 50 {
-		t.Errorf("%v allocations", allocated)
-	}
-	for _, fine := range []string{
-		`{"members":["` + strings.Repeat(`,`, 100_000) + `"]}`, `{"members":[` + strings.Repeat(`"`+strings.Repeat(",", 20)+`",`, 999) + `""]}`,
-		`{"other":[` + strings.Repeat(`"",`, 100_000) + `""],"members":[]}`,
-	} {
-		if rule.tooLong([]byte(fine)) {
-			t.Errorf("%.80s is too long", fine)
-		}
-	}
-}
-
 // unread fails the test when it is read.
 type unread struct{ t *testing.T }
 

@@ -60,14 +60,19 @@ func isTooMany(err error) bool {
 // malformed makes the error of a request that is not of the documented form.
 func malformed(errs ...inputError) error { return reject(codeMalformed, "", errs...) }
 
+// maxErrors is how many places of the input a problem names at most.
+const maxErrors = 20
+
 // badFields collects what is wrong with a body, up to a bound.
 type badFields []inputError
 
 func (bad *badFields) add(pointer, detail string) {
-	if len(*bad) < 20 {
+	if !bad.full() {
 		*bad = append(*bad, inputError{Pointer: pointer, Detail: detail})
 	}
 }
+
+func (bad *badFields) full() bool { return len(*bad) >= maxErrors }
 
 func (bad badFields) err() error {
 	if len(bad) == 0 {
@@ -123,10 +128,11 @@ func classify(err error) (*kind, string, []inputError) {
 	return kindOf(codeInternal), "", nil
 }
 
+// fieldErrors returns the places that rules name, so many and so long as a problem may have them: both may be the client's.
 func fieldErrors(fields []leaderboard.FieldError) []inputError {
-	out := make([]inputError, len(fields))
-	for i, f := range fields {
-		out[i] = inputError{Pointer: f.Pointer, Detail: f.Detail}
+	out := make([]inputError, min(len(fields), maxErrors))
+	for i := range out {
+		out[i] = inputError{Pointer: clip(fields[i].Pointer), Detail: clip(fields[i].Detail)}
 	}
 	return out
 }

@@ -306,7 +306,7 @@ func TestElements(t *testing.T) {
 		`]]]]`:                               0,
 		"{\"entries\":[\n{},\n\t{},\n{}\n]}": 3,
 	} {
-		if got := elements([]byte(body)); got != want {
+		if got := outlineOf([]byte(body)).elements; got != want {
 			t.Errorf("%s: %d, want %d", body, got, want)
 		}
 	}
@@ -316,7 +316,7 @@ func TestElements(t *testing.T) {
 func FuzzElements(f *testing.F) {
 	f.Add(`{"entries":[{"member":"a","score":1},{"member":"b"}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		got := elements([]byte(body))
+		got := outlineOf([]byte(body)).elements
 		var of struct{ Entries []map[string]any }
 		var names map[string]json.RawMessage
 		if json.Unmarshal([]byte(body), &of) != nil || json.Unmarshal([]byte(body), &names) != nil || len(names) != 1 || of.Entries == nil || strings.Count(body, `"`) < 2 {

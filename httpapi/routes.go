@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"leaderboard"
 )
 
 // handlers are all of them, each with what it needs.
@@ -72,8 +70,7 @@ func combined(more ...string) []string {
 // routes returns the table. Each says who may use it.
 func (h *handlers) routes(metrics bool) []route {
 	fresh := h.reader.retryOutdated
-	entries := bodyRule{limit: anyBody, list: "entries", most: leaderboard.MaxLimit, charge: rowsOf}
-	friends := bodyRule{limit: anyBody, list: "members", most: leaderboard.MaxFriends, code: leaderboard.CodeTooManyFriends, charge: rowsOf}
+	rows := bodyRule{limit: anyBody, charge: rowsOf}
 	table := []route{
 		{pattern: get("/v1/boards"), access: accessReaders, someBoards: true, params: []string{"labels", "limit", "cursor"}, heavy: 1, handle: h.boards.list},
 		{pattern: get("/v1/boards/{board}"), access: accessReaders, handle: h.boards.get},
@@ -81,8 +78,8 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/boards/{board}"), access: accessAdmins, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.boards.patch},
 		{pattern: remove("/v1/boards/{board}"), access: accessAdmins, writes: true, heavy: 10, handle: h.boards.delete},
 
-		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: entries, admitted: true, writes: true, handle: h.scores.submit},
-		{pattern: post("/v1/scores"), access: accessWriters, someBoards: true, body: entries, admitted: true, writes: true, handle: h.scores.submitToBoards},
+		{pattern: post("/v1/boards/{board}/scores"), access: accessWriters, body: rows, admitted: true, writes: true, handle: h.scores.submit},
+		{pattern: post("/v1/scores"), access: accessWriters, someBoards: true, body: rows, admitted: true, writes: true, handle: h.scores.submitToBoards},
 		{pattern: remove("/v1/boards/{board}/members/{member}"), access: accessAdmins, params: []string{"window", "period", "reopen"}, writes: true, handle: h.scores.remove},
 
 		{pattern: put("/v1/boards/{board}/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
@@ -99,7 +96,7 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: get("/v1/boards/{board}/members/{member}/history"), access: accessReaders, heavy: 1, params: []string{"window", "min_seq", "limit", "cursor"}, handle: fresh(h.past.history)},
 		{pattern: get("/v1/boards/{board}/members/{member}/submissions"), access: accessWriters, heavy: 1, params: []string{"limit", "cursor"}, handle: h.records.list},
 		{pattern: get("/v1/boards/{board}/members/{member}/friends"), access: accessHolders, params: common("limit", "offset", "profiles"), handle: fresh(h.friends.onBoard)},
-		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, list: "members", most: leaderboard.MaxLimit, charge: lookUpsOf}, handle: h.reader.ranks},
+		{pattern: post("/v1/boards/{board}/ranks"), access: accessReaders, params: common("profiles"), body: bodyRule{limit: ranksBody, charge: lookUpsOf}, handle: h.reader.ranks},
 		{pattern: get("/v1/boards/{board}/scores/{score}/rank"), access: accessReaders, params: common("tiebreak", "fields"), handle: fresh(h.reader.scoreRank)},
 		{pattern: get("/v1/boards/{board}/distribution"), access: accessReaders, params: common("buckets"), heavy: 1, handle: fresh(h.reader.distribution)},
 		{pattern: get("/v1/boards/{board}/periods"), access: accessReaders, params: []string{"window", "limit", "cursor"}, handle: h.boards.listPeriods},
@@ -123,8 +120,8 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: patch("/v1/members/{member}"), access: accessWriters, mergePatch: true, body: bodyRule{limit: anyBody}, writes: true, handle: h.members.patch},
 		{pattern: remove("/v1/members/{member}"), access: accessAdmins, writes: true, heavy: 10, handle: h.members.erase},
 		{pattern: get("/v1/members/{member}/friends"), access: accessHolders, params: []string{"limit", "cursor"}, handle: h.friends.list},
-		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.put},
-		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: friends, writes: true, handle: h.friends.add},
+		{pattern: put("/v1/members/{member}/friends"), access: accessWriters, body: rows, writes: true, handle: h.friends.put},
+		{pattern: post("/v1/members/{member}/friends"), access: accessWriters, body: rows, writes: true, handle: h.friends.add},
 		{pattern: remove("/v1/members/{member}/friends/{friend}"), access: accessWriters, writes: true, handle: h.friends.remove},
 
 		{pattern: get("/v1/keys"), access: accessAdmins, params: []string{"limit", "cursor"}, handle: h.keys.list},

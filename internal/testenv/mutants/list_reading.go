@@ -189,6 +189,14 @@ func ofServing() []mutant {
 			`limit := min(c.route.body.limit, c.shared.maxBody)`, `limit := int64(1 << 40)`, "httpapi TestBodyLimits",
 		},
 		{
+			"G3", "the place of each value in a body is looked up", "httpapi/body.go",
+			"\t\ttoken, err := dec.ReadToken()\n", "\t\ttoken, err := dec.ReadToken()\n\t\t_ = dec.StackPointer()\n", "httpapi TestWorkOfBodies",
+		},
+		{
+			"G3", "a body may be as deep as it likes", "httpapi/body.go",
+			`case of.depth > maxDepth:`, `case false:`, "httpapi TestWorkOfBodies",
+		},
+		{
 			"G3", "bodies that stall keep their memory", "httpapi/body.go",
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},

@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"leaderboard"
+)
+
+// What a request with a body may allocate, in bytes: so much, and so much for each byte of the body. It stands for the work:
+// what takes long over a body is to make something for each of its values, and that must not be as long as the body is.
+const (
+	workAtAll   = 128 << 10
+	workPerByte = 128
+)
+
+// bodyRoutes are the requests of all routes that take a body, without it, and the names of members that the body may have.
+func bodyRoutes(e *env) (asks []ask, members [][]string) {
+	doc, _ := document()
+	e.board("b", leaderboard.Rules{}, classic()...)
+	id, _ := leaderboard.KeyIDIn(e.key(leaderboard.ScopeRead, nil))
+	for _, rt := range (&handlers{}).routes(false) {
+		if rt.body.limit == 0 {
+			continue
+		}
+		path := strings.NewReplacer("{board}", "b", "{member}", "m", "{id}", id).Replace(rt.path)
+		asks = append(asks, ask{method: rt.method, path: path, key: adminKey})
+		content := doc.Paths.Find(rt.path).GetOperation(rt.method).RequestBody.Value.Content
+		for _, form := range content { // one, or two that are the same
+			members = append(members, slices.Sorted(maps.Keys(form.Schema.Value.Properties)))
+			break
+		}
+	}
+	return asks, members
+}
+
+// allocates returns how many bytes are allocated to answer a request.
+func (e *env) allocates(a ask) uint64 {
+	e.t.Helper()
+	r, w := a.request(), httptest.NewRecorder()
+	r.Header.Set("Content-Type", typeJSON)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e.api.ServeHTTP(w, r)
+	runtime.ReadMemStats(&after)
+	if w.Code >= 500 || w.Code == http.StatusUnsupportedMediaType {
+		e.t.Errorf("%s %s %s: answers %d\n%s", a.method, a.path, clip(a.body), w.Code, clip(w.Body.String()))
+	}
+	if len(w.Body.Bytes()) > 64<<10 {
+		e.t.Errorf("%s %s %s: the answer has %d bytes", a.method, a.path, clip(a.body), w.Body.Len())
+	}
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// hostileValues are values that take about so many bytes, each the worst for some way to read it.
+func hostileValues(size int) map[string]string {
+	list := func(each string) string {
+		return "[" + strings.Repeat(each+",", size/(len(each)+1)) + each + "]"
+	}
+	named := func(name, value string) string { return `{"` + name + `":` + value + `}` }
+	half, long := size/2, strings.Repeat("n", size/2)
+	var members strings.Builder
+	for i := 0; members.Len() < size; i++ {
+		members.WriteString(`"` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + string(rune('0'+i/26%10)) + string(rune('A'+i/260%26)) + string(rune('à'+i/6760%60)) + `":null,`)
+	}
+	deep := func(open, end string) string {
+		return strings.Repeat(open, size/(len(open)+len(end))) + "1" + strings.Repeat(end, size/(len(open)+len(end)))
+	}
+	return map[string]string{
+		"zeros":                list("0"),
+		"nulls":                list("null"),
+		"empty strings":        list(`""`),
+		"objects":              list("{}"),
+		"entries":              list(`{"member":"m","score":1}`),
+		"windows":              list(`"season"`),
+		"windows at the end":   list(`"x"`)[:half] + `",` + list(`"day"`)[1:half/6*6] + `]`,
+		"zeros in a long name": named(long, "["+strings.Repeat("0,", half/2)+"0]"),
+		"nulls in a long name": named(long, "["+strings.Repeat("null,", half/5)+"null]"),
+		"many members":         "{" + members.String() + `"end":0}`,
+		"a member twice":       "{" + members.String() + `"a0A":0,"a0A":0}`,
+		"arrays":               deep("[", "]"),
+		"nested objects":       deep(`{"a":`, "}"),
+		"nested long names":    deep(`{"`+strings.Repeat("a", 100)+`":`, "}"),
+		"arrays without end":   strings.Repeat("[", size),
+		"objects without end":  strings.Repeat(`{"aaaaaaaaaaaaaaaa":`, size/20),
+		"a long string":        `"` + strings.Repeat("s", size) + `"`,
+		"escapes":              `"` + strings.Repeat(`\"`, half) + `"`,
+		"backslashes":          `"` + strings.Repeat(`\\`, half),
+		"control characters":   `"` + strings.Repeat(`\u0001`, size/6) + `"`,
+		"a long number":        "1" + strings.Repeat("0", size),
+		"white space":          strings.Repeat(" ", size) + "1",
+	}
+}
+
+// TestWorkOfBodies: what a body of a route costs is bounded by its bytes, whatever stands in it, at each place of it.
+func TestWorkOfBodies(t *testing.T) {
+	e := newEnv(t)
+	var most float64
+	asks, members := bodyRoutes(e)
+	for i, a := range asks {
+		for what, value := range hostileValues(32 << 10) {
+			for _, name := range append(members[i], "unknown", "") {
+				a.body = `{"` + name + `":` + value + `}`
+				if name == "" {
+					a.body = value
+				}
+				got, bound := e.allocates(a), uint64(workAtAll+workPerByte*len(a.body))
+				if most = max(most, float64(got)/float64(bound)); got > bound {
+					t.Errorf("%s %s, %s in %q: %d bytes are allocated for one of %d", a.method, a.path, what, name, got, len(a.body))
+				}
+			}
+		}
+	}
+	t.Logf("at most %.0f %% of the bound", most*100)
+}
+
+// FuzzWorkOfBodies is TestWorkOfBodies for any body of any route.
+func FuzzWorkOfBodies(f *testing.F) {
+	for _, value := range hostileValues(500) {
+		for i := range 8 {
+			f.Add(byte(i), []byte(`{"attributes":`+value+`}`))
+		}
+		f.Add(byte(0), []byte(value))
+	}
+	for i, b := range badBodies() {
+		if len(b.ask.body) < 500 {
+			f.Add(byte(i), []byte(b.ask.body))
+		}
+	}
+	e := newEnv(f)
+	asks, _ := bodyRoutes(e)
+	f.Fuzz(func(t *testing.T, route byte, body []byte) {
+		here, a := *e, asks[int(route)%len(asks)]
+		here.t, a.body = t, string(body)
+		if got := here.allocates(a); got > uint64(workAtAll+workPerByte*len(body)) {
+			t.Errorf("%s %s: %d bytes are allocated for one of %d", a.method, a.path, got, len(body))
+		}
+	})
+}
+
+// TestOutline: what is counted of a body, and that a body may have what rules allow.
+func TestOutline(t *testing.T) {
+	for body, want := range map[string]outline{
+		``:                                    {},
+		`1`:                                   {},
+		`{"a":[1,2,{"b":[]}],"c":"],[\"{"}`:   {3, 7, 4},
+		`{"members":["a","b,[","c\\"],"d":1}`: {3, 5, 2},
+		`[[[`:                                 {0, 3, 3},
+		`]]]{`:                                {0, 1, 0},
+	} {
+		if got := outlineOf([]byte(body)); got != want {
+			t.Errorf("%s: %+v, want %+v", body, got, want)
+		}
+	}
+	e := newEnv(t)
+	entry := `{"board":"b","member":"m","score":1,"created_time":"2020-01-01T00:00:00Z","fields":{` + strings.Repeat(`"f":1,`, leaderboard.MaxTiebreakFields-1) + `"f":1}}`
+	if of := outlineOf([]byte(`{"entries":[` + strings.Repeat(entry+",", leaderboard.MaxLimit-1) + entry + "]}")); of.values > maxValues || of.depth > maxDepth {
+		t.Errorf("a full body has the outline %+v, which is refused", of)
+	}
+	asks, _ := bodyRoutes(e)
+	for _, a := range asks {
+		for body, detail := range map[string]string{
+			strings.Repeat("[", maxDepth+1):                                    "at most 16 inside",
+			`{"a":"` + strings.Repeat("[", maxDepth+1) + `"}`:                  "", // in a string they are none
+			`{"a":[` + strings.Repeat("0,", maxValues) + `0]}`:                 "at most 32768 values",
+			`{"` + strings.Repeat(",", maxValues+1) + strings.Repeat(`\"{`, 9): "",
+		} {
+			a.body = body
+			p := e.do(a).wantProblem(400, codeMalformed)
+			if told := strings.Contains(p.Errors[0].Detail, "at most"); told != (detail != "") || !strings.Contains(p.Errors[0].Detail, detail) {
+				t.Errorf("%s %s %s: %+v, want %q", a.method, a.path, clip(body), p.Errors, detail)
+			}
+		}
+	}
+}
