@@ -44,17 +44,18 @@ func forwardedFor(text string) netip.Addr {
 }
 
 // forwarded returns the last address in the fields that is not one of the proxies: each has appended who asked it, and
-// what stands before that may be anything.
-func forwarded(fields []string, proxies []netip.Prefix) netip.Addr {
+// what stands before that may be anything. It is not valid where they say nothing; legible is false where the last that they say
+// is no address.
+func forwarded(fields []string, proxies []netip.Prefix) (from netip.Addr, legible bool) {
 	for i := len(fields) - 1; i >= 0; i-- {
 		for rest := fields[i]; rest != ""; {
 			cut := strings.LastIndexByte(rest, ',')
 			a := forwardedFor(strings.TrimSpace(rest[cut+1:]))
 			if !a.IsValid() || !trusted(proxies, a) {
-				return a
+				return a, a.IsValid()
 			}
 			rest = rest[:max(0, cut)]
 		}
 	}
-	return netip.Addr{}
+	return netip.Addr{}, true
 }

@@ -115,7 +115,8 @@ func tooManyAttempts(w http.ResponseWriter, a *leaderboard.Allowance) error {
 }
 
 // client returns the address that asks, one for all of a /64 of IPv6. It is that of the connection, or what the last of
-// the trusted proxies says where it came from. It is not valid for this machine, and where a proxy says nothing.
+// the trusted proxies says where it came from. It is not valid for this machine, and where a proxy says nothing. Where it says what
+// is no address the proxy is counted itself, on this machine too: a client could make it say so.
 func (g *quotaGate) client(r *http.Request) netip.Addr {
 	remote, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -123,7 +124,11 @@ func (g *quotaGate) client(r *http.Request) netip.Addr {
 	}
 	from := remote.Addr().Unmap()
 	if trusted(g.proxies, from) {
-		from = forwarded(r.Header["X-Forwarded-For"], g.proxies)
+		told, legible := forwarded(r.Header["X-Forwarded-For"], g.proxies)
+		if !legible {
+			return clientOf(from)
+		}
+		from = told
 	}
 	if !from.IsValid() || from.IsLoopback() {
 		return netip.Addr{}

@@ -171,7 +171,7 @@ func TestDeniedIsCharged(t *testing.T) {
 }
 
 // TestChargedWhom: who has a key is charged for it, everybody else by the address, which is that of the connection or
-// what trusted proxies say. This machine is not charged, nor a proxy for itself.
+// what trusted proxies say. This machine is not charged, nor a proxy for itself, unless what it says is no address.
 func TestChargedWhom(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -196,12 +196,17 @@ func TestChargedWhom(t *testing.T) {
 		"through two that add fields":    {noKey, "10.0.0.1:5", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
 		"through a proxy, and lies":      {noKey, "10.0.0.1:5", []string{"203.0.113.1, 127.0.0.1, 2001:db8:1:2:3::1"}, "2001:db8:1:2::"},
 		"a proxy for itself":             {noKey, "10.0.0.1:5", nil, ""},
-		"a proxy that does not say who":  {noKey, "10.0.0.1:5", []string{"203.0.113.1, unknown"}, ""},
+		"a proxy that does not say who":  {noKey, "10.0.0.1:5", []string{""}, ""},
+		"a proxy that does not know":     {noKey, "10.0.0.1:5", []string{"203.0.113.1, unknown"}, "10.0.0.1"},
+		"no address from one of two":     {noKey, "10.0.0.1:5", []string{"203.0.113.1, bogus, 10.0.0.2"}, "10.0.0.1"},
+		"nothing after a comma":          {noKey, "10.0.0.1:5", []string{"203.0.113.1,"}, "10.0.0.1"},
+		"no address in a second field":   {noKey, "10.0.0.1:5", []string{"203.0.113.1", "bogus"}, "10.0.0.1"},
+		"a proxy on this machine":        {noKey, "127.0.0.1:5", []string{"203.0.113.1, unknown"}, "127.0.0.1"},
 		"this machine through a proxy":   {noKey, "10.0.0.1:5", []string{"127.0.0.1"}, ""},
 		"a proxy that says it is itself": {noKey, "10.0.0.1:5", []string{"10.0.0.1"}, ""},
 	} {
 		q := &charges{}
-		e := newEnv(t, withCharges(q, "10.0.0.0/8"))
+		e := newEnv(t, withCharges(q, "10.0.0.0/8", "127.0.0.1/32"))
 		e.board("b", leaderboard.Rules{})
 		r := ask{method: http.MethodGet, path: "/v1/boards/b/top", key: c.key}.request()
 		r.RemoteAddr, r.Header["X-Forwarded-For"] = c.remote, c.forwarded
