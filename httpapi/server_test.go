@@ -274,10 +274,24 @@ func TestHandlersAnswersPass(t *testing.T) {
 	}
 }
 
+// TestServerLimits: the limits are those of the documents, and a head is read up to its limit and no further.
 func TestServerLimits(t *testing.T) {
 	s := Server("127.0.0.1:0", http.NotFoundHandler())
-	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {
-		t.Errorf("a limit is missing: %+v", s)
+	for name, c := range map[string]struct{ got, want time.Duration }{
+		"ReadHeaderTimeout": {s.ReadHeaderTimeout, 15 * time.Second},
+		"ReadTimeout":       {s.ReadTimeout, 15 * time.Second},
+		"WriteTimeout":      {s.WriteTimeout, 30 * time.Second},
+		"IdleTimeout":       {s.IdleTimeout, 2 * time.Minute},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %s, want %s", name, c.got, c.want)
+		}
+	}
+	srv := newServer(t, newEnv(t))
+	for size, status := range map[int]int{15 << 10: 200, 21 << 10: 431} { // net/http adds 4 KiB
+		if got := srv.raw("GET /livez HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", size) + "\r\n\r\n").status; got != status {
+			t.Errorf("a head of %d bytes: %d, want %d", size, got, status)
+		}
 	}
 }
 

@@ -197,6 +197,14 @@ func ofServing() []mutant {
 			`case of.depth > maxDepth:`, `case false:`, "httpapi TestWorkOfBodies",
 		},
 		{
+			"G3", "a request may take any time to come", "httpapi/server.go",
+			`ReadTimeout:       readTimeout,`, `ReadTimeout:       100 * readTimeout,`, "httpapi TestServerLimits",
+		},
+		{
+			"G3", "a head may have any length", "httpapi/server.go",
+			`MaxHeaderBytes:    16 << 10,`, `MaxHeaderBytes:    16 << 20,`, "httpapi TestServerLimits",
+		},
+		{
 			"G3", "bodies that stall keep their memory", "httpapi/body.go",
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},
