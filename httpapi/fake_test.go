@@ -355,9 +355,10 @@ func (f *fake) Start(ctx context.Context, ref leaderboard.PeriodRef, kind leader
 		done.State, done.Took, done.Rows = leaderboard.RunStateDone, 12500*time.Microsecond, 2
 		if err := f.enter("Run"); err != nil {
 			done.State, done.Error = leaderboard.RunStateFailed, err.Error()
-			return done, errors.Join(err, f.FinishRun(ctx, done))
+			_, finished := f.FinishRun(ctx, done)
+			return done, errors.Join(err, finished)
 		}
-		return done, f.FinishRun(ctx, done)
+		return f.FinishRun(ctx, done)
 	}, f.wrote(err)
 }
 

@@ -93,7 +93,7 @@ func TestFailedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	run.State, run.Error = leaderboard.RunStateFailed, "redis does not answer"
-	if err := e.fake.FinishRun(t.Context(), run); err != nil {
+	if _, err := e.fake.FinishRun(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	if r := e.get(adminKey, fmt.Sprintf("/v1/runs/%d", run.ID)).want(200); !strings.Contains(string(r.body), `"error":"redis does not answer"`) {

@@ -25,7 +25,7 @@ func TestRestart(t *testing.T) {
 			dsn := dsn(t)
 			db := openDB(t, dsn)
 			up := func(db *sql.DB) error { _, err := migrations.Up(t.Context(), db); return err }
-			down := func(db *sql.DB) error { _, err := migrations.Down(t.Context(), db); return err }
+			down := func(db *sql.DB) error { return downTo(t.Context(), db, 0) }
 			if err := up(db); err != nil {
 				t.Fatal(err)
 			}

@@ -115,8 +115,8 @@ func (f *fakeDerived) StartRun(_ context.Context, run leaderboard.Run) (leaderbo
 	return run, err
 }
 
-func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) error {
-	return f.do(func() error { f.runs[run.ID-1] = run; return nil })
+func (f *fakeDerived) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	return run, f.do(func() error { f.runs[run.ID-1] = run; return nil })
 }
 
 // taken returns the times of the steps so far, since start, and forgets them.

@@ -14,6 +14,7 @@ var ErrClosed = fmt.Errorf("%w: the server stops", leaderboard.ErrUnavailable)
 
 var (
 	errLeaseLost = errors.New("refresher: the lease was lost, another process may build")
+	errEnded     = errors.New("refresher: this server was silent for so long that another one ended the run")
 	errPanic     = errors.New("refresher: panic")
 	errNoRedis   = errors.New("refresher: there are no copies without Redis")
 	errBusy      = fmt.Errorf("%w: this process builds as many copies for readers as it may", leaderboard.ErrOverloaded)

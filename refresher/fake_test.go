@@ -134,14 +134,16 @@ func (s *site) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run
 	return run, nil
 }
 
-func (s *site) FinishRun(ctx context.Context, run leaderboard.Run) error {
+func (s *site) FinishRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lost != nil || ctx.Err() != nil {
-		return errors.Join(s.lost, ctx.Err())
+		return run, errors.Join(s.lost, ctx.Err())
 	}
-	s.runs[run.ID-1] = run
-	return nil
+	if old := &s.runs[run.ID-1]; old.State == leaderboard.RunStateRunning {
+		*old = run
+	}
+	return s.runs[run.ID-1], nil
 }
 
 func (s *site) change(do func()) {

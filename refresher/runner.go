@@ -17,7 +17,8 @@ import (
 type Runs interface {
 	// StartRun records a run and returns it with its id and start.
 	StartRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
-	FinishRun(ctx context.Context, run leaderboard.Run) error
+	// FinishRun records how a run ended and returns it as it is recorded: one that another process took for dead has failed.
+	FinishRun(ctx context.Context, run leaderboard.Run) (leaderboard.Run, error)
 }
 
 // Request asks for a run.
@@ -270,6 +271,11 @@ func (r *runner) run(j, previous *job, w work) {
 	run.State, run.FromSeq, run.ToSeq, run.Rows, run.Took = out.state, out.fromSeq, out.toSeq, out.rows, time.Since(start)
 	if err != nil {
 		run.State, run.Error = leaderboard.RunStateFailed, reasonOf(ctx, err)
+	}
+	if run = r.record(ctx, run); err == nil && run.State == leaderboard.RunStateFailed {
+		err = errEnded
+	}
+	if err != nil {
 		level := slog.LevelError
 		if errors.Is(err, leaderboard.ErrPeriodNotFound) { // deleted meanwhile, which somebody wanted
 			level = slog.LevelInfo
@@ -279,7 +285,6 @@ func (r *runner) run(j, previous *job, w work) {
 		r.log.InfoContext(ctx, "run ended", "board", run.Board, "period", run.PeriodID, "kind", run.Kind, "reason", run.Reason,
 			"state", run.State, "from_seq", run.FromSeq, "to_seq", run.ToSeq, "rows", run.Rows, "took", run.Took)
 	}
-	r.record(ctx, run)
 	endSpan(span, &run, err)
 	r.onRun(run)
 	r.end(j, run, err)
@@ -348,16 +353,19 @@ func (r *runner) recordOf(ctx context.Context, j *job) leaderboard.Run {
 	return j.begun()
 }
 
-// record writes the end of a run, whatever became of it, and of ctx.
-func (r *runner) record(ctx context.Context, run leaderboard.Run) {
+// record writes the end of a run, whatever became of it, and of ctx, and returns it as it is recorded.
+func (r *runner) record(ctx context.Context, run leaderboard.Run) leaderboard.Run {
 	if run.ID == 0 {
-		return
+		return run
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), historyTimeout)
 	defer cancel()
-	if err := r.history.FinishRun(ctx, run); err != nil {
+	recorded, err := r.history.FinishRun(ctx, run)
+	if err != nil {
 		r.log.WarnContext(ctx, "end of a run is missing in the history", "run", run.ID, "error", err)
+		return run
 	}
+	return recorded
 }
 
 // end publishes the outcome of a job.
@@ -399,4 +407,6 @@ type noHistory struct{}
 func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	return run, nil
 }
-func (noHistory) FinishRun(context.Context, leaderboard.Run) error { return nil }
+func (noHistory) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
+	return run, nil
+}

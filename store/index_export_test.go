@@ -26,3 +26,6 @@ func (s *Store) TakeScans() (release func()) { return read.TakeScans(s.reader) }
 func (s *Store) SweepIndexes(ctx context.Context, over func() bool) (more bool, err error) {
 	return s.indexes.Sweep(ctx, over)
 }
+
+// Silence ends the heartbeats of a run of this process.
+func (s *Store) Silence(run int64) { s.runs.end(run) }

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -13,8 +17,20 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// maxRunError is the length of the column of errors of runs, in characters.
-const maxRunError = 1000
+const (
+	// maxRunError is the length of the column of errors of runs, in characters.
+	maxRunError = 1000
+	// runBeat is the time between two heartbeats of the runs under way here.
+	runBeat = 5 * time.Second
+	// runLease is how long a run without a heartbeat counts as under way.
+	runLease = 20 * time.Second
+	// runUnsigned is how long one does that has no heartbeats, since a version before them began it.
+	runUnsigned = time.Hour
+	// beatRuns is how many runs one statement keeps alive, or ends.
+	beatRuns = 500
+	// serverEnded is the error of a run that another server ended.
+	serverEnded = "its server ended"
+)
 
 // runRow is a row of runs with the names of its board and period.
 type runRow struct {
@@ -67,8 +83,12 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 	if err != nil {
 		return r, db.Translate(ctx, "start run", err)
 	}
+	if r.State == leaderboard.RunStateRunning {
+		s.runs.begin(r.ID, s.beat)
+	}
 	var started time.Time
 	if err := s.db.QueryRowContext(ctx, "SELECT started_at FROM runs WHERE id = ?", r.ID).Scan(&started); err != nil {
+		s.runs.end(r.ID)
 		return r, db.Translate(ctx, "start run", err)
 	}
 	r.StartedAt = leaderboard.MicrosOf(started)
@@ -77,9 +97,9 @@ func (s *Store) StartRun(ctx context.Context, r leaderboard.Run) (_ leaderboard.
 
 // insertRun adds the row of a run, and gives it its id.
 func (s *Store) insertRun(ctx context.Context, tx audit.Execer, r *leaderboard.Run) error {
-	result, err := tx.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at)"+
-		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+")",
-		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State))
+	result, err := tx.ExecContext(ctx, "INSERT INTO runs (board_id, period_id, kind, reason, actor, state, started_at, server, alive_at)"+
+		" VALUES (?, ?, ?, ?, ?, ?, "+s.db.Now()+", ?, "+s.db.Now()+")",
+		r.BoardID, r.PeriodID, string(r.Kind), string(r.Reason), db.CutText(r.Actor, db.MaxActor), string(r.State), s.runs.server)
 	if err != nil {
 		return err
 	}
@@ -102,20 +122,139 @@ func (s *Store) auditRun(ctx context.Context, tx audit.Execer, r *leaderboard.Ru
 	return err
 }
 
-// FinishRun records how a run ended: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to 1000
-// characters). ErrRunNotFound when its row is gone.
-func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) error {
+// FinishRun records how a run ended, or how far it is: State, FromSeq, ToSeq, Rows, Took (in microseconds), Error (cut to
+// 1000 characters). It returns the run as it is recorded, which is as it ended before if it did: a process that was frozen
+// for long finds that another has ended its runs. ErrRunNotFound when its row is gone. A run that another Store began
+// is not changed.
+func (s *Store) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
+	if r.State != leaderboard.RunStateRunning {
+		s.runs.end(r.ID)
+	}
 	result, err := s.db.ExecContext(ctx, "UPDATE runs SET state = ?, from_seq = ?, to_seq = ?, row_count = ?, took_us = ?, error = ?"+
-		" WHERE id = ?", string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), db.CutText(r.Error, maxRunError), r.ID)
+		" WHERE id = ? AND state = 'running' AND server = ?",
+		string(r.State), r.FromSeq, r.ToSeq, r.Rows, r.Took.Microseconds(), db.CutText(r.Error, maxRunError), r.ID, s.runs.server)
 	if err != nil {
-		return db.Translate(ctx, "finish run", err)
+		return r, db.Translate(ctx, "finish run", err)
 	}
 	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return r, err
+	}
+	// No row changed: it says so already, it has ended, or there is none.
+	recorded, err := s.Run(ctx, r.ID)
+	if err == nil && recorded.State != r.State {
+		s.cfg.Logger.WarnContext(ctx, "a run of this server was ended by another one, to which it was silent for too long", "run", r.ID, "board", recorded.Board,
+			"state", recorded.State, "here", r.State)
+	}
+	return recorded, err
+}
+
+// runsHere are the runs that this process has under way.
+type runsHere struct {
+	server string // the name of this process in their rows: none has had it before
+
+	mu     sync.Mutex // guards the fields below
+	alive  map[int64]bool
+	stop   context.CancelFunc // nil until the first run
+	closed bool
+	beats  sync.WaitGroup // the goroutine that tells of them
+
+	looked leaderboard.Micros // the clock of the database at the last EndRuns
+}
+
+func newRunsHere() *runsHere { return &runsHere{server: rand.Text(), alive: map[int64]bool{}} }
+
+// begin has the database told of a run until its end.
+func (h *runsHere) begin(id int64, beat func(ctx context.Context, ids []int64)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.alive[id] = true
+	if h.stop != nil || h.closed {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h.stop = cancel
+	h.beats.Go(func() {
+		tick := time.NewTicker(runBeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			h.mu.Lock()
+			ids := slices.Sorted(maps.Keys(h.alive))
+			h.mu.Unlock()
+			for part := range slices.Chunk(ids, beatRuns) {
+				beat(ctx, part)
+			}
+		}
+	})
+}
+
+func (h *runsHere) end(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.alive, id)
+}
+
+// close ends the heartbeats: what has not ended by now is not heard of again.
+func (h *runsHere) close() {
+	h.mu.Lock()
+	h.closed = true
+	if h.stop != nil {
+		h.stop()
+	}
+	h.mu.Unlock()
+	h.beats.Wait()
+}
+
+// beat is the heartbeat of runs of this process. One that another process has ended stays ended.
+func (s *Store) beat(ctx context.Context, ids []int64) {
+	ctx, cancel := context.WithTimeout(ctx, runBeat)
+	defer cancel()
+	t := (&db.Text{}).Str("UPDATE runs SET alive_at = " + s.db.Now() + " WHERE id IN (").Ints(ids).Str(") AND state = 'running' AND server = ?")
+	if _, err := s.db.ExecContext(ctx, t.String(), s.runs.server); err != nil && ctx.Err() == nil {
+		s.cfg.Logger.WarnContext(ctx, "runs under way are not heard of for now", "runs", len(ids), "error", db.Translate(ctx, "beat", err))
+	}
+}
+
+const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running'" +
+	" AND (alive_at NOT BETWEEN ? AND ? OR alive_at IS NULL AND started_at < ?) ORDER BY id LIMIT ?"
+
+// EndRuns marks runs as failed whose process has ended or is frozen: those that nothing was heard of for runLease, by the
+// database clock. It is to be called every runBeat or so, by any number of processes. When the database was not asked for
+// longer, or its clock has leapt, the next call ends them, so that processes that are as well as this one are heard of
+// before.
+func (s *Store) EndRuns(ctx context.Context) error {
+	now, err := s.db.Clock(ctx)
+	if err != nil {
 		return err
 	}
-	// No row changed: it says so already, or there is none.
-	_, err = s.Run(ctx, r.ID)
-	return err
+	s.runs.mu.Lock()
+	since := time.Duration(now-s.runs.looked) * time.Microsecond
+	s.runs.looked = now
+	s.runs.mu.Unlock()
+	if since < 0 || since > runLease-runBeat {
+		return nil
+	}
+	at := func(ahead time.Duration) time.Time { return now.Time().Add(ahead) }
+	var silent []struct {
+		ID    int64        `db:"id"`
+		Alive sql.NullTime `db:"alive_at"`
+	}
+	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), at(-runUnsigned), beatRuns); err != nil {
+		return db.Translate(ctx, "silent runs", err)
+	}
+	for _, r := range silent {
+		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, COALESCE(TIMESTAMPDIFF(MICROSECOND, started_at, alive_at), 0))" +
+			" WHERE id = ? AND state = 'running' AND alive_at <=> ?"
+		if _, err := s.db.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
+			return db.Translate(ctx, "end run", err)
+		}
+		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive.Time)
+	}
+	return nil
 }
 
 // Run returns the run with this id, or ErrRunNotFound.

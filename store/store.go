@@ -46,6 +46,7 @@ type Store struct {
 	*follower // derived boards
 	sweeper   *sweep.Sweeper
 	sweeps    sweeps
+	runs      *runsHere
 }
 
 // sweeps is where the jobs of the housekeeping stopped that need the writer. The round under way owns it.
@@ -63,7 +64,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory()}
+	s := &Store{cfg: cfg, db: database, memory: boards.NewMemory(), runs: newRunsHere()}
 	s.sweeper = sweep.New(database, sweep.Config{KeyTTL: cfg.KeyTTL, ChangeTTL: cfg.ChangeTTL, AuditTTL: cfg.AuditTTL})
 	s.indexes = index.New(index.Config{
 		MinEntries: cfg.IndexMinEntries, Target: cfg.IndexTarget, SaveEvery: cfg.IndexSaveEvery, Memory: cfg.IndexMemory, ChangeTTL: cfg.ChangeTTL,
@@ -86,6 +87,7 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 func (s *Store) Close() error {
 	s.writer.Close()
 	s.indexes.Close()
+	s.runs.close()
 	return s.db.Close()
 }
 

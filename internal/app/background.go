@@ -21,6 +21,10 @@ const (
 	sweepEvery   = time.Minute
 	sweepJitter  = 10 * time.Second
 	sweepTimeout = 45 * time.Second
+	// endRunsEvery is the time between two looks for runs of servers that have ended, give or take endRunsJitter.
+	endRunsEvery   = 5 * time.Second
+	endRunsJitter  = 500 * time.Millisecond
+	endRunsTimeout = 5 * time.Second
 )
 
 // wireRedis makes what works on the copies.
@@ -118,6 +122,7 @@ func (a *App) startBackground(ctx context.Context) {
 			return
 		}
 		a.background.Go(func() { a.sweep(ctx) })
+		a.background.Go(func() { a.endRuns(ctx) })
 		a.refresher.Run(ctx)
 	})
 }
@@ -246,6 +251,17 @@ func (a *App) sweep(ctx context.Context) {
 		span.Done(err)
 		if err != nil && ctx.Err() == nil {
 			a.log.WarnContext(bounded, "housekeeping is put off", "error", err)
+		}
+	})
+}
+
+// endRuns ends the runs of servers that have ended.
+func (a *App) endRuns(ctx context.Context) {
+	every(ctx, endRunsEvery, endRunsJitter, func() {
+		bounded, cancel := context.WithTimeout(ctx, endRunsTimeout)
+		defer cancel()
+		if err := a.store.EndRuns(bounded); err != nil && ctx.Err() == nil {
+			a.log.DebugContext(bounded, "runs of servers that have ended are looked for later", "error", err)
 		}
 	})
 }

@@ -23,6 +23,7 @@ type Model struct {
 	periods    map[int64]*modelPeriod
 	multiBoard map[string]multiBoardKey // idempotency keys of multi-board requests
 	runs       []leaderboard.Run        // ordered by id
+	silent     map[int64]bool           // runs of which nothing is heard
 	lastID     int64
 
 	profiles       map[string]leaderboard.Profile
@@ -71,7 +72,7 @@ type modelPeriod struct {
 // NewModel returns an empty store.
 func NewModel() *Model {
 	return &Model{
-		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, multiBoard: map[string]multiBoardKey{},
+		boards: map[string]*modelBoard{}, periods: map[int64]*modelPeriod{}, multiBoard: map[string]multiBoardKey{}, silent: map[int64]bool{},
 		profiles: map[string]leaderboard.Profile{}, friends: map[string]map[string]bool{}, friendVersions: map[string]leaderboard.Micros{},
 	}
 }
@@ -137,19 +138,47 @@ func (m *Model) StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Ru
 }
 
 // FinishRun does what store.Store.FinishRun does.
-func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) error {
+func (m *Model) FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error) {
+	if err := m.finish(ctx, r); err != nil {
+		return r, err
+	}
+	return m.Run(ctx, r.ID)
+}
+
+func (m *Model) finish(ctx context.Context, r leaderboard.Run) error {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
 	for i := range m.runs {
-		if old := &m.runs[i]; old.ID == r.ID {
+		old := &m.runs[i]
+		if old.ID == r.ID && old.State == leaderboard.RunStateRunning {
 			old.State, old.FromSeq, old.ToSeq, old.Rows, old.Took, old.Error = r.State, r.FromSeq, r.ToSeq, r.Rows,
 				r.Took.Truncate(time.Microsecond), r.Error
-			return nil
 		}
 	}
-	return leaderboard.ErrRunNotFound
+	return nil
+}
+
+// Silence has nothing heard of a run any more, as if its process had ended.
+func (m *Model) Silence(id int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent[id] = true
+}
+
+// EndRuns does what store.Store.EndRuns does.
+func (m *Model) EndRuns(ctx context.Context) error {
+	defer m.leave()
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
+	for i := range m.runs {
+		if r := &m.runs[i]; m.silent[r.ID] && r.State == leaderboard.RunStateRunning {
+			r.State, r.Error = leaderboard.RunStateFailed, "its server ended"
+		}
+	}
+	return nil
 }
 
 // Run does what store.Store.Run does.

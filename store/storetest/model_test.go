@@ -17,3 +17,9 @@ func TestModelWindows(t *testing.T) {
 	storetest.RunWindows(t, storetest.Subject{Database: m, Rankings: m, SetNow: m.SetNow})
 	storetest.RunDerived(t, storetest.Subject{Database: m, Rankings: m, SetNow: m.SetNow})
 }
+
+func TestModelSilentRuns(t *testing.T) {
+	t.Parallel()
+	m := storetest.NewModel()
+	storetest.RunSilent(t, m, m.Silence)
+}

@@ -69,7 +69,8 @@ type Database interface {
 	VerifySources(ctx context.Context, board string) (leaderboard.Verification, error)
 
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
-	FinishRun(ctx context.Context, r leaderboard.Run) error
+	FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
+	EndRuns(ctx context.Context) error
 	Run(ctx context.Context, id int64) (leaderboard.Run, error)
 	Runs(ctx context.Context, boardID, before int64, limit int) ([]leaderboard.Run, error)
 }

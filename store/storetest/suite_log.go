@@ -398,12 +398,17 @@ func testRuns(t *testing.T, s Database) {
 	run.State, run.FromSeq, run.ToSeq, run.Rows = leaderboard.RunStateFailed, 3, 9, 1000
 	run.Took, run.Error = 1234567*time.Microsecond, strings.Repeat("é", 1000)
 	for range 2 { // the second time changes nothing and is no error
-		if err := s.FinishRun(ctx, run); err != nil {
-			t.Fatal(err)
+		if recorded, err := s.FinishRun(ctx, run); err != nil || recorded != run {
+			t.Fatalf("%+v, %v; want %+v", recorded, err, run)
 		}
 	}
 	if got, err := s.Run(ctx, run.ID); err != nil || got != run {
 		t.Errorf("finished run is %+v, %v; want %+v", got, err, run)
+	}
+	again := run
+	again.State, again.Error = leaderboard.RunStateDone, ""
+	if got, err := s.FinishRun(ctx, again); err != nil || got != run {
+		t.Errorf("a run that has ended ends as %+v, %v; want %+v", got, err, run)
 	}
 	var listed []int64
 	for before := int64(0); ; before = listed[len(listed)-1] {
@@ -427,7 +432,65 @@ func testRuns(t *testing.T, s Database) {
 	if _, err := s.Run(ctx, 1<<60); !errors.Is(err, leaderboard.ErrRunNotFound) {
 		t.Errorf("no run: %v", err)
 	}
-	if err := s.FinishRun(ctx, leaderboard.Run{ID: 1 << 60}); !errors.Is(err, leaderboard.ErrRunNotFound) {
+	if _, err := s.FinishRun(ctx, leaderboard.Run{ID: 1 << 60}); !errors.Is(err, leaderboard.ErrRunNotFound) {
 		t.Errorf("finish no run: %v", err)
+	}
+}
+
+// RunSilent: a run of which nothing is heard has failed, and the process that comes back to it finds that; one that goes on
+// and one that has ended are left alone. silence ends the heartbeats of a run, the last one longer ago than a lease.
+func RunSilent(t *testing.T, s Database, silence func(id int64)) {
+	ctx := t.Context()
+	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
+	runs := map[string]leaderboard.Run{}
+	for _, name := range []string{"frozen", "alive", "ended"} {
+		r, err := s.StartRun(ctx, leaderboard.Run{
+			BoardID: b.ref.BoardID, PeriodID: b.ref.ID, Kind: leaderboard.RunKindIndex, Reason: leaderboard.RunReasonCommand, State: leaderboard.RunStateRunning,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[name] = r
+	}
+	ended := runs["ended"]
+	ended.State, ended.Rows = leaderboard.RunStateDone, 7
+	if _, err := s.FinishRun(ctx, ended); err != nil {
+		t.Fatal(err)
+	}
+	state := func(id int64) leaderboard.Run {
+		r, err := s.Run(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	ended = state(ended.ID)
+	id := runs["frozen"].ID
+	for end := time.Now().Add(30 * time.Second); state(id).State == leaderboard.RunStateRunning; {
+		if time.Now().After(end) {
+			t.Fatal("it is under way for ever")
+		}
+		silence(id)
+		silence(ended.ID)
+		if err := s.EndRuns(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := runs["frozen"]
+	for _, back.State = range []leaderboard.RunState{leaderboard.RunStateRunning, leaderboard.RunStateDone} {
+		if got, err := s.FinishRun(ctx, back); err != nil || got != state(id) || got.State != leaderboard.RunStateFailed || got.Error != "its server ended" {
+			t.Errorf("who comes back finds %+v, %v", got, err)
+		}
+	}
+	if r := state(runs["alive"].ID); r.State != leaderboard.RunStateRunning {
+		t.Errorf("one that goes on is %+v", r)
+	}
+	if r := state(ended.ID); r != ended {
+		t.Errorf("one that has ended is %+v, want %+v", r, ended)
+	}
+	alive := runs["alive"]
+	alive.State = leaderboard.RunStateDone
+	if r, err := s.FinishRun(ctx, alive); err != nil || r.State != leaderboard.RunStateDone {
+		t.Errorf("one that goes on ends as %+v, %v", r, err)
 	}
 }

@@ -50,8 +50,12 @@ func (x *Indexes) buildAlone(ctx context.Context, ref leaderboard.PeriodRef, wan
 	}
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), db.TidyTimeout)
 	defer cancel()
-	if recorded := x.runs.FinishRun(end, run); err == nil && recorded != nil && !errors.Is(recorded, leaderboard.ErrRunNotFound) {
-		err = recorded
+	recorded, unrecorded := x.runs.FinishRun(end, run)
+	switch {
+	case err == nil && unrecorded != nil && !errors.Is(unrecorded, leaderboard.ErrRunNotFound):
+		err = unrecorded
+	case err == nil && unrecorded == nil:
+		run = recorded // it has failed if another process took this one for ended
 	}
 	return run, err
 }
@@ -212,7 +216,8 @@ func (b *build) checkpoint(ctx context.Context) error {
 		return err
 	}
 	b.run.Rows = b.counted
-	return b.indexes.runs.FinishRun(ctx, b.run)
+	_, err = b.indexes.runs.FinishRun(ctx, b.run)
+	return err
 }
 
 func (b *build) progress() {

@@ -91,7 +91,7 @@ type Config struct {
 // Runs keeps the history of builds, see store.Store.
 type Runs interface {
 	StartRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
-	FinishRun(ctx context.Context, r leaderboard.Run) error
+	FinishRun(ctx context.Context, r leaderboard.Run) (leaderboard.Run, error)
 }
 
 // New returns indexes without any: each is loaded or built when it is first used.

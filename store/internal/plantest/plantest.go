@@ -118,7 +118,9 @@ func fill(t *testing.T, server *sql.DB) {
 		"INSERT INTO friend_lists (member, updated_at) SELECT CONCAT('m', n), NOW(6) FROM " + numbers,
 		"INSERT INTO idempotency_keys (board_id, idempotency_key, request_hash, created_at, receipt)" +
 			" SELECT 1, CONCAT('k', n), '', NOW(6) - INTERVAL n MINUTE, '' FROM " + numbers,
-		"ANALYZE TABLE idempotency_keys, audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
+		"INSERT INTO runs (board_id, period_id, kind, reason, state, started_at, alive_at)" +
+			" SELECT 1, 1, 'full', 'schedule', IF(n MOD 1000 = 0, 'running', 'done'), NOW(6), NOW(6) FROM " + numbers,
+		"ANALYZE TABLE runs, idempotency_keys, audit, hidden_members, boards, board_labels, periods, entries, changes, profiles, friends, friend_lists",
 	} {
 		if _, err := server.ExecContext(t.Context(), q); err != nil {
 			t.Fatal(err)
