@@ -10,7 +10,8 @@ import (
 	"leaderboard"
 )
 
-// Quotas bound how much each caller does. Its methods never block, cost next to nothing, and may be called concurrently.
+// Quotas bound how much each caller does. Its methods cost next to nothing and may be called concurrently. None blocks but
+// Charge, for a quarter of a second at most, and only for a charge that is large by the caller's quota.
 type Quotas interface {
 	// Charge takes what a request counts for from what a caller may do: the holder of a key, or who came without one (nil)
 	// from an address. All of it is taken, or none.

@@ -17,6 +17,12 @@ const (
 	longPause = time.Second
 )
 
+// lease is one that is under way.
+type lease struct {
+	done     chan struct{} // closed at its end
+	answered bool          // by Redis; to be read then
+}
+
 // bucket is what a process knows of one quota of one caller. It is guarded by the mutex of its account. Tokens are
 // fractions: rates below one are usual.
 type bucket struct {
@@ -34,7 +40,7 @@ type bucket struct {
 	seen    time.Time // when that was; zero: nothing is known of it
 	node    *node     // that had it then; nil: not known
 	epoch   int64     // of the server, in which all of that holds
-	leasing bool      // a lease is under way
+	leasing *lease    // that is under way
 	next    time.Time // no lease before
 }
 
@@ -74,13 +80,36 @@ func (b *bucket) inRedis(now time.Time) float64 {
 	return min(b.burst, b.left+max(0, now.Sub(b.seen).Seconds())*b.rate)
 }
 
+// lent returns how much a process lends itself of a bucket that it does not know. What is charged at once and is more is
+// large: nobody lends it, Redis is asked for it.
+func (b *bucket) lent() float64 { return min(max(lendLeast, b.burst*lendShare), b.burst/2) }
+
+// large says whether a charge has to be held before it is taken.
+func (b *bucket) large(n float64) bool {
+	return b.rate > 0 && n > b.lent() && (b.shared() || !b.alone)
+}
+
+// lacksWhole is lacks for a large charge. ask: there may be enough in Redis, and a lease of the whole says so.
+func (b *bucket) lacksWhole(n float64, now time.Time) (wait time.Duration, ask bool) {
+	if b.refill(now); b.held >= n-epsilon {
+		return 0, false
+	}
+	lacking := min(n, b.burst) - b.held
+	if b.shared() { // others only take: there is no more than this
+		lacking -= b.inRedis(now)
+	} else {
+		lacking -= b.burst
+	}
+	return max(time.Millisecond, time.Duration(lacking/b.rate*float64(time.Second))), lacking < epsilon
+}
+
 // available returns how much may be taken, and the rate at which that grows. refill comes before it.
 func (b *bucket) available(now time.Time) (tokens, rate float64) {
 	switch {
 	case !b.shared() && b.alone || b.held == 0 && !b.shared():
 		return b.level, b.rate / b.servers
 	case !b.shared():
-		return min(b.level, b.held+min(max(lendLeast, b.burst*lendShare), b.burst/2)), b.rate / b.servers
+		return min(b.level, b.held+b.lent()), b.rate / b.servers
 	}
 	switch left := b.inRedis(now); {
 	case left <= 0 && b.held > 0:
@@ -126,7 +155,7 @@ func (b *bucket) take(n float64) {
 // due says whether to ask for a lease now. A caller who does little is not worth one, unless that was refused for want of
 // knowing better.
 func (b *bucket) due(now time.Time, refused bool) bool {
-	if b.rate == 0 || b.leasing || now.Before(b.next) {
+	if b.rate == 0 || b.leasing != nil || now.Before(b.next) {
 		return false
 	}
 	if !b.shared() {

@@ -4,6 +4,7 @@
 --       2 the last answer to the asker: "number granted"
 -- ARGV  1 tokens a second  2 tokens that fit  3 tokens used already, charged in any case
 --       4 tokens wanted ahead, granted as far as there are some  5 number of this lease  6 ms that the answer is kept
+--       7 1: they are wanted together, all or none; more than fit go through a full bucket, and leave the debt
 -- Returns granted and what is left, both as text: Lua would cut the fractions off.
 local rate, burst, used, ahead = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
@@ -20,6 +21,9 @@ if number == ARGV[5] then
 end
 level = level - used
 local granted = math.max(0, math.min(ahead, level))
+if ARGV[7] == '1' then
+  granted = level + 0.001 >= math.min(ahead, burst) and ahead or 0
+end
 level = level - granted
 local text = string.format('%.6f', granted)
 redis.call('HSET', KEYS[1], 'level', string.format('%.6f', level), 'at', string.format('%.0f', now))

@@ -106,14 +106,14 @@ func (l *leaser) nextProbe(now time.Time) int64 { return int64(now.Sub(l.began) 
 
 func (l *leaser) leave() { <-l.places }
 
-// lease takes used tokens out of a bucket and ahead more as far as there are any; it returns how many of those, and what
-// is left. s is the server that had the bucket when it was last looked at.
-func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64) (granted, left float64, err error) {
+// lease takes used tokens out of a bucket and ahead more as far as there are any, or whole: all of them or none; it returns how
+// many of those, and what is left. s is the server that had the bucket when it was last looked at.
+func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64, whole bool) (granted, left float64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()
 	key := l.prefix + "quota:{" + name + "}"
 	answer, err := l.script.Run(ctx, l.client, []string{key, key + ":" + l.process},
-		number(rate), number(burst), number(used), number(ahead), l.number.Add(1), answerKept.Milliseconds()).StringSlice()
+		number(rate), number(burst), number(used), number(ahead), l.number.Add(1), answerKept.Milliseconds(), whole).StringSlice()
 	if err == nil && len(answer) != 2 {
 		err = fmt.Errorf("quota: a lease has %d parts", len(answer))
 	}

@@ -27,8 +27,8 @@ type Options struct {
 // leaderboard.AttemptWindow.
 const attemptRate = 1
 
-// Quotas know what callers have left. All methods may be called concurrently, and none waits for anything but a moment's
-// lock.
+// Quotas know what callers have left. All methods may be called concurrently. None waits for anything but a moment's lock,
+// but for a charge that is too large to be lent: that waits for Redis, a quarter of a second at most.
 type Quotas struct {
 	opts   Options
 	leaser *leaser
@@ -95,22 +95,67 @@ func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" 
 
 // charge takes a charge out of the buckets of an account, unless one has too little; without take it says what would become
 // of that. saved is for how many seconds what was not used is kept.
-func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) (out leaderboard.Allowance) {
-	now := q.opts.Now()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for kind, rate := range rates.ByKind() {
-		b := &a.buckets[kind]
+func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) leaderboard.Allowance {
+	var asked [leaderboard.QuotaKinds]*lease // of large charges
+	began := q.opts.Now()
+	for {
+		now := q.opts.Now()
+		a.mu.Lock()
+		out, large := q.weigh(a, rates, saved, c, &asked, now)
+		if large != none && now.Sub(began) >= leaseTimeout { // others of this caller were before it all the time
+			out.Refused, out.Kind, out.Wait = true, large, leaseTimeout
+		}
+		if large == none || !take || out.Refused {
+			q.settle(a, c, take, &out, now)
+			a.mu.Unlock()
+			return out
+		}
+		b := &a.buckets[large]
+		under := b.leasing
+		if under == nil {
+			under = q.begin(a, b, large, now, max(0, -b.held), float64(c[large])-max(0, b.held), true)
+			asked[large] = under
+		}
+		a.mu.Unlock()
+		<-under.done
+	}
+}
+
+// none is no kind.
+const none = leaderboard.QuotaKinds
+
+// weigh says what becomes of a charge by what is known here, and for which kind Redis has to be asked first: asked are
+// the leases that did. The account is locked.
+func (q *Quotas) weigh(
+	a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, asked *[leaderboard.QuotaKinds]*lease, now time.Time,
+) (out leaderboard.Allowance, large leaderboard.QuotaKind) {
+	large = none
+	for i, rate := range rates.ByKind() {
+		kind, b, n := leaderboard.QuotaKind(i), &a.buckets[i], float64(c[i])
 		b.set(rate, max(1, rate*saved), q.opts.Servers, now)
 		s := cmp.Or(b.node, q.leaser.first)
 		b.alone = q.leaser.isAway(s)
 		if epoch := s.epoch.Load(); b.epoch != epoch {
 			b.forget(epoch)
 		}
-		if wait := b.lacks(float64(c[kind]), now); wait > out.Wait {
-			out.Refused, out.Kind, out.Wait = true, leaderboard.QuotaKind(kind), wait
+		var wait time.Duration
+		if unanswered := asked[kind] != nil && !asked[kind].answered; b.large(n) && !unanswered {
+			ask := false
+			if wait, ask = b.lacksWhole(n, now); ask && asked[kind] == nil {
+				large, wait = kind, 0
+			}
+		} else {
+			wait = b.lacks(n, now)
+		}
+		if wait > out.Wait {
+			out.Refused, out.Kind, out.Wait = true, kind, wait
 		}
 	}
+	return out, large
+}
+
+// settle takes a charge that is not refused, and says what is left. The account is locked.
+func (q *Quotas) settle(a *account, c *leaderboard.Charge, take bool, out *leaderboard.Allowance, now time.Time) {
 	for kind := range a.buckets {
 		b := &a.buckets[kind]
 		if b.rate == 0 {
@@ -120,42 +165,44 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 			if !out.Refused {
 				b.take(float64(n))
 			}
-			q.renew(a, b, leaderboard.QuotaKind(kind), now, out.Refused)
+			if b.due(now, out.Refused) {
+				used, ahead := b.wants()
+				q.begin(a, b, leaderboard.QuotaKind(kind), now, used, ahead, false)
+			}
 		}
 		b.refill(now)
 		left, _ := b.available(now)
 		out.Limits[kind] = leaderboard.QuotaLimit{Most: int64(b.burst), Left: int64(min(max(0, left), b.burst))}
 	}
-	return out
 }
 
-// renew begins a lease if one is due. The account is locked.
-func (q *Quotas) renew(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time, refused bool) {
-	if !b.due(now, refused) {
-		return
-	}
+// begin begins a lease, see leaser.lease. When Redis may not be asked now it has ended, without an answer. The account is locked.
+func (q *Quotas) begin(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time, used, ahead float64, whole bool) *lease {
 	if b.node == nil && q.leaser.known.Load() {
 		b.node = q.leaser.nodeOf(a.name + ":" + kind.String())
 	}
 	s := cmp.Or(b.node, q.leaser.first)
+	this := &lease{done: make(chan struct{})}
 	if !q.leaser.enter(s, now) {
-		return
+		close(this.done)
+		return this
 	}
 	name := a.name + ":" + kind.String()
-	b.leasing = true
-	used, ahead := b.wants()
+	b.leasing = this
 	rate, burst, epoch := b.rate, b.burst, b.epoch
 	go func() {
 		defer q.leaser.leave()
-		granted, left, err := q.leaser.lease(s, name, rate, burst, used, ahead)
+		granted, left, err := q.leaser.lease(s, name, rate, burst, used, ahead, whole)
 		next := q.leaser.nodeOf(name)
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		b.leasing, b.node = false, next
-		if err == nil && b.epoch == epoch {
+		b.leasing, b.node = nil, next
+		if this.answered = err == nil && b.epoch == epoch; this.answered {
 			b.leased(used, ahead, granted, left, q.opts.Now())
 		}
+		close(this.done)
 	}()
+	return this
 }
 
 // Close lets no other lease begin and waits for those under way, a quarter of a second at most. Who is charged after it is

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +57,46 @@ func TestQuotaOverTwoServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestLargeRequestsOverTwoServers: of two requests for all the rows that a key may write at once, one to each of two servers, the
+// second is refused (promise E4).
+func TestLargeRequestsOverTwoServers(t *testing.T) {
+	t.Parallel()
+	dsn, redis := testenv.MySQL(t), testenv.Redis(t)
+	limited := func(c *Config) { c.KeyQuota = leaderboard.Rates{Rows: 10} }
+	servers := []*testApp{startReady(t, dsn, redis, limited), startReady(t, dsn, redis, limited)}
+	var entries []string
+	for i := range 50 {
+		entries = append(entries, fmt.Sprintf(`{"member":"m%d","score":1}`, i))
+	}
+	body := `{"entries":[` + strings.Join(entries, ",") + `]}`
+	ask := func(s *testApp) int {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/v1/boards/b/scores", strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+apptest.AdminKey)
+		r.Header.Set("Content-Type", "application/json")
+		s.api.ServeHTTP(w, r)
+		return w.Code
+	}
+	if _, _, err := servers[0].store.PutBoard(t.Context(), "b", leaderboard.Rules{}); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(apptest.MaxWait); time.Now().Before(end); {
+		begin := time.Now()
+		if ask(servers[0]) != http.StatusOK {
+			continue // what the round before has cost comes back
+		}
+		code := ask(servers[1])
+		if time.Since(begin) >= leaderboard.QuotaWindow {
+			continue // it is back already: the machine is busy
+		}
+		if code != http.StatusTooManyRequests {
+			t.Errorf("the second is answered with %d", code)
+		}
+		return
+	}
+	t.Error("no round was quick enough")
 }
 
 // TestWhoseQuota: a key has the quota of its own where it has one, and addresses have one once the proxies are known.
