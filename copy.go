@@ -45,6 +45,7 @@ type Verification struct {
 	Equal      bool
 	Seq        int64       // the state at which both were compared; MySQL's when there is no copy to compare
 	Checked    int64       // entries compared
+	Total      int64       // entries of the period in that state, of which a copy may have only the best
 	Difference *Difference // the first, best rank first; nil when Equal and when the copy as a whole is not usable
 	Detail     string      // what is wrong, in words; when Equal NoCopy or ""
 }

@@ -77,6 +77,7 @@ type Verification struct {
 	Equal      bool        `json:"equal"`
 	Seq        int64       `json:"seq"`     // of both
 	Checked    int64       `json:"checked"` // entries; 0 when there is no copy
+	Total      int64       `json:"total"`   // entries of the period, of which a copy may have only the best
 	Difference *Difference `json:"difference,omitempty"`
 	Detail     string      `json:"detail,omitempty"`
 }

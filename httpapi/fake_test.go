@@ -49,7 +49,7 @@ func newFake() *fake {
 	m.SetNow(1_700_000_000_000_000)
 	return &fake{
 		Model: m, keys: &fakeKeys{keys: map[string]leaderboard.HashedKey{}}, fail: map[string]error{}, source: leaderboard.SourceLocal, health: Health{Ready: true},
-		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2},
+		verified: leaderboard.Verification{Equal: true, Seq: 3, Checked: 2, Total: 5},
 	}
 }
 

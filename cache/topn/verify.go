@@ -42,13 +42,13 @@ func (c *Copies) Verify(ctx context.Context, p leaderboard.PeriodRef) (leaderboa
 	return leaderboard.Verification{}, fmt.Errorf("topn: verify period %d: %w", p.ID, last)
 }
 
-// unused completes what is said where there is nothing to compare: with the seq that MySQL is at.
+// unused completes what is said where there is nothing to compare: with the state that MySQL is in.
 func (c *Copies) unused(ctx context.Context, p leaderboard.PeriodRef, v leaderboard.Verification) (leaderboard.Verification, error) {
 	period, err := c.log.Period(ctx, p.ID)
 	if err != nil {
 		return leaderboard.Verification{}, err
 	}
-	v.Seq = period.LastSeq
+	v.Seq, v.Total = period.LastSeq, period.EntryCount
 	return v, nil
 }
 
@@ -124,7 +124,7 @@ func (c *Copies) compare(ctx context.Context, p leaderboard.PeriodRef, img *imag
 	if err != nil {
 		return leaderboard.Verification{}, err
 	}
-	v := leaderboard.Verification{Seq: state.Seq}
+	v := leaderboard.Verification{Seq: state.Seq, Total: state.Total}
 	if img.odd != "" {
 		v.Detail = fmt.Sprintf("two parts of the copy disagree about member %q", img.odd)
 		return v, nil

@@ -20,16 +20,16 @@ func TestVerifyEqual(t *testing.T) {
 	t.Parallel()
 	b := newRig(t, cachetest.Rules(func(r *leaderboard.Rules) { r.TopN = 4 }), Options{Slack: 1})
 	b.world.Fill(10)
-	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Detail: "there is no copy"}) {
+	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Total: 10, Detail: "there is no copy"}) {
 		t.Errorf("without a copy: %+v", v)
 	}
 	b.build(t)
-	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Checked: 5}) {
+	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 10, Checked: 5, Total: 10}) {
 		t.Errorf("after a build: %+v", v)
 	}
 	// A copy that is behind is compared at the database's seq: one entry gone, one new, one moved below the floor.
 	b.world.Commit(cachetest.Remove("m1"), cachetest.Put("x", 9), cachetest.Put("m2", 1))
-	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 13, Checked: 4}) {
+	if v := b.verify(t); v != (leaderboard.Verification{Equal: true, Seq: 13, Checked: 4, Total: 10}) {
 		t.Errorf("behind by one commit: %+v", v)
 	}
 	if keys := cachetest.Must(b.client.Keys(cachetest.Within(t), "*:tmp:*").Result())(t); len(keys) > 0 {

@@ -288,7 +288,7 @@ const errUnchecked = httpapi.Reason("it is not known yet whether the server is s
 func (a *App) verify(ctx context.Context, ref leaderboard.PeriodRef) (leaderboard.Verification, error) {
 	if a.copies == nil {
 		period, err := a.store.Period(ctx, ref.ID)
-		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Detail: leaderboard.NoCopy}, err
+		return leaderboard.Verification{Equal: err == nil, Seq: period.LastSeq, Total: period.EntryCount, Detail: leaderboard.NoCopy}, err
 	}
 	v, err := a.copies.Verify(ctx, ref)
 	if errors.Is(err, topn.ErrAway) {

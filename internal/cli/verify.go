@@ -21,6 +21,7 @@ type verificationView struct {
 	Equal      *bool              `json:"equal"` // null: it could not be compared
 	Seq        int64              `json:"seq"`
 	Checked    int64              `json:"checked"` // entries compared, 0 when there is no copy
+	Total      int64              `json:"total"`   // entries of the period
 	Difference *differenceView    `json:"difference,omitempty"`
 	Detail     string             `json:"detail,omitempty"` // what is wrong with the copy, or that there is none
 	Error      string             `json:"error,omitempty"`  // why it could not be compared
@@ -130,7 +131,7 @@ func verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, 
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
 	view := verificationView{
-		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: &v.Equal, Seq: v.Seq, Checked: v.Checked, Detail: v.Detail,
+		Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: &v.Equal, Seq: v.Seq, Checked: v.Checked, Total: v.Total, Detail: v.Detail,
 	}
 	if d := v.Difference; d != nil {
 		view.Difference = &differenceView{Rank: d.Rank, Copy: viewPlace(d.Copy), Database: viewPlace(d.Database)}
@@ -149,13 +150,13 @@ func (p *program) showVerifications(o *toolOptions, views []verificationView) er
 	if o.json {
 		return terminal.PrintJSON(p.out, views)
 	}
-	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "NOTE")
+	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "OF", "NOTE")
 	for _, v := range views {
 		equal := "unknown"
 		if v.Equal != nil {
 			equal = strconv.FormatBool(*v.Equal)
 		}
-		t.Row(v.Board, v.Period, equal, v.Seq, v.Checked, v.note())
+		t.Row(v.Board, v.Period, equal, v.Seq, v.Checked, v.Total, v.note())
 	}
 	return t.Flush()
 }

@@ -75,7 +75,7 @@ func (f *Follower) VerifySources(ctx context.Context, board string) (leaderboard
 	}
 	defer f.verifying.Store(false)
 	err := f.take(ctx, board, true, func(d *derivation) error {
-		v = leaderboard.Verification{Seq: d.own.LastSeq}
+		v = leaderboard.Verification{Seq: d.own.LastSeq, Total: d.own.EntryCount}
 		if d.state() == leaderboard.DerivationStateComputing {
 			v.Detail = "the entries are being computed"
 			return nil

@@ -1227,6 +1227,11 @@ export interface components {
              * @description Entries compared; 0 when there is no copy.
              */
             checked: number;
+            /**
+             * Format: int64
+             * @description Entries of the period in that state; a copy may have only the best of them.
+             */
+            total: number;
             difference?: components["schemas"]["Difference"];
             /** @description What is wrong, in words, or that there is no copy: nothing is wrong then. */
             detail?: string;
