@@ -1,9 +1,15 @@
 package rank
 
-import "leaderboard"
+import (
+	"slices"
+
+	"leaderboard"
+)
 
 // Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. A bucket
 // has the entries ahead of its end less those ahead of its beginning, so it takes one rank at each edge between two.
+// Outliers would leave one bucket for all the others: what is further out than the others spread is in one bucket at its
+// end, however wide, where some of it is far out.
 //
 // Widths are unsigned: the greatest and the least int64 lie further apart than an int64 can say.
 type Histogram struct {
@@ -11,25 +17,61 @@ type Histogram struct {
 	buckets []leaderboard.Bucket // in ascending order of score
 }
 
-// NewHistogram cuts the scores between those of the first and the last entry into at most n buckets.
-func NewHistogram(codec Codec, first, last int64, n int) *Histogram {
+const (
+	// minCut is of how many buckets some may be for outliers.
+	minCut = 4
+	// farOut is how many times as far as the others spread the furthest outlier lies away from them.
+	farOut = 4
+)
+
+// HistogramPlaces returns the places from 0, best first, of the entries whose scores NewHistogram takes: the first, the
+// last, and between them those that as many entries are beyond as can be outliers.
+func HistogramPlaces(total int64) [4]int64 {
+	beyond := max(total/100, min(total/4, 3))
+	return [4]int64{0, beyond, total - 1 - beyond, total - 1}
+}
+
+// NewHistogram cuts the scores of a period into at most n buckets. scores are those of the entries at HistogramPlaces.
+func NewHistogram(codec Codec, scores [4]int64, n int) *Histogram {
 	h := &Histogram{codec: codec}
-	least, most := min(first, last), max(first, last)
+	slices.Sort(scores[:])
+	least, most := scores[0], scores[3]
 	n = min(max(n, 1), leaderboard.MaxBuckets)
-	if n == 1 {
-		h.buckets = []leaderboard.Bucket{{From: least, To: most}}
-		return h
+	low, high, others := least, most, distance(scores[1], scores[2])
+	if n >= minCut && distance(least, most) >= uint64(n) {
+		if distance(least, scores[1])/farOut > others {
+			low = int64(uint64(scores[1]) - others)
+			h.buckets = append(h.buckets, leaderboard.Bucket{From: least, To: low - 1})
+		}
+		if distance(scores[2], most)/farOut > others {
+			high = int64(uint64(scores[2]) + others)
+			n--
+		}
 	}
-	span := uint64(most) - uint64(least)
-	width := span/uint64(n) + 1
-	h.buckets = make([]leaderboard.Bucket, span/width+1)
-	for i := range h.buckets {
-		from := uint64(least) + uint64(i)*width
-		h.buckets[i] = leaderboard.Bucket{From: int64(from), To: int64(from + width - 1)}
+	h.cut(low, high, n-len(h.buckets))
+	if high < most {
+		h.buckets = append(h.buckets, leaderboard.Bucket{From: high + 1, To: most})
 	}
-	h.buckets[len(h.buckets)-1].To = most
 	return h
 }
+
+// cut adds at most n buckets of one width.
+func (h *Histogram) cut(least, most int64, n int) {
+	if n == 1 {
+		h.buckets = append(h.buckets, leaderboard.Bucket{From: least, To: most})
+		return
+	}
+	span := distance(least, most)
+	width := span/uint64(n) + 1
+	for i := range span/width + 1 {
+		from := uint64(least) + i*width
+		h.buckets = append(h.buckets, leaderboard.Bucket{From: int64(from), To: int64(from + width - 1)})
+	}
+	h.buckets[len(h.buckets)-1].To = most
+}
+
+// distance returns how much greater b is than a.
+func distance(a, b int64) uint64 { return uint64(b) - uint64(a) }
 
 // best returns the bucket with the best scores for 0, and so on.
 func (h *Histogram) best(i int) *leaderboard.Bucket {

@@ -273,7 +273,11 @@ func (p *Period) Distribution(q leaderboard.DistributionQuery) (out *leaderboard
 		if state.Total == 0 {
 			return nil
 		}
-		h := rank.NewHistogram(p.codec, p.score(0), p.score(state.Total-1), q.Buckets)
+		var scores [4]int64
+		for i, place := range rank.HistogramPlaces(state.Total) {
+			scores[i] = p.score(place)
+		}
+		h := rank.NewHistogram(p.codec, scores, q.Buckets)
 		ahead := make([]int64, 0, len(h.Edges()))
 		for _, edge := range h.Edges() {
 			ahead = append(ahead, p.before(edge))

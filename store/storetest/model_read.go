@@ -166,19 +166,13 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 	if len(v.sorted) == 0 {
 		return out, nil
 	}
-	ends := []int64{v.sorted[0].Score, v.sorted[len(v.sorted)-1].Score}
-	slices.Sort(ends)
-	least, most := big.NewInt(ends[0]), big.NewInt(ends[1])
-	// The least width with which q.Buckets buckets reach from the least score to the greatest.
-	scores := new(big.Int).Add(new(big.Int).Sub(most, least), big.NewInt(1))
-	n := big.NewInt(int64(q.Buckets))
-	width := new(big.Int).Div(new(big.Int).Add(scores, new(big.Int).Sub(n, big.NewInt(1))), n)
-	for from := least; from.Cmp(most) <= 0; from = new(big.Int).Add(from, width) {
-		to := new(big.Int).Sub(new(big.Int).Add(from, width), big.NewInt(1))
-		if to.Cmp(most) > 0 {
-			to = most
-		}
-		b := leaderboard.Bucket{From: from.Int64(), To: to.Int64()}
+	var scores []*big.Int
+	for _, e := range v.sorted {
+		scores = append(scores, big.NewInt(e.Score))
+	}
+	slices.SortFunc(scores, (*big.Int).Cmp)
+	for _, edges := range histogram(scores, int64(q.Buckets)) {
+		b := leaderboard.Bucket{From: edges[0].Int64(), To: edges[1].Int64()}
 		for _, e := range v.sorted {
 			if e.Score >= b.From && e.Score <= b.To {
 				b.Count++
@@ -187,6 +181,42 @@ func (m *Model) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q l
 		out.Buckets = append(out.Buckets, b)
 	}
 	return out, nil
+}
+
+// histogram returns the first and the last score of each of at most n buckets. They are of one width, but for one at an end
+// where an entry lies more than four times as far from the others as these spread: it has all that is further out than
+// that spread. The others are all but a hundredth of the entries at each end, or up to three.
+func histogram(scores []*big.Int, n int64) (edges [][2]*big.Int) {
+	one, last := big.NewInt(1), len(scores)-1
+	beyond := max(len(scores)/100, min(len(scores)/4, 3))
+	from, to, others := scores[0], scores[last], new(big.Int).Sub(scores[last-beyond], scores[beyond])
+	far := func(a, b *big.Int) bool { // in whole multiples
+		d := new(big.Int).Sub(b, a)
+		return d.Div(d, big.NewInt(4)).Cmp(others) > 0
+	}
+	var above [][2]*big.Int
+	if n >= 4 && new(big.Int).Sub(to, from).Cmp(big.NewInt(n)) >= 0 {
+		if far(scores[0], scores[beyond]) {
+			from = new(big.Int).Sub(scores[beyond], others)
+			edges = append(edges, [2]*big.Int{scores[0], new(big.Int).Sub(from, one)})
+		}
+		if far(scores[last-beyond], scores[last]) {
+			to = new(big.Int).Add(scores[last-beyond], others)
+			above = append(above, [2]*big.Int{new(big.Int).Add(to, one), scores[last]})
+		}
+		n -= int64(len(edges) + len(above))
+	}
+	// The least width with which n buckets reach from the one to the other.
+	width := new(big.Int).Add(new(big.Int).Sub(to, from), big.NewInt(n))
+	width.Div(width, big.NewInt(n))
+	for ; from.Cmp(to) <= 0; from = new(big.Int).Add(from, width) {
+		end := new(big.Int).Sub(new(big.Int).Add(from, width), one)
+		if end.Cmp(to) > 0 {
+			end = to
+		}
+		edges = append(edges, [2]*big.Int{from, end})
+	}
+	return append(edges, above...)
 }
 
 // Ask does what store.Store.Ask does.

@@ -270,7 +270,16 @@ func testDistribution(t *testing.T, s Subject) {
 			"narrow last": {[]int64{0, 10}, 3, "[0,3]:1 [4,7]:0 [8,10]:1 "},
 			"all": {[]int64{math.MinInt64, -1, 0, math.MaxInt64}, 2, fmt.Sprintf("[%d,-1]:2 [0,%d]:2 ",
 				int64(math.MinInt64), int64(math.MaxInt64))},
-			"all in one": {[]int64{math.MinInt64, math.MaxInt64}, 1, fmt.Sprintf("[%d,%d]:2 ", int64(math.MinInt64), int64(math.MaxInt64))},
+			"outliers": {
+				[]int64{-9e18, 100, 101, 104, 107, 109, 110, 9e18}, 7,
+				"[-9000000000000000000,92]:1 [93,97]:0 [98,102]:2 [103,107]:2 [108,112]:2 [113,117]:0 [118,9000000000000000000]:1 ",
+			},
+			"outlier of many": {
+				append(slices.Repeat([]int64{1, 2, 3, 4, 5}, 70), 5000), 40,
+				"[1,1]:70 [2,2]:70 [3,3]:70 [4,4]:70 [5,5]:70 [6,6]:0 [7,7]:0 [8,8]:0 [9,9]:0 [10,5000]:1 ",
+			},
+			"far, but not few": {[]int64{1, 2, 3, 1001, 1002, 1003}, 4, "[1,251]:3 [252,502]:0 [503,753]:0 [754,1003]:3 "},
+			"all in one":       {[]int64{math.MinInt64, math.MaxInt64}, 1, fmt.Sprintf("[%d,%d]:2 ", int64(math.MinInt64), int64(math.MaxInt64))},
 		} {
 			t.Run(string(order)+" "+name, func(t *testing.T) {
 				b := newBoard(t, s, leaderboard.Rules{Order: order})

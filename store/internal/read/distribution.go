@@ -2,15 +2,15 @@ package read
 
 import (
 	"context"
+	"fmt"
 
 	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store/internal/db"
-	"leaderboard/store/internal/entries"
 )
 
-// Distribution implements leaderboard.Rankings: the ends are the first and the last entry, and each edge of the
-// histogram takes one count inside a bucket of the rank index.
+// Distribution implements leaderboard.Rankings: four entries say where the scores are cut, and each edge of the histogram
+// takes one count inside a bucket of the rank index.
 func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.DistributionQuery) (*leaderboard.Distribution, error) {
 	var out *leaderboard.Distribution
 	err := s.read(ctx, ref, func(v *view) error {
@@ -20,26 +20,15 @@ func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q 
 		if v.state.Seq < q.MinSeq {
 			return seqAhead(v.state.Seq, q.MinSeq)
 		}
-		ends, err := entries.ReadParts(ctx, v.reader.db, v.q, []entries.Part{
-			{Scan: entries.Scan{Range: entries.Everything(), Limit: 1}, PeriodID: ref.ID},
-			{Scan: entries.Scan{Range: entries.Everything(), Limit: 1, Last: true}, PeriodID: ref.ID},
-		}, func() {})
-		if err != nil {
-			return err
-		}
 		out = &leaderboard.Distribution{State: v.state}
-		if len(ends[0]) == 0 {
-			return nil // an empty period
+		if v.state.Total == 0 {
+			return nil
 		}
-		best, err := v.codec.Entry(ends[0][0])
+		scores, err := v.scores(ctx, rank.HistogramPlaces(v.state.Total))
 		if err != nil {
 			return err
 		}
-		worst, err := v.codec.Entry(ends[1][0])
-		if err != nil {
-			return err
-		}
-		h := rank.NewHistogram(v.codec, best.Score, worst.Score, q.Buckets)
+		h := rank.NewHistogram(v.codec, scores, q.Buckets)
 		c, err := v.count(ctx, h.Edges(), true)
 		if err != nil {
 			return err
@@ -51,4 +40,26 @@ func (s *Reader) Distribution(ctx context.Context, ref leaderboard.PeriodRef, q 
 		return nil, db.Translate(ctx, "distribution", err)
 	}
 	return out, nil
+}
+
+// scores returns the scores of the entries at places from 0.
+func (v *view) scores(ctx context.Context, places [4]int64) (scores [4]int64, err error) {
+	stretches := make([]*stretch, len(places))
+	for i, place := range places {
+		stretches[i] = &stretch{start: place, limit: 1}
+	}
+	if err := v.fill(ctx, stretches, false); err != nil {
+		return scores, err
+	}
+	for i, s := range stretches {
+		if len(s.keys) == 0 {
+			return scores, fmt.Errorf("%w: no entry number %d, there are %d", rank.ErrDamaged, s.start, v.state.Total)
+		}
+		e, err := v.codec.Entry(s.keys[0])
+		if err != nil {
+			return scores, err
+		}
+		scores[i] = e.Score
+	}
+	return scores, nil
 }
