@@ -105,7 +105,7 @@ func TestFindMember(t *testing.T) {
 	p.awaitText(".figures", "951")
 	p.awaitText(".figures", "18.33 %")
 	p.awaitText(".around", "m047")
-	p.await(`document.querySelectorAll(".found .plot canvas").length === 1`)
+	p.await(`document.querySelectorAll(".found .plot svg").length === 1`)
 	p.awaitText(".found details", "951")
 	p.await(`location.search === "?member=m050"`)
 	submit(t, c, "finds", "m050", 5000)
@@ -123,6 +123,71 @@ func TestFindMember(t *testing.T) {
 	again := open(t, phone(), "/boards/finds?member=m060")
 	again.awaitText(".figures", "60")
 	again.fits()
+}
+
+// TestHistogram: all bars of a histogram are whole, an outlier does not make one bar of all others and is told in words,
+// and what stands at the axis can be read, for scores of any size.
+func TestHistogram(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	spread := func(n int, from, step int64) []leaderboard.Submission {
+		out := make([]leaderboard.Submission, n)
+		for i := range out {
+			out[i] = leaderboard.Submission{Member: fmt.Sprintf("m%03d", i), Score: from + int64(i)*step}
+		}
+		return out
+	}
+	one := func(score int64) leaderboard.Submission {
+		return leaderboard.Submission{Member: fmt.Sprintf("far%d", score), Score: score}
+	}
+	for name, scores := range map[string][]leaderboard.Submission{
+		"plain":  spread(60, 1000, 37),
+		"small":  spread(3, -1, 1),
+		"whole":  spread(60, -9223372036854775807, 312000000000000000),
+		"last":   spread(60, 9223372036854770000, 7),
+		"digits": spread(60, 1234000, 1),
+		"above":  append(spread(60, 1000, 37), one(9223372036854775807)),
+		"below":  append(spread(9, 1000, 37), one(-7500000000000000000)),
+	} {
+		board := "histogram-" + name
+		makeBoard(t, c, board, leaderboard.Rules{}, scores...)
+		for _, width := range []int64{1400, 320} {
+			t.Run(fmt.Sprint(name, " ", width), func(t *testing.T) {
+				t.Parallel()
+				p := open(t, screen{width: width, height: 900}, "/boards/"+board)
+				p.await(`document.querySelectorAll(".plot rect").length > 2`)
+				type drawn struct {
+					Bars, Whole, Filled int
+					Labels              []string
+					Faults              []string
+				}
+				got := eval[drawn](p, `(() => {
+					const box = e => e.getBoundingClientRect(), plot = document.querySelector(".plot svg"), frame = document.querySelector("figure.card")
+					const bars = [...plot.querySelectorAll("rect")], labels = [...plot.querySelectorAll("text:not(.side)")], faults = []
+					const inside = (e, of) => box(e).left >= box(of).left - .1 && box(e).right <= box(of).right + .1
+					for (const t of plot.querySelectorAll("text")) if (!inside(t, frame)) faults.push("outside: " + t.textContent)
+					labels.forEach((t, i) => i > 0 && box(t).left < box(labels[i-1]).right + 2 && faults.push("overlaps: " + t.textContent))
+					const widest = Math.max(...bars.map(b => box(b).width))
+					return {Bars: bars.length, Whole: bars.filter(b => inside(b, plot) && box(b).width > .99 * widest).length,
+						Filled: bars.filter(b => box(b).height > 1).length, Labels: labels.map(t => t.textContent), Faults: faults}
+				})()`)
+				t.Logf("%+v", got)
+				if got.Whole != got.Bars || got.Filled < min(8, len(scores)) || len(got.Labels) < 2 || len(got.Faults) > 0 {
+					t.Errorf("%+v", got)
+				}
+				switch name {
+				case "above":
+					p.awaitText(".cut", "1 member has more, up to 9,223,372,036,854,775,807.")
+				case "below":
+					p.awaitText(".cut", "1 member has less, down to -7,500,000,000,000,000,000.")
+				default:
+					p.await(`!document.querySelector(".cut")`)
+				}
+				p.fits()
+				p.accessible()
+			})
+		}
+	}
 }
 
 // TestTurnPages: deeper than the top by pages, and straight to a rank.
@@ -249,7 +314,7 @@ func TestNamesFit(t *testing.T) {
 				p.awaitText("h1, h2", title)
 				p.awaitText("bdi", `<b>"'&`)
 				if strings.Contains(path, "member") {
-					p.await(`document.querySelector(".found .plot canvas")`)
+					p.await(`document.querySelector(".found .plot svg")`)
 				}
 				// A phone zooms out of what is too wide, so that the window is no measure.
 				p.await(`document.documentElement.scrollWidth <= document.documentElement.clientWidth`)

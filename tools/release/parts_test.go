@@ -24,7 +24,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{ // each from another place
-		"std": "Copyright 2009 The Go Authors", "svelte": "Svelte Contributors", "uplot": "Leon Sorokin",
+		"std": "Copyright 2009 The Go Authors", "svelte": "Svelte Contributors",
 		"github.com/go-sql-driver/mysql": "Mozilla Public License", "github.com/klauspost/compress": "Snappy-Go Authors",
 	} {
 		i := slices.IndexFunc(found, func(p part) bool { return p.Name == name })

@@ -1,66 +1,63 @@
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
-import { compact } from "../shared/format";
+import { about, number } from "../shared/format";
 
-export interface PlotData {
-  kind: "bars" | "line";
-  x: number[];
-  y: number[];
-  /** Less is better: small values are above. */
-  down?: boolean;
-  /** Where on the x axis a line is drawn. */
-  mark?: number | undefined;
-  xText: (x: number) => string;
+/** A Tick is a place on an axis, from 0 to 1, and what stands there. */
+export interface Tick {
+  at: number;
+  text: string;
 }
 
-/** draw draws a plot into a holder, as wide as that is; what it returns takes it away. */
-export function draw(holder: HTMLElement, data: PlotData): () => void {
-  const style = getComputedStyle(holder);
-  const [ink, grid, accent, mark] = ["--faint", "--line", "--accent", "--mark"].map((v) => resolve(style, v)) as [string, string, string, string];
-  const font = `11px ${style.fontFamily}`;
-  const axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
-  const plot = new uPlot(
-    {
-      width: holder.clientWidth || 300,
-      height: 150,
-      cursor: { show: false },
-      legend: { show: false },
-      scales: { x: { time: false, range: (_, low, high) => (low === high ? [low - 1, high + 1] : [low, high]) }, y: { dir: data.down ? -1 : 1, range: (_, low, high) => (data.down ? [low - 1, high + 1] : [0, high * 1.05 || 1]) } },
-      padding: [8, 16, 0, 0],
-      axes: [
-        { ...axis, grid: { show: false }, size: 28, space: 70, values: (_, at) => at.map((x) => data.xText(x)) },
-        { ...axis, size: 46, values: (_, at) => at.map((y) => (Number.isInteger(y) && (y > 0 || !data.down) ? compact(y) : "")) },
-      ],
-      series: [{}, data.kind === "bars" ? { fill: accent, width: 0, points: { show: false }, paths: uPlot.paths.bars!({ size: [0.9, 64] }) } : { stroke: accent, width: 2, points: { show: true, size: 6, fill: accent } }],
-      hooks: { draw: data.mark === undefined ? [] : [(u) => drawMark(u, data.mark!, mark)] },
-    },
-    [data.x, data.y],
-    holder,
-  );
-  const watch = new ResizeObserver(() => holder.clientWidth > 0 && plot.setSize({ width: holder.clientWidth, height: 150 }));
-  watch.observe(holder);
-  return () => {
-    watch.disconnect();
-    plot.destroy();
-  };
+/** A Bucket counts the entries with a score in a range. */
+interface Bucket {
+  from: bigint;
+  to: bigint;
+  count: number;
 }
 
-/** resolve returns a colour of the page as canvases take it, light-dark() done. */
-function resolve(style: CSSStyleDeclaration, name: string): string {
-  const value = style.getPropertyValue(name).trim();
-  const [, light, dark] = /^light-dark\(\s*([^,]+),\s*([^)]+)\)$/.exec(value) ?? [];
-  if (!light || !dark) return value;
-  return matchMedia("(prefers-color-scheme: dark)").matches ? dark : light;
+/** A Histogram is what is drawn of the buckets of a distribution: those of one width. */
+export interface Histogram {
+  buckets: Bucket[];
+  /** The buckets of outliers, which the axis does not reach. */
+  below: Bucket | undefined;
+  above: Bucket | undefined;
 }
 
-function drawMark(u: uPlot, at: number, colour: string): void {
-  const x = Math.max(u.bbox.left, Math.min(u.bbox.left + u.bbox.width, u.valToPos(at, "x", true)));
-  const { ctx } = u;
-  ctx.save();
-  ctx.fillStyle = colour;
-  ctx.fillRect(x - devicePixelRatio, u.bbox.top, 2 * devicePixelRatio, u.bbox.height);
-  ctx.beginPath();
-  ctx.arc(x, u.bbox.top + 3 * devicePixelRatio, 4 * devicePixelRatio, 0, 2 * Math.PI);
-  ctx.fill();
-  ctx.restore();
+const width = (b: Bucket) => b.to - b.from + 1n;
+
+/** histogram leaves out what the server has put into a bucket at an end that is wider than others, and what is empty beside it. */
+export function histogram(buckets: Bucket[]): Histogram {
+  const wide = (b: Bucket | undefined, beside: Bucket | undefined) => (b && beside && width(b) > 2n * width(beside) ? b : undefined);
+  const below = wide(buckets[0], buckets[1]);
+  const above = wide(buckets.at(-1), buckets.at(-2));
+  const shown = buckets.filter((b) => b !== below && b !== above);
+  while (below && shown.length > 1 && !shown[0]!.count) shown.shift();
+  while (above && shown.length > 1 && !shown.at(-1)!.count) shown.pop();
+  return { buckets: shown, below, above };
+}
+
+/** place returns where a score is on the axis of a histogram: in the middle of a bar that is of one score. */
+export function place(h: Histogram, score: bigint): number {
+  const first = h.buckets[0]!;
+  const all = BigInt(h.buckets.length) * width(first);
+  return Math.max(0, Math.min(1, Number(2n * (score - first.from) + 1n) / Number(2n * all)));
+}
+
+/** scores returns round scores for the axis of a histogram; when they differ in their last digits only, the first and how much there is from there. */
+export function scores(h: Histogram): Tick[] {
+  const low = h.buckets[0]!.from;
+  const high = h.buckets.at(-1)!.to;
+  for (const [steps, length] of [[4, 6], [3, 9]] as const) {
+    const { values, step } = round(low, high, steps);
+    const texts = values.map((v) => about(v, step));
+    if (texts.every((t) => t && t.length <= length) && (texts.length > 1 || low === high)) return values.map((v, i) => ({ at: place(h, v), text: texts[i]! }));
+  }
+  return [{ at: 0, text: number(low) }, { at: 1, text: `+${number(high - low)}` }];
+}
+
+/** round returns the round numbers from low to high, which are so many steps apart at most, and the step between them. */
+export function round(low: bigint, high: bigint, steps: number): { values: bigint[]; step: bigint } {
+  let step = 1n;
+  for (let i = 1; (high - low) / step > BigInt(steps); i++) step = [1n, 2n, 5n][i % 3]! * 10n ** BigInt(Math.floor(i / 3));
+  const values: bigint[] = [];
+  for (let v = low + (((-low % step) + step) % step); v <= high; v += step) values.push(v);
+  return { values, step };
 }

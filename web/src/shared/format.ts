@@ -12,6 +12,21 @@ const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 export const number = (n: number | bigint) => whole.format(n);
 /** compact writes about how much it is, for axes. */
 export const compact = (n: number | bigint) => short.format(n);
+
+/** power is how many digits a number has after its first one. */
+const power = (n: bigint) => String(n < 0n ? -n : n).length - 1;
+
+/** about writes a number of an axis on which the next one is a step away, in few characters; empty: it takes more than a few. */
+export function about(n: bigint, step: bigint): string {
+  const digits = power(n);
+  if (n === 0n || digits < 4) return number(n);
+  const unit = digits < 15 ? digits - (digits % 3) : digits;
+  const fraction = Math.max(0, unit - power(step));
+  if (fraction > 2) return digits < 7 ? number(n) : "";
+  if (digits < 15) return new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: fraction }).format(n);
+  const first = new Intl.NumberFormat(undefined, { maximumFractionDigits: fraction }).format(Number(n) / 10 ** digits);
+  return `${first}×10${[...String(digits)].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(d)]).join("")}`;
+}
 export const percent = (n: number) => `${share.format(n)} %`;
 /** members says how many there are. */
 export const members = (n: number) => `${number(n)} ${n === 1 ? "member" : "members"}`;
