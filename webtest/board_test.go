@@ -57,6 +57,56 @@ func TestRowMoves(t *testing.T) {
 	p.awaitText("[role=alert]", "no public board of this name any more")
 }
 
+// TestArrows: a row has an arrow when its member has moved between two states of one page, for a while. Other pages,
+// windows, modes, and members that are looked for, move nobody.
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	c := admin(t)
+	rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}}
+	makeBoard(t, c, "arrows", rules, members(60)...)
+	p := open(t, desktop(), "/boards/arrows")
+	p.awaitRows("1 m001")
+	// What is lit or has an arrow at any time is noted.
+	eval[bool](p, `(() => {
+		window.arrows = new Set(); window.lit = new Set()
+		new MutationObserver(() => document.querySelectorAll(".moved").forEach(m => arrows.add(m.innerText + " " + m.closest("tr").querySelector("bdi").innerText)))
+			.observe(document.querySelector(".ranks"), {childList: true, subtree: true, characterData: true})
+		const animate = Element.prototype.animate
+		Element.prototype.animate = function (frames, ...rest) {
+			if (frames[0]?.backgroundColor) lit.add(this.querySelector("bdi").innerText)
+			return animate.call(this, frames, ...rest)
+		}
+		return true
+	})()`)
+	for _, step := range [][2]string{{"Next", "26 m026"}, {"Next", "51 m051"}, {"Previous", "26 m026"}, {"First", "1 m001"}, {"Day", "1 m001"}, {"Tied", "1 m001"}, {"Next", "26 m026"}, {"All time", "1 m001"}} {
+		p.press(step[0])
+		p.awaitRows(step[1])
+	}
+	p.await(`location.search === "?window=all_time&mode=tied"`)
+	p.fill("#member", "m030")
+	p.press("Find")
+	p.awaitText(".figures", "30")
+	// The change that follows shows that the page has come to rest: whatever the steps would have lit is lit.
+	submit(t, c, "arrows", "m003", 5000)
+	p.awaitRows("1 m003", "2 m001")
+	p.await(`document.querySelector(".moved")`)
+	if got := eval[string](p, `[...arrows].join() + "; " + [...lit].join()`); got != "▲2 m003; m003" {
+		t.Errorf("arrows, and rows that were lit: %s; want that of m003", got)
+	}
+	// A board that goes on changing keeps no arrow for that.
+	eval[bool](p, `(() => { const ended = setInterval(() => { if (!document.querySelector(".medal-1 .moved")) { clearInterval(ended); window.faded = true } }, 50); return true })()`)
+	for score := int64(1); !eval[bool](p, "!!window.faded"); score++ {
+		submit(t, c, "arrows", "m010", 100+score)
+		submit(t, c, "arrows", "m020", 991-score%2)
+		if score > 2000 {
+			t.Fatal("the arrow stays")
+		}
+	}
+	p.press("Next")
+	p.awaitRows("26 m026")
+	p.await(`!document.querySelector(".moved")`)
+}
+
 // TestWindowsAndModes: what is chosen is shown, stands in the address, and is undone by the way back.
 func TestWindowsAndModes(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,8 @@ export const ask = (q: Question, signal?: AbortSignal) =>
 export class Live {
   /** The newest page. */
   page = $state.raw<Top>();
+  /** The question that it answers. Another one may have been asked since. */
+  answers: Question;
   /** Profiles of members that have been seen, by id. */
   profiles = $state.raw<ReadonlyMap<string, Profile>>(new Map());
   /** The server cannot be reached, and is tried again. */
@@ -33,8 +35,9 @@ export class Live {
   #profilesAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(first: Top) {
-    this.#take(first);
+  constructor(q: Question, first: Top) {
+    this.answers = $state.raw(q);
+    this.#take(q, first);
   }
 
   /** follow shows what a question asks for, from now on, in the place of what was asked before. */
@@ -55,12 +58,12 @@ export class Live {
     const client = server({ onRetry: () => (this.lost = true), maxWait: Infinity });
     if (!first) {
       const page = await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal });
-      this.#take(page);
+      this.#take(q, page);
     }
     if (q.offset === 0 && (q.period === "" || q.period === "current")) {
       const { window, mode } = chosen(q);
       for await (const page of client.streamPage(q.board, { limit: q.limit, window, mode, signal, maxWait: Infinity })) {
-        this.#take(page);
+        this.#take(q, page);
         this.#askForProfiles(q, signal);
       }
     }
@@ -68,12 +71,13 @@ export class Live {
       await new Promise((resolve) => setTimeout(resolve, pollEvery));
       signal.throwIfAborted();
       if (document.hidden) continue;
-      this.#take(await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal }));
+      this.#take(q, await client.getTop(q.board, { limit: q.limit, offset: q.offset || undefined, ...chosen(q), profiles: true, signal }));
     }
   }
 
-  #take(page: Top): void {
+  #take(q: Question, page: Top): void {
     this.lost = false;
+    this.answers = q;
     this.page = page;
     const news = page.entries.filter((e) => e.profile);
     if (news.length > 0) this.profiles = new Map([...this.profiles, ...news.map((e) => [e.member, e.profile!] as const)]);
