@@ -94,6 +94,9 @@ func (s *Store) Close() error {
 // ErrReadOnly is a server that takes no writes, and is not read from either. It is an ErrUnavailable.
 var ErrReadOnly = db.ErrReadOnly
 
+// ErrOtherServer is an address that leads to several servers, or since a moment ago to another one. It is an ErrUnavailable.
+var ErrOtherServer = db.ErrOtherServer
+
 // ErrUnsupported is a server of an engine that the service does not work on. The text says what to take instead. It is an
 // ErrUnavailable, but waiting does not help.
 var ErrUnsupported = db.ErrUnsupported
@@ -108,7 +111,7 @@ func IsDenied(err error) bool { return db.IsDenied(err) }
 // Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 
-// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrUnsupported.
+// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.CheckServer(ctx); err != nil {
 		return db.Translate(ctx, "ping", err)

@@ -266,9 +266,12 @@ func (a *App) redisHealth(ctx context.Context) error {
 }
 
 func (a *App) mysqlHealth(ctx context.Context) error {
-	if err := a.store.Ping(ctx); errors.Is(err, store.ErrReadOnly) {
+	switch err := a.store.Ping(ctx); {
+	case errors.Is(err, store.ErrReadOnly):
 		return errReadOnly
-	} else if err != nil {
+	case errors.Is(err, store.ErrOtherServer):
+		return errOtherServer
+	case err != nil:
 		return err
 	}
 	if err := a.schema.check(ctx, a.store); err != nil {
@@ -281,6 +284,8 @@ func (a *App) mysqlHealth(ctx context.Context) error {
 }
 
 const errReadOnly = httpapi.Reason("the server is read-only: it is not the primary, or not any more")
+
+const errOtherServer = httpapi.Reason("connections lead to more than one server, or to another one since a moment ago")
 
 const errUnchecked = httpapi.Reason("it is not known yet whether the server is safe to use")
 

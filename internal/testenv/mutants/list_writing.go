@@ -142,7 +142,11 @@ func ofTransactions() []mutant {
 		},
 		{
 			"D1", "connections to a read-only server are kept", db + "readonly.go",
-			"\td.era.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+			"\te.end()\n\treturn ErrReadOnly\n", "\treturn ErrReadOnly\n", "internal/app TestFailover",
+		},
+		{
+			"D1", "an address that has moved is not noticed", db + "readonly.go",
+			"\tcase e.server != server:\n\t\te.n.Add(1)\n", "\tcase e.server != server:\n\t\treturn nil\n", "internal/app TestAddressMoves",
 		},
 		{
 			"H1", "an engine on which nothing was run is let in", db + "dialect.go",

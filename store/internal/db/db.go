@@ -49,13 +49,15 @@ type DB struct {
 	Ahead    *sql.DB  // of writers, for what they read before they lock
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
 	Watch    *sql.DB  // for what says how old answers are
-	Health   *sql.DB  // for what says whether the server works
+	Health   *sql.DB  // for what says whether the server works, and where the address leads now
 	Locks    *Locks
 	Config   Config
 	Log      *slog.Logger
 	dialect  *dialect
 	era      *era
 	commits  sync.WaitGroup // the transactions that Commit ends
+	stop     context.CancelFunc
+	looks    sync.WaitGroup // the goroutine that runs look
 }
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
@@ -86,11 +88,17 @@ func Open(cfg Config) (*DB, error) {
 	d.DB, d.Others = sqlx.NewDb(reads, "mysql"), sqlx.NewDb(others, "mysql")
 	d.Writers, d.Patient = sqlx.NewDb(writers, "mysql"), sqlx.NewDb(patient, "mysql")
 	d.Locks = newLocks(locks, d.era)
+	d.Health.SetConnMaxLifetime(lookEvery / 2)
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	d.looks.Go(func() { d.look(ctx) })
 	return d, nil
 }
 
 // Close closes all connections.
 func (d *DB) Close() error {
+	d.stop()
+	d.looks.Wait()
 	d.commits.Wait()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(),
 		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
@@ -170,7 +178,7 @@ func split(maxConns int) pools {
 
 // connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
 // rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
-// to a read-only server, and ends with its era.
+// to a read-only server or to another than all, and ends with its era.
 func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
@@ -254,7 +262,11 @@ func (c *connector) prepare(ctx context.Context, made driverConn) error {
 			return err
 		}
 	}
-	return c.era.refuse(ctx, made)
+	settings, err := oneText(ctx, made, "SELECT "+ServerSettings)
+	if err != nil {
+		return err
+	}
+	return c.era.admit(settings)
 }
 
 // driverLog passes on what the driver would print to standard error.

@@ -84,9 +84,8 @@ func (l *Locks) Hold(ctx context.Context, ks []Lock) ([]bool, error) {
 		if err := l.conn.QueryRowContext(ctx, query, args...).Scan(dest...); err != nil {
 			return err
 		}
-		if readOnly(settings) {
-			l.era.end()
-			return ErrReadOnly
+		if err := l.era.refuse(settings); err != nil {
+			return err
 		}
 		for i, k := range ks {
 			have[i] = answers[i].Bool || (!l.held[k] && !answers[i].Valid) // NULL: as in Take
@@ -171,22 +170,24 @@ func (l *Locks) use(ctx context.Context, ofUse func() bool, fn func(context.Cont
 	return err
 }
 
-// query asks something about a lock. A server that is read-only is given up: another one has its locks by now.
+// query asks something about a lock. A server that must not be used is given up: another one has its locks by now.
 func (l *Locks) query(ctx context.Context, what string, k Lock) (answer sql.NullBool, err error) {
 	var settings string
 	err = l.conn.QueryRowContext(ctx, "SELECT "+ServerSettings+", "+what, k.Kind, k.ID).Scan(&settings, &answer)
-	if err == nil && readOnly(settings) {
-		l.era.end()
-		return sql.NullBool{}, ErrReadOnly
+	if err == nil {
+		err = l.era.refuse(settings)
 	}
-	return answer, err
+	if err != nil {
+		return sql.NullBool{}, err
+	}
+	return answer, nil
 }
 
 // outdated says whether the session is at a server that was given up.
 func (l *Locks) outdated() (outdated bool) {
 	err := l.conn.Raw(func(c any) error {
 		one, ok := c.(*conn)
-		outdated = ok && one.made != l.era.n.Load()
+		outdated = ok && one.over()
 		return nil
 	})
 	return outdated || err != nil

@@ -7,7 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"leaderboard"
 )
@@ -16,31 +20,32 @@ import (
 // source of answers either, because it may be behind without knowing.
 var ErrReadOnly = fmt.Errorf("%w: the server is read-only", leaderboard.ErrUnavailable)
 
-// ServerSettings is the SQL expression of what says whether a server is read-only, see DB.Refuse. An account that may write
-// to it all the same finds it so, too. In MySQL super_read_only is never on without read_only.
-const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only)"
+// ErrOtherServer is a server that another one than before answers for. What was written to the one is unknown to the other,
+// so neither is used until it is certain which of them the address leads to.
+var ErrOtherServer = fmt.Errorf("%w: connections lead to more than one server, or to another one since a moment ago", leaderboard.ErrUnavailable)
 
-// readOnly says what ServerSettings mean.
-func readOnly(settings string) bool {
-	for s := range strings.SplitSeq(settings, ",") {
-		if s != "" && s != "0" && !strings.EqualFold(s, "OFF") {
-			return true
-		}
+// ServerSettings is the SQL expression of what says whether a server is read-only, and which one it is: see DB.Refuse. An
+// account that may write to a read-only server finds it so, too. In MySQL super_read_only is never on without read_only. Each
+// dialect takes the other's comment for one. MariaDB has no UUID: servers that replicate differ in their id, others in name,
+// port or directory.
+const ServerSettings = "CONCAT_WS(',', @@global.read_only, @@global.innodb_read_only," +
+	" /*!80000 @@global.server_uuid */ /*M! CONCAT_WS(' ', @@global.server_id, @@global.hostname, @@global.port, @@global.datadir) */)"
+
+// readSettings returns what ServerSettings mean.
+func readSettings(settings string) (readOnly bool, server string) {
+	parts := append(strings.SplitN(settings, ",", 3), "", "", "")
+	for _, s := range parts[:2] {
+		readOnly = readOnly || s != "" && s != "0" && !strings.EqualFold(s, "OFF")
 	}
-	return false
+	return readOnly, parts[2]
 }
 
-// Refuse returns ErrReadOnly when ServerSettings say so, and gives all connections up: those dialled from now on reach whichever
-// server has the address by now.
-func (d *DB) Refuse(settings string) error {
-	if !readOnly(settings) {
-		return nil
-	}
-	d.era.end()
-	return ErrReadOnly
-}
+// Refuse returns an error for a server that must not be used, as ServerSettings say, and gives all connections up: those
+// dialled from now on reach whichever server has the address by now. Errors: ErrReadOnly, ErrOtherServer.
+func (d *DB) Refuse(settings string) error { return d.era.refuse(settings) }
 
-// CheckServer asks whether the server takes writes, on a connection of its own. Errors: ErrReadOnly.
+// CheckServer asks whether the server may be used, on a connection of its own that is hardly older than the call. Errors:
+// ErrReadOnly, ErrOtherServer.
 func (d *DB) CheckServer(ctx context.Context) error {
 	var settings string
 	if err := d.Health.QueryRowContext(ctx, "SELECT "+ServerSettings).Scan(&settings); err != nil {
@@ -49,13 +54,60 @@ func (d *DB) CheckServer(ctx context.Context) error {
 	return d.Refuse(settings)
 }
 
-// era counts how often all connections of some pools were given up.
+const (
+	// lookEvery is how often the address is dialled while connections are used: an address that moves leaves those that it
+	// led to where they are.
+	lookEvery = time.Second
+	// lookAgain is how often it is while it is not certain where it leads.
+	lookAgain = 50 * time.Millisecond
+	// certain is how many connections in a row lead to another server before that is used. With a proxy that gives them two
+	// servers by chance, all would be the same once in a billion times.
+	certain = 30
+)
+
+// look dials the address until ctx ends.
+func (d *DB) look(ctx context.Context) {
+	for ctx.Err() == nil {
+		pause := lookEvery
+		if d.era.moves() {
+			pause = lookAgain
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		if !d.era.used.Swap(false) && !d.era.moves() {
+			continue
+		}
+		asked, cancel := context.WithTimeout(ctx, lookEvery)
+		_ = d.CheckServer(asked) // a connection that is dialled tells the era
+		cancel()
+	}
+}
+
+// era counts how often all connections of some pools were given up, and knows to which server they lead.
 type era struct {
 	n       atomic.Int64
 	refused atomic.Bool // the server was read-only when it was looked at last
+	used    atomic.Bool // connections were, since the address was dialled last
 	log     *slog.Logger
+
+	mu     sync.Mutex // guards the fields below
+	server string     // the one that was met last
+	met    int        // how often in a row, up to certain; 0 before the first
 }
 
+// refuse returns an error for a server that must not be used, and gives all connections up.
+func (e *era) refuse(settings string) error {
+	readOnly, server := readSettings(settings)
+	if !readOnly {
+		return e.meet(server)
+	}
+	e.end()
+	return ErrReadOnly
+}
+
+// end gives all connections up, to a server that is read-only.
 func (e *era) end() {
 	e.n.Add(1)
 	if !e.refused.Swap(true) {
@@ -63,10 +115,55 @@ func (e *era) end() {
 	}
 }
 
-func (e *era) takesWrites() {
+// meet notes to which server a connection leads. The first one is used. After that all connections are given up whenever one leads
+// elsewhere than the one before it, and the last server is used once it is certain that all lead there.
+func (e *era) meet(server string) error {
+	if server == "" {
+		return nil // it was not asked, or there was no row to say so in
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.met == 0:
+		e.server, e.met = server, certain
+	case e.server != server:
+		e.n.Add(1)
+		if e.met == certain {
+			e.log.Warn("the database address leads to another server than before: neither is used until all connections lead to one")
+		}
+		e.server, e.met = server, 1
+	case e.met < certain:
+		if e.met++; e.met == certain {
+			e.log.Info("the server that the database address leads to now is used")
+		}
+	}
+	if e.met < certain {
+		return ErrOtherServer
+	}
+	return nil
+}
+
+// moves reports whether it is not certain to which server the address leads.
+func (e *era) moves() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.met > 0 && e.met < certain
+}
+
+// admit returns an error for a new connection to a server that must not be used.
+func (e *era) admit(settings string) error {
+	readOnly, server := readSettings(settings)
+	if readOnly {
+		e.refused.Store(true)
+		return ErrReadOnly
+	}
+	if err := e.meet(server); err != nil {
+		return err
+	}
 	if e.refused.Swap(false) {
 		e.log.Info("the database server takes writes again")
 	}
+	return nil
 }
 
 // driverConn is all that a connection of the driver can do for database/sql.
@@ -82,59 +179,85 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn is a connection that its pool drops once its era is over.
+// conn is a connection that is not used any more, nor what it answers, once its era is over: the pool drops it.
 type conn struct {
 	driverConn
 	era  *era
 	made int64 // in which era
 }
 
+// over reports whether the era of the connection is.
+func (c *conn) over() bool { return c.made != c.era.n.Load() }
+
 // ResetSession implements driver.SessionResetter: it is called before a connection is used again.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if c.made != c.era.n.Load() {
+	if c.over() {
 		return driver.ErrBadConn
+	}
+	if !c.era.used.Load() { // processors do not fight over it
+		c.era.used.Store(true)
 	}
 	return c.driverConn.ResetSession(ctx)
 }
 
 // IsValid implements driver.Validator: it is called before a connection goes back to its pool.
-func (c *conn) IsValid() bool { return c.made == c.era.n.Load() && c.driverConn.IsValid() }
+func (c *conn) IsValid() bool { return !c.over() && c.driverConn.IsValid() }
 
 // ExecContext implements driver.ExecerContext.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	if c.over() {
+		return nil, driver.ErrBadConn
+	}
 	result, err := c.driverConn.ExecContext(ctx, query, args)
 	return result, c.judge(err)
 }
 
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if c.over() {
+		return nil, driver.ErrBadConn
+	}
 	rows, err := c.driverConn.QueryContext(ctx, query, args)
-	return rows, c.judge(err)
+	judged := c.judge(err)
+	if err == nil && judged != nil {
+		return nil, errors.Join(judged, rows.Close())
+	}
+	return rows, judged
 }
 
-// judge gives all connections up when the server has refused to write.
+// BeginTx implements driver.ConnBeginTx.
+func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	inner, err := c.driverConn.BeginTx(ctx, opts)
+	return &connTx{inner, c}, err
+}
+
+// judge returns the error of a statement: that of a lost connection when its era ended before it was answered. All connections
+// are given up when the server has refused to write.
 func (c *conn) judge(err error) error {
 	switch number(err) {
 	case errReadOnlyOption, errReadOnlyMode:
-		if c.made == c.era.n.Load() {
+		if !c.over() {
 			c.era.end()
 		}
+	}
+	if err == nil && c.over() {
+		return fmt.Errorf("another server has been met: %w", mysql.ErrInvalidConn)
 	}
 	return err
 }
 
-// refuse returns ErrReadOnly for a new connection to a server that is read-only.
-func (e *era) refuse(ctx context.Context, c driverConn) error {
-	settings, err := oneText(ctx, c, "SELECT "+ServerSettings)
-	if err != nil {
-		return err
+// connTx is a transaction on a conn.
+type connTx struct {
+	driver.Tx
+	on *conn
+}
+
+// Commit implements driver.Tx.
+func (t *connTx) Commit() error {
+	if t.on.over() {
+		return driver.ErrBadConn
 	}
-	if readOnly(settings) {
-		e.refused.Store(true)
-		return ErrReadOnly
-	}
-	e.takesWrites()
-	return nil
+	return t.on.judge(t.Tx.Commit())
 }
 
 // oneText runs a query that has one text as its answer.
