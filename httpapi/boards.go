@@ -80,6 +80,9 @@ func (h *boardHandlers) put(c *call) error {
 	if err := c.decode(&body, false, boardEmptiness(), strictly()); err != nil {
 		return err
 	}
+	if err := readOnly("/name", body.Name, name); err != nil {
+		return err
+	}
 	if err := c.mayDerive(&body.Rules); err != nil {
 		return err
 	}

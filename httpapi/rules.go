@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -10,13 +11,22 @@ import (
 	"leaderboard"
 )
 
-// rulesBody is the body of PUT /v1/boards/{board}: rules, and what else GET shows of a board, which is ignored, so that
-// an answer of GET can be sent back.
+// rulesBody is the body of PUT and PATCH /v1/boards/{board}: rules, and what else GET shows of a board, so that an answer of GET can
+// be sent back. Nobody sets that: PUT passes over the times, and everything else that is not as it is would be no change.
 type rulesBody struct {
 	leaderboard.Rules                // inlined
 	Name              jsontext.Value `json:"name"`
 	CreatedTime       jsontext.Value `json:"created_time"`
 	UpdatedTime       jsontext.Value `json:"updated_time"`
+}
+
+// readOnly refuses another value of a member that nobody sets than the one that it has.
+func readOnly(pointer string, said jsontext.Value, is string) error {
+	var text string
+	if said == nil || said.Kind() == '"' && json.Unmarshal(said, &text) == nil && text == is {
+		return nil
+	}
+	return reject(leaderboard.CodeInvalidBoard, "", inputError{Pointer: pointer, Detail: "is " + is + " and cannot be changed"})
 }
 
 // strictly are the options that rules are decoded with besides those of every body.
@@ -38,6 +48,9 @@ func (h *boardHandlers) patch(c *call) error {
 	if err := json.Unmarshal(patch, &known, json.RejectUnknownMembers(true)); err != nil {
 		return malformed(describe(err))
 	}
+	if err := readOnly("/name", known.Name, name); err != nil {
+		return err
+	}
 	if err := c.mayDerive(&known.Rules); err != nil {
 		return err
 	}
@@ -46,6 +59,9 @@ func (h *boardHandlers) patch(c *call) error {
 			return leaderboard.Rules{}, leaderboard.ErrBoardNotFound
 		}
 		if err := c.mayChange(b); err != nil {
+			return leaderboard.Rules{}, err
+		}
+		if err := cmp.Or(readOnly("/created_time", known.CreatedTime, b.CreatedTime.String()), readOnly("/updated_time", known.UpdatedTime, b.UpdatedTime.String())); err != nil {
 			return leaderboard.Rules{}, err
 		}
 		rules, err := patched(&b.Rules, patch)

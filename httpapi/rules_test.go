@@ -43,7 +43,6 @@ func TestPatchKeepsTheRest(t *testing.T) {
 		{`{"windows":["all_time","season"],"keep":{"day":null,"hour":1}}`, `{"windows":["all_time","season"],"keep":{"hour":1}}`},
 		{`{"limits":null,"mode":null,"top_n":null,"time_zone":null}`, `{"limits":{},"mode":"strict","top_n":1000,"time_zone":"UTC"}`},
 		{`{"labels":null,"starts_at":null,"resident":null,"keep":null}`, `{"labels":null,"starts_at":null,"resident":null,"keep":null}`},
-		{`{"name":"other","created_time":"x","updated_time":null}`, `{}`},
 	} {
 		want := read()
 		var changed map[string]any
@@ -94,12 +93,26 @@ func TestPatchRefuses(t *testing.T) {
 		{`{"top_n":0}`, 422, "/top_n"},
 		{`{"refresh":{"full":"never"}}`, 422, "/refresh/full"},
 		{`{"seasons":null}`, 422, "/seasons"},
+		{`{"name":"other"}`, 422, "/name"},
+		{`{"name":"run2","title":"x"}`, 422, "/name"},
+		{`{"name":null}`, 422, "/name"},
+		{`{"name":7}`, 422, "/name"},
+		{`{"created_time":"2020-01-01T00:00:00Z"}`, 422, "/created_time"},
+		{`{"created_time":null}`, 422, "/created_time"},
+		{`{"updated_time":"x"}`, 422, "/updated_time"},
 	} {
 		r := e.do(ask{method: http.MethodPatch, path: "/v1/boards/run", key: adminKey, body: c.body, off: true}).want(c.status)
 		if p := r.problem(); c.pointer != "" && (len(p.Errors) == 0 || p.Errors[0].Pointer != c.pointer) {
 			t.Errorf("%s: %+v, want a fault at %s", c.body, p, c.pointer)
 		}
 	}
+	for _, name := range []string{"other", "Run"} {
+		if p := e.put(adminKey, "/v1/boards/run", `{"name":"`+name+`"}`).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0] != (inputError{Pointer: "/name", Detail: "is run and cannot be changed"}) {
+			t.Errorf("PUT with the name %s points at %+v", name, p.Errors)
+		}
+	}
+	e.put(adminKey, "/v1/boards/new", `{"name":"run"}`).wantProblem(422, leaderboard.CodeInvalidBoard)
+	e.get(adminKey, "/v1/boards/new").wantProblem(404, "board-not-found")
 	e.patch("/v1/boards/none", `{"title":"x"}`).wantProblem(404, "board-not-found")
 	e.patch("/v1/boards/None", `{"title":"x"}`).wantProblem(404, "board-not-found")
 	e.patch("/v1/boards/run", `{}`, "Content-Type", "text/plain").wantProblem(415, codeNotJSON)
@@ -110,7 +123,8 @@ func TestPatchRefuses(t *testing.T) {
 	}
 }
 
-// TestPutTakesItsOwnGet: an answer of GET sent back changes nothing, and makes the same board elsewhere.
+// TestPutTakesItsOwnGet: an answer of GET sent back changes nothing, and without its name it makes the same board elsewhere. A
+// later one tells PATCH, which would undo the change in between, but not PUT.
 func TestPutTakesItsOwnGet(t *testing.T) {
 	e := newEnv(t)
 	e.board("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
@@ -128,8 +142,15 @@ func TestPutTakesItsOwnGet(t *testing.T) {
 		if string(r.body) != string(got.body) {
 			t.Errorf("%s was %s\nand is patched to %s", name, got.body, r.body)
 		}
-		e.put(adminKey, "/v1/boards/"+name+"2", string(got.body)).want(201)
+		e.put(adminKey, "/v1/boards/"+name+"2", strings.Replace(string(got.body), `"name":"`+name+`",`, "", 1)).want(201)
 	}
+	old := string(e.get(adminKey, "/v1/boards/plain").body)
+	e.fake.SetNow(1_700_000_001_000_000)
+	e.patch("/v1/boards/plain", `{"title":"in between"}`).want(200)
+	if p := e.patch("/v1/boards/plain", old).wantProblem(422, leaderboard.CodeInvalidBoard); p.Errors[0].Pointer != "/updated_time" {
+		t.Errorf("points at %+v", p.Errors)
+	}
+	e.put(adminKey, "/v1/boards/plain", old).want(200)
 }
 
 // TestBoardETag: the tag changes with each change of the rules, and with nothing else.

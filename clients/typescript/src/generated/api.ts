@@ -140,7 +140,7 @@ export interface components {
             ends_at?: string | null;
             /** @description Makes it a derived board. */
             derive?: components["schemas"]["DeriveRules"] | null;
-            /** @description As GET shows it; ignored, like the times. */
+            /** @description As GET shows it: 422 when it is not that of the path. No board is renamed. */
             name?: string;
             /** @description Ignored. */
             created_time?: string;
@@ -201,12 +201,12 @@ export interface components {
                 /** @description Together with from only. */
                 weights?: components["schemas"]["Weight"][] | null;
             } | null;
-            /** @description As GET shows it; ignored, like the times. */
-            name?: string | null;
-            /** @description Ignored. */
-            created_time?: string | null;
-            /** @description Ignored. */
-            updated_time?: string | null;
+            /** @description As GET shows it, like the times: what nobody sets is 422 with another value than the board has. */
+            name?: string;
+            /** @description As GET shows it. */
+            created_time?: string;
+            /** @description As GET shows it: 422 when the board was changed since. */
+            updated_time?: string;
         };
         /** @description When the copy is renewed besides after each commit. */
         RefreshRules: {
@@ -231,7 +231,7 @@ export interface components {
             max_score?: bigint | null;
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount. A score that best does not take over is no change.
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not hold a member's first score in a period, which changes none: max_score bounds that. A score that best does not take over is no change.
              */
             max_delta?: bigint | null;
         };
@@ -338,7 +338,7 @@ export interface components {
             max_score?: components["schemas"]["Int64"];
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount.
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not hold a member's first score in a period, which changes none: max_score bounds that. A score that best does not take over is no change.
              */
             max_delta?: bigint;
         };
@@ -1026,7 +1026,7 @@ export interface components {
             boards?: string[] | null;
             /**
              * Format: date-time
-             * @description Null, and by default: never.
+             * @description A time to come, by the database's clock; 422 otherwise. Null, and by default: never.
              */
             expires_at?: string | null;
             /** @description Null, and by default: what the server's settings say. */
@@ -1040,7 +1040,7 @@ export interface components {
             boards?: string[] | null;
             /**
              * Format: date-time
-             * @description Null: never.
+             * @description A time to come, by the database's clock, or the one that the key has; 422 otherwise, DELETE ends a key now. Null: never.
              */
             expires_at?: string | null;
             /** @description Null: what the server's settings say. */
