@@ -119,7 +119,8 @@ type Refresh struct {
 }
 
 // Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed
-// later, may move towards them. MaxDelta bounds changes only, so no score that policy best does not take over.
+// later, may move towards them. MaxDelta bounds changes only: no score that policy best does not take over, and with best and
+// latest no first score of a member in a period.
 type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`

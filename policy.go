@@ -106,7 +106,7 @@ func (r *Rules) checkRange(cur *Entry, score int64) error {
 }
 
 // checkDelta holds a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
-// from the score that the member has.
+// from the score that the member has, if any.
 func (r *Rules) checkDelta(cur *Entry, submitted int64) error {
 	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != PolicySum) {
 		return nil

@@ -49,6 +49,8 @@ func TestApply(t *testing.T) {
 		"sum of nothing":               {Rules{Policy: PolicySum}, entry(5, 3, 1), Submission{Score: 0}, *entry(5, 3, 1), false},
 		"sum sets the tiebreak":        {Rules{Policy: PolicySum}, entry(5, 3, 1), Submission{Score: 0, Tiebreak: ptr[int64](0)}, *entry(5, 0, tNow), true},
 		"sum from nothing":             {Rules{Policy: PolicySum}, nil, Submission{Score: 0}, *entry(0, 0, tNow), true},
+		"first of best":                {Rules{Limits: Limits{MaxDelta: ptr[int64](10)}}, nil, Submission{Score: 1005}, *entry(1005, 0, tNow), true},
+		"first of latest":              {Rules{Policy: PolicyLatest, Limits: Limits{MaxDelta: ptr[int64](10)}}, nil, Submission{Score: 1005}, *entry(1005, 0, tNow), true},
 		"much worse":                   {Rules{Limits: Limits{MaxDelta: ptr[int64](5)}}, entry(50, 0, 1), Submission{Score: 4}, *entry(50, 0, 1), false},
 		"sum down to the maximum":      {between(0, 9), entry(20, 0, 1), Submission{Score: -11}, *entry(9, 0, tNow), true},
 		"sum down, still above":        {between(0, 9), entry(20, 0, 1), Submission{Score: -1}, *entry(19, 0, tNow), true},

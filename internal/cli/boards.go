@@ -89,7 +89,7 @@ func (p *program) ruleFlags(b *rulesBody) []cli.Flag {
 		oneOf(p.option("tiebreak-order", "desc or asc (default: desc)"), &b.Tiebreak.Order, "desc", "asc"),
 		number("min-score", "least score that is accepted", &b.Limits.MinScore),
 		number("max-score", "greatest score that is accepted", &b.Limits.MaxScore),
-		number("max-delta", "greatest change of a score by one submission", &b.Limits.MaxDelta),
+		number("max-delta", "greatest change of a score by one submission; no first score in a period is one, but for policy sum: --max-score bounds it", &b.Limits.MaxDelta),
 		word("refresh-full", "when to rebuild the copy, as a cron expression in UTC", &b.Refresh.Full),
 		word("refresh-incremental", "interval of catching up, or off (default: 10s)", &b.Refresh.Incremental),
 		word("refresh-dynamic", "pairs of seconds/changes, as in 900/1 300/10", &b.Refresh.Dynamic),

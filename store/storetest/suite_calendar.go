@@ -15,7 +15,7 @@ import (
 // the subject, so its tests run one after another.
 func RunWindows(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
-		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone,
+		"read first": testTurnRead, "write first": testTurnWritten, "change of windows": testChangeWindows, "all windows or none": testAllWindowsOrNone, "max_delta of a first score": testFirstDelta,
 		"clock goes back": testClockBack, "clock leaps": testClockLeaps, "clock goes back into a closed period": testClockBackIntoClosed, "time zone": testTimeZone, "keys": testKeysMultiBoardTurn, "remove": testRemoveWindows,
 		"names": testPeriodNames, "turn under load": testTurnUnderLoad, "refreshes begin nothing": testPeekBeginsNothing,
 		"closed periods": testClosed, "sweep closes": testSweepCloses, "retention": testRetention, "retention of many": testRetentionOfMany,
@@ -222,6 +222,40 @@ func testAllWindowsOrNone(t *testing.T, s Subject) {
 		if got := b.page(now[w]); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s shows %q, want %q", w, got, want)
 		}
+	}
+}
+
+// testFirstDelta: max_delta holds no first score of a member in a period. With all_time beside a window it holds each score that
+// is better than the one in all_time.
+func testFirstDelta(t *testing.T, s Subject) {
+	const nextDay = "2026-03-28T23:00:01Z"
+	delta := int64(10)
+	for name, c := range map[string]struct {
+		policy  leaderboard.Policy
+		windows []leaderboard.Window
+		want    string // on the next day, after 1005 and 1015
+	}{
+		"best, day":                {leaderboard.PolicyBest, []leaderboard.Window{leaderboard.WindowDay}, "a applied 5000<-; a rejected 5000<5000 delta-out-of-range; a applied 5010<5000"},
+		"latest, day":              {leaderboard.PolicyLatest, []leaderboard.Window{leaderboard.WindowDay}, "a applied 5000<-; a rejected 5000<5000 delta-out-of-range; a applied 5010<5000"},
+		"best, day, all_time":      {leaderboard.PolicyBest, []leaderboard.Window{leaderboard.WindowDay, leaderboard.WindowAllTime}, "a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range"},
+		"sum, held from the first": {leaderboard.PolicySum, []leaderboard.Window{leaderboard.WindowDay}, "a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := berlin(c.windows...)
+			rules.Policy, rules.Limits.MaxDelta = c.policy, &delta
+			b := newTimed(t, s, berlinNight, rules)
+			want := "a applied 1005<-; a rejected 1005<1005 delta-out-of-range; a applied 1015<1005"
+			if c.policy == leaderboard.PolicySum {
+				want = "a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range; a rejected -<- delta-out-of-range"
+			}
+			if got := short(b.submit(score("a", 1005), score("a", 1016), score("a", 1015)).Results); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			b.at(nextDay)
+			if got := short(b.submit(score("a", 5000), score("a", 5011), score("a", 5010)).Results); got != c.want {
+				t.Errorf("on the next day: %s, want %s", got, c.want)
+			}
+		})
 	}
 }
 
