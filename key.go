@@ -3,6 +3,8 @@ package leaderboard
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
+	"database/sql/driver"
 	"encoding/base32"
 	"fmt"
 	"strconv"
@@ -97,8 +99,30 @@ type HashedKey struct {
 	Previous KeyHash // of the secret before the last rotation, until Key.PreviousUntil
 }
 
-// KeyHash is the SHA-256 of a key's whole text, which has 160 random bits: nobody finds it by guessing.
-type KeyHash [sha256.Size]byte
+// KeyHash is the SHA-256 of a key's whole text, which has 160 random bits: nobody finds it by guessing. Only Is compares two of
+// them: no other code gets at the bytes, and == does not compile.
+type KeyHash struct {
+	_   [0]func()
+	sum [sha256.Size]byte
+}
+
+// Is reports whether two hashes are the same, in the same time whatever they have in common.
+func (h *KeyHash) Is(other *KeyHash) bool {
+	return subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1
+}
+
+// Value returns what a database stores.
+func (h KeyHash) Value() (driver.Value, error) { return h.sum[:], nil }
+
+// Scan reads what a database stores; NULL is the hash of no key.
+func (h *KeyHash) Scan(stored any) error {
+	*h = KeyHash{}
+	b, ok := stored.([]byte)
+	if stored != nil && !ok || copy(h.sum[:], b) != len(b) {
+		return fmt.Errorf("want %d bytes for the hash of a key, not %T", len(h.sum), stored)
+	}
+	return nil
+}
 
 // SettingsKeyID returns the ID of the keys of the settings that have a scope: all of them are one, whatever their
 // secrets, so that a secret may be replaced.
@@ -202,7 +226,7 @@ func NewKeySecret(id string) (text string, hash KeyHash) {
 // HashKey returns the hash of a key's text.
 func HashKey(text string) KeyHash {
 	var room [128]byte
-	return sha256.Sum256(append(room[:0], text...)) // without an allocation
+	return KeyHash{sum: sha256.Sum256(append(room[:0], text...))} // without an allocation
 }
 
 // KeyIDIn returns the id in the text of a key, ok when it has the form of one.

@@ -1,6 +1,9 @@
 package leaderboard
 
 import (
+	"crypto/sha256"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -25,11 +28,11 @@ func TestParseScope(t *testing.T) {
 func TestKeyText(t *testing.T) {
 	id := NewKeyID()
 	text, hash := NewKeySecret(id)
-	if got, ok := KeyIDIn(text); !ok || got != id || hash != HashKey(text) {
+	if got, ok := KeyIDIn(text); !ok || got != id || !hash.Is(new(HashKey(text))) {
 		t.Errorf("%s: %s, %t", text, got, ok)
 	}
 	again, other := NewKeySecret(id)
-	if again == text || other == hash || NewKeyID() == id {
+	if again == text || other.Is(&hash) || NewKeyID() == id {
 		t.Error("two are the same")
 	}
 	if secret := text[strings.LastIndex(text, "_")+1:]; len(secret)*5 != 160 {
@@ -54,6 +57,50 @@ func TestKeyCovers(t *testing.T) {
 	}
 	if all := (Key{}); all.Limited() || !all.Covers("game2-a") || !k.Limited() {
 		t.Error("a key without boards is for all of them")
+	}
+}
+
+// TestKeyHash: hashes are compared in constant time, every bit of them, and in no other way (promise G2): == does not compile,
+// and no other package gets at the bytes but by Value, for the database.
+func TestKeyHash(t *testing.T) {
+	kind := reflect.TypeOf(KeyHash{})
+	if kind.Comparable() {
+		t.Error("== takes two hashes")
+	}
+	for i := range kind.NumField() {
+		if f := kind.Field(i); f.IsExported() {
+			t.Errorf("the field %s can be compared by anyone", f.Name)
+		}
+	}
+	source, err := os.ReadFile("key.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), ".sum[:]"); n != 4 || !strings.Contains(string(source), "return subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1\n") {
+		t.Errorf("the bytes of hashes are used %d times, want 4: by Is in constant time, by Value and by Scan", n)
+	}
+	hash := HashKey("a")
+	stored, err := hash.Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again KeyHash
+	if err := again.Scan(stored); err != nil || !again.Is(&hash) {
+		t.Errorf("stored it is another one: %v", err)
+	}
+	for bit := range 8 * sha256.Size {
+		other := hash
+		if other.sum[bit/8] ^= 1 << (bit % 8); other.Is(&hash) || hash.Is(&other) {
+			t.Errorf("bit %d is not compared", bit)
+		}
+	}
+	if err := again.Scan(nil); err != nil || again.Is(&hash) || !again.Is(new(KeyHash)) {
+		t.Errorf("NULL is the hash of a key: %v", err)
+	}
+	for _, bad := range []any{make([]byte, sha256.Size+1), "a", 7} {
+		if err := again.Scan(bad); err == nil {
+			t.Errorf("%v is read as a hash", bad)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,7 +147,7 @@ func (ring *keyring) inSettings(hash *leaderboard.KeyHash) *leaderboard.Key {
 	var found *leaderboard.Key
 	for i := range ring.settings {
 		k := &ring.settings[i]
-		if subtle.ConstantTimeCompare(hash[:], k.Hash[:]) == 1 && (found == nil || k.Scope.Includes(found.Scope)) {
+		if hash.Is(&k.Hash) && (found == nil || k.Scope.Includes(found.Scope)) {
 			found = &k.Key
 		}
 	}

@@ -38,7 +38,7 @@ func (f *fakeKeys) Find(_ context.Context, id string, hash leaderboard.KeyHash, 
 	switch {
 	case f.fails != nil:
 		return nil, f.fails
-	case !ok || k.Hash != hash && k.Previous != hash:
+	case !ok || !hash.Is(&k.Hash) && !hash.Is(&k.Previous):
 		return nil, leaderboard.ErrKeyNotFound
 	case k.RevokedAt != 0:
 		return nil, leaderboard.ErrKeyRevoked

@@ -20,34 +20,32 @@ import (
 
 // keyRow is a row of api_keys.
 type keyRow struct {
-	ID            []byte       `db:"id"`
-	Name          []byte       `db:"name"`
-	Scope         []byte       `db:"scope"`
-	Boards        []byte       `db:"boards"`
-	Requests      int64        `db:"requests_per_second"`
-	Rows          int64        `db:"rows_per_second"`
-	Hash          []byte       `db:"secret_hash"`
-	Previous      []byte       `db:"previous_hash"`
-	PreviousUntil sql.NullTime `db:"previous_ends_at"`
-	Expires       sql.NullTime `db:"expires_at"`
-	Revoked       sql.NullTime `db:"revoked_at"`
-	Used          sql.NullTime `db:"last_used_at"`
-	Created       time.Time    `db:"created_at"`
-	Updated       time.Time    `db:"updated_at"`
+	ID            []byte              `db:"id"`
+	Name          []byte              `db:"name"`
+	Scope         []byte              `db:"scope"`
+	Boards        []byte              `db:"boards"`
+	Requests      int64               `db:"requests_per_second"`
+	Rows          int64               `db:"rows_per_second"`
+	Hash          leaderboard.KeyHash `db:"secret_hash"`
+	Previous      leaderboard.KeyHash `db:"previous_hash"`
+	PreviousUntil sql.NullTime        `db:"previous_ends_at"`
+	Expires       sql.NullTime        `db:"expires_at"`
+	Revoked       sql.NullTime        `db:"revoked_at"`
+	Used          sql.NullTime        `db:"last_used_at"`
+	Created       time.Time           `db:"created_at"`
+	Updated       time.Time           `db:"updated_at"`
 }
 
 const keyColumns = "id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, previous_hash, previous_ends_at," +
 	" expires_at, revoked_at, last_used_at, created_at, updated_at"
 
 func (r *keyRow) key() (leaderboard.HashedKey, error) {
-	k := leaderboard.HashedKey{Key: leaderboard.Key{
+	k := leaderboard.HashedKey{Hash: r.Hash, Previous: r.Previous, Key: leaderboard.Key{
 		ID: string(r.ID), Name: string(r.Name), Scope: leaderboard.Scope(r.Scope),
 		Quota:       leaderboard.Quota{RequestsPerSecond: r.Requests, RowsPerSecond: r.Rows},
 		CreatedTime: leaderboard.MicrosOf(r.Created), UpdatedTime: leaderboard.MicrosOf(r.Updated),
 		ExpiresAt: microsOrNone(r.Expires), RevokedAt: microsOrNone(r.Revoked), LastUsed: microsOrNone(r.Used), PreviousUntil: microsOrNone(r.PreviousUntil),
 	}}
-	copy(k.Hash[:], r.Hash)
-	copy(k.Previous[:], r.Previous)
 	if err := json.Unmarshal(r.Boards, &k.Boards); err != nil {
 		return k, fmt.Errorf("boards of key %s: %w", k.ID, err)
 	}
@@ -78,7 +76,7 @@ func (s *Store) CreateKey(ctx context.Context, k leaderboard.Key, hash leaderboa
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO api_keys (id, name, scope, boards, requests_per_second, rows_per_second, secret_hash, expires_at, created_at, updated_at)"+
 			" VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+s.db.Now()+", "+s.db.Now()+")",
-			[]byte(k.ID), []byte(k.Name), []byte(k.Scope), boards, k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond, hash[:], timeOrNull(k.ExpiresAt))
+			[]byte(k.ID), []byte(k.Name), []byte(k.Scope), boards, k.Quota.RequestsPerSecond, k.Quota.RowsPerSecond, hash, timeOrNull(k.ExpiresAt))
 		return err
 	})
 }
@@ -121,7 +119,7 @@ func (s *Store) RotateKey(ctx context.Context, id string, hash leaderboard.KeyHa
 		between := overlap.Microseconds()
 		result, err := tx.ExecContext(ctx, "UPDATE api_keys SET previous_hash = IF(? > 0, secret_hash, NULL), previous_ends_at = IF(? > 0, "+s.db.Now()+" + INTERVAL ? MICROSECOND, NULL),"+
 			" secret_hash = ?, updated_at = "+s.db.Now()+" WHERE id = ? AND (? = 0 OR previous_ends_at IS NULL OR previous_ends_at <= "+s.db.Now()+")",
-			between, between, between, hash[:], []byte(id), between)
+			between, between, between, hash, []byte(id), between)
 		if err != nil {
 			return err
 		}

@@ -24,6 +24,8 @@ func makeKey(t *testing.T, s *store.Store, change func(*leaderboard.Key)) (leade
 	return made, text
 }
 
+func hashOf(text string) *leaderboard.KeyHash { return new(leaderboard.HashKey(text)) }
+
 // hashedKey returns what servers know of a key.
 func hashedKey(t *testing.T, s *store.Store, id string) leaderboard.HashedKey {
 	t.Helper()
@@ -58,7 +60,7 @@ func TestKeys(t *testing.T) {
 			k.Boards, k.ExpiresAt, k.Quota = []string{"game1-*", "lobby"}, expiry, leaderboard.Quota{RequestsPerSecond: 5, RowsPerSecond: 50}
 		})
 		known := hashedKey(t, s, made.ID)
-		if known.Hash != leaderboard.HashKey(text) || known.Previous != (leaderboard.KeyHash{}) || !known.Covers("game1-a") || known.Covers("b") ||
+		if !known.Hash.Is(hashOf(text)) || !known.Previous.Is(new(leaderboard.KeyHash)) || !known.Covers("game1-a") || known.Covers("b") ||
 			made.ExpiresAt != expiry || made.Quota.RowsPerSecond != 50 || made.CreatedTime == 0 || made.LastUsed != 0 || made.RevokedAt != 0 {
 			t.Errorf("made %+v", known)
 		}
@@ -80,12 +82,11 @@ func TestKeys(t *testing.T) {
 		if _, err := s.ChangeKey(ctx, made.ID, leaderboard.KeyChange{Scope: &bad}); leaderboard.AsRule(err) == nil {
 			t.Errorf("scope root: %v", err)
 		}
-
 		second, hash2 := leaderboard.NewKeySecret(made.ID)
 		rotated, err := s.RotateKey(ctx, made.ID, hash2, time.Hour)
 		moved("rotate", err)
 		known = hashedKey(t, s, made.ID)
-		if left := time.Until(rotated.PreviousUntil.Time()); known.Hash != leaderboard.HashKey(second) || known.Previous != leaderboard.HashKey(text) || left < 59*time.Minute || left > 61*time.Minute {
+		if left := time.Until(rotated.PreviousUntil.Time()); !known.Hash.Is(hashOf(second)) || !known.Previous.Is(hashOf(text)) || left < 59*time.Minute || left > 61*time.Minute {
 			t.Errorf("rotated: %+v", known)
 		}
 		_, hash3 := leaderboard.NewKeySecret(made.ID)
@@ -94,7 +95,7 @@ func TestKeys(t *testing.T) {
 		}
 		_, err = s.RotateKey(ctx, made.ID, hash3, 0)
 		moved("rotate without an overlap", err)
-		if known = hashedKey(t, s, made.ID); known.Hash != hash3 || known.Previous != (leaderboard.KeyHash{}) || known.PreviousUntil != 0 {
+		if known = hashedKey(t, s, made.ID); !known.Hash.Is(&hash3) || !known.Previous.Is(new(leaderboard.KeyHash)) || known.PreviousUntil != 0 {
 			t.Errorf("rotated without an overlap: %+v", known)
 		}
 

@@ -7,7 +7,6 @@ package keyring
 import (
 	"cmp"
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -200,8 +199,8 @@ func (r *Ring) touch(now time.Time) {
 // check holds a secret against a key that is there, in constant time.
 func (e *entry) check(hash *leaderboard.KeyHash, now time.Time) (*leaderboard.Key, error) {
 	at := leaderboard.MicrosOf(now)
-	isCurrent := subtle.ConstantTimeCompare(hash[:], e.Hash[:]) == 1
-	isPrevious := subtle.ConstantTimeCompare(hash[:], e.Previous[:]) == 1 && e.PreviousUntil != 0
+	isCurrent := hash.Is(&e.Hash)
+	isPrevious := hash.Is(&e.Previous) && e.PreviousUntil != 0
 	switch {
 	case !isCurrent && !isPrevious:
 		return nil, leaderboard.ErrKeyNotFound

@@ -2,14 +2,19 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"github.com/redis/go-redis/v9"
 
 	"leaderboard"
@@ -212,7 +217,7 @@ func TestNobodyCanWrite(t *testing.T) {
 	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(-time.Hour))}
 	revoked := leaderboard.Key{ID: "kv", Name: "n", Scope: leaderboard.ScopeWrite}
 	for i, k := range []leaderboard.Key{read, ended, revoked} {
-		if _, err := a.store.CreateKey(t.Context(), k, leaderboard.KeyHash{byte(i)}); err != nil {
+		if _, err := a.store.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,11 +227,127 @@ func TestNobodyCanWrite(t *testing.T) {
 	if can, err := anyWriter(t.Context(), a.store); can || err != nil {
 		t.Errorf("with keys that cannot write: %t, %v", can, err)
 	}
-	if _, err := a.store.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.KeyHash{9}); err != nil {
+	if _, err := a.store.CreateKey(t.Context(), leaderboard.Key{ID: "kw", Name: "n", Scope: leaderboard.ScopeWrite, Boards: []string{"b"}}, leaderboard.HashKey("writes")); err != nil {
 		t.Fatal(err)
 	}
 	a.awaitHealth(http.StatusOK, `"status":"ok"`)
 	if n := strings.Count(a.log.String(), "nobody can write"); n != 1 {
 		t.Errorf("the log says it %d times", n)
+	}
+}
+
+// TestNoSecretIsTold works with every secret that a server has, right and wrong keys, and failures down to a panic of a handler:
+// no part of a secret is in what the server answers, counts, traces, logs, audits or keeps (promise G2).
+func TestNoSecretIsTold(t *testing.T) {
+	const ofMySQL, ofRedis, ofCollector = "hunter2-of-mysql", "hunter2-of-redis", "hunter2-of-collector"
+	plain, redisServer, to := testenv.MySQL(t), testenv.PrivateRedis(t), newSpans(t)
+	account, err := mysql.ParseDSN(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.User, account.Passwd = "keeper_"+account.DBName[len(account.DBName)-8:], ofMySQL
+	execute(t, plain, "CREATE USER "+account.User+" IDENTIFIED BY '"+ofMySQL+"'")
+	t.Cleanup(func() {
+		if db, err := sql.Open("mysql", plain); err == nil {
+			_, _ = db.Exec("DROP USER " + account.User)
+			_ = db.Close()
+		}
+	})
+	execute(t, plain, "GRANT ALL ON "+account.DBName+".* TO "+account.User)
+	configured(t, redisServer.Addr, "requirepass", ofRedis)
+	redisURL := "redis://:" + ofRedis + "@" + redisServer.Addr + "/0"
+	var broken atomic.Bool
+	a := startReady(t, account.FormatDSN(), redisURL, tracedTo(t, to.URL, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + ofCollector}), func(c *Config) {
+		c.Clock = func(database string) string {
+			if broken.Load() && strings.Contains(string(debug.Stack()), "keyHandlers).create") {
+				panic("the clock is broken")
+			}
+			return database
+		}
+	})
+	a.Ask(201, "PUT", "/v1/boards/b", `{"visibility":"private"}`)
+	made := a.Ask(201, "POST", "/v1/keys", `{"name":"leaked","scope":"write","boards":["b"]}`)
+	first := made.Text("secret")
+	second := a.Ask(200, "POST", "/v1/keys/"+made.Text("id")+"/rotate", `{"overlap":"1h"}`).Text("secret")
+	secrets := []string{ofMySQL, ofRedis, ofCollector, apptest.AdminKey, apptest.WriteKey, first, second}
+
+	var answers strings.Builder
+	ask := func(status int, authorization, method, path, body string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), method, a.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", authorization)
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != status {
+			t.Errorf("%s %s: %d %s, %v, want %d", method, path, resp.StatusCode, text, err, status)
+		}
+		_, _ = fmt.Fprintf(&answers, "%v\n%s\n", resp.Header, text)
+	}
+	const entries = `{"entries":[{"member":"m","score":1}]}`
+	for _, key := range []string{first, second} {
+		ask(200, "Bearer "+key, "POST", "/v1/boards/b/scores", entries)
+		ask(200, "Bearer "+key, "GET", "/v1/boards/b/top", "")
+		ask(200, "Bearer "+key, "GET", "/v1/key", "")
+		ask(403, "Bearer "+key, "POST", "/v1/boards/other/scores", entries)
+		ask(403, "Bearer "+key, "GET", "/v1/audit", "")
+		ask(401, "Bearer "+key+"x", "GET", "/v1/key", "")
+		mistyped := key[:len(key)-1] + "a"
+		if mistyped == key {
+			mistyped = key[:len(key)-1] + "b"
+		}
+		ask(401, "Bearer "+mistyped, "GET", "/v1/key", "")
+		ask(401, "Bearer "+strings.ToUpper(key), "GET", "/v1/key", "")
+		ask(401, "Basic "+key, "GET", "/v1/key", "")
+		ask(401, key, "GET", "/v1/key", "")
+		ask(400, "Bearer "+key, "POST", "/v1/boards/b/scores", `{"entries":"`)
+		ask(404, "Bearer "+apptest.AdminKey, "GET", "/v1/keys/"+key, "")
+		ask(404, "Bearer "+apptest.AdminKey, "DELETE", "/v1/keys/"+key, "")
+	}
+	for _, path := range []string{"/v1/keys", "/v1/keys/" + made.Text("id"), "/v1/audit", "/v1/status", "/v1/runs", "/readyz", "/metrics"} {
+		ask(200, "Bearer "+apptest.AdminKey, "GET", path, "")
+	}
+	broken.Store(true)
+	ask(500, "Bearer "+apptest.AdminKey, "POST", "/v1/keys", `{"name":"broken","scope":"read"}`)
+	broken.Store(false)
+	ask(204, "Bearer "+apptest.AdminKey, "DELETE", "/v1/keys/"+made.Text("id"), "")
+	ask(401, "Bearer "+second, "GET", "/v1/boards/b/top", "")
+	_, metrics := a.Get("/metrics")
+	a.stop() // sends the last spans
+	var spans strings.Builder
+	to.mu.Lock()
+	for _, span := range to.all {
+		spans.WriteString(span.String() + "\n")
+	}
+	to.mu.Unlock()
+
+	texts := map[string]string{
+		"answers": answers.String(), "metrics": string(metrics), "spans": spans.String(), "log": a.log.String(),
+		"database": dumpOf(t, plain), "Redis": dumpOfRedis(t, redisURL),
+	}
+	for what, want := range map[string]string{
+		"answers": `"action":"key.rotate"`, "metrics": `status="500"`, "spans": `POST /v1/keys`, "log": "the clock is broken", "database": "leaked", "Redis": "lb:",
+	} {
+		if !strings.Contains(texts[what], want) {
+			t.Errorf("the %s lack %s, so nothing is known of them", what, want)
+		}
+	}
+	if log := texts["log"]; !strings.Contains(log, "request panicked") || !strings.Contains(log, "goroutine ") {
+		t.Error("the log does not tell of the panic with its stack")
+	}
+	for _, text := range secrets {
+		secret := text[strings.LastIndex(text, "_")+1:] // of a key of the database, what is not its id
+		for what, in := range texts {
+			if part := secret[:min(len(secret), 12)]; strings.Contains(strings.ToLower(in), part) {
+				t.Errorf("a part of a secret, %s, is in the %s", text, what)
+			}
+		}
 	}
 }

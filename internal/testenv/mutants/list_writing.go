@@ -201,6 +201,18 @@ func ofKeys() []mutant {
 			"\t\t\terr = c.mayFilter()\n", "\t\t\terr = nil\n", "httpapi TestNamesOfBoards",
 		},
 		{
+			"G2", "hashes of keys are compared as far as they are the same", "key.go",
+			"\treturn subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1\n", "\treturn subtle.ConstantTimeCompare(nil, nil) == 1 && string(h.sum[:]) == string(other.sum[:])\n", ". TestKeyHash",
+		},
+		{
+			"G2", "a panic is logged with the header of its request", "httpapi/call.go",
+			`slog.String("path", c.r.URL.EscapedPath())`, `slog.Any("header", c.r.Header)`, "internal/app TestNoSecretIsTold",
+		},
+		{
+			"G2", "a span has the key of its request", "httpapi/span.go",
+			`slog.String("url.scheme", scheme),`, `slog.String("url.scheme", scheme), slog.Any("authorization", r.Header["Authorization"]),`, "internal/app TestNoSecretIsTold",
+		},
+		{
 			"E4", "what a key may not do is not charged", "httpapi/call.go",
 			"what = leaderboard.Charge{leaderboard.QuotaKindRequests: what[leaderboard.QuotaKindRequests]}", "what = leaderboard.Charge{}", "httpapi TestDeniedIsCharged",
 		},
