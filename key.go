@@ -174,6 +174,16 @@ func (k *Key) Check() error {
 	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: bad}
 }
 
+// CheckExpiry says what is wrong with when a key ends that ended at was before its last change, 0 for never or a new one: nil
+// when nothing is. Nobody is given a key that is over. One that is over may be changed in other ways.
+func (k *Key) CheckExpiry(was Micros) error {
+	if k.ExpiresAt == 0 || k.ExpiresAt == was || k.ExpiresAt > k.UpdatedTime {
+		return nil
+	}
+	detail := fmt.Sprintf("want a time to come, by the database's clock after %s; revoking ends a key now", k.UpdatedTime)
+	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: []FieldError{{Pointer: "/expires_at", Detail: detail}}}
+}
+
 // KeyChange says what changes of a key; what is nil stays.
 type KeyChange struct {
 	Name      *string

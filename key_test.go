@@ -104,6 +104,19 @@ func TestKeyHash(t *testing.T) {
 	}
 }
 
+// TestKeyExpiry: a change gives no key an end that is over, and keeps one that was there.
+func TestKeyExpiry(t *testing.T) {
+	for _, c := range []struct {
+		was, is Micros
+		ok      bool
+	}{{0, 0, true}, {0, 101, true}, {0, 100, false}, {0, 99, false}, {90, 90, true}, {90, 0, true}, {90, 91, false}, {90, 200, true}, {200, 100, false}} {
+		k := Key{ExpiresAt: c.is, UpdatedTime: 100}
+		if err := k.CheckExpiry(c.was); (err == nil) != c.ok {
+			t.Errorf("from %d to %d at 100: %v", c.was, c.is, err)
+		}
+	}
+}
+
 func TestKeyCheck(t *testing.T) {
 	good := Key{Name: "game1 backend", Scope: ScopeWrite, Boards: []string{"game1-*", "a"}, ExpiresAt: MaxTime, Quota: Quota{1, MaxKeyRows}}
 	if err := good.Check(); err != nil {

@@ -70,14 +70,20 @@ func (f *fakeKeys) CreateKey(_ context.Context, k leaderboard.Key, hash leaderbo
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k.CreatedTime, k.UpdatedTime = 1_700_000_000_000_000, 1_700_000_000_000_000
+	if err := k.CheckExpiry(0); err != nil {
+		return k, err
+	}
 	f.keys[k.ID] = leaderboard.HashedKey{Key: k, Hash: hash}
 	return k, nil
 }
 
 func (f *fakeKeys) ChangeKey(_ context.Context, id string, change leaderboard.KeyChange) (leaderboard.Key, error) {
 	return f.change(id, func(k *leaderboard.HashedKey) (err error) {
-		k.Key, err = k.With(change)
-		return err
+		was := k.ExpiresAt
+		if k.Key, err = k.With(change); err != nil {
+			return err
+		}
+		return k.CheckExpiry(was)
 	})
 }
 

@@ -111,7 +111,7 @@ func TestBadKeys(t *testing.T) {
 		`{}`: 400, `{"name":"a"}`: 400, `{"name":null,"scope":"read"}`: 400, `{"name":"a","scope":"read","boards":[]}`: 400, `{"name":"a","scope":"root"}`: 422,
 		`{"name":"","scope":"read"}`: 422, `{"name":"a","scope":"read","boards":["*"]}`: 422, `{"name":"a","scope":"read","boards":["A"]}`: 422,
 		`{"name":"a","scope":"read","quota":{"rows_per_second":0}}`: 400, `{"name":"a","scope":"read","quota":{"rows_per_second":-1}}`: 422,
-		`{"name":"a","scope":"read","quota":{"rows":1}}`: 400, `{"name":"a","scope":"read","expires_at":"soon"}`: 400, `{"name":"a","scope":"read","hash":"s"}`: 400,
+		`{"name":"a","scope":"read","quota":{"rows":1}}`: 400, `{"name":"a","scope":"read","expires_at":"soon"}`: 400, `{"name":"a","scope":"read","expires_at":"2023-11-14T22:13:20Z"}`: 422, `{"name":"a","scope":"read","hash":"s"}`: 400,
 	} {
 		if r := e.post(adminKey, "/v1/keys", body); r.status != want {
 			t.Errorf("%s answers %d, want %d: %s", body, r.status, want, r.body)
@@ -121,6 +121,10 @@ func TestBadKeys(t *testing.T) {
 		t.Error("a key was made")
 	}
 	made := e.post(adminKey, "/v1/keys", `{"name":"a","scope":"read"}`).want(201).key()
+	over := ask{method: "PATCH", path: "/v1/keys/" + made.ID, key: adminKey, body: `{"expires_at":"2020-01-01T00:00:00Z"}`}
+	if p := e.do(over).wantProblem(422, leaderboard.CodeInvalidKey); p.Errors[0].Pointer != "/expires_at" {
+		t.Errorf("points at %+v", p.Errors)
+	}
 	for _, overlap := range []string{"721h", "-1s", "a day"} {
 		e.post(adminKey, "/v1/keys/"+made.ID+"/rotate", `{"overlap":"`+overlap+`"}`).wantProblem(400, codeMalformed)
 	}

@@ -188,6 +188,9 @@ func (s *Store) writeKey(ctx context.Context, doing string, action leaderboard.A
 		if k, err = keyIn(ctx, tx, id, ""); err != nil {
 			return err
 		}
+		if err := k.CheckExpiry(old.ExpiresAt); err != nil {
+			return err
+		}
 		return s.auditKey(ctx, tx, action, &old, &k)
 	})
 	return k, db.Translate(ctx, doing, err)

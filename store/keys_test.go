@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"leaderboard"
 	"leaderboard/store"
+	"leaderboard/store/storetest"
 )
 
 // makeKey makes an API key that may write, and returns it with its text.
@@ -131,6 +133,54 @@ func TestKeys(t *testing.T) {
 		}
 		if list, err := s.Keys(ctx, first, 1); err != nil || len(list) != 1 || list[0].ID != last {
 			t.Errorf("after the first: %+v, %v", list, err)
+		}
+	})
+}
+
+// TestKeyIsOver: no key is made, or given an end, that is over by the database's clock, whatever the machine's says. One that is
+// over may be renamed, and given more time.
+func TestKeyIsOver(t *testing.T) {
+	t.Parallel()
+	dialects(t, func(t *testing.T, dsn string) {
+		const hour = 3600 * 1_000_000
+		soon := leaderboard.MicrosOf(time.Now().Add(48 * time.Hour).Truncate(time.Second))
+		var clock atomic.Int64
+		clock.Store(int64(soon))
+		s, ctx := open(t, dsn, func(c *store.Config) {
+			c.Clock = storetest.ClockAt(func() leaderboard.Micros { return leaderboard.Micros(clock.Load()) })
+		}), t.Context()
+		refused := func(what string, err error) {
+			t.Helper()
+			if rule := leaderboard.AsRule(err); rule == nil || rule.Fields[0].Pointer != "/expires_at" {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		for _, at := range []leaderboard.Micros{soon - hour, soon} {
+			k := leaderboard.Key{ID: leaderboard.NewKeyID(), Name: "late", Scope: leaderboard.ScopeRead, ExpiresAt: at}
+			_, err := s.CreateKey(ctx, k, leaderboard.HashKey("late"))
+			refused("made over", err)
+			if _, err := s.Key(ctx, k.ID); !errors.Is(err, leaderboard.ErrKeyNotFound) {
+				t.Errorf("a key that is over was made: %v", err)
+			}
+		}
+		made, _ := makeKey(t, s, func(k *leaderboard.Key) { k.ExpiresAt = soon + hour })
+		change := func(at *leaderboard.Micros) (leaderboard.Key, error) {
+			name := "renamed"
+			return s.ChangeKey(ctx, made.ID, leaderboard.KeyChange{Name: &name, ExpiresAt: at})
+		}
+		over, later := soon, soon+3*hour
+		_, err := change(&over)
+		refused("ended earlier", err)
+		clock.Store(int64(soon + 2*hour)) // now it is over
+		for what, at := range map[string]*leaderboard.Micros{"its name alone": nil, "its own end": &made.ExpiresAt} {
+			if k, err := change(at); err != nil || k.ExpiresAt != made.ExpiresAt {
+				t.Errorf("%s: %+v, %v", what, k, err)
+			}
+		}
+		_, err = change(&over)
+		refused("another end that is over", err)
+		if k, err := change(&later); err != nil || k.ExpiresAt != later {
+			t.Errorf("more time: %+v, %v", k, err)
 		}
 	})
 }

@@ -214,7 +214,7 @@ func TestNobodyCanWrite(t *testing.T) {
 	a := startReady(t, dsn, "", func(c *Config) { c.Keys = nil })
 	a.awaitHealth(http.StatusOK, "degraded", "nobody can write", "LEADERBOARD_KEYS=admin:SECRET")
 	read := leaderboard.Key{ID: "kr", Name: "n", Scope: leaderboard.ScopeRead}
-	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(-time.Hour))}
+	ended := leaderboard.Key{ID: "ke", Name: "n", Scope: leaderboard.ScopeAdmin, ExpiresAt: leaderboard.MicrosOf(time.Now().Add(time.Hour))}
 	revoked := leaderboard.Key{ID: "kv", Name: "n", Scope: leaderboard.ScopeWrite}
 	for i, k := range []leaderboard.Key{read, ended, revoked} {
 		if _, err := a.store.CreateKey(t.Context(), k, leaderboard.HashKey(fmt.Sprint(i))); err != nil {
@@ -222,6 +222,13 @@ func TestNobodyCanWrite(t *testing.T) {
 		}
 	}
 	if _, err := a.store.RevokeKey(t.Context(), revoked.ID); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), "UPDATE api_keys SET expires_at = created_at WHERE id = ?", ended.ID) // which no change does
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if can, err := anyWriter(t.Context(), a.store); can || err != nil {

@@ -58,7 +58,7 @@ func (p *program) keyCreateCommand() *cli.Command {
 	},
 		oneOf(p.option("scope", "what it may do: read, write or admin"), &scope, "read", "write", "admin"),
 		&cli.StringFlag{Name: "for", Usage: "boards that it is for: names and prefixes as in game1-*,lobby; empty: all", Destination: &boards},
-		&cli.StringFlag{Name: "expires", Usage: "when it ends, as in 2027-01-31T00:00:00Z; empty: never", Destination: &expires},
+		&cli.StringFlag{Name: "expires", Usage: "when it ends, a time to come as in 2027-01-31T00:00:00Z; empty: never", Destination: &expires},
 		&cli.IntFlag{Name: "requests-per-second", Usage: "its quota of requests; 0: what the server's settings say", Destination: &requests},
 		&cli.IntFlag{Name: "rows-per-second", Usage: "its quota of entries submitted; 0: what the server's settings say", Destination: &rows},
 	)

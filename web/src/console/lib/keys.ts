@@ -15,12 +15,13 @@ export function keyDraftOf(key: Key): KeyDraft {
   };
 }
 
-/** keyOf is what the form says. */
-export function keyOf(d: KeyDraft): Schemas["KeyRequest"] {
+/** keyOf is what the form says, for a key that is to be changed: an end that was left alone keeps its seconds. */
+export function keyOf(d: KeyDraft, was?: Key): Schemas["KeyRequest"] {
   const boards = d.boards.split(/[\s,]+/).filter(Boolean);
   const rate = (text: string) => (text === "" ? null : Number(text));
   return {
-    name: d.name, scope: d.scope, boards: boards.length ? boards : null, expires_at: d.expires ? `${d.expires}:00Z` : null,
+    name: d.name, scope: d.scope, boards: boards.length ? boards : null,
+    expires_at: was && d.expires === keyDraftOf(was).expires ? was.expires_at : d.expires ? `${d.expires}:00Z` : null,
     quota: d.requests || d.rows ? { requests_per_second: rate(d.requests), rows_per_second: rate(d.rows) } : null,
   };
 }
