@@ -90,6 +90,7 @@ func (p *PeriodRef) Quiet() bool { return p.ID == 0 }
 type PeriodError struct {
 	Detail    string
 	Malformed bool // no period of the window can have the name; Detail says what names look like
+	NotBegun  bool // by the clock that was given
 }
 
 func (e *PeriodError) Error() string { return "period not found: " + e.Detail }
@@ -99,6 +100,10 @@ func (e *PeriodError) Is(target error) bool { return target == ErrPeriodNotFound
 
 func noPeriod(format string, args ...any) error {
 	return &PeriodError{Detail: fmt.Sprintf(format, args...)}
+}
+
+func notBegun(format string, args ...any) error {
+	return &PeriodError{Detail: fmt.Sprintf(format, args...), NotBegun: true}
 }
 
 // Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of
@@ -140,7 +145,7 @@ func (l *Listing) noWindow(w Window) error {
 func (c Calendar) began(w Window, t Micros) (Span, error) {
 	span, ok := c.Latest(w, t)
 	if !ok && len(c.seasons) > 0 {
-		return span, noPeriod("The first season starts at %s.", c.seasons[0].StartsAt)
+		return span, notBegun("The first season starts at %s.", c.seasons[0].StartsAt)
 	}
 	if !ok {
 		return span, noPeriod("The board has no seasons.")
@@ -180,7 +185,7 @@ func (c Calendar) find(w Window, name string, now Micros) (Span, error) {
 	case err != nil:
 		return span, noPeriod("%s does not occur in the board's time zone, %s.", name, c.zone)
 	case span.StartsAt > now:
-		return span, noPeriod("%s has not begun, it does at %s.", name, span.StartsAt)
+		return span, notBegun("%s has not begun, it does at %s.", name, span.StartsAt)
 	}
 	return span, nil
 }

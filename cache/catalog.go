@@ -39,7 +39,8 @@ const (
 
 // Catalog knows boards and their periods by name. What it says is at most a second old, older only while MySQL does not
 // answer. It never takes a period for the current one that has ended by the database clock, of which it knows the
-// reading that came with the board and the time since then: the clock of this machine does not matter. A board that MySQL
+// reading that came with the board and the time since then: the clock of this machine does not matter. Before it says that
+// a period has not begun, it asks for another reading. A board that MySQL
 // has not described for longer, for whatever reason, is marked stale, and no other board is. It may be used concurrently.
 type Catalog struct {
 	boards  Boards
@@ -58,6 +59,7 @@ type Catalog struct {
 type listed struct {
 	leaderboard.Listing
 	calendar leaderboard.Calendar
+	asked    time.Time            // of this process, when Listing.Clock was read or before; zero: another process has read it
 	at       time.Time            // of this process, when Listing.Clock was read or later
 	boards   leaderboard.Revision // of leaderboard.BoardsPeriod before that; watched: it was known
 	watched  bool
@@ -172,12 +174,24 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 		}
 	}
 	p, err := c.period(ctx, l, w, period)
+	for looks := 0; looks < 2 && c.mayHaveBegun(err) && l.asked.Before(now); looks++ { // the first may have been under way
+		if l, err = c.lookUp(ctx, board, l.Clock+1); err == nil {
+			p, err = c.period(ctx, l, w, period)
+		}
+	}
 	if err != nil {
 		return leaderboard.PeriodRef{}, leaderboard.Board{}, err
 	}
 	ref := p.Ref(&l.Board)
 	ref.Stale = l.stale(now)
 	return ref, l.Board, nil
+}
+
+// mayHaveBegun reports whether an error is that a period has not begun by the clock that is remembered, while the database
+// can be asked for its own: that may have leapt, and who asks may have written to the period since.
+func (c *Catalog) mayHaveBegun(err error) bool {
+	period, ok := errors.AsType[*leaderboard.PeriodError](err)
+	return ok && period.NotBegun && (c.opts.Watch == nil || !c.opts.Watch.Away())
 }
 
 // period finds a period of a window by what it was called in a request.
@@ -324,11 +338,12 @@ func (c *Catalog) ask(ctx context.Context, name string) (*listed, error) {
 	if _, known := c.kept.kept.get(name); known { // what is read never waits behind what is asked for
 		gate = func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }
 	}
+	asked := c.now()
 	err := gate(ctx, find)
 	if err != nil {
 		return nil, err
 	}
-	l := &listed{Listing: found, at: c.now(), boards: before, watched: watched}
+	l := &listed{Listing: found, asked: asked, at: c.now(), boards: before, watched: watched}
 	if l.calendar, err = found.Board.Rules.Calendar(); err != nil {
 		return nil, err
 	}

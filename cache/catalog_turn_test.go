@@ -110,6 +110,39 @@ func TestCatalogTurnWithoutMySQL(t *testing.T) {
 	})
 }
 
+// TestCatalogClockLeaps: who has written to a period finds it at once, though the clock of the database has leapt since the board
+// was read: before a period is said not to have begun, that clock is read once more.
+func TestCatalogClockLeaps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newTurning(t, 0) // at midnight, 1 January 2000
+		rules := leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowHour, leaderboard.WindowSeason}}
+		begin := leaderboard.MicrosOf(time.Now())
+		rules.Seasons = []leaderboard.SeasonRule{{Name: "S1", StartsAt: begin + 4*3_600_000_000, EndsAt: leaderboard.MaxTime}}
+		if _, _, err := c.model.PutBoard(t.Context(), "b", rules.WithDefaults()); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []struct {
+			leap                 time.Duration
+			window, period, want string
+		}{
+			{0, "hour", "", "2000-01-01T00"},
+			{3 * time.Hour, "hour", "2000-01-01T03", "2000-01-01T03"},
+			{0, "hour", "2000-01-01T04", notFound},
+			{0, "season", "S1", notFound},
+			{time.Hour, "season", "S1", "S1"},
+			{-2 * time.Hour, "hour", "2000-01-01T05", notFound},
+			{2 * time.Hour, "hour", "2000-01-01T04", "2000-01-01T04"},
+		} {
+			c.offset += q.leap
+			c.sleep(time.Millisecond)
+			if got := c.name(q.window, q.period); got != q.want {
+				t.Errorf("%s ahead, %s %s: %s, want %s", c.offset, q.window, q.period, got, q.want)
+			}
+		}
+	})
+}
+
 // TestCatalogNames: names are looked up when there can be such a period, and kept for a second.
 func TestCatalogNames(t *testing.T) {
 	t.Parallel()
@@ -120,7 +153,7 @@ func TestCatalogNames(t *testing.T) {
 		for _, q := range []struct{ window, period, want string }{
 			{"hour", "2000-01-01T00", "2000-01-01T00"},
 			{"hour", "2000-01-01T01", "2000-01-01T01"},
-			{"hour", "2000-01-01T02", notFound}, // to come
+			{"hour", "2000-01-01T02", notFound},              // to come
 			{"hour", "1999-12-31T23", "quiet 1999-12-31T23"}, // ended when the board was made
 			{"hour", "1999-12-31T22", notFound},              // before the board
 			{"hour", "2000-01-01", notFound},
