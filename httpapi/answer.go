@@ -38,8 +38,7 @@ func (c *call) respond(on *target, st *leaderboard.State, hash etagHash, body fu
 	if c.notModified(on, st, []string{c.form(hash).etag(st.Seq)}) {
 		return nil
 	}
-	c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
-	return nil
+	return c.sendAppended(func(b []byte) []byte { return append(body(b), '}') })
 }
 
 // form adds to an answer's ETag in which form its numbers are.

@@ -229,7 +229,7 @@ const (
 	bodyRate = 100 << 10
 	// bodyDelay is how much later than needed the deadline of a body may be: it is not moved for each packet.
 	bodyDelay = time.Second
-	// stalledAfter is how long nothing of a body has come when it may give way to another.
+	// stalledAfter is how long nothing of a body has moved when it may give way to another.
 	stalledAfter = 250 * time.Millisecond
 	// firstRoom is what a body has before any of it has come, and does not count.
 	firstRoom = 1 << 10
@@ -237,46 +237,52 @@ const (
 	roomGrowth = 8
 )
 
-// intake bounds the bodies that have come and are not decoded yet, in bytes of the process. What a body counts for grows
-// with what has come of it: one that is announced and not sent takes nothing that another needs. Without room the body of
-// which nothing has come for the longest time gives way. All methods may be called concurrently.
-type intake struct {
+// transit bounds the bodies that are on their way, in bytes of the process: those of requests that are not decoded yet, or those
+// of answers that are not sent yet. What a body counts for grows with what has come of it: one that is announced and not sent
+// takes nothing that another needs. Without room the body of which nothing has moved for the longest time gives way. All methods
+// may be called concurrently.
+type transit struct {
 	most  int64
+	full  string    // what is said when there is no room
 	began time.Time // when it was made
 
 	mu       sync.Mutex
 	bytes    int64
-	arriving map[*arrival]struct{}
+	underWay map[*passage]struct{}
 }
 
-// arrival is one body on its way in.
-type arrival struct {
-	stop  func()       // ends a read of it at once; must not block
-	heard atomic.Int64 // when something came, ns since intake.began
+// passage is one body on its way.
+type passage struct {
+	stop  func()       // ends a read or a write of it at once; must not block
+	moved atomic.Int64 // when something of it did, ns since transit.began
 
-	bytes   int64 // what it counts for; guarded by intake.mu
-	evicted bool  // it gave way; guarded by intake.mu
+	bytes   int64 // what it counts for; guarded by transit.mu
+	evicted bool  // it gave way; guarded by transit.mu
 }
 
 // errEvicted is the end of a body that gave way.
 var errEvicted = errors.New("the body gave way to others")
 
-func newIntake(most int64) *intake {
-	return &intake{most: most, began: time.Now(), arriving: map[*arrival]struct{}{}}
+func newTransit(most int64, full string) *transit {
+	return &transit{most: most, full: full, began: time.Now(), underWay: map[*passage]struct{}{}}
 }
 
-// hear notes that something of a body came.
-func (in *intake) hear(a *arrival) { a.heard.Store(int64(time.Since(in.began))) }
+// move notes that something of a body has come or gone; nil is one that does not count.
+func (in *transit) move(a *passage) {
+	if a != nil {
+		a.moved.Store(int64(time.Since(in.began)))
+	}
+}
 
-func (in *intake) begin(a *arrival) {
-	in.hear(a)
+func (in *transit) begin(a *passage) {
+	in.move(a)
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.arriving[a] = struct{}{}
+	in.underWay[a] = struct{}{}
 }
 
 // grow makes a body count for so many bytes. Errors: ErrOverloaded, errEvicted.
-func (in *intake) grow(a *arrival, to int64) error {
+func (in *transit) grow(a *passage, to int64) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if a.evicted {
@@ -285,11 +291,11 @@ func (in *intake) grow(a *arrival, to int64) error {
 	for in.bytes-a.bytes+to > in.most {
 		slowest := in.slowest(a)
 		if slowest == nil {
-			return &leaderboard.OverloadError{Wait: bodyDelay, Detail: "bodies of requests take all the memory that they may"}
+			return &leaderboard.OverloadError{Wait: bodyDelay, Detail: in.full}
 		}
 		in.bytes -= slowest.bytes
 		slowest.bytes, slowest.evicted = 0, true
-		delete(in.arriving, slowest)
+		delete(in.underWay, slowest)
 		slowest.stop()
 	}
 	in.bytes += to - a.bytes
@@ -298,33 +304,36 @@ func (in *intake) grow(a *arrival, to int64) error {
 }
 
 // slowest returns the other body that has been stalled for the longest time and counts for something, nil if there is none.
-func (in *intake) slowest(but *arrival) *arrival {
-	var found *arrival
+func (in *transit) slowest(but *passage) *passage {
+	var found *passage
 	oldest := int64(time.Since(in.began) - stalledAfter)
-	for a := range in.arriving {
-		if heard := a.heard.Load(); a != but && a.bytes > 0 && heard <= oldest {
-			found, oldest = a, heard
+	for a := range in.underWay {
+		if moved := a.moved.Load(); a != but && a.bytes > 0 && moved <= oldest {
+			found, oldest = a, moved
 		}
 	}
 	return found
 }
 
 // arrived says that the whole body is there, and cannot give way any more. Error: errEvicted.
-func (in *intake) arrived(a *arrival) error {
+func (in *transit) arrived(a *passage) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	delete(in.arriving, a)
+	delete(in.underWay, a)
 	if a.evicted {
 		return errEvicted
 	}
 	return nil
 }
 
-// end forgets a body.
-func (in *intake) end(a *arrival) {
+// end forgets a body; nil is one that does not count.
+func (in *transit) end(a *passage) {
+	if a == nil {
+		return
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	delete(in.arriving, a)
+	delete(in.underWay, a)
 	in.bytes -= a.bytes
 	a.bytes = 0
 }
@@ -341,7 +350,7 @@ func (c *call) takeBody() error {
 		return nil
 	}
 	connection := http.NewResponseController(c.w)
-	c.arrival = &arrival{stop: func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }}
+	c.arrival = &passage{stop: func() { _ = connection.SetReadDeadline(time.Unix(1, 0)) }}
 	c.shared.intake.begin(c.arrival)
 	body := deadlinedBody{
 		ReadCloser: http.MaxBytesReader(c.w, c.r.Body, limit), connection: connection, intake: c.shared.intake, arrival: c.arrival,
@@ -400,8 +409,8 @@ func (c *call) dropBody() {
 type deadlinedBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
-	intake     *intake
-	arrival    *arrival
+	intake     *transit
+	arrival    *passage
 	start      time.Time
 	timeout    time.Duration
 
@@ -414,7 +423,7 @@ func (b *deadlinedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	if err == nil {
-		b.intake.hear(b.arrival)
+		b.intake.move(b.arrival)
 		b.extend()
 	}
 	return n, err

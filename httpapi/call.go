@@ -73,7 +73,7 @@ type shared struct {
 
 	keys           keyring
 	gate           quotaGate
-	intake         *intake
+	intake, outgo  *transit // bodies of requests, and of answers
 	admit          func(board string, bytes int64) error
 	rejections     rejections
 	maxBody        int64
@@ -85,7 +85,7 @@ type shared struct {
 	traffic  *traffic
 	rooms    sync.Pool // *[firstRoom]byte, for bodies in
 	buffers  sync.Pool // *[]byte, for bodies out
-	zippers  sync.Pool // *zipper
+	zippers  sync.Pool // *zipper, for no longer than it takes to compress one
 	values   headerValues
 	cors     *cors.Cors // nil: pages of other origins may not use the API
 }
@@ -136,7 +136,7 @@ type call struct {
 	deadline deadline // what ctx is
 
 	body      []byte   // of the request, until it is decoded
-	arrival   *arrival // of the body; nil when it takes nothing
+	arrival   *passage // of the body; nil when it takes nothing
 	bodyTaken bool     // the body was read, or as much as came of it
 	heldBack  bool     // the answer has had to wait
 }
@@ -429,21 +429,24 @@ const (
 )
 
 // send answers with a body, compressed for who asks for it. The headers that are not about the body are set before; an
-// ETag is that of the plain form.
-func (c *call) send(status int, contentType string, body []byte) {
+// ETag is that of the plain form. It returns when the kernel has all of the body, or with an error before any of it is sent.
+func (c *call) send(status int, contentType string, body []byte) error {
+	held, h := len(body), c.w.Header()
 	if c.strings && contentType == typeJSON {
 		buf := c.shared.buffer()
 		defer c.shared.release(buf)
 		*buf = appendNumbers((*buf)[:0], body, true)
 		body = *buf
+		held += len(body)
 	}
-	h := c.w.Header()
 	if len(body) >= minCompressed && status == http.StatusOK {
 		h["Vary"] = c.shared.values.vary
 		if takesGzip(c.r.Header) {
-			z := c.shared.zipper()
-			defer c.shared.releaseZipper(z)
-			body = z.zip(body)
+			buf := c.shared.buffer()
+			defer c.shared.release(buf)
+			*buf = c.shared.zip((*buf)[:0], body)
+			body = *buf
+			held += len(body)
 			h["Content-Encoding"] = c.shared.values.gzip
 			if tag := h["Etag"]; tag != nil {
 				h["Etag"] = []string{gzipTag(tag[0])}
@@ -453,17 +456,53 @@ func (c *call) send(status int, contentType string, body []byte) {
 	values := [...]string{contentType, strconv.Itoa(len(body))}
 	h["Content-Type"] = values[0:1:1]
 	h["Content-Length"] = values[1:2:2]
-	c.status = status
-	c.w.WriteHeader(status)
-	_, _ = c.w.Write(body) // a client that is gone misses nothing
+	return c.deliver(status, body, held)
 }
 
-// sendAppended answers 200 with the JSON that body appends, from a buffer that is used again.
-func (c *call) sendAppended(body func([]byte) []byte) {
+// deliver sends a body whose headers are set, and counts the bytes that it holds until it is sent. Errors as of send.
+func (c *call) deliver(status int, body []byte, held int) error {
+	leaves, err := c.leave(held)
+	if err != nil {
+		h := c.w.Header()
+		delete(h, "Etag")
+		delete(h, "Content-Encoding")
+		return err
+	}
+	defer c.shared.outgo.end(leaves)
+	c.status = status
+	c.w.WriteHeader(status)
+	for part := range slices.Chunk(body, connBuffer) {
+		if _, err := c.w.Write(part); err != nil {
+			break // a client that is gone misses nothing
+		}
+		c.shared.outgo.move(leaves)
+	}
+	return nil
+}
+
+// leave counts an answer that is about to be sent and takes so many bytes until it is; nil is one that the kernel takes at once.
+// Only a read is refused for want of room, with an ErrOverloaded: what was written is told in any case.
+func (c *call) leave(bytes int) (*passage, error) {
+	if bytes <= connBuffer {
+		return nil, nil //nolint:nilnil // nothing is to be counted
+	}
+	connection := http.NewResponseController(c.w)
+	p := &passage{stop: func() { _ = connection.SetWriteDeadline(time.Unix(1, 0)) }}
+	c.shared.outgo.begin(p)
+	err := c.shared.outgo.grow(p, int64(bytes))
+	if err != nil && (c.route.read || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead) {
+		c.shared.outgo.end(p)
+		return nil, err
+	}
+	return p, nil
+}
+
+// sendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
+func (c *call) sendAppended(body func([]byte) []byte) error {
 	buf := c.shared.buffer()
+	defer c.shared.release(buf)
 	*buf = append(body((*buf)[:0]), '\n')
-	c.send(http.StatusOK, typeJSON, *buf)
-	c.shared.release(buf)
+	return c.send(http.StatusOK, typeJSON, *buf)
 }
 
 // sendJSON answers with v. Nothing may keep it: it is the state of this moment.
@@ -473,8 +512,7 @@ func (c *call) sendJSON(status int, v any) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	c.w.Header().Set("Cache-Control", "private, no-cache")
-	c.send(status, typeJSON, body)
-	return nil
+	return c.send(status, typeJSON, body)
 }
 
 // sendNothing answers without a body.

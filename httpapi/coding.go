@@ -49,7 +49,7 @@ func weightOf(params string) int {
 	return int(q * 1000)
 }
 
-// zipper compresses bodies one after another.
+// zipper compresses bodies one after another. It takes a megabyte, so nothing has one while it waits for a client.
 type zipper struct {
 	to  *gzip.Writer
 	out appended
@@ -63,27 +63,19 @@ func (a *appended) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// zip returns body compressed, which holds until the next call.
-func (z *zipper) zip(body []byte) []byte {
-	z.out = z.out[:0]
+// zip appends body to dst, compressed.
+func (s *shared) zip(dst, body []byte) []byte {
+	z, ok := s.zippers.Get().(*zipper)
+	if !ok {
+		z = &zipper{to: gzip.NewWriter(io.Discard)}
+	}
+	z.out = dst
 	z.to.Reset(&z.out)
 	_, _ = z.to.Write(body) // to memory: it cannot fail
 	_ = z.to.Close()
-	return z.out
-}
-
-// zipper takes one, to be released.
-func (s *shared) zipper() *zipper {
-	if z, ok := s.zippers.Get().(*zipper); ok {
-		return z
-	}
-	return &zipper{to: gzip.NewWriter(io.Discard)}
-}
-
-func (s *shared) releaseZipper(z *zipper) {
-	if cap(z.out) <= 256<<10 {
-		s.zippers.Put(z)
-	}
+	dst, z.out = z.out, nil
+	s.zippers.Put(z)
+	return dst
 }
 
 // gzipTag returns the ETag of the compressed form of an answer: other bytes have another strong tag.

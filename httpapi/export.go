@@ -71,6 +71,7 @@ func (h *exportHandlers) export(c *call) error {
 		return err
 	}
 	defer h.permits.release()
+	defer c.setBuffers(exportBuffer)()
 	out := exportWriter{call: c, ref: &ref, format: format, stall: h.stall, row: exportRow{tiebreak: &ref.Rules.Tiebreak, raw: raw}}
 	if ref.Quiet() {
 		err = out.begin(quietState(&ref))

@@ -76,7 +76,7 @@ func TestUnsentBodies(t *testing.T) {
 	arriving := func() (bodies int, bytes int64) {
 		in.mu.Lock()
 		defer in.mu.Unlock()
-		return len(in.arriving), in.bytes
+		return len(in.underWay), in.bytes
 	}
 	await(t, "all bodies are waited for", func() bool { bodies, _ := arriving(); return bodies == n })
 	for i := range 50 {
@@ -166,9 +166,9 @@ func TestStalledBodiesGiveWay(t *testing.T) {
 // TestIntake: what may take room, who gives way, and that all of it is given back.
 func TestIntake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, stopped := newIntake(100), ""
-		body := func(name string) *arrival {
-			a := &arrival{stop: func() { stopped += name }}
+		in, stopped := newTransit(100, "full"), ""
+		body := func(name string) *passage {
+			a := &passage{stop: func() { stopped += name }}
 			in.begin(a)
 			time.Sleep(time.Millisecond)
 			return a
@@ -183,7 +183,7 @@ func TestIntake(t *testing.T) {
 			t.Fatalf("with no room, and nobody stalled: %v, stopped %q", err, stopped)
 		}
 		time.Sleep(stalledAfter)
-		in.hear(second)
+		in.move(second)
 		if err := in.grow(third, 50); err != nil || stopped != "1" || in.bytes != 100 {
 			t.Fatalf("with a stalled one: %v, stopped %q, %d bytes", err, stopped, in.bytes)
 		}
@@ -200,11 +200,11 @@ func TestIntake(t *testing.T) {
 		if err := in.grow(idle, 90); err == nil || stopped != "13" {
 			t.Errorf("what is there gave way: %v, stopped %q", err, stopped)
 		}
-		for _, a := range []*arrival{idle, first, second, third} {
+		for _, a := range []*passage{idle, first, second, third} {
 			in.end(a)
 		}
-		if in.bytes != 0 || len(in.arriving) != 0 {
-			t.Errorf("%d bytes and %d bodies are left", in.bytes, len(in.arriving))
+		if in.bytes != 0 || len(in.underWay) != 0 {
+			t.Errorf("%d bytes and %d bodies are left", in.bytes, len(in.underWay))
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 	"sync"
@@ -116,9 +117,7 @@ func (k *keptAnswers) respondShared(c *call, shared any, on *target, st *leaderb
 	}
 	h["Content-Type"] = c.shared.values.json
 	h["Content-Length"] = form.length
-	c.status = http.StatusOK
-	_, _ = c.w.Write(form.body) // a client that is gone misses nothing
-	return nil
+	return c.deliver(http.StatusOK, form.body, len(form.body))
 }
 
 // copied returns a body as it is sent, in memory of its own.
@@ -134,9 +133,7 @@ func (k *keptAnswers) zipped(c *call, kept *keptAnswer) *coded {
 	if z := kept.zipped.Load(); z != nil {
 		return z
 	}
-	z := c.shared.zipper()
-	defer c.shared.releaseZipper(z)
-	form := newCoded(append([]byte(nil), z.zip(kept.plain.body)...), gzipTag(kept.plain.etag[0]))
+	form := newCoded(bytes.Clone(c.shared.zip(nil, kept.plain.body)), gzipTag(kept.plain.etag[0]))
 	k.grow(len(form.body))
 	kept.zipped.Store(&form)
 	return &form

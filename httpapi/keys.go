@@ -185,8 +185,7 @@ func (c *call) sendSecret(status int, k *leaderboard.Key, secret string) error {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	c.send(status, typeJSON, body)
-	return nil
+	return c.send(status, typeJSON, body)
 }
 
 // keyID returns the id in the path.

@@ -56,10 +56,9 @@ func (h *reader) sendRanks(c *call, members []string) error {
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
 	st := s.State
 	shown := h.of(c, &on, &st, len(s.Entries), func(i int) string { return s.Entries[i].Member })
-	c.sendAppended(func(b []byte) []byte {
+	return c.sendAppended(func(b []byte) []byte {
 		return append(appendStandings(appendCommon(b, &on, &st), &on, s, &shown), '}')
 	})
-	return nil
 }
 
 // checkMembers wants up to MaxLimit valid ids, none twice. Somebody without friends may ask for an empty list.

@@ -239,8 +239,7 @@ func (h *scoreHandlers) remove(c *call) error {
 // sendReceipt answers a write with an object of what body appends.
 func (c *call) sendReceipt(body func([]byte) []byte) error {
 	c.w.Header()["Cache-Control"] = c.shared.values.noStore
-	c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), '}') })
-	return nil
+	return c.sendAppended(func(b []byte) []byte { return append(body(append(b, '{')), '}') })
 }
 
 func appendBoardsReceipt(b []byte, r *leaderboard.MultiBoardReceipt) []byte {

@@ -2,15 +2,19 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -52,6 +56,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		from := addressOf(tcp)
 		if l.doors.enter(from) {
+			setBuffers(tcp, connBuffer)
 			return &conn{TCPConn: tcp, leave: sync.OnceFunc(func() { l.doors.leave(from) })}, nil
 		}
 		l.refuse(tcp)
@@ -158,14 +163,56 @@ func addressOf(tcp *net.TCPConn) netip.Addr {
 	return clientOf(remote.AddrPort().Addr())
 }
 
+// What the kernel keeps of a connection in each direction, in bytes: an answer that is not read, a request that is not answered
+// yet. Linux counts its own records too and takes twice as much. By itself it would let both grow to megabytes, as they are for
+// a fast client, and keep them for one that then reads nothing.
+const (
+	connBuffer   = 32 << 10  // for each round trip to a client: 500 KB a second over 100 ms
+	streamBuffer = 8 << 10   // an event; what is newer is not to wait behind more of them
+	exportBuffer = 128 << 10 // there are few at a time; the kernel gives no more without being told to
+)
+
+// setBuffers bounds what the kernel keeps of a connection.
+func setBuffers(tcp *net.TCPConn, bytes int) {
+	_ = tcp.SetReadBuffer(bytes) // neither fails on a connection that is open
+	_ = tcp.SetWriteBuffer(bytes)
+}
+
+// connKey is the key of the connection in the context of a request.
+type connKey struct{}
+
+// setBuffers bounds what the kernel keeps of the request's connection until done is called.
+func (c *call) setBuffers(bytes int) (done func()) {
+	under, _ := c.r.Context().Value(connKey{}).(net.Conn)
+	if t, ok := under.(*tls.Conn); ok {
+		under = t.NetConn()
+	}
+	of, ok := under.(*conn)
+	if !ok {
+		return func() {}
+	}
+	setBuffers(of.TCPConn, bytes)
+	return func() { setBuffers(of.TCPConn, connBuffer) }
+}
+
+// orphanTimeout is how long the kernel keeps what a client has not read when the connection is closed.
+const orphanTimeout = 5 * time.Second
+
 // conn is a connection that was let in.
 type conn struct {
 	*net.TCPConn
 	leave func()
 }
 
-// Close closes the connection and makes room for another.
+// Close closes the connection and makes room for another. What the client does not read of the last answer is not kept for long:
+// it counts for no connection any more.
 func (c *conn) Close() error {
+	if raw, err := c.SyscallConn(); err == nil && runtime.GOOS == "linux" {
+		const tcpUserTimeout = 18
+		_ = raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(orphanTimeout.Milliseconds()))
+		})
+	}
 	c.leave()
 	return c.TCPConn.Close()
 }
@@ -178,12 +225,22 @@ const unreadableHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnec
 func (c *conn) Write(b []byte) (int, error) {
 	status, text, ok := unreadable(b)
 	if !ok {
-		return c.TCPConn.Write(b)
+		return c.send(b)
 	}
-	if _, err := c.TCPConn.Write(unreadableProblem(status, text)); err != nil {
+	if _, err := c.send(unreadableProblem(status, text)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
+}
+
+// send writes to a client. One that does not take it in time is about to be left: with what it was sent, which the kernel would
+// offer for a minute more.
+func (c *conn) send(b []byte) (int, error) {
+	n, err := c.TCPConn.Write(b)
+	if err != nil {
+		_ = c.SetLinger(0)
+	}
+	return n, err
 }
 
 // unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad
@@ -250,7 +307,7 @@ func New(cfg Config) *API {
 	a := &API{
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
-			intake: newIntake(cfg.BodyMemory), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
+			intake: newTransit(cfg.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
 			values: newHeaderValues("Accept-Encoding"), traffic: newTraffic(),
 		},
 		handlers: h, unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
@@ -317,5 +374,6 @@ func Server(addr string, handler http.Handler) *http.Server {
 		WriteTimeout:      30 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    16 << 10,
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 	}
 }

@@ -80,6 +80,7 @@ func (h *streamHandlers) serve(c *call) error {
 		return e.err
 	}
 	c.ctx = c.r.Context() // for as long as the client stays
+	defer c.setBuffers(streamBuffer)()
 	h.send(c, f, e)
 	return nil
 }

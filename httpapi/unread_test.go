@@ -1,0 +1,235 @@
+package httpapi
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"leaderboard"
+)
+
+// deaf connects, sends text, and has next to no room for what comes back.
+func deaf(t *testing.T, addr, text string) *net.TCPConn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4<<10) })
+	}}
+	c, err := dialer.DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c.(*net.TCPConn)
+}
+
+// TestKernelKeepsLittle: what a client does not read stays where it is made, instead of going into buffers that the kernel would
+// let grow; and it is gone when the client is left.
+func TestKernelKeepsLittle(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan int)
+	s := Server("", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		ctl, part, sent := http.NewResponseController(w), make([]byte, 16<<10), 0
+		for {
+			_ = ctl.SetWriteDeadline(time.Now().Add(time.Second))
+			if _, err := w.Write(part); err != nil {
+				break
+			}
+			sent += len(part)
+		}
+		taken <- sent
+	}))
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(Listener(l, ConnLimits{})) }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+	client := deaf(t, l.Addr().String(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if sent := <-taken; sent > 8*connBuffer {
+		t.Errorf("%d bytes are kept for a client that reads nothing, want about %d", sent, 2*connBuffer)
+	}
+	_ = client.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if n, err := io.Copy(io.Discard, client); !errors.Is(err, syscall.ECONNRESET) || n > 64<<10 {
+		t.Errorf("%d bytes and %v for a client that was left, want what it has already and a reset", n, err)
+	}
+}
+
+// buffers returns what the kernel says of a connection of the server, in the bytes that were asked for.
+func buffers(t *testing.T, c *net.TCPConn) (in, out int) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Control(func(fd uintptr) {
+		in, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
+		out, _ = syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS == "linux" {
+		return in / 2, out / 2
+	}
+	return in, out
+}
+
+// TestBuffers: a connection has small buffers in both directions, that of a stream smaller ones while it lasts, that of an
+// export larger ones.
+func TestBuffers(t *testing.T) {
+	t.Parallel()
+	exported := make(chan bool)
+	e := newEnv(t, func(c *Config) {
+		c.Export = func(_ context.Context, _ leaderboard.PeriodRef, begin func(leaderboard.State) error, _ func([]leaderboard.Entry) error) error {
+			defer func() { <-exported }()
+			return begin(leaderboard.State{})
+		}
+	})
+	e.board("b", leaderboard.Rules{}, classic()...)
+	accepted := make(chan *net.TCPConn, 10)
+	srv := newServer(t, e, func(s *http.Server) {
+		s.ConnState = func(c net.Conn, state http.ConnState) {
+			if of, ok := c.(*conn); ok && state == http.StateNew {
+				accepted <- of.TCPConn
+			}
+		}
+	})
+	const head = "HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + adminKey + "\r\n\r\n"
+	client := srv.open("GET /v1/boards/b/top " + head)
+	c, in := <-accepted, bufio.NewReader(client)
+	check := func(when string, want int) {
+		t.Helper()
+		var read, write int
+		await(t, when, func() bool { read, write = buffers(t, c); return read == want && write == want })
+	}
+	answer := func() *http.Response {
+		t.Helper()
+		res, err := http.ReadResponse(in, nil)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatal(res, err)
+		}
+		return res
+	}
+	check("a connection", connBuffer)
+	_, _ = io.Copy(io.Discard, answer().Body)
+	send := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(client, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send("GET /v1/boards/b/export " + head)
+	check("an export", exportBuffer)
+	exported <- true
+	_, _ = io.Copy(io.Discard, answer().Body)
+	check("after an export", connBuffer)
+	send("GET /v1/boards/b/stream " + head)
+	stream := answer()
+	check("a stream", streamBuffer)
+	e.api.EndStreams()
+	_, _ = io.Copy(io.Discard, stream.Body)
+	check("after a stream", connBuffer)
+}
+
+// TestUnreadAnswersGiveWay: answers that clients do not take are bounded in memory: the one that has stood still for the longest
+// time gives way to another, whose client notices nothing. What was written is told whether there is room or not.
+func TestUnreadAnswersGiveWay(t *testing.T) {
+	t.Parallel()
+	e := newEnv(t, func(c *Config) { c.AnswerMemory = 1 << 20 })
+	entries := make([]leaderboard.Submission, leaderboard.MaxLimit)
+	for i := range entries {
+		entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
+	}
+	e.board("b", leaderboard.Rules{}, entries...)
+	srv, out := newServer(t, e), e.api.shared.outgo
+	size := len(e.get(noKey, "/v1/boards/b/top?limit=1000").want(200).body)
+	if size < 4*connBuffer || int64(size) > out.most/4 {
+		t.Fatalf("an answer has %d bytes", size)
+	}
+	held := func() int64 {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return out.bytes
+	}
+	const get = "GET /v1/boards/b/top?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"
+	var stuck []*net.TCPConn
+	for len(stuck) < 3*int(out.most)/size {
+		stuck = append(stuck, deaf(t, srv.addr, strings.Repeat(get, 10)))
+	}
+	await(t, "answers take all room", func() bool { return held() > out.most-int64(size) })
+	for range 3 { // each once there is something that stands still
+		await(t, "a client that reads is answered", func() bool { return srv.raw(get).status == 200 })
+	}
+	if now := held(); now > out.most {
+		t.Errorf("answers take %d bytes, want at most %d", now, out.most)
+	}
+	reset := 0
+	for _, c := range stuck {
+		_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := io.CopyN(io.Discard, c, int64(size)); errors.Is(err, syscall.ECONNRESET) {
+			reset++
+		}
+		_ = c.Close()
+	}
+	if reset == 0 {
+		t.Error("no client was left")
+	}
+	await(t, "nothing is held when they have gone", func() bool { return held() == 0 })
+
+	out.most = 0
+	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, codeOverloaded)
+	e.get(noKey, "/v1/boards/b/top?limit=10").want(200)
+	var body strings.Builder
+	for i := range leaderboard.MaxLimit {
+		fmt.Fprintf(&body, `,{"member":"%064d","score":%d}`, i, i)
+	}
+	if receipt := e.post(writeKey, "/v1/boards/b/scores", `{"entries":[`+body.String()[1:]+`]}`).want(200); len(receipt.body) <= connBuffer {
+		t.Errorf("a receipt of %d bytes", len(receipt.body))
+	}
+}
+
+// poolWatcher takes an answer, and looks for what compresses while it does.
+type poolWatcher struct {
+	discard
+	pool *sync.Pool
+	seen int
+}
+
+func (w *poolWatcher) Write(b []byte) (int, error) {
+	if z := w.pool.Get(); z != nil {
+		w.seen++
+		w.pool.Put(z)
+	}
+	return len(b), nil
+}
+
+// TestCompressedFirst: nothing that compresses belongs to an answer that waits for its client.
+func TestCompressedFirst(t *testing.T) {
+	e := newEnv(t)
+	for i := range 3 {
+		e.board(fmt.Sprint("board", i), leaderboard.Rules{})
+	}
+	w := &poolWatcher{discard: discard{http.Header{}}, pool: &e.api.shared.zippers}
+	for range 100 { // a pool may lose what it has
+		e.api.ServeHTTP(w, ask{method: "GET", path: "/v1/boards", header: http.Header{"Accept-Encoding": {"gzip"}}}.request())
+	}
+	if w.h.Get("Content-Encoding") != "gzip" {
+		t.Fatal("the answer is not compressed")
+	}
+	if w.seen == 0 {
+		t.Error("what compresses is never there while an answer is sent")
+	}
+}
