@@ -27,13 +27,14 @@ const (
 	RunReasonDynamic  RunReason = "dynamic"  // enough changes
 	RunReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
 	RunReasonClock    RunReason = "clock"    // the database clock went back into a period that was closed
+	RunReasonMemory   RunReason = "memory"   // none was started: Redis is nearly full, and nobody had read the board
 )
 
 // RunState is how far a run is.
 type RunState string
 
 // A run is running, then one of the others. Shared: another process's build that began after this run was asked for
-// did the work. Refused: the build was older than the copy in place (fencing by seq).
+// did the work. Refused: the build was older than the copy in place (fencing by seq), or for RunReasonMemory not begun.
 const (
 	RunStateRunning RunState = "running"
 	RunStateDone    RunState = "done"

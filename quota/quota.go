@@ -106,7 +106,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 			out.Refused, out.Kind, out.Wait = true, large, leaseTimeout
 		}
 		if large == none || !take || out.Refused {
-			q.settle(a, c, take, &out, now)
+			q.resolve(a, c, take, &out, now)
 			a.mu.Unlock()
 			return out
 		}
@@ -154,8 +154,8 @@ func (q *Quotas) weigh(
 	return out, large
 }
 
-// settle takes a charge that is not refused, and says what is left. The account is locked.
-func (q *Quotas) settle(a *account, c *leaderboard.Charge, take bool, out *leaderboard.Allowance, now time.Time) {
+// resolve takes a charge that is not refused, and says what is left. The account is locked.
+func (q *Quotas) resolve(a *account, c *leaderboard.Charge, take bool, out *leaderboard.Allowance, now time.Time) {
 	for kind := range a.buckets {
 		b := &a.buckets[kind]
 		if b.rate == 0 {

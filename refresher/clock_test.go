@@ -17,7 +17,7 @@ func TestRedisClockLeaps(t *testing.T) {
 	t.Parallel()
 	for _, leap := range []time.Duration{-time.Minute, -time.Hour, time.Hour, -year, year} {
 		synctest.Test(t, func(t *testing.T) {
-			s, _ := scheduled(t, leaderboard.Refresh{Full: "0 * * * *", Incremental: "off"}, nil)
+			s, _ := scheduled(t, leaderboard.Refresh{Full: "0 * * * *", Incremental: "off"}, func(c *Config) { c.Random = func() float64 { return 0 } })
 			other := newRefresher(t, s, nil)
 			forced := func() {
 				t.Helper()
@@ -70,7 +70,7 @@ func TestMachineClockLeaps(t *testing.T) {
 			l.set(leaderboard.Refresh{Full: "30 * * * *", Incremental: "10s"}, 1)
 			var ahead atomic.Int64
 			wall := func(now time.Time) time.Time { return now.Round(0).Add(time.Duration(ahead.Load())) }
-			r := runs(t, s, l, func(c *Config) { c.wall = wall })
+			r := runs(t, s, l, func(c *Config) { c.wall, c.Random = wall, func() float64 { return 0 } })
 			pass(2 * time.Hour)
 			for _, to := range []time.Duration{leap, 0} {
 				ahead.Store(int64(to))

@@ -22,9 +22,11 @@
 //
 // It follows the boards that this process reads: the catalog tells of each, once a second, as MySQL has just described it.
 // Of a board that nobody reads here nothing is asked. Only those with a cron expression are found in the list of all
-// boards, once a minute, because a full refresh is due whether anybody reads or not. The plans are a heap by when they are
-// due. The schedule builds no copy for a board that has none, and it records no run when it finds nothing to do: a
-// write-through keeps copies current, the schedule is for what that missed.
+// boards, once a minute, because a full refresh is due whether anybody reads or not, and makes the copy where there is none: that is
+// what it is ordered for. Unless Redis is nearly full: then what is left is for boards that are read. Boards due at the same minute are
+// spread over half of their interval. The plans are a heap by when they are due. Otherwise the schedule builds no copy for a board
+// that has none, and it records no run when it finds nothing to do: a write-through keeps copies current, the schedule is
+// for what that missed.
 //
 // # Derived boards
 //

@@ -15,8 +15,9 @@ const (
 	maxTriggerLook = 30 * time.Second
 	// minIdle is how long a board is followed at least after it was read.
 	minIdle = time.Minute
-	// cronJitter spreads boards that are due at the same minute; it does not shift what counts as done since then.
-	cronJitter = 2 * time.Second
+	// maxSpread is the longest that boards which are due at the same minute are spread over, else half of the time until the
+	// next tick; it does not shift what counts as done since then.
+	maxSpread = 10 * time.Minute
 )
 
 // plan is when one board is due.
@@ -25,6 +26,7 @@ type plan struct {
 	random  func() float64 // 0 to 1, for jitter
 	wall    wallClock
 	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; whoever works on the plan
+	refused map[leaderboard.Window]bool      // the copy was refused for want of memory, and is still; whoever works on the plan
 
 	// Owned by whoever keeps the plans.
 	busy      bool
@@ -37,8 +39,9 @@ type plan struct {
 
 	full     schedule // nil: none
 	tick     time.Time
-	tickWall time.Time // what clocks show then
-	nextFull time.Time // tick and its jitter
+	tickWall time.Time     // what clocks show then
+	interval time.Duration // from tick to the next one
+	nextFull time.Time     // tick and its place in the spread
 
 	every       time.Duration // 0: none
 	nextCatchUp time.Time
@@ -92,7 +95,7 @@ func (q *queue) Pop() any {
 
 // newPlan makes the plan of a board, in which only full refreshes are due.
 func newPlan(b leaderboard.Board, now time.Time, random func() float64, wall wallClock) *plan {
-	p := &plan{board: b, random: random, wall: wall, current: map[leaderboard.Window]time.Time{}, place: -1, every: b.Rules.IncrementalEvery()}
+	p := &plan{board: b, random: random, wall: wall, current: map[leaderboard.Window]time.Time{}, refused: map[leaderboard.Window]bool{}, place: -1, every: b.Rules.IncrementalEvery()}
 	for _, w := range b.Rules.Windows {
 		p.current[w] = now
 	}
@@ -136,7 +139,11 @@ func (p *plan) scheduleFull(now time.Time) {
 	wall := p.wall(now)
 	if p.tickWall = p.full(wall); !p.tickWall.IsZero() {
 		p.tick = now.Add(p.tickWall.Sub(wall))
-		p.nextFull = p.tick.Add(time.Duration(p.random() * float64(cronJitter)))
+		p.interval = 2 * maxSpread
+		if next := p.full(p.tickWall); !next.IsZero() {
+			p.interval = next.Sub(p.tickWall)
+		}
+		p.nextFull = p.tick.Add(time.Duration(p.random() * float64(min(p.interval/2, maxSpread))))
 	}
 }
 
@@ -161,6 +168,8 @@ func (p *plan) jittered(d time.Duration) time.Duration {
 type dueTasks struct {
 	full, catchUp, look bool
 	tick                time.Time // of full
+	interval            time.Duration
+	read                bool // since the tick before
 	periods             []leaderboard.Period
 }
 
@@ -179,7 +188,7 @@ func (d *dueTasks) period(w leaderboard.Window) (leaderboard.Period, bool) {
 // take says what is due and sets when it is next. Who is read no more is not caught up with.
 func (p *plan) take(now time.Time) dueTasks {
 	reached := func(t time.Time) bool { return !t.IsZero() && !now.Before(t) }
-	d := dueTasks{full: reached(p.nextFull), tick: p.tick, periods: p.periods}
+	d := dueTasks{full: reached(p.nextFull), tick: p.tick, interval: p.interval, read: p.read.After(p.tick.Add(-p.interval)), periods: p.periods}
 	if d.full {
 		p.scheduleFull(now)
 	}
@@ -195,6 +204,15 @@ func (p *plan) take(now time.Time) dueTasks {
 		p.nextLook = now.Add(p.jittered(p.look))
 	}
 	return d
+}
+
+// finish notes that what was due is done, and returns whether the next tick has come meanwhile: it is passed over, as a tick does not
+// begin before the former ended.
+func (p *plan) finish(d *dueTasks, now time.Time) (late bool) {
+	if late = d.full && !now.Before(d.tick.Add(d.interval)); late {
+		p.scheduleFull(now)
+	}
+	return late
 }
 
 // triggered says whether one of the triggers asks for a refresh of a copy that lacks so many changes and was whole so

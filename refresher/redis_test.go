@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -163,5 +164,95 @@ func TestBuildsKeepTheirDistance(t *testing.T) {
 	gap := started[1].Time().Sub(started[0].Time())
 	if want := processes[1].copier.minGap; gap < want {
 		t.Errorf("the second build began %s after the first, want %s", gap, want)
+	}
+}
+
+// TestCronOnRealRedis: after a tick every board that orders it has its copy, read or not, also when Redis was emptied. While
+// Redis uses most of its memory only boards that are read get theirs.
+func TestCronOnRealRedis(t *testing.T) {
+	t.Parallel()
+	server := testenv.PrivateRedis(t)
+	client, err := topn.Open(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	model := storetest.NewModel()
+	copies := topn.New(client, model, topn.Options{})
+	listings := map[string]leaderboard.Listing{}
+	for _, name := range []string{"read", "unread"} {
+		b, _, err := model.PutBoard(t.Context(), name, leaderboard.Rules{Refresh: leaderboard.Refresh{Full: "* * * * *"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		period, err := model.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listings[name] = leaderboard.Listing{Board: b, Periods: []leaderboard.Period{period}}
+	}
+	var ahead atomic.Int64
+	r := New(Config{
+		Copies: copies, Runs: model, Boards: model, Memory: copies.Memory, Reload: 20 * time.Millisecond,
+		wall: func(now time.Time) time.Time { return now.Round(0).Add(time.Duration(ahead.Load())) },
+	})
+	defer r.Close(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	defer running.Wait()
+	defer cancel()
+	tick := func() { ahead.Add(int64(time.Minute)) }
+	built := func(name string) bool {
+		l := listings[name]
+		info, err := copies.Info(t.Context(), l.Periods[0].Ref(&l.Board))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Exists
+	}
+	eventually := func(what string, done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("in vain: %s", what)
+			}
+		}
+	}
+	both := func() bool { return built("read") && built("unread") }
+	listed := func() bool {
+		r.scheduler.mu.Lock()
+		defer r.scheduler.mu.Unlock()
+		return len(r.scheduler.plans) == len(listings)
+	}
+	eventually("the boards are listed", listed)
+	tick()
+	eventually("boards that nobody has read have their copies", both)
+	if err := client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	tick()
+	eventually("they have them after Redis was emptied", both)
+	if err := client.FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	share, err := copies.Memory(t.Context(), leaderboard.PeriodRef{})
+	if err != nil || share != 0 {
+		t.Fatalf("without a bound %f of the memory is used, %v", share, err)
+	}
+	const room = 20 << 20
+	filled := client.Set(t.Context(), "filling", make([]byte, 8*room/10), 0).Err()
+	if err := errors.Join(filled, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(room)).Err()); err != nil {
+		t.Fatal(err)
+	}
+	r.Follow(listings["read"])
+	tick()
+	eventually("the board that is read has its copy", func() bool { return built("read") })
+	eventually("the other one is refused", func() bool {
+		runs, err := model.Runs(t.Context(), listings["unread"].Board.ID, 0, 1)
+		return err == nil && len(runs) == 1 && runs[0].State == leaderboard.RunStateRefused && runs[0].Reason == leaderboard.RunReasonMemory
+	})
+	if built("unread") {
+		t.Error("and has one all the same")
 	}
 }

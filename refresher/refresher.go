@@ -25,6 +25,10 @@ type Config struct {
 	Parallel int           // scheduled runs at once, 4
 	Demands  int           // runs for readers at once, 4
 
+	// Memory returns which part of its memory the Redis uses that has the copy of a period, 0 where nobody knows; nil: no Redis
+	// ever fills up.
+	Memory func(ctx context.Context, p leaderboard.PeriodRef) (float64, error)
+
 	Derived     Derived       // nil: no derived boards
 	Poll        time.Duration // between two looks at the derived boards and their sources, 1 s
 	StepGap     time.Duration // between two steps of a board at least, 50 ms
@@ -36,6 +40,8 @@ type Config struct {
 	Random func() float64                                                   // 0 to 1, for jitter; math/rand when nil
 	OnRun  func(leaderboard.Run)                                            // metrics, at the end of each run; must not block; may be nil
 	OnStep func(step leaderboard.DeriveStep, took time.Duration, err error) // metrics; must not block; may be nil
+
+	OnLate func() // metrics; a tick came before the former had ended; must not block; may be nil
 
 	wall wallClock // of cron expressions; wallOf, but in tests
 }
@@ -59,6 +65,12 @@ func (c *Config) setDefaults() {
 	}
 	if c.wall == nil {
 		c.wall = wallOf
+	}
+	if c.Memory == nil {
+		c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return 0, nil }
+	}
+	if c.OnLate == nil {
+		c.OnLate = func() {}
 	}
 	if c.OnRun == nil {
 		c.OnRun = func(leaderboard.Run) {}
@@ -87,7 +99,7 @@ func New(cfg Config) *Refresher {
 		copier: &copier{run, cfg.Copies, cfg.MinGap, cfg.LeaseTTL, cfg.Random, cfg.Logger},
 	}
 	if cfg.Copies != nil && cfg.Boards != nil {
-		r.scheduler = newScheduler(&cfg, r.RunOnce)
+		r.scheduler = newScheduler(&cfg, r.RunOnce, run.refuse)
 	}
 	return r
 }

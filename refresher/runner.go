@@ -312,6 +312,18 @@ func (r *runner) announce(ctx context.Context, j *job) {
 	})
 }
 
+// refuse records that a copy is not built, and why.
+func (r *runner) refuse(ctx context.Context, ref leaderboard.PeriodRef, reason leaderboard.RunReason) {
+	run := (&job{req: Request{Ref: ref, Kind: leaderboard.RunKindFull, Reason: reason}}).begun()
+	run.State = leaderboard.RunStateRefused
+	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	defer cancel()
+	if _, err := r.history.StartRun(ctx, run); err != nil {
+		r.log.WarnContext(ctx, "run is missing in the history", "board", run.Board, "error", err)
+	}
+	r.onRun(run)
+}
+
 // begun returns the run of a job that begins now.
 func (j *job) begun() leaderboard.Run {
 	ref := j.req.Ref

@@ -19,6 +19,8 @@ const (
 	dueTimeout = 2 * time.Second
 	// wallStep is how far the clock of this machine may be from where the time that has passed would have it.
 	wallStep = time.Second
+	// fullMemory is the part of its memory beyond which a Redis gets no copies of boards that nobody reads.
+	fullMemory = 0.8
 )
 
 // Boards is where the schedule finds the boards that have a cron expression, and holds copies against the database.
@@ -34,6 +36,9 @@ type scheduler struct {
 	boards  Boards
 	copies  Copies
 	refresh func(context.Context, Request) (leaderboard.Run, error)
+	refuse  func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason)
+	memory  func(context.Context, leaderboard.PeriodRef) (float64, error)
+	onLate  func()
 	random  func() float64
 	wall    wallClock
 	every   time.Duration // between two looks at the list of boards
@@ -47,9 +52,11 @@ type scheduler struct {
 	queue queue // of the plans that nobody works on
 }
 
-func newScheduler(cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error)) *scheduler {
+func newScheduler(
+	cfg *Config, refresh func(context.Context, Request) (leaderboard.Run, error), refuse func(context.Context, leaderboard.PeriodRef, leaderboard.RunReason),
+) *scheduler {
 	return &scheduler{
-		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, log: cfg.Logger,
+		boards: cfg.Boards, copies: cfg.Copies, refresh: refresh, refuse: refuse, memory: cfg.Memory, onLate: cfg.OnLate, random: cfg.Random, wall: cfg.wall, every: cfg.Reload, log: cfg.Logger,
 		permits: semaphore.NewWeighted(int64(cfg.Parallel)), earlier: make(chan struct{}, 1), plans: map[int64]*plan{},
 	}
 }
@@ -239,21 +246,29 @@ func (s *scheduler) work(ctx context.Context, p *plan) {
 		}
 		// A failure is logged and recorded where it happens.
 		if _, err := s.refresh(ctx, req); err == nil {
-			p.current[w] = time.Now()
+			p.current[w], p.refused[w] = time.Now(), false
 		}
+	}
+	s.mu.Lock()
+	late := p.finish(&d, time.Now())
+	s.mu.Unlock()
+	if late {
+		s.onLate()
+		s.log.Warn("a scheduled refresh had not ended when the next one was due, which is passed over", "board", p.board.Name, "tick", d.tick)
 	}
 }
 
 // wanted looks at the copy of a board's current period and says which run it needs, if any. A board without a copy is
-// cold: nobody reads it, so nothing is done. MySQL is asked only when what it said last cannot tell.
+// cold: nobody reads it, so nothing is done but for a full refresh. Otherwise MySQL is asked only when what it said last cannot
+// tell.
 func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d dueTasks, now time.Time) (Request, bool) {
 	ctx, cancel := context.WithTimeout(ctx, dueTimeout)
 	defer cancel()
 	period, ok := d.period(w)
-	if !ok && !d.full {
+	switch {
+	case !ok && !d.full:
 		return Request{}, false
-	}
-	if !ok {
+	case d.full:
 		if period, ok = s.lookUp(ctx, p, w); !ok {
 			p.current[w] = now
 			return Request{}, false
@@ -266,13 +281,19 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	case err != nil:
 		s.skipped(ctx, p, err)
 		return Request{}, false
+	case d.full && s.due(p, d, &period, &info, sent):
+		if !d.read && s.full(ctx, req.Ref) {
+			if !p.refused[w] { // once, not at every tick
+				s.refuse(ctx, req.Ref, leaderboard.RunReasonMemory)
+			}
+			p.refused[w] = true
+			return Request{}, false
+		}
+		req.Kind, req.Reason, req.AskedAt = leaderboard.RunKindFull, leaderboard.RunReasonSchedule, d.tick
+		return req, true
 	case !info.Exists:
 		p.current[w] = now
 		return Request{}, false
-	}
-	if d.full && (info.BuildStarted > info.RedisNow || info.BuildStarted < info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds())) {
-		req.Kind, req.Reason, req.AskedAt = leaderboard.RunKindFull, leaderboard.RunReasonSchedule, d.tick
-		return req, true
 	}
 	if info.Seq > period.LastSeq {
 		// Either a write came since MySQL was asked, or the database went back in time.
@@ -295,6 +316,24 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 		return req, true
 	}
 	return Request{}, false
+}
+
+// due says whether a full refresh has something to do: there is no copy, or one from before the tick that is not at the present
+// revision, or that would expire soon if nobody reads it. sent is when info was asked for.
+func (s *scheduler) due(p *plan, d dueTasks, period *leaderboard.Period, info *leaderboard.CopyInfo, sent time.Time) bool {
+	if !info.Exists {
+		return true
+	}
+	if info.BuildStarted <= info.RedisNow && info.BuildStarted >= info.RedisNow+leaderboard.Micros(d.tick.Sub(sent).Microseconds()) {
+		return false
+	}
+	return info.Short || info.Revision != period.Revision() || info.TTL < min(d.interval, p.board.Rules.TTL()/2)
+}
+
+// full says whether the Redis that would have a copy is nearly full.
+func (s *scheduler) full(ctx context.Context, ref leaderboard.PeriodRef) bool {
+	share, err := s.memory(ctx, ref)
+	return err == nil && share > fullMemory
 }
 
 // lookUp asks MySQL for the current period of a window; false: there is none, or MySQL does not answer.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -165,16 +166,16 @@ func TestCronSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // a bubble begins at midnight UTC
 		s, l := newSite(), &list{}
-		l.site, s.copied.Exists = s, true
+		l.site = s
 		l.set(leaderboard.Refresh{Full: "30 4 * * *"}, 1)
-		runs(t, s, l, nil) // nobody reads the board here
+		runs(t, s, l, nil) // nobody reads the board here, and it has no copy
 		pass(4*time.Hour + 29*time.Minute)
 		if s.buildCount() > 0 {
 			t.Error("too early")
 		}
-		pass(2 * time.Minute)
+		pass(11 * time.Minute)
 		s.change(func() {
-			if len(s.builds) != 1 || s.builds[0].UTC().Format("15:04") != "04:30" {
+			if len(s.builds) != 1 || s.builds[0].UTC().Format("15:04") < "04:30" || s.builds[0].UTC().Format("15:04") > "04:40" {
 				t.Errorf("builds: %v", s.builds)
 			}
 		})
@@ -182,11 +183,107 @@ func TestCronSchedule(t *testing.T) {
 		if got := fates(s); !reflect.DeepEqual(got, map[string]int{"full schedule done": 3}) {
 			t.Errorf("after three days: %v", got)
 		}
-		s.change(func() { s.copied.Exists = false })
-		pass(48 * time.Hour)
-		if n := s.buildCount(); n != 3 {
-			t.Errorf("a board without a copy was built: %d", n)
+		built := s.buildCount()
+		for _, c := range []struct {
+			what   string
+			change func()
+			builds int
+		}{
+			{"lacks nothing", func() { s.copied.TTL = 13 * time.Hour }, 0}, // half of the time that an unread copy has is 12 hours
+			{"lacks a change", func() { s.copied.TTL, s.period.LastSeq = 24*time.Hour, 1 }, 1},
+			{"is short", func() { s.copied.TTL, s.copied.Short = 24*time.Hour, true }, 1},
+			{"is about to expire", func() { s.copied.TTL = time.Hour }, 1},
+			{"is gone", func() { s.copied = leaderboard.CopyInfo{} }, 1},
+		} {
+			s.change(c.change)
+			pass(24 * time.Hour)
+			if built += c.builds; s.buildCount() != built {
+				t.Errorf("a copy that %s: %d builds, want %d", c.what, s.buildCount(), built)
+			}
 		}
+	})
+}
+
+// TestCronIsSpread: boards that are due at the same minute are built one after another, a few at once, in the first half of their
+// interval.
+func TestCronIsSpread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := manyBoards(600)
+		for i := range l.boards {
+			l.boards[i].Rules.Refresh.Full = "*/10 * * * *"
+		}
+		seen := newLooks(l.site, l)
+		l.site.copied = leaderboard.CopyInfo{Exists: true, TTL: 24 * time.Hour}
+		runs(t, l.site, l, func(c *Config) { c.Boards, c.Copies = seen, seen })
+		looked := func() (n, moments int) {
+			n, _, _ = seen.counts()
+			seen.mu.Lock()
+			defer seen.mu.Unlock()
+			return n, len(seen.moment)
+		}
+		pass(12*time.Minute + 30*time.Second)
+		if n, moments := looked(); n < 200 || n > 400 || moments < 150 {
+			t.Errorf("half-way %d looks at %d moments", n, moments)
+		}
+		pass(2*time.Minute + 31*time.Second)
+		if n, _ := looked(); n != 600 {
+			t.Errorf("%d looks at 600 boards", n)
+		}
+		if n := l.site.buildCount(); n > 0 {
+			t.Errorf("%d builds of copies that lack nothing", n)
+		}
+	})
+}
+
+// TestTickWaitsForTheFormer: a tick that comes while the refresh of the former goes on is passed over, and counted.
+func TestTickWaitsForTheFormer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newSite(), &list{}
+		l.site, s.took = s, 70*time.Second
+		l.set(leaderboard.Refresh{Full: "* * * * *"}, 1)
+		late := 0
+		runs(t, s, l, func(c *Config) { c.OnLate = func() { late++ } })
+		pass(10*time.Minute + 30*time.Second)
+		s.change(func() {
+			if s.most != 1 || len(s.builds) < 4 || len(s.builds) > 5 || late != len(s.builds)-1 && late != len(s.builds) {
+				t.Errorf("%d at once, %d builds, %d late ticks", s.most, len(s.builds), late)
+			}
+		})
+	})
+}
+
+// TestMemoryIsForWhatIsRead: while Redis is nearly full, copies of boards that are read are built, others are refused, which is
+// recorded once.
+func TestMemoryIsForWhatIsRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, l := newSite(), &list{}
+		l.site = s
+		l.set(leaderboard.Refresh{Full: "* * * * *"}, 1)
+		var share atomic.Value
+		share.Store(0.81)
+		r := runs(t, s, l, func(c *Config) {
+			c.Memory = func(context.Context, leaderboard.PeriodRef) (float64, error) { return share.Load().(float64), nil }
+		})
+		want := func(when string, want map[string]int) {
+			t.Helper()
+			pass(3 * time.Minute)
+			if got := fates(s); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %v, want %v", when, got, want)
+			}
+		}
+		want("nobody reads it", map[string]int{"full memory refused": 1})
+		l.read(r)
+		pass(2 * time.Minute)
+		if got := fates(s); got["full schedule done"] < 1 {
+			t.Errorf("it is read: %v", got)
+		}
+		built := fates(s)["full schedule done"]
+		want("nobody reads it any more", map[string]int{"full memory refused": 2, "full schedule done": built})
+		share.Store(0.8)
+		want("there is room", map[string]int{"full memory refused": 2, "full schedule done": built + 3})
 	})
 }
 
@@ -194,11 +291,12 @@ func TestCronSchedule(t *testing.T) {
 func TestCronAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, l := scheduled(t, leaderboard.Refresh{Full: "0 * * * *", Incremental: "off"}, nil)
+		atOnce := func() float64 { return 0 } // not spread
+		s, l := scheduled(t, leaderboard.Refresh{Full: "0 * * * *", Incremental: "off"}, func(c *Config) { c.Random = atOnce })
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range 2 {
-			r := newRefresher(t, s, func(c *Config) { c.Boards = l })
+			r := newRefresher(t, s, func(c *Config) { c.Boards, c.Random = l, atOnce })
 			wg.Go(func() { r.Run(ctx) })
 		}
 		pass(24*time.Hour + time.Minute)
@@ -385,6 +483,7 @@ func TestColdBoardsCostNothing(t *testing.T) {
 			l.boards[i].Rules.Refresh.Full = "*/15 * * * *"
 		}
 		seen := newLooks(l.site, l)
+		l.site.copied = leaderboard.CopyInfo{Exists: true, TTL: 24 * time.Hour}
 		r := runs(t, l.site, l, func(c *Config) { c.Boards, c.Copies = seen, seen })
 		pass(time.Hour - time.Second)
 		redis, mysql, pages := seen.counts()

@@ -2,6 +2,7 @@ package topn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,8 +59,8 @@ func faultsOf(ctx context.Context, c redis.Cmdable) ([]leaderboard.ServerFault, 
 }
 
 // infoOf returns the fields of INFO that are looked at here, and others.
-func infoOf(ctx context.Context, c redis.Cmdable) (map[string]string, error) {
-	text, err := c.Info(ctx).Result()
+func infoOf(ctx context.Context, c redis.Cmdable, section ...string) (map[string]string, error) {
+	text, err := c.Info(ctx, section...).Result()
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +71,28 @@ func infoOf(ctx context.Context, c redis.Cmdable) (map[string]string, error) {
 		}
 	}
 	return fields, nil
+}
+
+// Memory returns which part of its maxmemory the server uses that has the copy of a period, 0 when it has no bound.
+func (c *Copies) Memory(ctx context.Context, p leaderboard.PeriodRef) (float64, error) {
+	server := redis.Cmdable(c.background)
+	if cluster, ok := c.background.(*redis.ClusterClient); ok {
+		primary, err := cluster.MasterForKey(ctx, c.keys(p)[0])
+		if err != nil {
+			return 0, fmt.Errorf("topn: find the server of period %d: %w", p.ID, err)
+		}
+		server = primary
+	}
+	info, err := infoOf(ctx, server, "memory")
+	if err != nil {
+		return 0, fmt.Errorf("topn: memory of Redis: %w", err)
+	}
+	used, usedErr := strconv.ParseFloat(info["used_memory"], 64)
+	most, mostErr := strconv.ParseFloat(info["maxmemory"], 64)
+	if usedErr != nil || mostErr != nil || most == 0 {
+		return 0, errors.Join(usedErr, mostErr)
+	}
+	return used / most, nil
 }
 
 // isAnswer says whether an error is what a Redis says about the question rather than about its own state.

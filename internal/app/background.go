@@ -85,10 +85,10 @@ func (a *App) checkCopy(ctx context.Context, period int64, r leaderboard.Revisio
 func newRefresher(s *store.Store, copies *topn.Copies, log *slog.Logger, m *metrics, span trace.Span) *refresher.Refresher {
 	cfg := refresher.Config{Runs: s, Boards: s, Derived: s, Logger: log, Span: span}
 	if copies != nil {
-		cfg.Copies = copies
+		cfg.Copies, cfg.Memory = copies, copies.Memory
 	}
 	if m != nil {
-		cfg.OnRun, cfg.OnStep = m.run, m.derived
+		cfg.OnRun, cfg.OnStep, cfg.OnLate = m.run, m.derived, m.lateTicks.Inc
 	}
 	return refresher.New(cfg)
 }

@@ -42,8 +42,9 @@ type metrics struct {
 	residentLoads                  *prometheus.HistogramVec
 	residentLeaves                 prometheus.Counter
 
-	builds *prometheus.HistogramVec
-	runs   *prometheus.HistogramVec
+	builds    *prometheus.HistogramVec
+	runs      *prometheus.HistogramVec
+	lateTicks prometheus.Counter
 
 	lagSeq, lagSeconds prometheus.GaugeFunc
 	applyFailures      prometheus.Counter
@@ -181,7 +182,10 @@ func (m *metrics) newRefreshes() {
 	m.applyFailures = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "leaderboard_copy_apply_failures_total", Help: "Times that a Redis copy could not be brought up to date after a commit; it is tried again, and not read meanwhile.",
 	})
-	m.registry.MustRegister(m.builds, m.runs, m.applyFailures)
+	m.lateTicks = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "leaderboard_refresh_late_ticks_total", Help: "Ticks of cron expressions of boards that were passed over because the refresh of the one before had not ended.",
+	})
+	m.registry.MustRegister(m.builds, m.runs, m.applyFailures, m.lateTicks)
 }
 
 // watchLag publishes how far the write-through copies are behind the commits of this process, at worst.

@@ -211,7 +211,7 @@ export interface components {
         /** @description When the copy is renewed besides after each commit. */
         RefreshRules: {
             /**
-             * @description Cron expression, 5 fields, UTC; never when left out or empty.
+             * @description Cron expression, 5 fields, UTC, of when each current period is to have a full copy, read or not; never when left out or empty.
              * @example 0 4 * * *
              */
             full?: string;
@@ -325,7 +325,7 @@ export interface components {
         } & WithRequired<components["schemas"]["BoardFields"], "title" | "order" | "policy" | "mode" | "windows" | "time_zone" | "visibility" | "top_n" | "cache_ttl">;
         /** @description When the copy is renewed besides after each commit. */
         Refresh: {
-            /** @description Cron expression, 5 fields, UTC; empty for never. */
+            /** @description Cron expression, 5 fields, UTC, of when each current period is to have a full copy, read or not; empty for never. */
             full: string;
             /** @description Go duration or off. */
             incremental: string;
@@ -1154,14 +1154,14 @@ export interface components {
              */
             kind: "full" | "incremental" | "index" | "reopen" | "recompute";
             /**
-             * @description clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
+             * @description memory: of a refused run, the scheduled refresh of a board that nobody has read since the tick before was not begun, because Redis uses more than 80 % of its maxmemory; it is recorded once, not at every tick. clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
              * @enum {string}
              */
-            reason: "admin" | "command" | "schedule" | "dynamic" | "demand" | "clock";
+            reason: "admin" | "command" | "schedule" | "dynamic" | "demand" | "clock" | "memory";
             /** @description Who asked: a scope, a host, or nobody. */
             actor: string;
             /**
-             * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer.
+             * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer. failed: error says why; of a run that is under way nothing was heard for 20 s when it is that its server ended.
              * @enum {string}
              */
             state: "running" | "done" | "shared" | "refused" | "failed";
