@@ -106,7 +106,7 @@ func (a *App) wireAPI() error {
 		cfg.MaxExports = 1 // each holds one of the connections for what takes long, an eighth of all
 	}
 	build := ReadBuildInfo()
-	cfg.Build, cfg.Overview = httpapi.Build{Version: build.Version, Commit: build.Commit}, overview{a.store, a.catalog, a.copies, a.resident, a.watch, a.gate}
+	cfg.Build, cfg.Overview = httpapi.Build{Version: build.Version, Commit: build.Commit}, overview{a.store, a.catalog, a.copies, a.resident, a.watch, a.gate, &told{periods: map[int64]leaderboard.Period{}}}
 	cfg.Keys, cfg.Keyring, cfg.APIKeys = a.cfg.Keys, a.keys, apiKeys{a.store, a.keys}
 	cfg.Quotas, cfg.Proxies = a.quotas, a.cfg.TrustedProxies.Networks
 	cfg.CORSOrigins = a.cfg.CORSOrigins

@@ -24,6 +24,36 @@ type overview struct {
 	resident *residency.Periods
 	watch    *watch.Watch
 	gate     gate
+	told     *told
+}
+
+// told has the current periods of boards as MySQL described them for their status last, by board. It may be used
+// concurrently.
+type told struct {
+	mu      sync.Mutex
+	periods map[int64]leaderboard.Period
+}
+
+// maxTold is how many boards are remembered.
+const maxTold = 10_000
+
+func (t *told) keep(periods []leaderboard.Period) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.periods)+len(periods) > maxTold {
+		clear(t.periods)
+	}
+	for i := range periods {
+		t.periods[periods[i].BoardID] = periods[i]
+	}
+}
+
+// of returns the current period of a board's first window as it was told last; ok is false when it was not.
+func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p, ok = t.periods[b.ID]
+	return p, ok && p.Window == b.Rules.Windows[0]
 }
 
 // KnownBoards returns the boards that this process can tell of without MySQL.
@@ -67,17 +97,23 @@ func (o overview) askPeriods(ctx context.Context, boards []leaderboard.Board, ou
 		for i := range periods {
 			out[i].Period = periods[i]
 		}
+		o.told.keep(periods)
 		return err
 	}) == nil
 }
 
-// recall says what this process knew last. The watch may have heard of commits after the catalog has.
+// recall says what this process knew last, and nothing older than it has said: the catalog knows boards as they were when
+// they were looked up. The watch may have heard of commits after both.
 func (o overview) recall(out []leaderboard.BoardHealth) {
 	for i := range out {
 		b := &out[i]
 		b.Stale = true
 		known, ok := o.catalog.KnownPeriod(b.Board.Name)
-		if !ok || known.BoardID != b.Board.ID {
+		ok = ok && known.BoardID == b.Board.ID
+		if said, was := o.told.of(&b.Board); was && (!ok || said.Committed > known.Committed) {
+			known, ok = said, true
+		}
+		if !ok {
 			continue
 		}
 		b.Period = known

@@ -103,3 +103,43 @@ func TestStatus(t *testing.T) {
 		return ""
 	})
 }
+
+// TestStatusGoesNotBack: without MySQL the status says nothing older than it did before, of boards too that this server has
+// not looked up since, for others write to them.
+func TestStatusGoesNotBack(t *testing.T) {
+	t.Parallel()
+	mysql := testenv.PrivateMySQL(t)
+	dsn, err := mysql.CreateDatabase(t.Context(), "lb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	redis := testenv.Redis(t)
+	a, other := startReady(t, dsn, redis), startReady(t, dsn, redis)
+	a.Ask(201, "PUT", "/v1/boards/a", "{}")
+	a.Ask(200, "POST", "/v1/boards/a/scores", `{"entries":[{"member":"m","score":1}]}`)
+	a.Ask(200, "GET", "/v1/boards/a/top", "")
+	other.Ask(200, "POST", "/v1/boards/a/scores", `{"entries":[{"member":"n","score":1},{"member":"o","score":1}]}`)
+	apptest.Eventually(t, func() string {
+		if _, boards := statusOf(t, a); boards["a"].Entries != 3 || boards["a"].Stale {
+			return fmt.Sprintf("%+v", boards["a"])
+		}
+		return ""
+	})
+	if err := mysql.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	apptest.Eventually(t, func() string {
+		_, boards := statusOf(t, a)
+		b := boards["a"]
+		if b.Entries != 3 || b.Seq != 3 {
+			t.Fatalf("it goes back: %+v", b)
+		}
+		if !b.Stale {
+			return "MySQL still answers"
+		}
+		return ""
+	})
+	if err := mysql.Resume(); err != nil {
+		t.Fatal(err)
+	}
+}
