@@ -6,6 +6,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/client"
+	"leaderboard/internal/demo"
 )
 
 // console opens a view of the console, signed in with a key.
@@ -322,9 +323,25 @@ func TestConsoleAudit(t *testing.T) {
 	p.awaitText("tr", "/title(empty)<b>now</b>")
 	eval[bool](p, "history.back() ?? true")
 	p.await("document.querySelectorAll('summary').length > 1")
+
+	const title = "Each word stands in a line as long as the screen has room for it"
+	makeBoard(t, c, "console-audit-of-a-long-name", leaderboard.Rules{Title: title}, leaderboard.Submission{Member: "a", Score: 1})
+	if err := c.DeleteBoard(t.Context(), "console-audit-of-a-long-name"); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range []int64{390, 320} {
+		p := console(t, screen{width: width, height: 844}, running(t).Key, "#/audit?action=board.delete&board=console-audit-of-a-long-name")
+		p.click("summary")
+		p.awaitText("tr", title)
+		if narrow := eval[string](p, `[...document.querySelectorAll("summary > *, tr > *")].filter(e => e.checkVisibility() && e.innerText && e.getBoundingClientRect().width < Math.min(120, e.innerText.length * 5)).map(e => e.innerText).join("|")`); narrow != "" {
+			t.Errorf("%d px: a few letters a line: %s", width, narrow)
+		}
+		p.fits()
+		p.accessible()
+	}
 }
 
-// TestConsoleViews: no view is wider than its screen, axe finds nothing serious, and the focus is on the heading.
+// TestConsoleViews: no view is wider than its screen, tables that are say that they scroll, axe finds nothing serious, and the focus is on the heading.
 func TestConsoleViews(t *testing.T) {
 	t.Parallel()
 	views := [][2]string{
@@ -340,8 +357,10 @@ func TestConsoleViews(t *testing.T) {
 		{"#/runs", "Runs"},
 		{"#/keys", "Keys"},
 		{"#/audit", "Audit"},
+		{"#/members/" + demo.Member(demo.Shown), demo.Member(demo.Shown)},
+		{"#/members/" + demo.Member(demo.Shown) + "/demo", "demo"},
 	}
-	for name, s := range map[string]screen{"desktop": desktop(), "phone dark": phone().inDark()} {
+	for name, s := range map[string]screen{"desktop": desktop(), "phone dark": phone().inDark(), "narrow": {width: 320, height: 640}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := console(t, s, running(t).Key, "#/boards")
@@ -350,6 +369,9 @@ func TestConsoleViews(t *testing.T) {
 				p.await("document.activeElement === document.querySelector('h1') && !document.querySelector('.loading')")
 				p.fits()
 				p.accessible()
+				// What a table or a row of tabs does not show, it says that it has.
+				p.await("[...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth + 1 || e.previousElementSibling?.innerText.startsWith('Scroll sideways') && e.matches('.more'))")
+				p.await("[...document.querySelectorAll('nav')].every(e => e.scrollWidth <= e.clientWidth + 1)")
 			}
 		})
 	}
