@@ -99,6 +99,35 @@ func TestConsoleBoards(t *testing.T) {
 	}
 }
 
+// TestConsoleStatus: a server that knows less than another one, while the database is away, does not set what is shown back,
+// and what the program is built from is said in words.
+func TestConsoleStatus(t *testing.T) {
+	t.Parallel()
+	p := console(t, desktop(), running(t).Key, "#/members")
+	eval[bool](p, `(() => { const real = fetch; window.version = "0fc258f"; window.entries = 3000; window.stale = false; window.asked = 0
+		window.fetch = async (url, ...rest) => {
+			if (!String(url).includes("/v1/status")) return real(url, ...rest)
+			const answer = await (await real(url, ...rest)).json()
+			asked++
+			Object.assign(answer.server, {version, commit: "0fc258fba903d2f1c5a8e5b1b1a5"})
+			answer.boards = [{...answer.boards[0], board: "told", display_name: "", period: "all_time", entries, seq: entries, stale}]
+			return new Response(JSON.stringify(answer), {headers: {"Content-Type": "application/json"}})
+		}; return true })()`)
+	p.show("#/boards", "Boards")
+	p.awaitText("td.number", "3,000")
+	p.await(`document.querySelector(".server p").innerText.includes("· commit 0fc258fba903 · up for")`)
+	eval[bool](p, `(() => { window.stale = true; window.entries = 2000; window.version = "v0.1.0"; window.asked = 0; return true })()`)
+	p.awaitText("td .chip", "stale")
+	p.await(`document.querySelector(".server p").innerText.includes("· version v0.1.0, commit 0fc258fba903 · up for")`)
+	p.awaitText("td.number", "3,000")
+	p.show("#/boards/told", "told")
+	p.awaitText("dl[aria-label='Health of told'] dd", "3,000")
+	p.expect("404") // of the board, which there is not
+	p.show("#/boards", "Boards")
+	eval[bool](p, `(() => { window.stale = false; return true })()`) // the database says so
+	p.awaitText("td.number", "2,000")
+}
+
 // TestConsoleMembers finds a member, corrects it to the last digit, hides, restores, removes and erases it.
 func TestConsoleMembers(t *testing.T) {
 	t.Parallel()
@@ -172,17 +201,18 @@ func TestConsoleIsLeft(t *testing.T) {
 // TestConsoleRuns rebuilds a copy and follows the run, compares it, and shows a difference.
 func TestConsoleRuns(t *testing.T) {
 	t.Parallel()
-	makeBoard(t, admin(t), "console-runs", leaderboard.Rules{}, leaderboard.Submission{Member: "a", Score: 1})
+	makeBoard(t, admin(t), "console-runs", leaderboard.Rules{TopN: 5}, members(200)...)
 	p := console(t, desktop(), running(t).Key, "#/boards/console-runs/runs")
 	p.press("Rebuild …")
 	p.press("Rebuild")
 	p.awaitText("[aria-label='The rebuild asked for']", "done")
 	p.press("Verify")
-	p.awaitText("[role=status]", "Equal at state")
+	p.awaitText("[role=status]", "Equal at state 200: the copy in Redis has the top 105 of the 200 entries of the period, which were compared.")
 	eval[bool](p, `(() => { const real = fetch; window.fetch = (url, ...rest) => String(url).includes("/verify") ? Promise.resolve(new Response(
-		'{"equal":false,"seq":7,"checked":2,"difference":{"rank":2,"copy":null,"truth":{"member":"lost","score":9223372036854775807,"tiebreak":0,"created_time":"2026-11-20T13:00:00.000000Z"}}}',
+		'{"equal":false,"seq":7,"checked":2,"total":3,"difference":{"rank":2,"copy":null,"truth":{"member":"lost","score":9223372036854775807,"tiebreak":0,"created_time":"2026-11-20T13:00:00.000000Z"}}}',
 		{headers: {"Content-Type": "application/json"}})) : real(url, ...rest); return true })()`)
 	p.press("Verify")
+	p.awaitText("[role=status]", "Different at state 7, after 2 equal entries.")
 	p.awaitText("[role=status]", "First difference at rank 2")
 	p.awaitText("[role=status] tr", "9,223,372,036,854,775,807")
 	p.show("#/runs", "Runs")

@@ -20,11 +20,22 @@ class Counters {
 
 export const counters = new Counters();
 
+const shown = new Map<string, BoardStatus>();
+
+/** newest is how a board stands; where a server says less than was shown before, for the database is away, it is what was shown. */
+export function newest(next: BoardStatus): BoardStatus {
+  const before = shown.get(next.board);
+  const older = before && next.stale && before.window === next.window && (!next.period || next.period === before.period) && next.seq < before.seq;
+  const out = older ? { ...next, period: before.period, entries: before.entries, seq: before.seq, as_of: before.as_of } : next;
+  shown.set(next.board, out);
+  return out;
+}
+
 /** statusOf returns how a board stands; undefined when it is gone. */
 export async function statusOf(board: string, signal: AbortSignal): Promise<BoardStatus | undefined> {
   for await (const page of session.client.getStatus({ signal })) {
     const found = page.boards.find((b) => b.board === board);
-    if (found) return found;
+    if (found) return newest(found);
   }
   return undefined;
 }
