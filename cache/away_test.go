@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"leaderboard"
+	"leaderboard/cache/residency"
 	"leaderboard/cache/watch"
+	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -299,4 +301,153 @@ func TestSeqAheadAsksNobody(t *testing.T) {
 			t.Errorf("%d questions", n.Load()-before)
 		}
 	})
+}
+
+// TestAwayMarksMemory: what is kept in memory goes on to answer while the database does not say how far it is, and says so.
+func TestAwayMarksMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &pastModel{Model: storetest.NewModel()}
+		b, _, err := source.PutBoard(t.Context(), "b", leaderboard.Rules{Resident: leaderboard.ResidentAlways})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range int64(20) {
+			entries := []leaderboard.Submission{{Member: fmt.Sprint("m", i), Score: i}}
+			if _, err := source.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := source.CurrentPeriod(t.Context(), b, leaderboard.WindowAllTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := p.Ref(&b)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w := watch.New(source, watch.Options{})
+		go w.Run(ctx)
+		periods := residency.New(source, residency.Options{Memory: 1 << 20})
+		go periods.Run(ctx)
+		var told []bool // whether each answer was stale
+		r := NewReader(nil, source.Model, ReaderOptions{Watch: w, Resident: periods, OnAnswer: func(source leaderboard.Source, stale bool) {
+			if source != leaderboard.SourceLocal {
+				t.Errorf("an answer from %s", source)
+			}
+			told = append(told, stale)
+		}})
+		for periods.Get(&ref, residency.WeightDeep) == nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		for _, away := range []bool{false, true, false} {
+			if source.Fail(nil); away {
+				source.Fail(leaderboard.ErrUnavailable) // whatever else is asked fails
+			}
+			source.away.Store(away)
+			time.Sleep(time.Second) // longer than any answer may be fresh
+			query := leaderboard.Query{Mode: leaderboard.ModeStrict}
+			page, err := r.Page(ctx, ref, leaderboard.PageQuery{Query: query, Limit: 2, Offset: 10})
+			if err != nil || page.Entries[0].Member != "m9" || page.Entries[0].Strict != 11 {
+				t.Fatalf("away %t: page %+v, %v", away, page, err)
+			}
+			members, err := r.Members(ctx, ref, leaderboard.MembersQuery{Query: query, Members: []string{"m3"}})
+			if err != nil || len(members.Entries) != 1 || members.Entries[0].Strict != 17 {
+				t.Fatalf("away %t: members %+v, %v", away, members, err)
+			}
+			score, err := r.ScoreRank(ctx, ref, leaderboard.ScoreQuery{Score: 15})
+			if err != nil || score.Tied != 5 {
+				t.Fatalf("away %t: rank of a score %+v, %v", away, score, err)
+			}
+			bars, err := r.Distribution(ctx, ref, leaderboard.DistributionQuery{Buckets: 4})
+			if err != nil {
+				t.Fatalf("away %t: distribution %v", away, err)
+			}
+			for i, state := range []leaderboard.State{page.State, members.State, score.State, bars.State} {
+				if state.Stale != away || state.Seq != 20 || state.Total != 20 || told[i] != away {
+					t.Errorf("away %t: answer %d of %+v, told as stale: %t", away, i, state, told[i])
+				}
+			}
+			told = nil
+		}
+	})
+}
+
+// moving is a database with two periods in which something is committed all the time, and which is slow to answer.
+type moving struct {
+	still
+	began time.Time
+}
+
+func (m moving) state() leaderboard.State {
+	return leaderboard.State{Revision: leaderboard.Revision{Seq: 1 + int64(time.Since(m.began)/(10*time.Millisecond))}, Total: 3, Source: leaderboard.SourceMySQL}
+}
+
+// wait takes longer than an answer is fresh, and in the second period longer than in the first.
+func (m moving) wait(p leaderboard.PeriodRef) { time.Sleep(time.Duration(p.ID) * 500 * time.Millisecond) }
+
+func (m moving) Page(_ context.Context, p leaderboard.PeriodRef, _ leaderboard.PageQuery) (*leaderboard.Page, error) {
+	m.wait(p)
+	return &leaderboard.Page{State: m.state(), Entries: make([]leaderboard.Ranked, 2)}, nil
+}
+
+func (m moving) Members(_ context.Context, p leaderboard.PeriodRef, _ leaderboard.MembersQuery) (*leaderboard.Standings, error) {
+	m.wait(p)
+	return &leaderboard.Standings{State: m.state(), Entries: make([]leaderboard.Standing, 1)}, nil
+}
+
+func (m moving) Ask(ctx context.Context, p leaderboard.PeriodRef, questions []leaderboard.Question) ([]leaderboard.Answer, error) {
+	return leaderboard.AskEach(ctx, m, p, questions), nil
+}
+
+func (m moving) Revisions(_ context.Context, periods []int64) (map[int64]leaderboard.Revision, error) {
+	found := map[int64]leaderboard.Revision{}
+	for _, id := range periods {
+		found[id] = m.state().Revision
+	}
+	return found, nil
+}
+
+// TestSlowestAnswerOutlastsOthers: when the answer about one period takes so long that those about others are old by then, whatever
+// is put together of them says that it is stale.
+func TestSlowestAnswerOutlastsOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := moving{began: time.Now()}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w := watch.New(source, watch.Options{})
+		go w.Run(ctx)
+		r := NewReader(nil, source, ReaderOptions{Watch: w})
+		rules := new(leaderboard.Rules{}.WithDefaults())
+		refs := []leaderboard.PeriodRef{{ID: 1, Board: "a", Rules: rules}, {ID: 2, Board: "b", Rules: rules}}
+		page, err := NewCombiner(r, behind{}).CombinedPage(ctx, refs, leaderboard.CombinedQuery{Mode: leaderboard.ModeStrict, Limit: 2})
+		if err != nil || !page.States[0].Stale || !page.States[1].Stale {
+			t.Errorf("the top of both: %+v, %v", page, err)
+		}
+		past, err := NewPasts(r, nil).Past(ctx, refs, "m")
+		if err != nil || !past[0].Stale || !past[1].Stale {
+			t.Errorf("the past of a member: %+v, %v", past, err)
+		}
+		time.Sleep(10 * time.Second) // for what goes on in the background
+	})
+}
+
+// TestOutdatedBeforeItGoesOut: an answer that is no longer the newest each time that it is about to go out says that it is stale.
+func TestOutdatedBeforeItGoesOut(t *testing.T) {
+	t.Parallel()
+	s, outdated := &source{seq: 3}, watch.VerdictOld
+	shape := pageShape()
+	j := judge[*leaderboard.Page]{
+		now:     func(*leaderboard.Page) watch.Verdict { return outdated },
+		isStale: func(p *leaderboard.Page) bool { return p.Stale }, stale: shape.stale,
+	}
+	for _, isOutdated := range []bool{true, false} {
+		if !isOutdated {
+			outdated = watch.VerdictFresh
+		}
+		page, err := confirmed(t.Context(), newTestAnswers(), testKey{}, 0, j, s.load)
+		if err != nil || page.Stale != isOutdated {
+			t.Errorf("outdated %t: %+v, %v", isOutdated, page, err)
+		}
+	}
 }

@@ -135,6 +135,18 @@ func ofReading() []mutant {
 			"\t\tcase watch.VerdictUnknown:\n\t\t\treturn j.stale(v), nil\n", "\t\tcase watch.VerdictUnknown:\n\t\t\treturn v, nil\n", "cache TestAwayMarksEveryAnswer",
 		},
 		{
+			"D1", "a period in memory of which nothing is known is called fresh", "cache/reader.go",
+			`return of.stale(v), true, nil`, `return v, true, nil`, "cache TestAwayMarksMemory",
+		},
+		{
+			"B6", "boards ranked as one are fresh though one of them has become old", "cache/combiner.go",
+			`page.States[i].Stale || late`, `page.States[i].Stale`, "cache TestSlowestAnswerOutlastsOthers",
+		},
+		{
+			"B6", "a member's past is fresh though one period has become old", "cache/past.go",
+			`out[i].Stale || late`, `out[i].Stale`, "cache TestSlowestAnswerOutlastsOthers",
+		},
+		{
 			"D3", "Redis is waited for as long as it likes", "cache/reader.go",
 			`context.WithTimeout(ctx, r.opts.RedisDeadline)`, `context.WithCancel(ctx)`, "cache TestHungRedisDelays",
 		},
