@@ -131,6 +131,12 @@ func TestChargedFor(t *testing.T) {
 		{"POST", "/v1/boards/b/ranks", `{"members":[` + members(99) + `]}`, 1, 0, 0},
 		{"POST", "/v1/boards/b/ranks", `{"members":[` + members(1000) + `]}`, 1, 0, 10},
 		{"GET", "/v1/rankings/top?boards=b", "", 1, 0, 2},
+		{"GET", "/v1/rankings/top?boards=b,c,d,e&offset=990&limit=10", "", 1, 0, 2},
+		{"GET", "/v1/rankings/top?boards=b,c,d,e&offset=991&limit=10", "", 1, 0, 4},
+		{"GET", "/v1/rankings/top?boards=b&offset=20000", "", 1, 0, 2},
+		{"GET", "/v1/rankings/top?boards=b,c,d,e&cursor=x", "", 1, 0, 4},
+		{"GET", "/v1/rankings/members/m?boards=b,c,d", "", 1, 0, 3},
+		{"GET", "/v1/rankings/members/m/around?boards=b,c,d,e", "", 1, 0, 4},
 		{"GET", "/v1/boards/b/export", "", 1, 0, 10},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1}]}`, 1, 1, 0},
 		{"POST", "/v1/boards/b/scores", `{"entries":[{"member":"a","score":1},{"member":"b","score":1},{"member":"c","score":1}]}`, 1, 3, 0},
@@ -142,7 +148,9 @@ func TestChargedFor(t *testing.T) {
 	} {
 		q := &charges{}
 		e := newEnv(t, withCharges(q))
-		e.board("b", leaderboard.Rules{})
+		for _, name := range []string{"b", "c", "d", "e"} {
+			e.board(name, leaderboard.Rules{})
+		}
 		e.do(ask{method: c.method, path: c.path, body: c.body, key: adminKey})
 		want := leaderboard.Charge{c.requests, c.rows, c.heavy}
 		if q.charged != want {

@@ -19,7 +19,8 @@ type combinedReader struct {
 // top answers GET /v1/rankings/top.
 func (h *combinedReader) top(c *call) error {
 	limit, offset, cursor := c.pageParams()
-	return h.retrySelection(c, func(s *selection) error {
+	deep := cursor != "" || offset > leaderboard.MaxLimit-limit // the tops of the boards do not reach so far
+	return h.retrySelection(c, deep, func(s *selection) error {
 		q := leaderboard.CombinedQuery{Mode: s.query.Mode, Limit: int(limit), Offset: offset}
 		of := combinedEntries(s.refs[0].Rules)
 		if cursor != "" {
@@ -47,7 +48,7 @@ func (h *combinedReader) top(c *call) error {
 // member answers GET /v1/rankings/members/{member}: all entries of the member.
 func (h *combinedReader) member(c *call) error {
 	member := c.member()
-	return h.retrySelection(c, func(s *selection) error {
+	return h.retrySelection(c, true, func(s *selection) error {
 		q := leaderboard.CombinedMemberQuery{Mode: s.query.Mode, Member: member}
 		found, err := h.rankings.CombinedMember(c.ctx, s.refs, q)
 		if err == nil && !s.reached(found.States) {
@@ -78,7 +79,7 @@ func (h *combinedReader) member(c *call) error {
 func (h *combinedReader) around(c *call) error {
 	member := c.member()
 	before, after := c.aroundParams()
-	return h.retrySelection(c, func(s *selection) error {
+	return h.retrySelection(c, true, func(s *selection) error {
 		page, err := h.page(c, s, leaderboard.CombinedQuery{
 			Mode: s.query.Mode, Around: member, Before: int(before), Limit: int(before + 1 + after),
 		})

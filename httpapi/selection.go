@@ -161,11 +161,17 @@ func slower(a, b leaderboard.Source) bool {
 }
 
 // retrySelection calls answer with the boards of the request, and again when the catalog was outdated, see
-// retryOutdated.
-func (r resolver) retrySelection(c *call, answer func(*selection) error) error {
+// retryOutdated. deep: entries are counted on each board, and each counts as a unit of heavy work, as far as the route does
+// not count for them.
+func (r resolver) retrySelection(c *call, deep bool, answer func(*selection) error) error {
 	s, err := r.selection(c)
 	if err != nil {
 		return err
+	}
+	if more := len(s.refs) - c.route.heavy; deep && more > 0 {
+		if err := c.charge(leaderboard.Charge{leaderboard.QuotaKindHeavy: more}); err != nil {
+			return err
+		}
 	}
 	err = answer(&s)
 	if err == nil || !errors.Is(err, leaderboard.ErrPeriodNotFound) && !errors.Is(err, leaderboard.ErrSeqAhead) {
