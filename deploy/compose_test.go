@@ -27,6 +27,7 @@ type composed struct {
 		Profiles    []string
 		Networks    map[string]struct{ Aliases []string }
 		Configs     []struct{ Source, Target string }
+		Healthcheck struct{ Test []string }
 	}
 	Configs map[string]struct{ Content string }
 }
@@ -87,6 +88,9 @@ func TestComposeServers(t *testing.T) {
 				t.Errorf("%s: docs/settings.md has no %s", name, variable)
 			}
 		}
+		if want := []string{"CMD", "/usr/local/bin/leaderboard", "health", "--ready"}; !slices.Equal(s.Healthcheck.Test, want) {
+			t.Errorf("%s: up --wait waits for %q, want until it serves: %q", name, s.Healthcheck.Test, want)
+		}
 		if !slices.Contains(s.Networks["default"].Aliases, "servers") {
 			t.Errorf("%s: the proxy does not find it", name)
 		}
@@ -101,9 +105,10 @@ func TestComposePassword(t *testing.T) {
 	if target := "/docker-entrypoint-initdb.d/account.sh"; c.Services["mysql"].Configs[0].Target != target {
 		t.Fatalf("the script is at %s, want %s", c.Services["mysql"].Configs[0].Target, target)
 	}
-	// As the image does, which has this function, and as compose does before.
-	script := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", "docker_process_sql() { cat; }\n"+strings.ReplaceAll(c.Configs["account"].Content, "$$", "$"))
-	script.Env = append(os.Environ(), "LEADERBOARD_MYSQL_PASSWORD="+password)
+	// As the image does, and as compose does before. Of commands there is the client, which shows what it is given, as whom.
+	script := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", `mysql() { test "$*" = "--protocol=socket --user=root --password=of root" && cat; }`+
+		"\n"+strings.ReplaceAll(c.Configs["account"].Content, "$$", "$"))
+	script.Env = []string{"PATH=" + os.Getenv("PATH"), "MYSQL_ROOT_PASSWORD=of root", "LEADERBOARD_MYSQL_PASSWORD=" + password}
 	statements, err := script.Output()
 	if err != nil {
 		t.Fatal(err)
