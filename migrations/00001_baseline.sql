@@ -107,8 +107,11 @@ CREATE TABLE IF NOT EXISTS runs (
     started_at DATETIME(6)   NOT NULL,
     took_us    BIGINT        NOT NULL DEFAULT 0,
     error      VARCHAR(1000) NOT NULL DEFAULT '',
+    server     VARBINARY(32) NOT NULL DEFAULT '' COMMENT 'the process that does it, random',
+    alive_at   DATETIME(6)   NOT NULL DEFAULT '1970-01-01' COMMENT 'while it is running: when that process last said so',
     PRIMARY KEY (id),
-    KEY runs_board (board_id, id)
+    KEY runs_board (board_id, id),
+    KEY runs_state (state)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
 
 CREATE TABLE IF NOT EXISTS derived_boards (

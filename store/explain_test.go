@@ -27,7 +27,7 @@ func plannedStatements() map[string]plantest.Planned {
 		text := submissionsText(leaderboard.SubmissionsQuery{BoardID: 7, Member: "m7", Before: at, BeforeID: 3, Limit: 10})
 		out["submissions"+name] = planned(text, map[string]string{"submissions": "submissions_member"})
 	}
-	silent := plantest.Literal(runsSilent, "'2026-01-01'", "'2026-01-02'", "'2026-01-01'", 500)
+	silent := plantest.Literal(runsSilent, "'2026-01-01'", "'2026-01-02'", 500)
 	out["silent runs"] = planned(silent, map[string]string{"runs": "runs_state"})
 	peoplePlans(out)
 	planHidden(out)

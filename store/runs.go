@@ -24,8 +24,6 @@ const (
 	runBeat = 5 * time.Second
 	// runLease is how long a run without a heartbeat counts as under way.
 	runLease = 20 * time.Second
-	// runUnsigned is how long one does that has no heartbeats, since a version before them began it.
-	runUnsigned = time.Hour
 	// beatRuns is how many runs one statement keeps alive, or ends.
 	beatRuns = 500
 	// serverEnded is the error of a run that another server ended.
@@ -219,8 +217,7 @@ func (s *Store) beat(ctx context.Context, ids []int64) {
 	}
 }
 
-const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running'" +
-	" AND (alive_at NOT BETWEEN ? AND ? OR alive_at IS NULL AND started_at < ?) ORDER BY id LIMIT ?"
+const runsSilent = "SELECT id, alive_at FROM runs WHERE state = 'running' AND alive_at NOT BETWEEN ? AND ? ORDER BY id LIMIT ?"
 
 // EndRuns marks runs as failed whose process has ended or is frozen: those that nothing was heard of for runLease, by the
 // database clock. It is to be called every runBeat or so, by any number of processes. When the database was not asked for
@@ -240,19 +237,19 @@ func (s *Store) EndRuns(ctx context.Context) error {
 	}
 	at := func(ahead time.Duration) time.Time { return now.Time().Add(ahead) }
 	var silent []struct {
-		ID    int64        `db:"id"`
-		Alive sql.NullTime `db:"alive_at"`
+		ID    int64     `db:"id"`
+		Alive time.Time `db:"alive_at"`
 	}
-	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), at(-runUnsigned), beatRuns); err != nil {
+	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), beatRuns); err != nil {
 		return db.Translate(ctx, "silent runs", err)
 	}
 	for _, r := range silent {
-		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, COALESCE(TIMESTAMPDIFF(MICROSECOND, started_at, alive_at), 0))" +
-			" WHERE id = ? AND state = 'running' AND alive_at <=> ?"
+		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, TIMESTAMPDIFF(MICROSECOND, started_at, alive_at))" +
+			" WHERE id = ? AND state = 'running' AND alive_at = ?"
 		if _, err := s.db.ExecContext(ctx, end, serverEnded, r.ID, r.Alive); err != nil {
 			return db.Translate(ctx, "end run", err)
 		}
-		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive.Time)
+		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
 	}
 	return nil
 }

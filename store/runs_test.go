@@ -72,29 +72,6 @@ func TestRunsOfAClosedStore(t *testing.T) {
 	})
 }
 
-// TestRunsWithoutHeartbeats: runs that a version without heartbeats began are ended when they cannot be under way any more.
-func TestRunsWithoutHeartbeats(t *testing.T) {
-	t.Parallel()
-	dialects(t, func(t *testing.T, dsn string) {
-		s, db := open(t, dsn, nil), connect(t, dsn)
-		ref := makeBoard(t, s, "b", leaderboard.Rules{})
-		for _, minutes := range []int{59, 61} {
-			mustExec(t, db, "INSERT INTO runs (board_id, period_id, kind, reason, state, started_at) VALUES (?, ?, 'full', 'admin', 'running', NOW(6) - INTERVAL ? MINUTE)",
-				ref.BoardID, ref.ID, minutes)
-		}
-		poll(t, 200*time.Millisecond, "the old one has an end", func() bool {
-			if err := s.EndRuns(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			runs, err := s.Runs(t.Context(), 0, 0, 2)
-			if err != nil || len(runs) != 2 || runs[1].State != leaderboard.RunStateRunning {
-				t.Fatalf("%+v, %v", runs, err)
-			}
-			return runs[0].State == leaderboard.RunStateFailed && runs[0].Error == "its server ended"
-		})
-	})
-}
-
 // TestLeapEndsNoRun: when the clock of the database leaps ahead, runs under way are given the time to be heard of by the new one.
 func TestLeapEndsNoRun(t *testing.T) {
 	t.Parallel()

@@ -206,8 +206,8 @@ CREATE TABLE `runs` (
   `started_at` datetime(6) NOT NULL,
   `took_us` bigint NOT NULL DEFAULT '0',
   `error` varchar(1000) NOT NULL DEFAULT '',
-  `server` varbinary(32) DEFAULT NULL COMMENT 'the process that does it, random',
-  `alive_at` datetime(6) DEFAULT NULL COMMENT 'when that process last said so',
+  `server` varbinary(32) NOT NULL DEFAULT '' COMMENT 'the process that does it, random',
+  `alive_at` datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00.000000' COMMENT 'while it is running: when that process last said so',
   PRIMARY KEY (`id`),
   KEY `runs_board` (`board_id`,`id`),
   KEY `runs_state` (`state`)
