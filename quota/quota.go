@@ -140,7 +140,7 @@ func (q *Quotas) weigh(
 		}
 		var wait time.Duration
 		if unanswered := asked[kind] != nil && !asked[kind].answered; b.large(n) && !unanswered {
-			ask := false
+			var ask bool
 			if wait, ask = b.lacksWhole(n, now); ask && asked[kind] == nil {
 				large, wait = kind, 0
 			}

@@ -419,6 +419,7 @@ type noHistory struct{}
 func (noHistory) StartRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	return run, nil
 }
+
 func (noHistory) FinishRun(_ context.Context, run leaderboard.Run) (leaderboard.Run, error) {
 	return run, nil
 }
