@@ -74,12 +74,15 @@ func (c *Client) Runs(ctx context.Context, board string) iter.Seq2[Run, error] {
 
 // Verification is what a comparison came to.
 type Verification struct {
-	Equal      bool        `json:"equal"`
-	Seq        int64       `json:"seq"`     // of both
-	Checked    int64       `json:"checked"` // entries; 0 when there is no copy
-	Total      int64       `json:"total"`   // entries of the period, of which a copy may have only the best
-	Difference *Difference `json:"difference,omitempty"`
-	Detail     string      `json:"detail,omitempty"`
+	Board      string             `json:"board"`
+	Window     leaderboard.Window `json:"window"`
+	Period     string             `json:"period"` // its name
+	Equal      bool               `json:"equal"`
+	Seq        int64              `json:"seq"`     // of both
+	Checked    int64              `json:"checked"` // entries; 0 when there is no copy
+	Total      int64              `json:"total"`   // entries of the period, of which a copy may have only the best
+	Difference *Difference        `json:"difference,omitempty"`
+	Detail     string             `json:"detail,omitempty"`
 }
 
 // Difference is the first difference; an entry is nil where one of the two ends.

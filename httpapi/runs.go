@@ -241,13 +241,16 @@ func (h *runHandlers) verify(c *call) error {
 		return err
 	}
 	out := struct {
-		Equal      bool            `json:"equal"`
-		Seq        int64           `json:"seq"`
-		Checked    int64           `json:"checked"`
-		Total      int64           `json:"total"`
-		Difference *differenceJSON `json:"difference,omitempty"`
-		Detail     string          `json:"detail,omitempty"`
-	}{Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Total: v.Total, Detail: v.Detail}
+		Board      string             `json:"board"`
+		Window     leaderboard.Window `json:"window"`
+		Period     string             `json:"period"`
+		Equal      bool               `json:"equal"`
+		Seq        int64              `json:"seq"`
+		Checked    int64              `json:"checked"`
+		Total      int64              `json:"total"`
+		Difference *differenceJSON    `json:"difference,omitempty"`
+		Detail     string             `json:"detail,omitempty"`
+	}{Board: ref.Board, Window: ref.Window, Period: ref.Name, Equal: v.Equal, Seq: v.Seq, Checked: v.Checked, Total: v.Total, Detail: v.Detail}
 	if d := v.Difference; d != nil {
 		out.Difference = &differenceJSON{d.Rank, showEntry(d.Copy), showEntry(d.Database)}
 	}

@@ -113,13 +113,13 @@ func TestFailedRun(t *testing.T) {
 func TestVerify(t *testing.T) {
 	e := newEnv(t)
 	e.board("b", leaderboard.Rules{})
-	if got := string(e.get(adminKey, "/v1/boards/b/verify").want(200).body); got != `{"equal":true,"seq":3,"checked":2,"total":5}` {
+	if got := string(e.get(adminKey, "/v1/boards/b/verify").want(200).body); got != `{"board":"b","window":"all_time","period":"all_time","equal":true,"seq":3,"checked":2,"total":5}` {
 		t.Errorf("got %s", got)
 	}
 	e.fake.verified = leaderboard.Verification{Seq: 3, Checked: 2, Total: 5, Detail: "rank 2 differs", Difference: &leaderboard.Difference{
 		Rank: 2, Database: &leaderboard.Entry{Member: "m", Score: 5, CreatedTime: 1},
 	}}
-	want := `{"equal":false,"seq":3,"checked":2,"total":5,"difference":{"rank":2,"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"1970-01-01T00:00:00.000001Z"}},"detail":"rank 2 differs"}`
+	want := `{"board":"b","window":"all_time","period":"all_time","equal":false,"seq":3,"checked":2,"total":5,"difference":{"rank":2,"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"1970-01-01T00:00:00.000001Z"}},"detail":"rank 2 differs"}`
 	if got := string(e.get(adminKey, "/v1/boards/b/verify?window=all_time&period=current").want(200).body); got != want {
 		t.Errorf("got %s", got)
 	}

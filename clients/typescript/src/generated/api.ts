@@ -1219,6 +1219,10 @@ export interface components {
             state: "present" | "empty" | "no_board" | "no_window" | "no_period" | "derived" | "left";
         };
         Verification: {
+            board: components["schemas"]["BoardName"];
+            window: components["schemas"]["Window"];
+            /** @description The period's name. */
+            period: string;
             equal: boolean;
             /** @description The state at which both were compared; that of MySQL when there is no copy to compare. */
             seq: components["schemas"]["Seq"];
