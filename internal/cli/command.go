@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -132,15 +133,19 @@ func onUsageError(_ context.Context, cmd *cli.Command, err error, _ bool) error 
 	return &usageError{command: cmd.FullName(), detail: detail}
 }
 
-// unknownCommand says that no subcommand was named, or one that does not exist.
+// unknownCommand says that no subcommand was named, or one that does not exist, if need be behind `help`.
 func unknownCommand(_ context.Context, cmd *cli.Command) error {
+	given := slices.DeleteFunc(cmd.Args().Slice(), func(word string) bool { return word == "help" })
+	for len(given) > 0 && cmd.Command(given[0]) != nil {
+		cmd, given = cmd.Command(given[0]), given[1:]
+	}
 	var names []string
 	for _, c := range cmd.VisibleCommands() {
 		names = append(names, c.Name)
 	}
 	want := "want one of " + strings.Join(names, ", ")
-	if !cmd.Args().Present() {
+	if len(given) == 0 {
 		return classify(cmd, usagef("no command given: %s", want))
 	}
-	return classify(cmd, usagef("unknown command %q: %s", cmd.Args().First(), want))
+	return classify(cmd, usagef("unknown command %q: %s", given[0], want))
 }

@@ -21,6 +21,8 @@ func TestExitStatus(t *testing.T) {
 		"--help":                             exitOK,
 		"serve --help":                       exitOK,
 		"help top":                           exitOK,
+		"help nonsense":                      exitUsage,
+		"board help nonsense":                exitUsage,
 		"version":                            exitOK,
 		"":                                   exitUsage,
 		"nonsense":                           exitUsage,

@@ -40,7 +40,7 @@ func (p *program) helpOn(args []string) *typed {
 			t.read(word)
 		}
 	}
-	if !wanted {
+	if !wanted || len(t.command.Commands) > 0 && len(t.args) > 0 { // unknownCommand names the word that is none
 		return nil
 	}
 	return t
