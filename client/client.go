@@ -31,13 +31,14 @@ const (
 
 // Client asks one server, or several behind one address.
 type Client struct {
-	base    string // http://host:port
-	near    bool   // the server is on this machine
-	key     string
-	http    *http.Client
-	timeout time.Duration
-	maxWait time.Duration
-	onRetry func(Retry)
+	base     string // http://host:port
+	near     bool   // the server is on this machine
+	key      string
+	http     *http.Client
+	timeout  time.Duration
+	maxWait  time.Duration
+	onRetry  func(Retry)
+	onAnswer func(*Answer)
 }
 
 // Option changes a Client that is being made.
@@ -58,6 +59,10 @@ func WithMaxWait(d time.Duration) Option { return func(c *Client) { c.maxWait = 
 // WithOnRetry calls f before each pause, from the goroutine that asks.
 func WithOnRetry(f func(Retry)) Option { return func(c *Client) { c.onRetry = f } }
 
+// WithOnAnswer calls f with each answer that is read as a whole, before a typed method decodes it, from the goroutine that
+// asks. The answer has what the typed methods do not show.
+func WithOnAnswer(f func(*Answer)) Option { return func(c *Client) { c.onAnswer = f } }
+
 // Retry is a request that will be repeated.
 type Retry struct {
 	Attempt int           // that failed, from 1
@@ -74,7 +79,7 @@ func New(server string, options ...Option) (*Client, error) {
 	}
 	c := &Client{
 		base: strings.TrimSuffix(server, "/"), near: isLoopback(u.Hostname()), http: &http.Client{}, timeout: DefaultTimeout, maxWait: DefaultMaxWait,
-		onRetry: func(Retry) {},
+		onRetry: func(Retry) {}, onAnswer: func(*Answer) {},
 	}
 	for _, o := range options {
 		o(c)
@@ -136,6 +141,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 			return fmt.Errorf("read the answer: it has more than %d bytes", maxAnswer)
 		}
 		out = &Answer{resp.StatusCode, resp.Header, body}
+		c.onAnswer(out)
 		return nil
 	})
 	return out, err

@@ -276,3 +276,18 @@ func TestAsksForCompression(t *testing.T) {
 		}
 	}
 }
+
+// TestOnAnswer: each answer that is read as a whole is told of as it came, and no other.
+func TestOnAnswer(t *testing.T) {
+	t.Parallel()
+	const body = `{"id":7,"state":"done","new":"member"}`
+	var told []string
+	c, err := client.New("http://127.0.0.1:1", client.WithHTTPClient(&http.Client{Transport: &script{answers: []func(*http.Request) (*http.Response, error){
+		answer(200, body, 0), answer(404, `{"title":"None"}`, 0),
+	}}}), client.WithMaxWait(0), client.WithOnAnswer(func(a *client.Answer) { told = append(told, string(a.Body)) }))
+	must(t, err)
+	run, err := c.Run(t.Context(), 7)
+	if _, failed := c.Run(t.Context(), 8); err != nil || run.ID != 7 || failed == nil || len(told) != 1 || told[0] != body {
+		t.Errorf("run %+v, %v, %v; told %q", run, err, failed, told)
+	}
+}
