@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v3"
 
 	"leaderboard/client"
@@ -12,14 +10,14 @@ import (
 // auditCommand lists changes, all that there are by default. With --json it prints a line for each while they come, which
 // is how they are exported.
 func (p *program) auditCommand() *cli.Command {
-	r := p.remote()
 	var q client.AuditQuery
-	return r.command("audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func(ctx context.Context, _ []string) error {
-		return showList(ctx, &r, list{
-			path: "/v1/audit", query: q.Values(), member: "entries", head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"},
-		}, func(t *terminal.Table, e *client.AuditEntry) {
-			t.Row(timeText(e.Time), e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
-		})
+	return listing(p, "audit", "list who changed what, newest first; with --json a line for each, to keep them elsewhere", "", func([]string) list {
+		return list{
+			path: client.Path("audit"), query: q.Values(), member: "entries",
+			head: []string{"TIME", "ACTOR", "ACTION", "BOARD", "MEMBER", "BEFORE", "AFTER", "REQUEST"},
+		}
+	}, func(t *terminal.Table, e *client.AuditEntry) {
+		t.Row(timeText(e.Time), e.Actor, e.Action, e.Board, e.Member, string(e.Before), string(e.After), e.RequestID)
 	},
 		boardFlag(&q.Board),
 		memberFlag(&q.Member),

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -21,14 +20,14 @@ import (
 )
 
 func (p *program) boardCommand() *cli.Command {
-	show := p.remote()
 	return group(
 		"board", "create, show, list and delete boards",
 		p.boardPutCommand(),
 		p.boardUpdateCommand(),
-		show.command("board show", "show a board and its rules", "BOARD", show.showBoard),
+		p.boardShowCommand(),
 		p.boardListCommand(),
 		p.boardPeriodsCommand(),
+		p.boardSourcesCommand(),
 		p.boardDeleteCommand(),
 	)
 }
@@ -38,7 +37,7 @@ type rulesBody struct {
 	Title      string             `json:"title,omitempty"`
 	Order      string             `json:"order,omitempty"`
 	Policy     string             `json:"policy,omitempty"`
-	Mode       string             `json:"mode,omitempty"`
+	Mode       leaderboard.Mode   `json:"mode,omitempty"`
 	Visibility string             `json:"visibility,omitempty"`
 	TopN       *int64             `json:"top_n,omitempty"`
 	Windows    []string           `json:"windows,omitempty"`
@@ -164,9 +163,6 @@ func (o *boardPut) fileFlag() cli.Flag {
 
 // put sets all rules when they come from a file. Options change what they name, and create a board that is not there.
 func (o *boardPut) put(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard board put demo --policy best")
-	}
 	body, err := o.rules()
 	if err != nil {
 		return err
@@ -187,9 +183,6 @@ func (o *boardPut) put(ctx context.Context, args []string) error {
 
 // update changes what the options name, or what a merge patch says.
 func (o *boardPut) update(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard board update demo --title Demo")
-	}
 	body, err := o.rules()
 	if err == nil && o.unset != nil {
 		body, err = withoutRules(body, o.unset)
@@ -231,18 +224,16 @@ func withoutRules(patch json.RawMessage, names []string) (json.RawMessage, error
 
 // change sends rules and tells what became of the board.
 func (o *boardPut) change(ctx context.Context, method, board string, body json.RawMessage, header http.Header) error {
-	answer, err := o.do(ctx, client.Request{Method: method, Path: client.Path("boards", board), Header: header, Body: body})
-	if err != nil {
+	_, err := show(&o.remote, func(c *client.Client) (*client.Answer, error) {
+		return c.Do(ctx, client.Request{Method: method, Path: client.Path("boards", board), Header: header, Body: body})
+	}, func(answer **client.Answer) error {
+		done := "has these rules now"
+		if (*answer).Status == http.StatusCreated {
+			done = "is created"
+		}
+		_, err := fmt.Fprintf(o.out, "board %s %s\n", board, done)
 		return err
-	}
-	if o.json {
-		return terminal.PassJSON(o.out, answer.Body)
-	}
-	done := "has these rules now"
-	if answer.Status == http.StatusCreated {
-		done = "is created"
-	}
-	_, err = fmt.Fprintf(o.out, "board %s %s\n", board, done)
+	})
 	return err
 }
 
@@ -270,37 +261,27 @@ func (o *boardPut) rules() (json.RawMessage, error) {
 	return content, nil
 }
 
-func (r *remote) showBoard(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard board show demo")
-	}
-	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0])})
-	if err != nil {
-		return err
-	}
-	if r.json {
-		return terminal.PassJSON(r.out, answer.Body)
-	}
-	indented, err := json.MarshalIndent(json.RawMessage(answer.Body), "", "  ")
-	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	return terminal.PassJSON(r.out, indented)
+func (p *program) boardShowCommand() *cli.Command {
+	return question(p, "board show", "show a board and its rules", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Board, error) {
+		return c.Board(ctx, args[0])
+	}, func(r *remote, _ *client.Board) error {
+		indented, err := json.MarshalIndent(json.RawMessage(r.answer.Body), "", "  ")
+		if err != nil {
+			return fmt.Errorf("read the answer: %w", err)
+		}
+		return terminal.PassJSON(r.out, indented)
+	})
 }
 
 func (p *program) boardListCommand() *cli.Command {
 	r, labels := p.remote(), leaderboard.Labels(nil)
 	return r.command("board list", "list the boards", "", func(ctx context.Context, _ []string) error {
-		query := url.Values{}
-		if labels != nil {
-			query.Set("labels", labels.String())
-		}
 		entries, err := r.countEntries(ctx)
 		if err != nil {
 			return err
 		}
 		return showList(ctx, &r, list{
-			path: "/v1/boards", query: query, member: "boards",
+			path: "/v1/boards", query: optionalValues("labels", labels.String()), member: "boards",
 			head: []string{"BOARD", "ORDER", "POLICY", "MODE", "VISIBILITY", "TOP N", "ENTRIES", "CREATED", "TITLE"},
 		}, func(t *terminal.Table, b *client.Board) {
 			title := ""
@@ -335,37 +316,40 @@ func (r *remote) countEntries(ctx context.Context) (map[string]string, error) {
 }
 
 func (p *program) boardPeriodsCommand() *cli.Command {
-	r, window := p.remote(), ""
-	return r.command("board periods", "list a board's periods, newest first", "BOARD", func(ctx context.Context, args []string) error {
-		if len(args) != 1 {
-			return usagef("want one board, as in: leaderboard board periods demo")
-		}
-		return showList(ctx, &r, list{
-			path: client.Path("boards", args[0], "periods"), query: optionalValues("window", window), member: "periods",
+	window := leaderboard.Window("")
+	return listing(p, "board periods", "list a board's periods, newest first", "BOARD", func(args []string) list {
+		return list{
+			path: client.Path("boards", args[0], "periods"), query: optionalValues("window", string(window)), member: "periods",
 			head: []string{"WINDOW", "PERIOD", "STATE", "RANKED", "SEQ", "FROM", "TO"},
-		}, func(t *terminal.Table, v *client.Period) {
-			from, to := "-", "-"
-			if v.StartsAt != nil {
-				from = timeText(*v.StartsAt)
-			}
-			if v.EndsAt != nil {
-				to = timeText(*v.EndsAt)
-			}
-			t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, from, to)
-		})
+		}
+	}, func(t *terminal.Table, v *client.Period) {
+		t.Row(v.Window, v.Period, v.State, v.Total, v.Seq, timeOrDash(v.StartsAt), timeOrDash(v.EndsAt))
 	}, windowFlag(&window))
+}
+
+func (p *program) boardSourcesCommand() *cli.Command {
+	return question(p, "board sources", "show what a derived board reflects of its sources", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Derivation, error) {
+		return c.Sources(ctx, args[0])
+	}, func(r *remote, d *client.Derivation) error {
+		t := terminal.NewTable(r.out, "SOURCE", "WINDOW", "PERIOD", "WEIGHT", "STATE", "SEQ", "LAST SEQ")
+		for _, s := range d.Sources {
+			t.Row(s.Board, cmp.Or(string(s.Window), "-"), cmp.Or(s.Period, "-"), s.Weight, s.Condition, s.Seq, s.LastSeq)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(r.out, "%s: %s, %d changes behind, seq %d as of %s\n", d.Board, d.State, d.Lag, d.Seq, timeText(d.AsOf))
+		return err
+	})
 }
 
 func (p *program) boardDeleteCommand() *cli.Command {
 	r, yes := p.remote(), false
 	return r.command("board delete", "delete a board with all its entries, for good", "BOARD", func(ctx context.Context, args []string) error {
-		if len(args) != 1 {
-			return usagef("want one board, as in: leaderboard board delete demo")
-		}
 		if err := r.confirmDelete(ctx, yes, args[0]); err != nil {
 			return err
 		}
-		return r.deleteBoard(ctx, args)
+		return r.carryOut(func(c *client.Client) error { return c.DeleteBoard(ctx, args[0]) }, "deleted", args[0], "board "+args[0]+" is deleted")
 	}, yesFlag(&yes))
 }
 
@@ -374,25 +358,17 @@ func (r *remote) confirmDelete(ctx context.Context, yes bool, board string) erro
 	if yes || !terminal.IsTerminal(r.in) {
 		return r.confirm(ctx, yes, "")
 	}
-	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", board, "top"), Query: url.Values{"limit": {"1"}}})
+	c, err := r.connect()
+	if err != nil {
+		return err
+	}
+	page, err := c.Top(ctx, board, client.TopQuery{Limit: 1})
 	if errors.Is(err, leaderboard.ErrBoardNotFound) {
 		return err
 	}
 	ranked := ""
-	var page client.Page
-	if err == nil && answer.Decode(&page) == nil {
+	if err == nil {
 		ranked = fmt.Sprintf("; %s are ranked on it now", terminal.Count(page.Total))
 	}
 	return r.confirm(ctx, yes, fmt.Sprintf("Delete board %s with all its periods and entries, for good%s?", terminal.Printable(board), ranked))
-}
-
-func (r *remote) deleteBoard(ctx context.Context, args []string) error {
-	if _, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("boards", args[0])}); err != nil {
-		return err
-	}
-	if r.json {
-		return terminal.PrintJSON(r.out, map[string]string{"deleted": args[0]})
-	}
-	_, err := fmt.Fprintf(r.out, "board %s is deleted\n", args[0])
-	return err
 }

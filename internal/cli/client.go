@@ -11,6 +11,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type remote struct {
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration
 	json    bool
+	answer  *client.Answer // the last one
 }
 
 func (p *program) remote() remote {
@@ -46,21 +48,36 @@ func (remote) String() string { return "the server" }
 func (r *remote) command(name, usage, args string, do action, flags ...cli.Flag) *cli.Command {
 	return r.leaf(name, usage, args, func(ctx context.Context, given []string) error {
 		err := do(ctx, given)
-		if err != nil && ctx.Err() != nil {
-			return context.Canceled // what failed last, before it would have been tried again, is not why
-		}
 		board := ""
 		if strings.HasPrefix(strings.TrimPrefix(args, "("), "BOARD") && len(given) > 0 {
 			board = given[0]
 		}
-		return r.explain(err, board)
-	}, append([]cli.Flag{
+		return r.explain(ctx, err, board)
+	}, append(r.flags(), flags...)...)
+}
+
+// flags returns those of every command that asks a server.
+func (r *remote) flags() []cli.Flag {
+	return []cli.Flag{
 		newChecked(r.setting("url", "where the server is"), &r.url, parseURL),
 		newChecked(r.setting("key", "the bearer key"), &r.key, parseKey),
 		custom(r.setting("ca-file", "file of certificates, PEM, that are trusted besides the system's, for a server with a private one"), &r.roots, parseCAFile),
 		r.timeoutFlag(&r.timeout),
 		jsonFlag(&r.json),
-	}, flags...)...)
+	}
+}
+
+// isMeant reports whether a command that can also work with local settings is to ask the server of --url: that is on the
+// command line, or none of the settings is given.
+func (r *remote) isMeant(local ...string) (bool, error) {
+	byURL, given := slices.Contains(r.typed, "url"), false
+	for _, name := range local {
+		if byURL && slices.Contains(r.typed, name) {
+			return false, usagef("give --url or --%s, not both", name)
+		}
+		given = given || slices.Contains(r.typed, name) || r.env(variableName(name)) != ""
+	}
+	return byURL || !given, nil
 }
 
 func parseURL(v string) (string, error) {
@@ -80,7 +97,8 @@ func parseKey(v string) (string, error) {
 
 // connect returns a client that asks once for each request unless options say otherwise.
 func (r *remote) connect(options ...client.Option) (*client.Client, error) {
-	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry)}
+	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry),
+		client.WithOnAnswer(func(a *client.Answer) { r.answer = a })}
 	if r.roots != nil {
 		own = append(own, client.WithHTTPClient(overTLS(&tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12})))
 	}
@@ -93,41 +111,54 @@ func overTLS(config *tls.Config) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// do makes one request.
-func (r *remote) do(ctx context.Context, request client.Request, options ...client.Option) (*client.Answer, error) {
+// show makes a call and shows what it returns: with --json the answer as it came, otherwise as print does.
+func show[T any](r *remote, call func(*client.Client) (T, error), print func(*T) error, options ...client.Option) (out T, err error) {
 	c, err := r.connect(options...)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		out, err = call(c)
 	}
-	return c.Do(ctx, request)
+	switch {
+	case err != nil:
+		return out, err
+	case r.json:
+		return out, terminal.PassJSON(r.out, r.answer.Body)
+	default:
+		return out, print(&out)
+	}
 }
 
-// ask makes one request. With --json the answer is printed as it came and done is true, otherwise it is in into.
-func (r *remote) ask(ctx context.Context, request client.Request, into any) (done bool, err error) {
-	answer, err := r.do(ctx, request)
-	if err != nil {
-		return false, err
-	}
-	if r.json {
-		return true, terminal.PassJSON(r.out, answer.Body)
-	}
-	return false, answer.Decode(into)
+// question makes a leaf that makes a call, with the arguments, and shows what it returns.
+func question[T any](p *program, name, usage, args string, call func(context.Context, *client.Client, []string) (T, error), print func(*remote, *T) error, flags ...cli.Flag) *cli.Command {
+	r := p.remote()
+	return r.command(name, usage, args, func(ctx context.Context, given []string) error {
+		_, err := show(&r, func(c *client.Client) (T, error) { return call(ctx, c, given) }, func(out *T) error { return print(&r, out) })
+		return err
+	}, flags...)
 }
 
-// askAndShow makes one request and shows the answer: as it came with --json, by show otherwise. It is in into either
-// way.
-func (r *remote) askAndShow(ctx context.Context, request client.Request, into any, show func() error) error {
-	answer, err := r.do(ctx, request)
+// request makes a call whose body the typed client does not make.
+func request[T any](ctx context.Context, c *client.Client, of client.Request) (out T, err error) {
+	answer, err := c.Do(ctx, of)
+	if err != nil {
+		return out, err
+	}
+	return out, answer.Decode(&out)
+}
+
+// carryOut makes a call that is answered with nothing, and says what is done: with --json as an object with one member.
+func (r *remote) carryOut(call func(*client.Client) error, member, value, done string) error {
+	c, err := r.connect()
+	if err == nil {
+		err = call(c)
+	}
 	if err != nil {
 		return err
 	}
-	if err := answer.Decode(into); err != nil {
-		return err
-	}
 	if r.json {
-		return terminal.PassJSON(r.out, answer.Body)
+		return terminal.PrintJSON(r.out, map[string]string{member: value})
 	}
-	return show()
+	_, err = fmt.Fprintln(r.out, done)
+	return err
 }
 
 // list is a list of the server that comes in pages.
@@ -164,6 +195,12 @@ func showList[T any](ctx context.Context, r *remote, l list, row func(t *termina
 	return t.Flush()
 }
 
+// listing makes a leaf that shows the list that of names for the arguments.
+func listing[T any](p *program, name, usage, args string, of func(args []string) list, row func(t *terminal.Table, item *T), flags ...cli.Flag) *cli.Command {
+	r := p.remote()
+	return r.command(name, usage, args, func(ctx context.Context, given []string) error { return showList(ctx, &r, of(given), row) }, flags...)
+}
+
 func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Table, *T)) error {
 	item := new(T)
 	if err := json.Unmarshal(raw, item); err != nil {
@@ -175,6 +212,14 @@ func addRow[T any](t *terminal.Table, raw json.RawMessage, row func(*terminal.Ta
 
 // timeText shows a moment as the API writes it.
 func timeText(t time.Time) string { return leaderboard.MicrosOf(t).String() }
+
+// timeOrDash shows a moment that there may be none of.
+func timeOrDash(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return timeText(*t)
+}
 
 // secondText shows a moment whose microseconds are nobody's concern.
 func secondText(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
@@ -193,9 +238,9 @@ func optionalValues(pairs ...string) url.Values {
 // Flags that several families of commands add to those of every remote.
 
 // modeFlag takes the modes that are given besides those of boards.
-func (p *program) modeFlag(at *string, more ...string) cli.Flag {
+func (p *program) modeFlag(at *leaderboard.Mode, more ...string) cli.Flag {
 	return choice(p.option("mode", "numbering of ties: strict (1,2,3,4), tied (1,2,2,4) or dense (1,2,2,3), to read ranks also all; empty: the board's own"),
-		at, append([]string{"strict", "tied", "dense"}, more...)...)
+		(*string)(at), append([]string{"strict", "tied", "dense"}, more...)...)
 }
 
 func (p *program) labelsFlag(at *leaderboard.Labels) cli.Flag {
@@ -203,12 +248,38 @@ func (p *program) labelsFlag(at *leaderboard.Labels) cli.Flag {
 		at, leaderboard.ParseLabels)
 }
 
-func windowFlag(at *string) cli.Flag {
-	return &cli.StringFlag{Name: "window", Usage: "which of the board's windows, such as day; empty: its first", Destination: at}
+func windowFlag(at *leaderboard.Window) cli.Flag {
+	return &cli.StringFlag{Name: "window", Usage: "which of the board's windows, such as day; empty: its first", Destination: (*string)(at)}
 }
 
 func periodFlag(at *string) cli.Flag {
 	return &cli.StringFlag{Name: "period", Usage: "current, previous or a name such as 2026-11-20, 2026-W47, 2026-Q4; empty: the current one", Destination: at}
+}
+
+func (p *program) minSeqFlag(at *int64) cli.Flag {
+	f := whole(p.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), at, 0, math.MaxInt64)
+	f.HideDefault = true
+	return f
+}
+
+// several are boards that a command is about together.
+type several struct {
+	names  string
+	labels leaderboard.Labels
+}
+
+func (s *several) given() bool { return s.names != "" || s.labels != nil }
+
+func (s *several) boards() []string {
+	if s.names == "" {
+		return nil
+	}
+	return strings.Split(s.names, ",")
+}
+
+func (s *several) boardsFlag() cli.Flag {
+	return &cli.StringFlag{Name: "boards", Destination: &s.names,
+		Usage: "up to 50 boards, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction"}
 }
 
 func idempotencyKeyFlag(at *string) cli.Flag {

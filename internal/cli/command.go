@@ -34,6 +34,7 @@ type program struct {
 	stdio
 	env    func(string) string // as os.Getenv
 	faults []string            // values of flags and variables that were not taken, and why
+	typed  []string            // checked flags that are on the command line, not empty
 }
 
 // say prints progress worth a person's attention.
@@ -81,7 +82,8 @@ func usageHint(err error) string {
 // action is what a command does with its positional arguments. Its flags are read by then.
 type action func(ctx context.Context, args []string) error
 
-// leaf makes a command without subcommands. With args "" it takes flags only.
+// leaf makes a command without subcommands. args are its positional arguments, which checkArguments counts: "" for flags
+// only.
 func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *cli.Command {
 	text := "leaderboard " + name + " [OPTIONS]"
 	if args != "" {
@@ -93,17 +95,66 @@ func (p *program) leaf(name, usage, args string, do action, flags ...cli.Flag) *
 		Flags:        flags,
 		OnUsageError: onUsageError,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			var err error
-			switch {
-			case p.faults != nil:
+			err := checkArguments(name, args, cmd.Args().Slice())
+			if p.faults != nil {
 				err = usagef("%s", strings.Join(p.faults, "\n  "))
-			case args == "" && cmd.Args().Present():
-				err = usagef("unexpected argument %q: this command takes options only", cmd.Args().First())
-			default:
+			}
+			if err == nil {
 				err = do(ctx, cmd.Args().Slice())
 			}
 			return classify(cmd, namingFlags(cmd, err))
 		},
+	}
+}
+
+// checkArguments holds what is given against the arguments of a command, such as BOARD MEMBER [MEMBER …]. Where there is a
+// choice of several forms, the command does so itself.
+func checkArguments(command, args string, given []string) error {
+	if strings.Contains(args, "|") {
+		return nil
+	}
+	most, nouns, sample := 0, []string(nil), "leaderboard "+command
+	for word := range strings.FieldsSeq(args) {
+		switch {
+		case word == "…]":
+			most = len(given)
+		case word[0] == '[':
+			most++
+		default:
+			most++
+			noun, like := argumentLike(word)
+			nouns, sample = append(nouns, noun), sample+" "+like
+		}
+	}
+	switch {
+	case args == "" && len(given) > 0:
+		return usagef("unexpected argument %q: this command takes options only", given[0])
+	case len(given) >= len(nouns) && len(given) <= max(most, len(nouns)):
+		return nil
+	case len(nouns) == 0:
+		return usagef("unexpected argument %q", given[most])
+	case most == 1:
+		return usagef("want one %s, as in: %s", nouns[0], sample)
+	default:
+		return usagef("want a %s, as in: %s", strings.Join(nouns, " and a "), sample)
+	}
+}
+
+// argumentLike returns what an argument is called in a sentence, and one to show.
+func argumentLike(word string) (noun, sample string) {
+	switch word {
+	case "BOARD":
+		return "board", "demo"
+	case "MEMBER":
+		return "member", "alice"
+	case "FRIEND":
+		return "friend", "bob"
+	case "MEMBER=SCORE":
+		return "score", "alice=90"
+	case "NAME":
+		return "name", "'game1 backend'"
+	default:
+		return strings.ToLower(word), word
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
-	"leaderboard/client"
 )
 
 // completionScripts ask `completion words` what may stand where the cursor is, and do no more. Those of urfave/cli
@@ -181,7 +178,7 @@ func (t *typed) optionsLeft() []suggestion {
 
 // argumentsOf returns what may be the next argument.
 func (p *program) argumentsOf(ctx context.Context, t *typed) []suggestion {
-	names := strings.Fields(strings.ReplaceAll(t.command.ArgsUsage, oneOrAll, "BOARD"))
+	names := strings.Fields(strings.NewReplacer(oneOrAll, "BOARD", "[", "", "]", "").Replace(t.command.ArgsUsage))
 	_, all := t.options["all"]
 	switch n := len(t.args); {
 	case n >= len(names) || n > 0 && names[1] == "|":
@@ -222,10 +219,12 @@ func (p *program) valuesOf(ctx context.Context, t *typed, f cli.Flag) []suggesti
 	return nil
 }
 
-// completionTimeout is how long the names of boards are waited for.
-const completionTimeout = time.Second
+const (
+	completionTimeout = time.Second // how long the names of boards are waited for
+	completionBoards  = 1000        // how many are suggested
+)
 
-// boardNames asks the server that the command line or the environment names for its boards, 1,000 at most.
+// boardNames asks the server that the command line or the environment names for its boards.
 func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
 	r := p.remote()
 	given := func(option string) string {
@@ -241,15 +240,20 @@ func (p *program) boardNames(ctx context.Context, t *typed) []suggestion {
 		}
 	}
 	r.key, r.timeout = given("key"), completionTimeout
-	answer, err := r.do(ctx, client.Request{Method: http.MethodGet, Path: "/v1/boards", Query: url.Values{"limit": {"1000"}}})
-	var page struct{ Boards []client.Board }
-	if err != nil || answer.Decode(&page) != nil {
+	c, err := r.connect()
+	if err != nil {
 		return nil
 	}
 	var found []suggestion
-	for i := range page.Boards {
-		if b := &page.Boards[i]; leaderboard.CheckBoardName(b.Name) == nil { // the shell would take others apart
+	for b, err := range c.Boards(ctx, nil) {
+		if err != nil {
+			break
+		}
+		if leaderboard.CheckBoardName(b.Name) == nil { // the shell would take others apart
 			found = append(found, suggestion{b.Name, printableTitle(b.Title)})
+		}
+		if len(found) == completionBoards {
+			break
 		}
 	}
 	return found

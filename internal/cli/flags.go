@@ -36,6 +36,7 @@ type checked[T any] = cli.FlagBase[T, parser[T], *parsed[T]]
 type parser[T any] struct {
 	parse   func(string) (T, error)
 	reject  func(error) // reports a text that parse did not take
+	taken   func()      // notes that one was
 	words   []string    // that it may be; nil: others
 	emptied bool        // an empty text is parsed too; otherwise it leaves the default
 }
@@ -46,6 +47,10 @@ func newChecked[T any](s setting, at *T, parse func(string) (T, error)) *checked
 	f := &checked[T]{Name: s.name, Usage: s.usage, Value: *at, Destination: at}
 	f.Config = parser[T]{parse: parse, reject: func(err error) {
 		s.program.faults = append(s.program.faults, fmt.Sprintf("%s: %s", origin, err))
+	}, taken: func() {
+		if origin == "--"+s.name {
+			s.program.typed = append(s.program.typed, s.name)
+		}
 	}}
 	if s.variable {
 		name := variableName(s.name)
@@ -108,6 +113,7 @@ func (v *parsed[T]) Set(text string) error {
 		return nil
 	}
 	*v.at = got
+	v.taken()
 	return nil
 }
 

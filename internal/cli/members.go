@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -15,50 +15,49 @@ import (
 )
 
 func (p *program) memberCommand() *cli.Command {
-	leaf := func(name, usage, args string, do func(*remote, context.Context, []string) error) *cli.Command {
-		r := p.remote()
-		return r.command(name, usage, args, func(ctx context.Context, args []string) error { return do(&r, ctx, args) })
-	}
 	return group("member", "profiles, friends, and forgetting a member",
-		leaf("member show", "show a profile", "MEMBER", (*remote).showMember),
-		p.memberPutCommand(),
-		leaf("member friends", "list the friends of a member", "MEMBER", (*remote).friends),
-		leaf("member befriend", "add friends of a member", "MEMBER FRIEND [FRIEND …]", (*remote).befriend),
-		leaf("member unfriend", "remove a friend of a member", "MEMBER FRIEND", (*remote).unfriend),
+		p.memberShowCommand(), p.memberPutCommand(), p.memberSearchCommand(),
+		p.memberFriendsCommand(), p.memberBefriendCommand(), p.memberUnfriendCommand(),
 		p.memberForgetCommand(),
 	)
 }
 
-func (r *remote) showMember(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one member, as in: leaderboard member show alice")
-	}
-	return r.showProfile(ctx, client.Request{Method: http.MethodGet, Path: client.Path("members", args[0])})
+func (p *program) memberShowCommand() *cli.Command {
+	return question(p, "member show", "show a profile", "MEMBER",
+		func(ctx context.Context, c *client.Client, args []string) (client.Profile, error) {
+			return c.Profile(ctx, args[0])
+		}, (*remote).printProfile)
 }
 
-// profileChange is the body of PATCH /v1/members/{member}; what is nil stays as it is.
+// profileChange is the body of PATCH and PUT /v1/members/{member}; what is nil is not named. The attributes keep their numbers.
 type profileChange struct {
 	DisplayName *string         `json:"display_name,omitempty"`
 	AvatarURL   *string         `json:"avatar_url,omitempty"`
 	Attributes  json.RawMessage `json:"attributes,omitempty"`
 }
 
+// replaceFlag is of commands that add to what there is.
+func replaceFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "replace", Usage: "take away all that is not named", Destination: at}
+}
+
 func (p *program) memberPutCommand() *cli.Command {
-	r, change := p.remote(), &profileChange{}
+	change, replace := &profileChange{}, false
 	word := func(name, usage string, at **string) cli.Flag { // an empty one takes away what there is
 		f := optional(text(p.option(name, usage), new(string)), at)
 		f.Config.emptied = true
 		return f
 	}
-	return r.command("member put", "change a profile, or make one; what is not named stays as it is", "MEMBER", func(ctx context.Context, args []string) error {
-		if len(args) != 1 {
-			return usagef("want one member, as in: leaderboard member put alice --display-name 'Alice L.'")
+	return question(p, "member put", "change a profile, or make one; what is not named stays as it is", "MEMBER", func(ctx context.Context, c *client.Client, args []string) (profile client.Profile, err error) {
+		method := http.MethodPatch
+		switch {
+		case replace:
+			method = http.MethodPut
+		case change.DisplayName == nil && change.AvatarURL == nil && change.Attributes == nil:
+			return profile, usagef("want what is to change: --display-name, --avatar-url, --attributes")
 		}
-		if change.DisplayName == nil && change.AvatarURL == nil && change.Attributes == nil {
-			return usagef("want what is to change: --display-name, --avatar-url, --attributes")
-		}
-		return r.showProfile(ctx, client.Request{Method: http.MethodPatch, Path: client.Path("members", args[0]), Body: change})
-	},
+		return request[client.Profile](ctx, c, client.Request{Method: method, Path: client.Path("members", args[0]), Body: change})
+	}, (*remote).printProfile,
 		word("display-name", "the name that people see, at most 100 bytes; empty for none", &change.DisplayName),
 		word("avatar-url", "address of a picture, http or https; empty for none", &change.AvatarURL),
 		custom(p.option("attributes", `strings, numbers or booleans by name as JSON, 20 at most: {"country":"DE"}; null for a name takes it away`),
@@ -67,106 +66,117 @@ func (p *program) memberPutCommand() *cli.Command {
 					return nil, errors.New(`want a JSON object, as in {"country":"DE"}`)
 				}
 				return json.RawMessage(v), nil
-			}))
+			}),
+		replaceFlag(&replace))
 }
 
-func (r *remote) showProfile(ctx context.Context, request client.Request) error {
-	var profile client.Profile
-	if done, err := r.ask(ctx, request, &profile); done || err != nil {
-		return err
-	}
+func (r *remote) printProfile(profile *client.Profile) error {
 	t := terminal.NewTable(r.out, "MEMBER", "DISPLAY NAME", "AVATAR", "ATTRIBUTES", "UPDATED")
 	t.Row(profile.Member, profile.DisplayName, profile.AvatarURL, string(profile.Attributes), timeText(profile.UpdatedTime))
 	return t.Flush()
 }
 
-func (r *remote) friends(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one member, as in: leaderboard member friends alice")
-	}
-	return showList(ctx, r, list{
-		path: client.Path("members", args[0], "friends"), member: "members", head: []string{"FRIEND"},
+func (p *program) memberSearchCommand() *cli.Command {
+	by := "id"
+	return listing(p, "member search", "list the members whose id or name begins with a text", "[TEXT]", func(args []string) list {
+		return list{
+			path: client.Path("members"), query: optionalValues("q", strings.Join(args, ""), "by", by, "limit", "100"), member: "members",
+			head: []string{"MEMBER", "DISPLAY NAME", "ATTRIBUTES"},
+		}
+	}, func(t *terminal.Table, m *client.FoundMember) {
+		name, attributes := "-", "-"
+		if m.Profile != nil {
+			name, attributes = m.Profile.DisplayName, string(m.Profile.Attributes)
+		}
+		t.Row(m.Member, name, attributes)
+	}, choice(p.option("by", "what begins with the text: the id, or the display name in whatever case"), &by, "id", "name"))
+}
+
+func (p *program) memberFriendsCommand() *cli.Command {
+	return listing(p, "member friends", "list the friends of a member", "MEMBER", func(args []string) list {
+		return list{path: client.Path("members", args[0], "friends"), member: "members", head: []string{"FRIEND"}}
 	}, func(t *terminal.Table, friend *string) { t.Row(*friend) })
 }
 
-func (r *remote) befriend(ctx context.Context, args []string) error {
-	if len(args) < 2 {
-		return usagef("want a member and friends, as in: leaderboard member befriend alice bob carol")
-	}
-	var answer struct {
-		Total int `json:"total"`
-	}
-	done, err := r.ask(ctx, client.Request{
-		Method: http.MethodPost, Path: client.Path("members", args[0], "friends"), Body: map[string]any{"members": args[1:]},
-	}, &answer)
-	if done || err != nil {
+func (p *program) memberBefriendCommand() *cli.Command {
+	replace, member := false, ""
+	return question(p, "member befriend", "add friends of a member", "MEMBER [FRIEND …]", func(ctx context.Context, c *client.Client, args []string) (int, error) {
+		member = args[0]
+		switch {
+		case replace:
+			return c.PutFriends(ctx, member, args[1:])
+		case len(args) == 1:
+			return 0, usagef("want a member and friends, as in: leaderboard member befriend alice bob carol")
+		}
+		return c.AddFriends(ctx, member, args[1:])
+	}, func(r *remote, total *int) error {
+		_, err := fmt.Fprintf(r.out, "%s has %d friends\n", terminal.Printable(member), *total)
 		return err
-	}
-	_, err = fmt.Fprintf(r.out, "%s has %d friends\n", terminal.Printable(args[0]), answer.Total)
-	return err
+	}, replaceFlag(&replace))
 }
 
-func (r *remote) unfriend(ctx context.Context, args []string) error {
-	if len(args) != 2 {
-		return usagef("want a member and a friend, as in: leaderboard member unfriend alice bob")
-	}
-	if _, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("members", args[0], "friends", args[1])}); err != nil {
-		return err
-	}
-	if r.json {
-		return terminal.PrintJSON(r.out, map[string]string{"removed": args[1]})
-	}
-	_, err := fmt.Fprintf(r.out, "%s is not on the list of %s\n", terminal.Printable(args[1]), terminal.Printable(args[0]))
-	return err
+func (p *program) memberUnfriendCommand() *cli.Command {
+	r := p.remote()
+	return r.command("member unfriend", "remove a friend of a member", "MEMBER FRIEND", func(ctx context.Context, args []string) error {
+		return r.carryOut(func(c *client.Client) error { return c.RemoveFriend(ctx, args[0], args[1]) }, "removed", args[1],
+			terminal.Printable(args[1])+" is not on the list of "+terminal.Printable(args[0]))
+	})
 }
 
 func (p *program) memberForgetCommand() *cli.Command {
 	r, yes := p.remote(), false
 	return r.command("member forget", "remove a member everywhere, for good", "MEMBER", func(ctx context.Context, args []string) error {
-		if len(args) != 1 {
-			return usagef("want one member, as in: leaderboard member forget alice")
-		}
 		question := fmt.Sprintf("Remove %s from all boards, with its profile and friends, for good?", terminal.Printable(args[0]))
 		if err := r.confirm(ctx, yes, question); err != nil {
 			return err
 		}
-		return r.forget(ctx, args)
+		return r.forget(ctx, args[0])
 	}, yesFlag(&yes))
 }
 
-func (r *remote) forget(ctx context.Context, args []string) error {
-	answer, err := r.do(ctx, client.Request{Method: http.MethodDelete, Path: client.Path("members", args[0])})
+func (r *remote) forget(ctx context.Context, member string) error {
+	c, err := r.connect()
 	if err != nil {
 		return err
 	}
-	running := answer.Status == http.StatusAccepted
-	if r.json && running {
-		return terminal.PassJSON(r.out, answer.Body)
+	erasure, err := c.ForgetMember(ctx, member)
+	switch {
+	case err != nil:
+		return err
+	case r.json && erasure.Done:
+		return terminal.PrintJSON(r.out, map[string]string{"member": member, "state": "done"})
+	case r.json:
+		return terminal.PassJSON(r.out, r.answer.Body)
+	case erasure.Done:
+		_, err = fmt.Fprintf(r.out, "%s is forgotten\n", terminal.Printable(member))
+	default:
+		_, err = fmt.Fprintf(r.out, "%d entries of %s are removed so far, the server goes on by itself; ask again to see how far it is\n",
+			erasure.Entries, terminal.Printable(member))
 	}
-	if r.json {
-		return terminal.PrintJSON(r.out, map[string]string{"member": args[0], "state": "done"})
-	}
-	if running {
-		var erasure struct {
-			Entries int64 `json:"entries"`
-		}
-		if err := answer.Decode(&erasure); err != nil {
+	return err
+}
+
+func (p *program) removeCommand() *cli.Command {
+	r, o, yes := p.remote(), client.RemoveOptions{}, false
+	return r.command("remove", "remove the entry of a member from a board's current periods, or from one, for good", "BOARD MEMBER", func(ctx context.Context, args []string) error {
+		board, member := terminal.Printable(args[0]), terminal.Printable(args[1])
+		if err := r.confirm(ctx, yes, fmt.Sprintf("Remove %s from %s, for good?", member, board)); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(r.out, "%d entries of %s are removed so far, the server goes on by itself; ask again to see how far it is\n",
-			erasure.Entries, terminal.Printable(args[0]))
+		_, err := show(&r, func(c *client.Client) (client.Receipt, error) { return c.RemoveMember(ctx, args[0], args[1], o) }, func(receipt *client.Receipt) error {
+			_, err := fmt.Fprintf(r.out, "%s is removed from %s, %s\n", member, board, seqText(receipt))
+			return err
+		})
 		return err
-	}
-	_, err = fmt.Fprintf(r.out, "%s is forgotten\n", terminal.Printable(args[0]))
-	return err
+	}, windowFlag(&o.Window), periodFlag(&o.Period), reopenFlag(&o.Reopen), yesFlag(&yes))
 }
 
 // hideOptions are those of hide and restore.
 type hideOptions struct {
 	remote
-	all           bool
-	reason, actor string
-	reopen        bool // closed periods too
+	client.HideOptions
+	all    bool
+	reason string
 }
 
 func (p *program) hideCommand() *cli.Command {
@@ -183,9 +193,13 @@ func (o *hideOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		allFlag(&o.all),
 		&cli.StringFlag{Name: "reason", Usage: "why, at most 200 bytes; needed to hide", Destination: &o.reason},
-		actorFlag(&o.actor),
-		&cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: &o.reopen},
+		actorFlag(&o.Actor),
+		reopenFlag(&o.Reopen),
 	}
+}
+
+func reopenFlag(at *bool) cli.Flag {
+	return &cli.BoolFlag{Name: "reopen", Usage: "closed periods too, which is recorded; otherwise they stay as they are", Destination: at}
 }
 
 func memberFlag(at *string) cli.Flag {
@@ -204,18 +218,12 @@ func (o *hideOptions) hide(ctx context.Context, args []string) error {
 	if o.reason == "" {
 		return usagef("want a reason, as in: leaderboard hide --reason aimbot demo mallory")
 	}
-	body := map[string]string{"reason": o.reason}
-	if o.actor != "" {
-		body["actor"] = o.actor
-	}
-	answer, err := o.do(ctx, o.request(http.MethodPut, board, member, url.Values{}, body))
-	if err != nil {
+	_, err = show(&o.remote, func(c *client.Client) (client.HiddenMember, error) {
+		return c.HideMember(ctx, board, member, o.reason, o.HideOptions)
+	}, func(*client.HiddenMember) error {
+		_, err := fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(member), where(board))
 		return err
-	}
-	if o.json {
-		return terminal.PassJSON(o.out, answer.Body)
-	}
-	_, err = fmt.Fprintf(o.out, "%s is hidden %s\n", terminal.Printable(member), where(board))
+	})
 	return err
 }
 
@@ -238,26 +246,8 @@ func (o *hideOptions) restore(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.do(ctx, o.request(http.MethodDelete, board, member, optionalValues("reason", o.reason, "actor", o.actor), nil)); err != nil {
-		return err
-	}
-	if o.json {
-		return terminal.PrintJSON(o.out, map[string]string{"restored": member})
-	}
-	_, err = fmt.Fprintf(o.out, "%s is no longer hidden %s\n", terminal.Printable(member), where(board))
-	return err
-}
-
-// request asks for a member to be hidden or restored, on a board or everywhere.
-func (o *hideOptions) request(method, board, member string, query url.Values, body any) client.Request {
-	path := client.Path("members", member, "hidden")
-	if board != "" {
-		path = client.Path("boards", board, "members", member, "hidden")
-	}
-	if o.reopen {
-		query.Set("reopen", "true")
-	}
-	return client.Request{Method: method, Path: path, Query: query, Body: body}
+	return o.carryOut(func(c *client.Client) error { return c.RestoreMember(ctx, board, member, o.reason, o.HideOptions) },
+		"restored", member, terminal.Printable(member)+" is no longer hidden "+where(board))
 }
 
 func where(board string) string {

@@ -1,11 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"net/http"
-	"strconv"
 
 	"github.com/urfave/cli/v3"
 
@@ -14,39 +12,18 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// historyOptions say which periods of a member's past are looked at.
-type historyOptions struct {
-	remote
-	limit  int
-	minSeq int64
-	window string
-	cursor string
-}
-
 func (p *program) historyCommand() *cli.Command {
-	o := &historyOptions{remote: p.remote(), limit: leaderboard.DefaultPast}
-	minSeq := whole(o.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), &o.minSeq, 0, math.MaxInt64)
-	minSeq.HideDefault = true
-	return o.command("history", "show what a member had in the latest periods of a window", "BOARD MEMBER", o.run,
-		whole(o.option("periods", "periods to look at, 1 to 100"), &o.limit, 1, leaderboard.MaxPast), windowFlag(&o.window), minSeq,
-		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &o.cursor})
+	q := client.HistoryQuery{Limit: leaderboard.DefaultPast}
+	return question(p, "history", "show what a member had in the latest periods of a window", "BOARD MEMBER",
+		func(ctx context.Context, c *client.Client, args []string) (client.History, error) {
+			return c.History(ctx, args[0], args[1], q)
+		}, (*remote).printHistory,
+		whole(p.option("periods", "periods to look at, 1 to 100"), &q.Limit, 1, leaderboard.MaxPast), windowFlag(&q.Window), p.minSeqFlag(&q.MinSeq),
+		&cli.StringFlag{Name: "cursor", Usage: "go on where an answer before ended", Destination: &q.Cursor})
 }
 
-func (o *historyOptions) run(ctx context.Context, args []string) error {
-	if len(args) != 2 {
-		return usagef("want a board and a member, as in: leaderboard history demo alice")
-	}
-	query := optionalValues("window", o.window, "cursor", o.cursor)
-	query.Set("limit", strconv.Itoa(o.limit))
-	if o.minSeq > 0 {
-		query.Set("min_seq", strconv.FormatInt(o.minSeq, 10))
-	}
-	var past client.History
-	done, err := o.ask(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0], "members", args[1], "history"), Query: query}, &past)
-	if done || err != nil {
-		return err
-	}
-	t := terminal.NewTable(o.out, "PERIOD", "STRICT", "TIED", "OF", "SCORE", "CREATED", "STATE")
+func (r *remote) printHistory(past *client.History) error {
+	t := terminal.NewTable(r.out, "PERIOD", "STRICT", "TIED", "OF", "SCORE", "CREATED", "STATE")
 	for i := range past.Periods {
 		p := &past.Periods[i]
 		state := leaderboard.PeriodStateOpen
@@ -58,10 +35,21 @@ func (o *historyOptions) run(ctx context.Context, args []string) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(o.out, "%s by %s on %s, as of %s, from %s%s\n", terminal.Printable(past.Member), past.Window, past.Board, timeText(past.AsOf),
+	_, err := fmt.Fprintf(r.out, "%s by %s on %s, as of %s, from %s%s\n", terminal.Printable(past.Member), past.Window, past.Board, timeText(past.AsOf),
 		past.Source, staleText(past.Stale))
 	if err == nil && past.NextCursor != "" {
-		_, err = fmt.Fprintf(o.out, "older periods: --cursor %s\n", past.NextCursor)
+		_, err = fmt.Fprintf(r.out, "older periods: --cursor %s\n", past.NextCursor)
 	}
 	return err
+}
+
+func (p *program) submissionsCommand() *cli.Command {
+	return listing(p, "submissions", "list what was submitted for a member, on boards that record it, newest first", "BOARD MEMBER", func(args []string) list {
+		return list{
+			path: client.Path("boards", args[0], "members", args[1], "submissions"), member: "submissions",
+			head: []string{"TIME", "STATUS", "SCORE", "BEFORE", "AFTER", "SEQ", "KEY", "REQUEST", "WHY"},
+		}
+	}, func(t *terminal.Table, v *client.SubmissionRecord) {
+		t.Row(timeText(v.Time), v.Status, v.Score, orDash(v.PreviousScore), orDash(v.NewScore), v.Seq, v.Actor, terminal.Printable(v.RequestID), cmp.Or(v.Code, "-"))
+	})
 }

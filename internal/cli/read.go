@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -19,95 +16,66 @@ import (
 	"leaderboard/internal/terminal"
 )
 
-// readOptions say what is read: a page of a period, numbered in a mode.
+// readOptions say what is read: a page of a period of one board, or of several that are ranked as one.
 type readOptions struct {
 	remote
-	limit          int
-	offset, minSeq int64
-	mode           string
-	window, period string
+	several
+	query client.TopQuery
 }
 
-func (p *program) readOptions() readOptions { return readOptions{remote: p.remote(), limit: 10} }
+func (p *program) readOptions() readOptions {
+	return readOptions{remote: p.remote(), query: client.TopQuery{Limit: 10}}
+}
 
 func (o *readOptions) flags() []cli.Flag {
-	minSeq := whole(o.option("min-seq", "answer from a state at least this new, as a submit's answer names it"), &o.minSeq, 0, math.MaxInt64)
-	minSeq.HideDefault = true
 	return []cli.Flag{
-		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.limit, 1, 1000),
-		whole(o.option("offset", "entries to leave out from the top"), &o.offset, 0, math.MaxInt64),
-		o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window), periodFlag(&o.period), minSeq,
+		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 1000),
+		whole(o.option("offset", "entries to leave out from the top"), &o.query.Offset, 0, math.MaxInt64),
+		o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.minSeqFlag(&o.query.MinSeq),
+		o.boardsFlag(), o.labelsFlag(&o.labels),
 	}
-}
-
-// query returns what every read takes.
-func (o *readOptions) query() url.Values {
-	query := optionalValues("mode", o.mode, "window", o.window, "period", o.period)
-	if o.minSeq > 0 {
-		query.Set("min_seq", strconv.FormatInt(o.minSeq, 10))
-	}
-	return query
-}
-
-// topOptions are those of top: of one board, or of several that are ranked as one.
-type topOptions struct {
-	readOptions
-	boards string
-	labels leaderboard.Labels
 }
 
 func (p *program) topCommand() *cli.Command {
-	o := &topOptions{readOptions: p.readOptions()}
-	return o.command("top", "show the best entries of a board, or of several", "BOARD | --boards BOARDS | --labels LABELS", o.run, append(o.flags(),
-		&cli.StringFlag{Name: "boards", Usage: "boards to rank as one, separated by commas: up to 50 that have the same order and tiebreak", Destination: &o.boards},
-		o.labelsFlag(&o.labels))...)
+	o := p.readOptions()
+	return o.command("top", "show the best entries of a board, or of several", "BOARD | --boards BOARDS | --labels LABELS", o.top, o.flags()...)
 }
 
-func (o *topOptions) run(ctx context.Context, args []string) error {
-	several := o.boards != "" || o.labels != nil
+func (o *readOptions) top(ctx context.Context, args []string) error {
 	switch {
-	case several && len(args) > 0:
+	case o.given() && len(args) > 0:
 		return usagef("give one board, or --boards, or --labels")
-	case several && o.minSeq > 0:
-		return usagef("--min-seq goes with one board: each counts its own changes")
-	case !several && len(args) != 1:
+	case o.given():
+		return o.showCombined(func(c *client.Client, q client.BoardsQuery) (client.Combined, error) {
+			return c.CombinedTop(ctx, q, o.query.Limit, o.query.Offset, "")
+		})
+	case len(args) != 1:
 		return usagef("want one board, as in: leaderboard top demo; or several, as in: leaderboard top --boards moba,card")
 	}
-	query := o.query()
-	query.Set("limit", strconv.Itoa(o.limit))
-	if o.offset > 0 {
-		query.Set("offset", strconv.FormatInt(o.offset, 10))
-	}
-	if several {
-		return o.combined(ctx, query)
-	}
-	return o.showPage(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0], "top"), Query: query})
+	return o.showPage(func(c *client.Client) (client.Page, error) { return c.Top(ctx, args[0], o.query) })
 }
 
-// combined shows the best entries of several boards.
-func (o *topOptions) combined(ctx context.Context, query url.Values) error {
-	if o.boards != "" {
-		query.Set("boards", o.boards)
+// showCombined shows entries of several boards.
+func (o *readOptions) showCombined(ask func(*client.Client, client.BoardsQuery) (client.Combined, error)) error {
+	if o.query.MinSeq > 0 {
+		return usagef("--min-seq goes with one board: each counts its own changes")
 	}
-	if o.labels != nil {
-		query.Set("labels", o.labels.String())
-	}
-	var page client.Combined
-	if done, err := o.ask(ctx, client.Request{Method: http.MethodGet, Path: "/v1/rankings/top", Query: query}, &page); done || err != nil {
+	query := client.BoardsQuery{Boards: o.boards(), Labels: o.labels, Window: o.query.Window, Period: o.query.Period, Mode: o.query.Mode}
+	_, err := show(&o.remote, func(c *client.Client) (client.Combined, error) { return ask(c, query) }, func(page *client.Combined) error {
+		var fields client.Fields // all boards that are ranked as one have the same ones
+		if len(page.Entries) > 0 {
+			fields = page.Entries[0].Fields
+		}
+		t := terminal.NewTable(o.out, entryHead(page.Mode, fields, "BOARD")...)
+		for i := range page.Entries {
+			t.Row(entryCells(page.Mode, &page.Entries[i].Entry, page.Entries[i].Board)...)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		_, err := fmt.Fprint(o.out, combinedState(page))
 		return err
-	}
-	var fields client.Fields // all boards that are ranked as one have the same ones
-	if len(page.Entries) > 0 {
-		fields = page.Entries[0].Fields
-	}
-	t := terminal.NewTable(o.out, entryHead(page.Mode, fields, "BOARD")...)
-	for i := range page.Entries {
-		t.Row(entryCells(page.Mode, &page.Entries[i].Entry, page.Entries[i].Board)...)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprint(o.out, combinedState(&page))
+	})
 	return err
 }
 
@@ -142,19 +110,22 @@ func (p *program) rankCommand() *cli.Command {
 	flags = append(append(flags, o.tiebreakFlags(&o.tiebreak, &o.fields)...),
 		&cli.BoolFlag{Name: "friends", Usage: "rank the member among its friends", Destination: &o.friends})
 	return o.command("rank", "show the rank of members, or of a score; status 1 when none of the members is ranked",
-		"BOARD MEMBER [MEMBER …] | BOARD --score SCORE", o.run, flags...)
+		"BOARD MEMBER [MEMBER …] | BOARD --score SCORE | --boards BOARDS MEMBER | --labels LABELS MEMBER", o.run, flags...)
 }
 
 func (o *rankOptions) run(ctx context.Context, args []string) error {
-	query := o.query()
+	query := o.query.ReadQuery
 	switch {
+	case o.given() && (len(args) != 1 || o.score != nil || o.friends):
+		return usagef("--boards and --labels go with one member and no board, as in: leaderboard rank --boards moba,card alice")
+	case o.given():
+		return o.combinedRank(ctx, args[0])
 	case len(args) == 0:
 		return usagef("want a board and members, as in: leaderboard rank demo alice bob")
 	case o.score != nil && (len(args) > 1 || o.around != nil):
 		return usagef("--score asks for the rank of a score: give no members and no --around")
 	case o.score != nil:
-		query.Del("mode") // the answer has them all
-		return o.scoreRank(ctx, args[0], query)
+		return o.scoreRank(ctx, args[0])
 	case o.tiebreak != nil || o.fields != nil:
 		return usagef("--tiebreak and --field go with --score")
 	case len(args) == 1:
@@ -162,75 +133,77 @@ func (o *rankOptions) run(ctx context.Context, args []string) error {
 	case o.friends && (len(args) > 2 || o.around != nil):
 		return usagef("--friends goes with one member, and not with --around")
 	case o.friends:
-		query.Set("limit", strconv.Itoa(o.limit))
-		query.Set("offset", strconv.FormatInt(o.offset, 10))
-		return o.friendsRank(ctx, args[0], args[1], query)
+		return o.friendsRank(ctx, args[0], args[1])
 	case o.around != nil && len(args) > 2:
 		return usagef("--around goes with one member")
 	case o.around != nil:
-		query.Set("before", strconv.Itoa(*o.around))
-		query.Set("after", strconv.Itoa(*o.around))
-		return o.showPage(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", args[0], "members", args[1], "around"), Query: query})
+		return o.showPage(func(c *client.Client) (client.Page, error) {
+			return c.Around(ctx, args[0], args[1], *o.around, *o.around, query)
+		})
 	case len(args) == 2:
-		return o.memberRank(ctx, args[0], args[1], query)
+		return o.memberRank(ctx, args[0], args[1])
 	default:
-		return o.memberRanks(ctx, args[0], args[1:], query)
+		return o.memberRanks(ctx, args[0], args[1:])
 	}
 }
 
+// combinedRank shows the entries of a member on several boards, or those around the best of them.
+func (o *rankOptions) combinedRank(ctx context.Context, member string) error {
+	err := o.showCombined(func(c *client.Client, q client.BoardsQuery) (client.Combined, error) {
+		if o.around != nil {
+			return c.CombinedAround(ctx, member, *o.around, *o.around, q)
+		}
+		return c.CombinedMember(ctx, member, q)
+	})
+	if errors.Is(err, leaderboard.ErrNotRanked) {
+		return fmt.Errorf("%s is not ranked on any of these boards", terminal.Printable(member))
+	}
+	return err
+}
+
 // memberRanks shows the ranks of several members. As grep does, it fails when it finds none of them.
-func (o *rankOptions) memberRanks(ctx context.Context, board string, members []string, query url.Values) error {
-	var page client.Ranks
-	err := o.askAndShow(ctx, client.Request{
-		Method: http.MethodPost, Path: client.Path("boards", board, "ranks"), Query: query, Body: map[string]any{"members": members},
-	}, &page, func() error { return o.printEntries(page.Entries, page.NotRanked, &page.State) })
+func (o *rankOptions) memberRanks(ctx context.Context, board string, members []string) error {
+	page, err := show(&o.remote, func(c *client.Client) (client.Ranks, error) { return c.Ranks(ctx, board, members, o.query.ReadQuery) },
+		func(page *client.Ranks) error { return o.printEntries(page.Entries, page.NotRanked, &page.State) })
 	if err == nil && len(page.Entries) == 0 {
 		err = fmt.Errorf("none of these members is ranked on %s", board)
 	}
 	return err
 }
 
-func (o *rankOptions) memberRank(ctx context.Context, board, member string, query url.Values) error {
-	var one client.MemberEntry
-	done, err := o.ask(ctx, client.Request{Method: http.MethodGet, Path: client.Path("boards", board, "members", member), Query: query}, &one)
+func (o *rankOptions) memberRank(ctx context.Context, board, member string) error {
+	_, err := show(&o.remote, func(c *client.Client) (client.MemberEntry, error) {
+		return c.Member(ctx, board, member, o.query.ReadQuery)
+	},
+		func(one *client.MemberEntry) error {
+			t := terminal.NewTable(o.out, entryHead(one.Mode, one.Fields, "PERCENTILE")...)
+			t.Row(entryCells(one.Mode, &one.Entry, one.Percentile)...)
+			return o.endTable(t, &one.State)
+		})
 	if errors.Is(err, leaderboard.ErrNotRanked) {
 		return fmt.Errorf("%s is not ranked on %s", terminal.Printable(member), board)
 	}
-	if done || err != nil {
-		return err
-	}
-	t := terminal.NewTable(o.out, entryHead(one.Mode, one.Fields, "PERCENTILE")...)
-	t.Row(entryCells(one.Mode, &one.Entry, one.Percentile)...)
-	return o.endTable(t, &one.State)
+	return err
 }
 
-func (o *rankOptions) scoreRank(ctx context.Context, board string, query url.Values) error {
-	if o.tiebreak != nil {
-		query.Set("tiebreak", strconv.FormatInt(*o.tiebreak, 10))
-	}
-	var pairs []string
+func (o *rankOptions) scoreRank(ctx context.Context, board string) error {
+	q := client.ScoreQuery{Window: o.query.Window, Period: o.query.Period, MinSeq: o.query.MinSeq, Score: *o.score, Tiebreak: o.tiebreak}
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
-		pairs = append(pairs, name+":"+strconv.FormatInt(o.fields[name], 10))
+		q.Fields = append(q.Fields, client.Field{Name: name, Value: o.fields[name]})
 	}
-	if pairs != nil {
-		query.Set("fields", strings.Join(pairs, ","))
-	}
-	path := client.Path("boards", board, "scores", strconv.FormatInt(*o.score, 10), "rank")
-	var answer client.ScoreRank
-	if done, err := o.ask(ctx, client.Request{Method: http.MethodGet, Path: path, Query: query}, &answer); done || err != nil {
-		return err
-	}
-	t := terminal.NewTable(o.out, "SCORE", "STRICT RANK", "TIED RANK")
-	t.Row(*o.score, answer.StrictRank, answer.TiedRank)
-	return o.endTable(t, &answer.State)
+	_, err := show(&o.remote, func(c *client.Client) (client.ScoreRank, error) { return c.ScoreRank(ctx, board, q) }, func(answer *client.ScoreRank) error {
+		t := terminal.NewTable(o.out, "SCORE", "STRICT RANK", "TIED RANK")
+		t.Row(*o.score, answer.StrictRank, answer.TiedRank)
+		return o.endTable(t, &answer.State)
+	})
+	return err
 }
 
 // friendsRank shows a member among its friends. It fails when nobody of all these is ranked.
-func (o *rankOptions) friendsRank(ctx context.Context, board, member string, query url.Values) error {
-	var answer client.FriendRanks
-	err := o.askAndShow(ctx, client.Request{
-		Method: http.MethodGet, Path: client.Path("boards", board, "members", member, "friends"), Query: query,
-	}, &answer, func() error { return o.printFriends(member, &answer) })
+func (o *rankOptions) friendsRank(ctx context.Context, board, member string) error {
+	answer, err := show(&o.remote, func(c *client.Client) (client.FriendRanks, error) {
+		return c.FriendRanks(ctx, board, member, o.query.Limit, int(o.query.Offset), o.query.ReadQuery)
+	}, func(answer *client.FriendRanks) error { return o.printFriends(member, answer) })
 	if err == nil && answer.Ranked == 0 {
 		err = fmt.Errorf("neither %s nor a friend is ranked on %s", terminal.Printable(member), board)
 	}
@@ -257,12 +230,29 @@ func (o *rankOptions) printFriends(member string, answer *client.FriendRanks) er
 	return err
 }
 
-func (o *readOptions) showPage(ctx context.Context, r client.Request) error {
-	var page client.Page
-	if done, err := o.ask(ctx, r, &page); done || err != nil {
-		return err
-	}
-	return o.printEntries(page.Entries, nil, &page.State)
+// distributionCommand shows a histogram, whose longest bar is 40 wide.
+func (p *program) distributionCommand() *cli.Command {
+	buckets, q := 0, client.ReadQuery{}
+	count := whole(p.option("buckets", "ranges of scores to count, 1 to 1000 (default: 40)"), &buckets, 1, 1000)
+	count.HideDefault = true
+	return question(p, "distribution", "show how the scores of a board are distributed", "BOARD", func(ctx context.Context, c *client.Client, args []string) (client.Distribution, error) {
+		return c.Distribution(ctx, args[0], buckets, q)
+	}, func(r *remote, d *client.Distribution) error {
+		var most int64
+		for _, b := range d.Buckets {
+			most = max(most, b.Count)
+		}
+		t := terminal.NewTable(r.out, "FROM", "TO", "ENTRIES", "")
+		for _, b := range d.Buckets {
+			t.Cells(fmt.Sprint(b.From), fmt.Sprint(b.To), fmt.Sprint(b.Count), strings.Repeat("█", int(math.Ceil(40*float64(b.Count)/float64(most)))))
+		}
+		return r.endTable(t, &d.State)
+	}, count, windowFlag(&q.Window), periodFlag(&q.Period), p.minSeqFlag(&q.MinSeq))
+}
+
+func (o *readOptions) showPage(ask func(*client.Client) (client.Page, error)) error {
+	_, err := show(&o.remote, ask, func(page *client.Page) error { return o.printEntries(page.Entries, nil, &page.State) })
+	return err
 }
 
 func (o *readOptions) printEntries(entries []client.Entry, notRanked []string, state *client.State) error {
@@ -291,11 +281,11 @@ func absentCells(mode leaderboard.Mode, fields client.Fields, member string) []a
 	return cells
 }
 
-func (o *readOptions) endTable(t *terminal.Table, state *client.State) error {
+func (r *remote) endTable(t *terminal.Table, state *client.State) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(o.out, "%s\n", stateText(state))
+	_, err := fmt.Fprintln(r.out, stateText(state))
 	return err
 }
 

@@ -107,10 +107,10 @@ func (p *program) root() *cli.Command {
 			"Settings of a server, --url and --key are environment variables too: --mysql-dsn is LEADERBOARD_MYSQL_DSN.",
 		Commands: []*cli.Command{
 			p.devCommand(), p.serveCommand(),
-			p.migrateCommand(), p.refreshCommand(), p.verifyCommand(), p.indexCommand(),
-			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.historyCommand(), p.submissionsCommand(), p.watchCommand(),
+			p.migrateCommand(), p.refreshCommand(), p.runCommand(), p.verifyCommand(), p.indexCommand(),
+			p.boardCommand(), p.submitCommand(), p.topCommand(), p.rankCommand(), p.distributionCommand(), p.historyCommand(), p.submissionsCommand(), p.watchCommand(),
 			p.exportCommand(), p.importCommand(),
-			p.memberCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
+			p.memberCommand(), p.removeCommand(), p.hideCommand(), p.restoreCommand(), p.hiddenCommand(), p.auditCommand(),
 			p.keyCommand(),
 			p.statusCommand(), p.healthCommand(), p.versionCommand(), p.completionCommand(), p.manCommand(),
 		},

@@ -58,15 +58,15 @@ func sections() []section {
 		{"Logging", []string{"log", "log-level"}},
 		{"The dev command", []string{"dir", "members", "quiet-demo"}},
 		{"Refresh and verify", []string{"kind", "against", "all"}},
-		{"Talking to a server (board, submit, top, rank, health)", []string{
+		{"Talking to a server (board, submit, top, rank, refresh, health)", []string{
 			"url", "key", "ca-file", "timeout", "json", "limit", "offset", "mode", "boards", "labels", "window", "period", "min-seq", "periods", "cursor", "around", "score", "tiebreak", "field",
-			"idempotency-key", "ready", "watch",
+			"idempotency-key", "buckets", "ready", "watch",
 		}},
-		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "friends"}},
-		{"Making API keys (key create, key rotate)", []string{"scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
-		{"Hiding members (hide, restore, hidden)", []string{"reason", "actor", "reopen", "history"}},
-		{"Without asking (board delete, member forget, key revoke, migrate down)", []string{"yes"}},
-		{"Looking at changes (audit, hidden)", []string{"board", "member", "action", "since", "until"}},
+		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
+		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
+		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen", "history"}},
+		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
+		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},
 		{"Rules of a board (board put, board update)", []string{
 			"rules", "unset", "if-match", "title", "order", "policy", "visibility", "top-n", "tiebreak-order", "min-score", "max-score", "max-delta",
@@ -373,7 +373,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := devOptions{Config: app.Config{Keys: keys}}
-	top := topOptions{readOptions: readOptions{remote: remote{key: secret}}}
+	top := readOptions{remote: remote{key: secret}}
 	if s := fmt.Sprintf("%v %+v %+v %v %+v", cfg, &cfg, cfg.Keys, top, &top); strings.Contains(s, secret) {
 		t.Errorf("printing a configuration shows a key: %s", s)
 	}

@@ -22,19 +22,16 @@ type watchOptions struct {
 }
 
 func (p *program) watchCommand() *cli.Command {
-	o := &watchOptions{readOptions: readOptions{remote: p.remote(), limit: 10}, around: leaderboard.DefaultAround}
+	o := &watchOptions{readOptions: p.readOptions(), around: leaderboard.DefaultAround}
 	around := whole(o.option("around", "show that many entries on each side of the member, 0 to 500; with watch to 49"), &o.around, 0, 49)
 	around.HideDefault = true
 	return o.command("watch", "show the top of a board, or who is around a member, as it changes, until Ctrl-C", "BOARD [MEMBER]", o.run,
-		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.limit, 1, 100),
-		around, o.modeFlag(&o.mode, string(leaderboard.ModeAll)), windowFlag(&o.window))
+		whole(o.option("limit", "entries to show, 1 to 1000; with watch to 100"), &o.query.Limit, 1, 100),
+		around, o.modeFlag(&o.query.Mode, string(leaderboard.ModeAll)), windowFlag(&o.query.Window))
 }
 
 func (o *watchOptions) run(ctx context.Context, args []string) error {
-	if len(args) != 1 && len(args) != 2 {
-		return usagef("want a board, as in: leaderboard watch demo; or a member of it, as in: leaderboard watch demo alice")
-	}
-	q := client.WatchQuery{Window: leaderboard.Window(o.window), Mode: leaderboard.Mode(o.mode), Limit: o.limit}
+	q := client.WatchQuery{Window: o.query.Window, Mode: o.query.Mode, Limit: o.query.Limit}
 	if len(args) == 2 {
 		q.Member, q.Before, q.After = args[1], o.around, o.around
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -36,9 +37,12 @@ func tell(err error, format string, args ...any) error {
 }
 
 // explain says what became of a request. board is what the command named, "" if it names none.
-func (r *remote) explain(err error, board string) error {
+func (r *remote) explain(ctx context.Context, err error, board string) error {
 	if err == nil {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Canceled // what failed last, before it would have been tried again, is not why
 	}
 	if _, other := errors.AsType[*redisError](err); other { // it is not our server that is away
 		return err

@@ -20,9 +20,10 @@ import (
 	"leaderboard/internal/transfer"
 )
 
-// submitOptions are those of submit.
+// submitOptions are those of submit: to one board, or to several in one transaction.
 type submitOptions struct {
 	remote
+	several
 	tiebreak       *int64
 	fields         map[string]int64
 	idempotencyKey string
@@ -30,38 +31,51 @@ type submitOptions struct {
 
 func (p *program) submitCommand() *cli.Command {
 	o := &submitOptions{remote: p.remote()}
-	return o.command("submit", "submit scores", "BOARD MEMBER=SCORE [MEMBER=SCORE …]", o.run,
-		append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey))...)
+	return o.command("submit", "submit scores to a board, or the same ones to several", "BOARD MEMBER=SCORE [MEMBER=SCORE …] | --boards BOARDS MEMBER=SCORE [MEMBER=SCORE …]", o.run,
+		append(o.tiebreakFlags(&o.tiebreak, &o.fields), idempotencyKeyFlag(&o.idempotencyKey), o.boardsFlag())...)
 }
 
 // run sends scores, given as MEMBER=SCORE. It asks again under the same Idempotency-Key while the server says that
 // it may be asked again, so that a lost answer never counts a score twice.
-func (o *submitOptions) run(ctx context.Context, args []string) error {
-	if len(args) < 2 {
-		return usagef("want a board and scores, as in: leaderboard submit demo alice=90 bob=85")
+func (o *submitOptions) run(ctx context.Context, args []string) (err error) {
+	boards := o.boards()
+	if boards == nil && len(args) > 0 {
+		boards, args = args[:1], args[1:]
 	}
-	entries, err := o.entries(args[1:])
+	if len(args) == 0 {
+		return usagef("want a board and scores, as in: leaderboard submit demo alice=90 bob=85; or several boards, as in: leaderboard submit --boards moba,card alice=90")
+	}
+	entries, err := o.entries(args)
 	if err != nil {
 		return err
 	}
-	answer, err := o.do(ctx, client.SubmitRequest(args[0], entries, client.SubmitOptions{IdempotencyKey: o.idempotencyKey}),
-		client.WithMaxWait(o.timeout))
-	if err != nil {
-		return err
+	var results []client.Result
+	key, again := client.SubmitOptions{IdempotencyKey: o.idempotencyKey}, client.WithMaxWait(o.timeout)
+	if !o.given() {
+		var receipt client.Receipt
+		receipt, err = show(&o.remote, func(c *client.Client) (client.Receipt, error) { return c.Submit(ctx, boards[0], entries, key) }, o.printReceipt, again)
+		results = receipt.Results
+	} else {
+		var receipt client.MultiBoardReceipt
+		receipt, err = show(&o.remote, func(c *client.Client) (client.MultiBoardReceipt, error) {
+			return c.SubmitMultiBoard(ctx, onEach(boards, entries), key)
+		}, o.printReceipts, again)
+		results = receipt.Results
 	}
-	var receipt client.Receipt
-	if err := answer.Decode(&receipt); err != nil {
-		return err
+	if err == nil && slices.ContainsFunc(results, func(r client.Result) bool { return r.Status == leaderboard.StatusRejected }) {
+		return errQuiet // the answer says why
 	}
-	if err := o.show(answer.Body, &receipt); err != nil {
-		return err
-	}
-	for _, r := range receipt.Results {
-		if r.Status == "rejected" {
-			return errQuiet // the answer says why
+	return err
+}
+
+// onEach returns the submission of all entries to each board.
+func onEach(boards []string, entries []leaderboard.Submission) (all []leaderboard.BoardSubmission) {
+	for _, board := range boards {
+		for _, e := range entries {
+			all = append(all, leaderboard.BoardSubmission{Board: board, Submission: e})
 		}
 	}
-	return nil
+	return all
 }
 
 // entries reads MEMBER=SCORE; the last = counts, since a member may hold one.
@@ -81,27 +95,48 @@ func (o *submitOptions) entries(args []string) ([]leaderboard.Submission, error)
 	return entries, nil
 }
 
-func (o *submitOptions) show(answer []byte, receipt *client.Receipt) error {
-	if o.json {
-		return terminal.PassJSON(o.out, answer)
+// printReceipt shows what became of entries of one board.
+func (o *submitOptions) printReceipt(receipt *client.Receipt) error {
+	return o.printResults(receipt.Results, seqText(receipt))
+}
+
+// printReceipts shows what became of entries of several boards.
+func (o *submitOptions) printReceipts(receipt *client.MultiBoardReceipt) error {
+	var seqs []string
+	for _, board := range slices.Sorted(maps.Keys(receipt.Boards)) {
+		of := receipt.Boards[board]
+		seqs = append(seqs, board+", "+seqText(&of))
 	}
-	t := terminal.NewTable(o.out, "MEMBER", "STATUS", "SCORE", "BEFORE", "NOTE")
-	for _, r := range receipt.Results {
+	return o.printResults(receipt.Results, strings.Join(seqs, "\n"))
+}
+
+func (o *submitOptions) printResults(results []client.Result, seqs string) error {
+	head, from := []string{"BOARD", "MEMBER", "STATUS", "SCORE", "BEFORE", "NOTE"}, 0
+	if !o.given() {
+		from = 1
+	}
+	t := terminal.NewTable(o.out, head[from:]...)
+	for _, r := range results {
 		note := "-"
 		if r.Error != nil {
 			note = r.Error.Detail
 		}
-		t.Row(r.Member, r.Status, orDash(r.Score), orDash(r.PreviousScore), note)
+		t.Row([]any{r.Board, r.Member, r.Status, orDash(r.Score), orDash(r.PreviousScore), note}[from:]...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	_, err := fmt.Fprintln(o.out, seqs)
+	return err
+}
+
+// seqText names the states that a submission has led to.
+func seqText(receipt *client.Receipt) string {
 	line := fmt.Sprintf("seq %d", receipt.Seq)
 	for i, w := range slices.Sorted(maps.Keys(receipt.Seqs)) {
 		line += []string{": ", ", "}[min(i, 1)] + fmt.Sprintf("%s %d", w, receipt.Seqs[w])
 	}
-	_, err := fmt.Fprintln(o.out, line)
-	return err
+	return line
 }
 
 func orDash(n *int64) string {
@@ -118,9 +153,8 @@ func (p *program) formatFlag(at *string) cli.Flag {
 // exportOptions are those of export.
 type exportOptions struct {
 	remote
-	window, period string
+	query          client.ExportQuery
 	format, output string
-	raw            bool
 }
 
 func rawFlag(at *bool) cli.Flag {
@@ -130,15 +164,12 @@ func rawFlag(at *bool) cli.Flag {
 func (p *program) exportCommand() *cli.Command {
 	o := &exportOptions{remote: p.remote()}
 	return o.command("export", "write all entries of a period to a file, with both ranks", "BOARD", o.run,
-		windowFlag(&o.window), periodFlag(&o.period), o.formatFlag(&o.format), rawFlag(&o.raw),
+		windowFlag(&o.query.Window), periodFlag(&o.query.Period), o.formatFlag(&o.format), rawFlag(&o.query.Raw),
 		&cli.StringFlag{Name: "output", Usage: "file to export to, written as FILE.part until it is whole; empty: standard output", Destination: &o.output})
 }
 
 // run writes all entries of a period to a file or to standard output.
 func (o *exportOptions) run(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return usagef("want one board, as in: leaderboard export demo --output demo.csv")
-	}
 	if o.json && o.output == "" {
 		return usagef("--json describes the file of --output; the form of the entries is --format")
 	}
@@ -147,8 +178,7 @@ func (o *exportOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	done, err := transfer.Export{
-		Client: c, Board: args[0], Query: client.ExportQuery{Window: leaderboard.Window(o.window), Period: o.period, Raw: o.raw},
-		Format: o.format, File: o.output, Stdout: o.out, Told: o.err,
+		Client: c, Board: args[0], Query: o.query, Format: o.format, File: o.output, Stdout: o.out, Told: o.err,
 	}.Run(ctx)
 	switch {
 	case err != nil || o.output == "":
@@ -174,7 +204,7 @@ type importOptions struct {
 
 func (p *program) importCommand() *cli.Command {
 	o := &importOptions{remote: p.remote(), batch: 1000, retryFor: 5 * time.Minute, zset: zsetOptions{multiply: 1}}
-	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD FILE", o.run, append(o.zsetFlags(),
+	return o.command("import", "submit the entries of a file, going on where an earlier run stopped; status 3 when lines were refused", "BOARD [FILE]", o.run, append(o.zsetFlags(),
 		idempotencyKeyFlag(&o.idempotencyKey), o.formatFlag(&o.format), rawFlag(&o.raw),
 		whole(o.option("batch", "entries per request of an import, 1 to 1000; an import that goes on keeps the one it began with"), &o.batch, 1, 1000),
 		&cli.StringFlag{Name: "refused", Usage: "file for the lines that an import refuses; empty: FILE.refused, of standard input standard error", Destination: &o.refused},
@@ -231,7 +261,7 @@ func (o *importOptions) run(ctx context.Context, args []string) error {
 	if err := o.zset.check(); err != nil {
 		return err
 	}
-	if len(args) != 2 && (o.zset.key == "" || len(args) != 1) {
+	if len(args) == 1 && o.zset.key == "" {
 		return usagef("want a board and a file, as in: leaderboard import demo scores.csv (- for standard input)")
 	}
 	c, err := o.connect(client.WithMaxWait(o.retryFor))
