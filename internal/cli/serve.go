@@ -54,18 +54,23 @@ func (p *program) readTracing(cfg *app.Config) (err error) {
 }
 
 func (p *program) healthCommand() *cli.Command {
-	cfg, timeout, ready := app.Defaults(), defaultTimeout, false
-	return p.leaf("health", "ask the server of this machine whether it works; status 1 when it does not", "",
+	cfg, r, ready := app.Defaults(), p.remote(), false
+	return p.leaf("health", "ask whether a server works: that of this machine by --listen, else that of --url; status 1 when it does not", "",
 		func(ctx context.Context, _ []string) error {
-			address := reachable(cfg.Listen)
-			base := "http://" + address
-			options := []client.Option{client.WithTimeout(timeout), client.WithMaxWait(0)}
-			if cfg.TLSCert != "" {
-				base = "https://" + address
+			byURL, err := r.isMeant("listen", "tls-cert")
+			if err != nil {
+				return err
+			}
+			var options []client.Option
+			if !byURL {
+				r.url = "http://" + reachable(cfg.Listen)
+			}
+			if !byURL && cfg.TLSCert != "" {
+				r.url = "https://" + reachable(cfg.Listen)
 				// It is this machine's server, by an address that is in no certificate; whether that is good, clients find out.
 				options = append(options, client.WithHTTPClient(overTLS(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})))
 			}
-			c, err := client.New(base, options...)
+			c, err := r.connect(options...)
 			if err != nil {
 				return err
 			}
@@ -73,30 +78,38 @@ func (p *program) healthCommand() *cli.Command {
 			if ready {
 				ask = c.Ready
 			}
-			return p.health(ctx, ask, base)
+			return r.health(ctx, ask)
 		},
-		p.listenFlag(&cfg), p.certFlag(&cfg), p.timeoutFlag(&timeout),
-		&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})
+		append(r.flags(), p.listenFlag(&cfg), p.certFlag(&cfg),
+			&cli.BoolFlag{Name: "ready", Usage: "ask whether requests should be sent to it, which is no reason to restart it", Destination: &ready})...)
 }
 
 // health asks a server how it is: the check of a container.
-func (p *program) health(ctx context.Context, ask func(context.Context) (client.Health, error), base string) error {
+func (r *remote) health(ctx context.Context, ask func(context.Context) (client.Health, error)) error {
 	state, err := ask(ctx)
 	if err != nil && state.Status == "" {
 		if _, away := errors.AsType[*url.Error](err); away || errors.Is(err, client.ErrTimeout) {
 			return explainTimeout(fmt.Errorf("it does not answer: %w", err))
 		}
-		return fmt.Errorf("%s is no leaderboard server", base)
+		return fmt.Errorf("%s is no leaderboard server", r.url)
 	}
 	line := []string{state.Status}
 	for _, name := range slices.Sorted(maps.Keys(state.Checks)) {
 		line = append(line, name+": "+terminal.Printable(state.Checks[name]))
 	}
-	if err != nil {
-		return errors.New(strings.Join(line, ", "))
+	text := strings.Join(line, ", ")
+	switch {
+	case r.json:
+		if shown := terminal.PrintJSON(r.out, state); shown != nil || err == nil {
+			return shown
+		}
+		return errQuiet
+	case err != nil:
+		return errors.New(text)
+	default:
+		_, err = fmt.Fprintln(r.out, text)
+		return err
 	}
-	_, err = fmt.Fprintln(p.out, strings.Join(line, ", "))
-	return err
 }
 
 // reachable turns an address to listen on into one to connect to.

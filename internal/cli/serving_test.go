@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 
 	"leaderboard"
@@ -12,11 +13,12 @@ import (
 	"leaderboard/internal/testenv"
 )
 
-// serving starts a server without Redis that runs in this process, on a database of its own.
-func serving(t *testing.T) *apptest.Server {
+// serving starts a server that runs in this process, on a database of its own, without Redis unless it is given one.
+func serving(t *testing.T, redisURL ...string) *apptest.Server {
 	t.Helper()
 	cfg := app.Defaults()
 	cfg.MySQLDSN, cfg.Listen, cfg.Migrate = testenv.MySQL(t), "127.0.0.1:0", true
+	cfg.RedisURL = strings.Join(redisURL, "")
 	cfg.Keys = []httpapi.SettingsKey{{Scope: leaderboard.ScopeAdmin, Secret: apptest.AdminKey}, {Scope: leaderboard.ScopeWrite, Secret: apptest.WriteKey}}
 	a, err := app.New(t.Context(), cfg, app.NewLogger(t.Output(), &cfg))
 	if err != nil {

@@ -5,35 +5,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 	"leaderboard/refresher"
 	"leaderboard/store"
 )
 
-// toolOptions are what the commands are told that work on MySQL and Redis directly, on one board or on all.
+// toolOptions are what the commands are told that work on one board or on all: on MySQL and Redis directly, or by asking a
+// server to.
 type toolOptions struct {
 	app.Config
-	board string
-	all   bool
-	json  bool
+	remote
+	board  string
+	all    bool
+	server *client.Client // nil: MySQL and Redis directly
 }
 
-func newToolOptions() toolOptions { return toolOptions{Config: app.Defaults()} }
-
-// boardFlags returns the flags that say which boards are meant when none is named, and how to answer.
-func (p *program) boardFlags(o *toolOptions) []cli.Flag {
-	return []cli.Flag{
-		allFlag(&o.all),
-		jsonFlag(&o.json),
-	}
+func (p *program) toolOptions() *toolOptions {
+	return &toolOptions{Config: app.Defaults(), remote: p.remote()}
 }
 
 // needs says what a command works with besides MySQL.
@@ -45,16 +44,20 @@ const (
 )
 
 // eachPeriod opens what o names and calls do for the current periods of the boards that it asks for, one after another,
-// until one fails.
+// until one fails. There are no tools when a server is asked.
 func (p *program) eachPeriod(ctx context.Context, o *toolOptions, n needs, do func(*app.Tools, leaderboard.PeriodRef) error) (err error) {
-	t, err := p.openTools(ctx, o, n)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	refs, err := t.Periods(ctx, o.board)
-	if errors.Is(err, leaderboard.ErrBoardNotFound) {
-		return fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(o.board))
+	var t *app.Tools
+	var refs []leaderboard.PeriodRef
+	if o.server != nil {
+		refs, err = periodsOfServer(ctx, o.server, o.board)
+	} else {
+		if t, err = p.openTools(ctx, o, n); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.Close()) }()
+		if refs, err = t.Periods(ctx, o.board); errors.Is(err, leaderboard.ErrBoardNotFound) {
+			err = fmt.Errorf("%w: %s", leaderboard.ErrBoardNotFound, terminal.Printable(o.board))
+		}
 	}
 	if err != nil {
 		return err
@@ -77,6 +80,54 @@ func (p *program) openTools(ctx context.Context, o *toolOptions, n needs) (*app.
 	return app.OpenTools(ctx, &o.Config, n == needsCopies, app.NewLogger(p.err, &o.Config))
 }
 
+// choose connects to the server that is to do the work, unless it is done on the database of --mysql-dsn.
+func (o *toolOptions) choose() error {
+	byURL, err := o.isMeant("mysql-dsn")
+	if err == nil && (byURL || o.MySQLDSN == "") {
+		o.server, err = o.connect(client.WithMaxWait(o.timeout))
+	}
+	return err
+}
+
+// periodsOfServer returns the current periods of a board of a server, with "" of all boards that the key is for. What they
+// are called, the server says later.
+func periodsOfServer(ctx context.Context, c *client.Client, name string) (refs []leaderboard.PeriodRef, err error) {
+	own, err := c.OwnKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	boards := c.Boards(ctx, nil)
+	if name != "" {
+		boards = func(yield func(client.Board, error) bool) { yield(c.Board(ctx, name)) }
+	}
+	for b, err := range boards {
+		if err != nil {
+			return nil, err
+		}
+		if name == "" && !(&leaderboard.Key{Boards: own.Boards}).Covers(b.Name) {
+			continue // public, and not the key's
+		}
+		for _, w := range b.Windows {
+			refs = append(refs, leaderboard.PeriodRef{Board: b.Name, Window: w, Name: "current", Rules: &b.Rules})
+		}
+	}
+	return refs, nil
+}
+
+// noPeriod reports whether a server has nothing to work on: the board was deleted in the meantime, or its season has not begun.
+func (o *toolOptions) noPeriod(err error) bool {
+	return o.server != nil && (errors.Is(err, leaderboard.ErrPeriodNotFound) || o.all && errors.Is(err, leaderboard.ErrBoardNotFound))
+}
+
+// isServers reports whether an error is the server's, or of the way to it, and not about one board.
+func (o *toolOptions) isServers(err error) bool {
+	if o.server == nil || err == nil {
+		return false
+	}
+	p, answered := errors.AsType[*client.Problem](err)
+	return !answered || p.Answer != nil || p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden
+}
+
 // hostName returns who asks, for the records of runs.
 func hostName() string {
 	host, err := os.Hostname()
@@ -89,7 +140,8 @@ func hostName() string {
 // oneOrAll is the positional argument of commands that work on a board, or on all of them.
 const oneOrAll = "(BOARD | --all)"
 
-// toolLeaf makes a leaf that works on the board that is its argument, or on all boards.
+// toolLeaf makes a leaf that works on the board that is its argument, or on all boards. When it asked a server, errors are
+// explained as those of a server.
 func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.Context) error, flags ...cli.Flag) *cli.Command {
 	return p.leaf(name, usage, oneOrAll, func(ctx context.Context, args []string) error {
 		switch {
@@ -102,8 +154,12 @@ func (p *program) toolLeaf(name, usage string, o *toolOptions, do func(context.C
 		case len(args) == 1:
 			o.board = args[0]
 		}
-		return do(ctx)
-	}, append(flags, p.boardFlags(o)...)...)
+		err := do(ctx)
+		if o.server != nil {
+			err = o.explain(ctx, err, o.board)
+		}
+		return err
+	}, append(flags, allFlag(&o.all))...)
 }
 
 // runView is a finished run, as the API shows it.
@@ -123,17 +179,20 @@ type runView struct {
 }
 
 func (p *program) refreshCommand() *cli.Command {
-	o, kind := newToolOptions(), string(leaderboard.RunKindFull)
+	o, kind := p.toolOptions(), string(leaderboard.RunKindFull)
 	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config), p.faultFlag(&o.Config))
-	flags = append(append(flags, p.loggingFlags(&o.Config)...),
+	flags = append(slices.Concat(flags, p.loggingFlags(&o.Config), o.flags()),
 		choice(p.option("kind", "full rebuilds the copy, incremental catches up by the change log, recompute computes derived boards from scratch"),
 			&kind, "full", "incremental", "recompute"))
-	return p.toolLeaf("refresh", "renew Redis copies now, as a cron job does; status 1 when one fails", &o,
-		func(ctx context.Context) error { return p.refresh(ctx, &o, leaderboard.RunKind(kind)) }, flags...)
+	return p.toolLeaf("refresh", "renew Redis copies now, as a cron job does: on the database of --mysql-dsn, else by the server of --url; status 1 when one fails", o,
+		func(ctx context.Context) error { return p.refresh(ctx, o, leaderboard.RunKind(kind)) }, flags...)
 }
 
 // refresh renews copies, one after another, under the same lease as the servers do. It goes on after a failure.
 func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.RunKind) error {
+	if err := o.choose(); err != nil {
+		return err
+	}
 	views, with := []runView{}, needsCopies
 	if kind == leaderboard.RunKindRecompute {
 		with = needsMySQL
@@ -142,9 +201,13 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 		if kind == leaderboard.RunKindRecompute && ref.Rules.Derive == nil {
 			return notDerived(o, ref)
 		}
-		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
-		v := viewRun(ref, run)
-		if err != nil {
+		v, err := o.refreshPeriod(ctx, t, ref, kind)
+		switch {
+		case o.noPeriod(err):
+			return nil
+		case o.isServers(err):
+			return err
+		case err != nil:
 			v.State, v.Error = leaderboard.RunStateFailed, cmp.Or(v.Error, err.Error())
 		}
 		views = append(views, v)
@@ -153,12 +216,45 @@ func (p *program) refresh(ctx context.Context, o *toolOptions, kind leaderboard.
 	if err != nil {
 		return err
 	}
-	return p.reportRuns(o, views, "refreshes")
+	return reportRuns(o, views, "refreshes")
+}
+
+// refreshPeriod does a run, or has a server do one.
+func (o *toolOptions) refreshPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (runView, error) {
+	if o.server == nil {
+		run, err := t.Refresher.RunOnce(ctx, refresher.Request{Ref: ref, Kind: kind, Reason: leaderboard.RunReasonCommand, Actor: hostName()})
+		return viewRun(ref, run), err
+	}
+	r, err := rebuild(ctx, o.server, ref, kind)
+	return runView{
+		ID: r.ID, Board: ref.Board, Window: ref.Window, Period: cmp.Or(r.Period, ref.Name), Kind: kind, State: r.State, FromSeq: r.FromSeq,
+		ToSeq: r.ToSeq, Rows: r.Rows, StartedAt: leaderboard.MicrosOf(r.StartedAt), Took: r.Took, Error: r.Error,
+	}, err
+}
+
+const (
+	rebuildWait = 5 * time.Minute // what a server lets wait for the end of a run
+	rebuildPoll = time.Second     // between two looks at one that takes longer
+)
+
+// rebuild has a server do a run, and waits for its end.
+func rebuild(ctx context.Context, server *client.Client, ref leaderboard.PeriodRef, kind leaderboard.RunKind) (client.Run, error) {
+	run, finished, err := server.Rebuild(ctx, ref.Board, client.RebuildOptions{Kind: kind, Window: ref.Window, Wait: rebuildWait})
+	for err == nil && !finished {
+		select {
+		case <-ctx.Done():
+			return run, ctx.Err()
+		case <-time.After(rebuildPoll):
+		}
+		run, err = server.Run(ctx, run.ID)
+		finished = run.State != leaderboard.RunStateRunning
+	}
+	return run, err
 }
 
 // reportRuns shows runs, and is an error when one of them failed.
-func (p *program) reportRuns(o *toolOptions, views []runView, what string) error {
-	if err := p.showRuns(o, views); err != nil {
+func reportRuns(o *toolOptions, views []runView, what string) error {
+	if err := showRuns(o, views); err != nil {
 		return err
 	}
 	failed := 0
@@ -189,22 +285,29 @@ func viewRun(ref leaderboard.PeriodRef, r leaderboard.Run) runView {
 	}
 }
 
-func (p *program) showRuns(o *toolOptions, views []runView) error {
+func showRuns(o *toolOptions, views []runView) error {
+	return showViews(o, views, []string{"BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR"}, func(v *runView) []any {
+		return []any{v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-")}
+	})
+}
+
+// showViews shows what became of each period: as an array of JSON, or in a table.
+func showViews[T any](o *toolOptions, views []T, head []string, cells func(*T) []any) error {
 	if o.json {
-		return terminal.PrintJSON(p.out, views)
+		return terminal.PrintJSON(o.out, views)
 	}
-	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "KIND", "STATE", "FROM SEQ", "TO SEQ", "ROWS", "TOOK", "ERROR")
-	for _, v := range views {
-		t.Row(v.Board, v.Period, v.Kind, v.State, v.FromSeq, v.ToSeq, v.Rows, v.Took, cmp.Or(v.Error, "-"))
+	t := terminal.NewTable(o.out, head...)
+	for i := range views {
+		t.Row(cells(&views[i])...)
 	}
 	return t.Flush()
 }
 
 func (p *program) indexCommand() *cli.Command {
 	leaf := func(name, usage string, do func(context.Context, *toolOptions) error) *cli.Command {
-		o := newToolOptions()
-		return p.toolLeaf(name, usage, &o, func(ctx context.Context) error { return do(ctx, &o) },
-			slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config))...)
+		o := p.toolOptions()
+		return p.toolLeaf(name, usage, o, func(ctx context.Context) error { return do(ctx, o) },
+			append(slices.Concat(p.mysqlFlags(&o.Config), p.loggingFlags(&o.Config)), jsonFlag(&o.json))...)
 	}
 	return group(
 		"index", "the rank indexes, which find any rank at any depth",
@@ -236,7 +339,7 @@ func (p *program) indexBuild(ctx context.Context, o *toolOptions) error {
 	if err != nil {
 		return err
 	}
-	return p.reportRuns(o, views, "builds")
+	return reportRuns(o, views, "builds")
 }
 
 // indexView is the saved index of one period.
@@ -291,20 +394,11 @@ func (p *program) indexStatus(ctx context.Context, o *toolOptions) error {
 	if err != nil {
 		return err
 	}
-	return p.showIndexes(o, views)
-}
-
-func (p *program) showIndexes(o *toolOptions, views []indexView) error {
-	if o.json {
-		return terminal.PrintJSON(p.out, views)
-	}
-	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR")
-	for _, v := range views {
+	return showViews(o, views, []string{"BOARD", "PERIOD", "STATE", "BUCKETS", "ENTRIES", "SEQ", "LAG", "BYTES", "SAVED AT", "ERROR"}, func(v *indexView) []any {
 		saved := "-"
 		if v.SavedAt != nil {
 			saved = v.SavedAt.String()
 		}
-		t.Row(v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-"))
-	}
-	return t.Flush()
+		return []any{v.Board, v.Period, v.State, v.Buckets, v.Entries, v.Seq, v.Lag, v.Bytes, saved, cmp.Or(v.Error, "-")}
+	})
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v3"
 
 	"leaderboard"
+	"leaderboard/client"
 	"leaderboard/internal/app"
 	"leaderboard/internal/terminal"
 )
@@ -41,13 +43,14 @@ type placeView struct {
 }
 
 func (p *program) verifyCommand() *cli.Command {
-	o, against := newToolOptions(), "copy"
+	o, against := p.toolOptions(), "copy"
 	flags := append(p.mysqlFlags(&o.Config), p.redisFlag(&o.Config))
-	flags = append(append(flags, p.loggingFlags(&o.Config)...),
+	flags = append(slices.Concat(flags, p.loggingFlags(&o.Config), o.flags()),
 		choice(p.option("against", "what verify compares MySQL with: copy, the copies in Redis; sources, derived boards with their sources"),
 			&against, "copy", "sources"))
-	return p.toolLeaf("verify", "compare Redis copies with MySQL, or derived boards with their sources; status 1 on a difference, 4 when none was found and not everything could be compared",
-		&o, func(ctx context.Context) error { return notADifference(p.verify(ctx, &o, against == "sources")) }, flags...)
+	return p.toolLeaf("verify", "compare Redis copies with MySQL, or derived boards with their sources: on the database of --mysql-dsn, else by the server of --url; "+
+		"status 1 on a difference, 4 when none was found and not everything could be compared",
+		o, func(ctx context.Context) error { return notADifference(p.verify(ctx, o, against == "sources")) }, flags...)
 }
 
 // differenceError is what verify is there to find.
@@ -66,6 +69,9 @@ func notADifference(err error) error {
 // verify compares copies with MySQL, or derived boards with their sources. It goes on after a difference or an error, and
 // fails at the end.
 func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) error {
+	if err := o.choose(); err != nil {
+		return err
+	}
 	views, different, uncompared := []verificationView{}, 0, 0
 	with := needsCopies
 	if sources {
@@ -75,16 +81,16 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 		if sources && ref.Rules.Derive == nil {
 			return notDerived(o, ref)
 		}
-		v, err := verifyPeriod(ctx, t, ref, sources)
-		if errors.Is(err, leaderboard.ErrPeriodNotFound) {
-			return nil // deleted in the meantime
-		}
-		view := viewVerification(ref, v)
+		view, err := o.verifyPeriod(ctx, t, ref, sources)
 		switch {
+		case o.noPeriod(err), errors.Is(err, leaderboard.ErrPeriodNotFound):
+			return nil // deleted in the meantime
+		case o.isServers(err):
+			return err
 		case err != nil:
 			view.Equal, view.Error = nil, err.Error()
 			uncompared++
-		case !v.Equal:
+		case !*view.Equal:
 			different++
 		}
 		views = append(views, view)
@@ -93,7 +99,7 @@ func (p *program) verify(ctx context.Context, o *toolOptions, sources bool) erro
 	if err != nil {
 		return err
 	}
-	if err := p.showVerifications(o, views); err != nil {
+	if err := showVerifications(o, views); err != nil {
 		return err
 	}
 	return verdictOf(len(views), different, uncompared, sources)
@@ -122,11 +128,26 @@ func verdictOf(all, different, uncompared int, sources bool) error {
 	return differenceError(found)
 }
 
-func verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (leaderboard.Verification, error) {
-	if sources {
-		return t.Store.VerifySources(ctx, ref.Board)
+// verifyPeriod compares a period, or has a server do so, whose answer is what is shown.
+func (o *toolOptions) verifyPeriod(ctx context.Context, t *app.Tools, ref leaderboard.PeriodRef, sources bool) (verificationView, error) {
+	var v leaderboard.Verification
+	var err error
+	switch {
+	case o.server != nil:
+		view := verificationView{Board: ref.Board, Window: ref.Window, Period: ref.Name}
+		if _, err = o.server.Verify(ctx, ref.Board, client.VerifyQuery{Window: ref.Window, Sources: sources}); err == nil {
+			err = o.answer.Decode(&view)
+		}
+		if err == nil && view.Equal == nil {
+			err = errors.New("this is no answer of a leaderboard server")
+		}
+		return view, err
+	case sources:
+		v, err = t.Store.VerifySources(ctx, ref.Board)
+	default:
+		v, err = t.Copies.Verify(ctx, ref)
 	}
-	return t.Copies.Verify(ctx, ref)
+	return viewVerification(ref, v), err
 }
 
 func viewVerification(ref leaderboard.PeriodRef, v leaderboard.Verification) verificationView {
@@ -146,19 +167,14 @@ func viewPlace(e *leaderboard.Entry) *placeView {
 	return &placeView{Member: e.Member, Score: e.Score, Tiebreak: e.Tiebreak, CreatedTime: e.CreatedTime}
 }
 
-func (p *program) showVerifications(o *toolOptions, views []verificationView) error {
-	if o.json {
-		return terminal.PrintJSON(p.out, views)
-	}
-	t := terminal.NewTable(p.out, "BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "OF", "NOTE")
-	for _, v := range views {
+func showVerifications(o *toolOptions, views []verificationView) error {
+	return showViews(o, views, []string{"BOARD", "PERIOD", "EQUAL", "SEQ", "CHECKED", "OF", "NOTE"}, func(v *verificationView) []any {
 		equal := "unknown"
 		if v.Equal != nil {
 			equal = strconv.FormatBool(*v.Equal)
 		}
-		t.Row(v.Board, v.Period, equal, v.Seq, v.Checked, v.Total, v.note())
-	}
-	return t.Flush()
+		return []any{v.Board, v.Period, equal, v.Seq, v.Checked, v.Total, v.note()}
+	})
 }
 
 func (v *verificationView) note() string {

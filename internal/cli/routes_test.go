@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// commandsOfRoutes has for every operation of the API a command that asks for it, or why there is none.
+func commandsOfRoutes() (commands, without map[string]string) {
+	const people, programs = "a page for people", "for programs, which ask for it by its address"
+	return map[string]string{
+			"listBoards": "board list", "getBoard": "board show b", "putBoard": "board put b --rules RULES", "patchBoard": "board update b --title x",
+			"deleteBoard": "board delete b --yes", "listPeriods": "board periods b", "getSources": "board sources b",
+			"submitScores": "submit b m=1", "submitMultiBoard": "submit --boards b,c m=1", "removeMember": "remove b m --yes",
+			"getTop": "top b", "getMember": "rank b m", "getAround": "rank b m --around 2", "getRanks": "rank b m n", "getScoreRank": "rank b --score 5",
+			"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "listSubmissions": "submissions b m", "streamPage": "watch b",
+			"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
+			"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
+			"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listHiddenLog": "hidden --history", "listAudit": "audit",
+			"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
+			"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
+			"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
+			"searchMembers": "member search a --by name", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
+			"forgetMember": "member forget m --yes", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
+			"getLivez": "health", "getReadyz": "health --ready",
+		}, map[string]string{
+			"getHome": people, "getBoardPage": people, "getConsole": people, "getDocs": people, "getProblemPage": people, "getAsset": "a part of these pages",
+			"getMetrics": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
+		}
+}
+
+// TestEveryRouteHasACommand runs a command for each operation of the API's document, and sees it ask for that.
+func TestEveryRouteHasACommand(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	content, err := os.ReadFile("../../httpapi/web/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(t.TempDir(), "rules.json")
+	if err := os.WriteFile(rules, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	url, _ := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		if strings.HasSuffix(r.URL.Path, "/stream") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte(`{"name":"b","windows":["all_time"],"state":"done","status":"ok"}`))
+	})
+	commands, without := commandsOfRoutes()
+	operations := 0
+	for path, methods := range document.Paths {
+		for method, raw := range methods {
+			var operation struct {
+				ID string `json:"operationId"`
+			}
+			if json.Unmarshal(raw, &operation); operation.ID == "" {
+				continue // the parameters of the path
+			}
+			operations++
+			line, ok := commands[operation.ID]
+			if !ok && without[operation.ID] == "" {
+				t.Errorf("%s %s: no command asks for %s, and no reason is given", method, path, operation.ID)
+			}
+			delete(commands, operation.ID)
+			delete(without, operation.ID)
+			if !ok {
+				continue
+			}
+			asked = nil
+			_, _, errOut := runWith(t, map[string]string{"LEADERBOARD_URL": url}, strings.Fields(strings.ReplaceAll(line, "RULES", rules))...)
+			route := regexp.MustCompile("^" + strings.ToUpper(method) + " " + regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "[^/]+") + "$")
+			if !slices.ContainsFunc(asked, route.MatchString) {
+				t.Errorf("leaderboard %s asks for %q, not for %s: %s", line, asked, route, errOut)
+			}
+		}
+	}
+	if operations < 50 || len(commands)+len(without) > 0 {
+		t.Errorf("the document has %d operations, and lacks %v %v", operations, commands, without)
+	}
+}
