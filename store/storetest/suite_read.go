@@ -271,7 +271,8 @@ func testDistribution(t *testing.T, s Subject) {
 			"all": {[]int64{math.MinInt64, -1, 0, math.MaxInt64}, 2, fmt.Sprintf("[%d,-1]:2 [0,%d]:2 ",
 				int64(math.MinInt64), int64(math.MaxInt64))},
 			"outliers": {
-				[]int64{-9e18, 100, 101, 104, 107, 109, 110, 9e18}, 7,
+				[]int64{-9e18, 100, 101, 104, 107, 109, 110, 9e18},
+				7,
 				"[-9000000000000000000,92]:1 [93,97]:0 [98,102]:2 [103,107]:2 [108,112]:2 [113,117]:0 [118,9000000000000000000]:1 ",
 			},
 			"outlier of many": {
