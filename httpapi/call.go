@@ -497,6 +497,16 @@ func (c *call) leave(bytes int) (*passage, error) {
 	return p, nil
 }
 
+// setBuffers bounds what the kernel keeps of the request's connection until done is called.
+func (c *call) setBuffers(bytes int) (done func()) {
+	of, ok := connOf(c.r.Context())
+	if !ok {
+		return func() {}
+	}
+	setBuffers(of.TCPConn, bytes)
+	return func() { setBuffers(of.TCPConn, connBuffer) }
+}
+
 // sendAppended answers 200 with the JSON that body appends, from a buffer that is used again. Errors as of send.
 func (c *call) sendAppended(body func([]byte) []byte) error {
 	buf := c.shared.buffer()

@@ -217,6 +217,14 @@ func ofServing() []mutant {
 			`MaxHeaderBytes:    16 << 10,`, `MaxHeaderBytes:    16 << 20,`, "httpapi TestServerLimits",
 		},
 		{
+			"G3", "the kernel keeps what it likes of a connection", "httpapi/listener.go",
+			"\t\t\tsetBuffers(tcp, connBuffer)\n", "", "httpapi TestKernelKeepsLittle",
+		},
+		{
+			"G3", "the kernel goes on to offer what a client did not take", "httpapi/listener.go",
+			`_ = c.SetLinger(0)`, `_ = c`, "httpapi TestKernelKeepsLittle",
+		},
+		{
 			"G3", "bodies that stall keep their memory", "httpapi/body.go",
 			`for in.bytes-a.bytes+to > in.most {`, `for false {`, "httpapi TestIntake",
 		},

@@ -1,0 +1,286 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// ConnLimits bound the connections that are open at once. What is beyond is answered with a problem, not kept waiting.
+type ConnLimits struct {
+	All int // of the process, 0: any number
+	// Own is how many more this machine may have, so that what watches over the process reaches it when All are taken.
+	Own int
+	// PerAddress is how many come from one IPv4 address or one /64 of IPv6, 0: any number. Loopback and Proxies have no
+	// such bound: many clients may be behind them.
+	PerAddress int
+	Proxies    []netip.Prefix
+	// TLS says that connections are encrypted: one that is refused is closed, for an answer could not be read.
+	TLS       bool
+	OnRefused func() // metrics; must not block; may be nil
+}
+
+// Listener keeps connections of l within limits, and gives them problems to send where net/http sends text: it answers a
+// request that it cannot read, such as one with a bad percent escape in its path, before any handler sees it.
+func Listener(l net.Listener, limits ConnLimits) net.Listener {
+	return &listener{Listener: l, doors: doors{limits: limits, from: map[netip.Addr]int{}}}
+}
+
+type listener struct {
+	net.Listener
+	doors     doors
+	lingering atomic.Int64 // connections refused and not closed yet
+}
+
+// Accept waits for the next connection that is let in.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		tcp, ok := accepted.(*net.TCPConn)
+		if err != nil || !ok {
+			return accepted, err
+		}
+		from := addressOf(tcp)
+		if l.doors.enter(from) {
+			setBuffers(tcp, connBuffer)
+			return &conn{TCPConn: tcp, leave: sync.OnceFunc(func() { l.doors.leave(from) })}, nil
+		}
+		l.refuse(tcp)
+	}
+}
+
+const (
+	// lingerFor is how long a client has to take the answer that it is refused with: closed at once, with a request in it
+	// that nobody has read, the connection would take the answer with it.
+	lingerFor = 500 * time.Millisecond
+	// MaxLingering is how many such connections of a listener are waited for.
+	MaxLingering = 128
+)
+
+// refuse answers a connection without looking at what it asks for. It does not block: the answer fits the connection's
+// buffer.
+func (l *listener) refuse(tcp *net.TCPConn) {
+	if l.doors.limits.OnRefused != nil {
+		l.doors.limits.OnRefused()
+	}
+	if l.doors.limits.TLS {
+		_ = tcp.Close()
+		return
+	}
+	k := kindOf(codeOverloaded)
+	_ = tcp.SetDeadline(time.Now().Add(lingerFor))
+	_, _ = tcp.Write(rawProblem(
+		problem{Type: k.typ(), Title: k.title, Status: k.status, Detail: "The server has as many connections as it takes."},
+		"Retry-After: "+strconv.Itoa(retryAfter(k.wait))+"\r\n",
+	))
+	if l.lingering.Add(1) > MaxLingering {
+		l.lingering.Add(-1)
+		_ = tcp.Close()
+		return
+	}
+	go func() {
+		defer l.lingering.Add(-1)
+		_ = tcp.CloseWrite()
+		_, _ = io.Copy(io.Discard, tcp)
+		_ = tcp.Close()
+	}()
+}
+
+// doors count the connections that are open. All methods may be called concurrently.
+type doors struct {
+	limits ConnLimits
+
+	mu   sync.Mutex
+	all  int
+	from map[netip.Addr]int // of those that PerAddress bounds
+}
+
+func (d *doors) enter(from netip.Addr) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	most := d.limits.All
+	if from.IsLoopback() {
+		most += d.limits.Own
+	}
+	if d.limits.All > 0 && d.all >= most {
+		return false
+	}
+	if d.bounded(from) {
+		if d.from[from] >= d.limits.PerAddress {
+			return false
+		}
+		d.from[from]++
+	}
+	d.all++
+	return true
+}
+
+func (d *doors) leave(from netip.Addr) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.all--
+	if !d.bounded(from) {
+		return
+	}
+	if d.from[from]--; d.from[from] == 0 {
+		delete(d.from, from)
+	}
+}
+
+// bounded says whether PerAddress is about an address.
+func (d *doors) bounded(from netip.Addr) bool {
+	if d.limits.PerAddress <= 0 || from.IsLoopback() {
+		return false
+	}
+	for _, proxies := range d.limits.Proxies {
+		if proxies.Contains(from) {
+			return false
+		}
+	}
+	return true
+}
+
+// addressOf returns what PerAddress counts a connection for.
+func addressOf(tcp *net.TCPConn) netip.Addr {
+	remote, ok := tcp.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return clientOf(remote.AddrPort().Addr())
+}
+
+// What the kernel keeps of a connection in each direction, in bytes: an answer that is not read, a request that is not answered
+// yet. Linux counts its own records too and takes twice as much. By itself it would let both grow to megabytes, as they are for
+// a fast client, and keep them for one that then reads nothing.
+const (
+	connBuffer   = 32 << 10  // for each round trip to a client: 500 KB a second over 100 ms
+	streamBuffer = 8 << 10   // an event; what is newer is not to wait behind more of them
+	exportBuffer = 128 << 10 // there are few at a time; the kernel gives no more without being told to
+)
+
+// setBuffers bounds what the kernel keeps of a connection.
+func setBuffers(tcp *net.TCPConn, bytes int) {
+	_ = tcp.SetReadBuffer(bytes) // neither fails on a connection that is open
+	_ = tcp.SetWriteBuffer(bytes)
+}
+
+// connKey is the key of the connection in the context of a request.
+type connKey struct{}
+
+// connOf returns the connection of a request; false for one that did not come through a Listener.
+func connOf(ctx context.Context) (*conn, bool) {
+	under, _ := ctx.Value(connKey{}).(net.Conn)
+	if t, ok := under.(*tls.Conn); ok {
+		under = t.NetConn()
+	}
+	of, ok := under.(*conn)
+	return of, ok
+}
+
+// orphanTimeout is how long the kernel keeps what a client has not read when the connection is closed.
+const orphanTimeout = 5 * time.Second
+
+// conn is a connection that was let in.
+type conn struct {
+	*net.TCPConn
+	leave func()
+}
+
+// Close closes the connection and makes room for another. What the client does not read of the last answer is not kept for long:
+// it counts for no connection any more.
+func (c *conn) Close() error {
+	if raw, err := c.SyscallConn(); err == nil && runtime.GOOS == "linux" {
+		const tcpUserTimeout = 18
+		_ = raw.Control(func(fd uintptr) {
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(orphanTimeout.Milliseconds()))
+		})
+	}
+	c.leave()
+	return c.TCPConn.Close()
+}
+
+// unreadableHeaders follow the status line of what net/http sends by itself, in one write. No answer of a handler is
+// like it: that has a Date.
+const unreadableHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+
+// Write sends b, or a problem instead of the text of net/http.
+func (c *conn) Write(b []byte) (int, error) {
+	status, text, ok := unreadable(b)
+	if !ok {
+		return c.send(b)
+	}
+	if _, err := c.send(unreadableProblem(status, text)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// send writes to a client. One that does not take it in time is about to be left: with what it was sent, which the kernel would
+// offer for a minute more.
+func (c *conn) send(b []byte) (int, error) {
+	n, err := c.TCPConn.Write(b)
+	if err != nil {
+		_ = c.SetLinger(0)
+	}
+	return n, err
+}
+
+// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad
+// Request: the reason".
+func unreadable(b []byte) (status int, text string, ok bool) {
+	const proto = "HTTP/1.1 "
+	if len(b) < len(proto) || string(b[:len(proto)]) != proto {
+		return 0, "", false
+	}
+	line := max(bytes.IndexByte(b, '\r'), 0)
+	if end := line + len(unreadableHeaders); len(b) < end || string(b[line:end]) != unreadableHeaders {
+		return 0, "", false
+	}
+	code, _, _ := strings.Cut(string(b[len(proto):line]), " ")
+	status, err := strconv.Atoi(code)
+	return status, string(b[line+len(unreadableHeaders):]), err == nil && status >= http.StatusBadRequest
+}
+
+// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client
+// that speaks HTTP sees it, and the status says all.
+func unreadableProblem(status int, text string) []byte {
+	_, reason, _ := strings.Cut(text, ": ")
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text}
+	if status == http.StatusBadRequest {
+		k := kindOf(codeMalformed)
+		p = problem{Type: k.typ(), Title: k.title, Status: status, Detail: "The request line or a header is not valid HTTP; in a path a % is followed by two hexadecimal digits."}
+		if reason != "" {
+			p.Detail = "The request is not valid HTTP: " + reason + "."
+		}
+	}
+	return rawProblem(p, "")
+}
+
+// rawProblem returns a whole answer that ends the connection. more are further header lines.
+func rawProblem(p problem, more string) []byte {
+	p.RequestID = newRequestID()
+	body, err := json.Marshal(p)
+	if err != nil { // every string in it is of net/http or of this package
+		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nContent-Length: %d\r\n%s: %s\r\n%s",
+		p.Status, http.StatusText(p.Status), len(body), headerRequestID, p.RequestID, more)
+	out.WriteString("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n")
+	out.Write(body)
+	return out.Bytes()
+}
