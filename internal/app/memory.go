@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
+	"syscall"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -11,20 +12,40 @@ import (
 // MemoryAuto as Config.ResidentMemory means a part of what the process may use.
 const MemoryAuto = -1
 
-// autoMemory returns what MemoryAuto stands for: a quarter of GOMEMLIMIT, of the limit of the cgroup or of the machine's
-// memory, whichever is least, at most 256 MiB.
+// autoMemory returns what MemoryAuto stands for: a quarter of GOMEMLIMIT or of availableMemory, whichever is less, at most 256 MiB.
 func autoMemory() int64 {
 	const (
 		part = 4
 		most = 256 << 20
 	)
 	limit := uint64(debug.SetMemoryLimit(-1)) // does not change it
-	for _, of := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem} {
-		if bytes, err := of(); err == nil && bytes > 0 {
-			limit = min(limit, bytes)
+	return int64(min(min(limit, availableMemory())/part, most))
+}
+
+// availableMemory returns what the process can have: the limit of the cgroup, those of the process (RLIMIT_AS, RLIMIT_DATA) or the
+// machine's memory, whichever is least.
+func availableMemory() uint64 {
+	least := uint64(math.MaxInt64)
+	rlimit := func(resource int) memlimit.Provider {
+		return func() (uint64, error) {
+			var limit syscall.Rlimit
+			err := syscall.Getrlimit(resource, &limit)
+			return uint64(limit.Cur), err
 		}
 	}
-	return int64(min(limit/part, most))
+	for _, of := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem, rlimit(syscall.RLIMIT_AS), rlimit(syscall.RLIMIT_DATA)} {
+		if bytes, err := of(); err == nil && bytes > 0 {
+			least = min(least, bytes)
+		}
+	}
+	return least
+}
+
+// softLimit returns how large the heap may grow before the collector works harder, of what the process can have. The rest is for
+// what the kernel keeps of connections, which counts in a cgroup too, and for what the collector is late with.
+func softLimit(available uint64) int64 {
+	const mostRest = 256 << 20
+	return int64(available - min(available/8*3, mostRest))
 }
 
 // residentMemory returns what periods in memory may take together.
@@ -50,9 +71,12 @@ type collector struct {
 	percent int
 }
 
-// newCollector sets gcPercent, unless the operator has set GOGC or GOMEMLIMIT.
+// newCollector sets gcPercent and softLimit, unless the operator has set GOGC or GOMEMLIMIT.
 func newCollector(env func(string) string) *collector {
 	c := &collector{on: env("GOGC") == "" && env("GOMEMLIMIT") == ""}
+	if c.on {
+		debug.SetMemoryLimit(softLimit(availableMemory()))
+	}
 	c.hold(0)
 	return c
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"math"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
 	"testing"
@@ -8,8 +9,10 @@ import (
 
 func TestGCPercent(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 40))
 	for name, want := range map[string]uint64{"GOGC": 50, "GOMEMLIMIT": 50, "": gcPercent} {
 		debug.SetGCPercent(50)
+		debug.SetMemoryLimit(1 << 40)
 		newCollector(func(asked string) string {
 			if asked == name {
 				return "1"
@@ -20,6 +23,27 @@ func TestGCPercent(t *testing.T) {
 		if runtimemetrics.Read(got); got[0].Value.Uint64() != want {
 			t.Errorf("with %q set the collector runs at %d %%, want %d", name, got[0].Value.Uint64(), want)
 		}
+		limit := int64(1 << 40) // of the operator
+		if name == "" {
+			limit = softLimit(availableMemory())
+		}
+		if got := debug.SetMemoryLimit(-1); got != limit {
+			t.Errorf("with %q set the limit is %d, want %d", name, got, limit)
+		}
+	}
+}
+
+// TestSoftLimit: the heap may have what is left when the kernel and the collector have theirs.
+func TestSoftLimit(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for available, want := range map[uint64]int64{512 * mib: 320 * mib, 128 * mib: 80 * mib, 8192 * mib: 7936 * mib, math.MaxInt64: math.MaxInt64 - 256*mib} {
+		if got := softLimit(available); got != want {
+			t.Errorf("of %d bytes the heap may have %d, want %d", available, got, want)
+		}
+	}
+	if got := availableMemory(); got == 0 || got > math.MaxInt64 {
+		t.Errorf("%d bytes are available", got)
 	}
 }
 
