@@ -189,7 +189,9 @@ func TestUnreadAnswersGiveWay(t *testing.T) {
 	}
 	await(t, "nothing is held when they have gone", func() bool { return held() == 0 })
 
+	out.mu.Lock()
 	out.most = 0
+	out.mu.Unlock()
 	e.get(noKey, "/v1/boards/b/top?limit=1000").wantProblem(503, codeOverloaded)
 	e.get(noKey, "/v1/boards/b/top?limit=10").want(200)
 	var body strings.Builder
