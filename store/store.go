@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"leaderboard"
 	"leaderboard/store/internal/boards"
@@ -97,6 +98,9 @@ var ErrReadOnly = db.ErrReadOnly
 // ErrOtherServer is an address that leads to several servers, or since a moment ago to another one. It is an ErrUnavailable.
 var ErrOtherServer = db.ErrOtherServer
 
+// ErrAway is a MySQL that does not answer. It is an ErrUnavailable.
+var ErrAway = db.ErrAway
+
 // ErrUnsupported is a server of an engine that the service does not work on. The text says what to take instead. It is an
 // ErrUnavailable, but waiting does not help.
 var ErrUnsupported = db.ErrUnsupported
@@ -118,6 +122,12 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a moment ago.
+func (s *Store) Silent() bool { return s.db.Silent() }
+
+// BlockedSince returns since when no write could be committed though MySQL answers; false when one was, or none was tried of late.
+func (s *Store) BlockedSince() (time.Time, bool) { return s.db.BlockedSince() }
 
 // DB returns the pool, for migrations.Version and statistics. Nothing else may use it.
 func (s *Store) DB() *sql.DB { return s.db.DB.DB }

@@ -32,7 +32,7 @@ func (w *Writer) alone(ctx context.Context, board string, patient bool, fn func(
 			return db.RetryableOrDuplicate(err)
 		}
 		before := barred
-		w.bar(board)
+		w.bar(board, before)
 		barred = true
 		return !before
 	}

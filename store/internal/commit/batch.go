@@ -23,7 +23,8 @@ type committer struct {
 	tell    Events
 	retries budget
 	line    *line
-	life    context.Context // ends soon after Close
+	life    context.Context      // ends soon after Close
+	refuse  func(queueID, error) // what waits in a queue
 	aheads  *aheads
 }
 
@@ -57,6 +58,8 @@ type batch struct {
 	derived  map[string]bool   // boards that are not locked, because they are derived
 	read     *ahead            // what was read for it; nil: nothing, or it is used up
 	traced   []trace.Span      // of its requests, while they wait for it
+
+	begun time.Time // when it was tried first
 
 	// The outcome of the last try.
 	locking string  // the board whose lock was asked for last; of several "" when it has all
@@ -139,6 +142,9 @@ func (w *worker) run(b *batch) error {
 		return err
 	}
 	w.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
+	if len(b.commits) > 0 {
+		w.db.Committed()
+	}
 	for _, e := range b.commits {
 		if w.ahead != nil {
 			w.ahead.own = append(w.ahead.own, e.Commit)
@@ -227,7 +233,24 @@ func derivedQuery(names []string) string {
 func (b *batch) waitedBefore() bool { return !b.queue.several && b.mutexes.isBarred(b.queue.board) }
 
 // bar says that somebody else keeps a board locked, for as long as the wait for it may take now.
-func (c *committer) bar(board string) { c.mutexes.bar(board, c.db.Config.LockWait+time.Second) }
+func (c *committer) bar(board string, stuck bool) {
+	c.mutexes.bar(board, c.db.Config.LockWait+time.Second, stuck)
+}
+
+// stuck says that a batch cannot be committed, though the database answers, because of boards that somebody keeps locked or
+// for want of an answer to COMMIT. What waits behind it is refused.
+func (b *batch) stuck(boards ...string) {
+	if b.db.Away() != nil {
+		return
+	}
+	b.db.Blocked(b.begun)
+	for _, name := range boards {
+		b.bar(name, true)
+	}
+	if len(boards) > 0 && !b.queue.several {
+		b.refuse(b.queue, errBarred(b.queue.board))
+	}
+}
 
 func (b *batch) gotLocks() {
 	for name := range b.needs {
@@ -239,6 +262,7 @@ func (b *batch) gotLocks() {
 // in both cases nothing has happened.
 func (b *batch) tryAll(ctx context.Context) error {
 	reconnected, patient := false, b.waitedBefore()
+	b.begun = time.Now()
 	b.retries.earn(len(b.requests))
 	for attempt := 1; ; attempt++ {
 		err := b.try(ctx, patient)
@@ -249,14 +273,20 @@ func (b *batch) tryAll(ctx context.Context) error {
 			return err
 		}
 		lockWait := db.IsLockWait(err)
+		_, blocked := b.db.BlockedSince()
 		if lockWait && b.locking != "" {
-			b.bar(b.locking)
+			if b.bar(b.locking, false); patient || blocked {
+				b.stuck(b.locking)
+			}
 			patient = true
+		}
+		if db.IsDiskFull(err) {
+			b.stuck()
 		}
 		for _, r := range b.requests {
 			r.head().recall() // nothing has happened
 		}
-		again := db.Retryable(err) && attempt < db.Attempts && !(lockWait && b.queue.several)
+		again := db.Retryable(err) && attempt < db.Attempts && !(lockWait && (b.queue.several || blocked))
 		if b.queue.several && db.IsDuplicate(err) {
 			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
 			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < db.Attempts
@@ -355,7 +385,13 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	asked, span = statement(ctx, "commit", b.queue.board)
+	late := time.AfterFunc(b.db.Config.LockWait, func() { b.stuck(names...) })
 	err = t.Commit(asked)
+	if !late.Stop() {
+		for _, name := range names {
+			b.mutexes.unbar(name) // whatever became of it, whoever comes next finds out
+		}
+	}
 	endStatement(span, err)
 	return err
 }

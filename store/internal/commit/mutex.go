@@ -21,7 +21,13 @@ import (
 type boardMutexes struct {
 	mu     sync.Mutex
 	held   map[string]*boardMutex // by name of the board; those that are locked or waited for
-	barred map[string]time.Time   // by name of the board: until when
+	barred map[string]barred      // by name of the board
+}
+
+// barred is a board that is.
+type barred struct {
+	until time.Time
+	stuck bool // a patient wait was in vain too: until one batch can write to it, others are refused
 }
 
 type boardMutex struct {
@@ -67,7 +73,7 @@ func (m *boardMutexes) enter(ctx context.Context, board string, patient bool) er
 
 // errBarred is what those are told who do not wait for a board that is barred.
 func errBarred(board string) error {
-	return fmt.Errorf("%w: board %q has been locked by another server for too long", leaderboard.ErrUnavailable, board)
+	return fmt.Errorf("%w: board %q has been locked in the database for too long", leaderboard.ErrUnavailable, board)
 }
 
 // lockAll is lock for several boards, in the order of their names, so nobody waits in a circle. When one of them is
@@ -119,13 +125,13 @@ func (m *boardMutexes) leave(board string) {
 }
 
 // bar says that somebody else did not give up the lock of a board in the database. It holds for a time, or until unbar.
-func (m *boardMutexes) bar(board string, d time.Duration) {
+func (m *boardMutexes) bar(board string, d time.Duration, stuck bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.barred == nil {
-		m.barred = map[string]time.Time{}
+		m.barred = map[string]barred{}
 	}
-	m.barred[board] = time.Now().Add(d)
+	m.barred[board] = barred{time.Now().Add(d), stuck || m.barred[board].stuck}
 	if one := m.held[board]; one != nil {
 		close(one.barred)
 		one.barred = make(chan struct{})
@@ -139,15 +145,21 @@ func (m *boardMutexes) unbar(board string) {
 	delete(m.barred, board)
 }
 
-func (m *boardMutexes) isBarred(board string) bool {
+func (m *boardMutexes) isBarred(board string) bool { return m.stateOf(board) != barred{} }
+
+// isStuck says whether it is known that nothing can be written to a board.
+func (m *boardMutexes) isStuck(board string) bool { return m.stateOf(board).stuck }
+
+// stateOf returns the zero value for a board that is not barred.
+func (m *boardMutexes) stateOf(board string) barred {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	until, ok := m.barred[board]
-	if ok && time.Now().After(until) {
+	state, ok := m.barred[board]
+	if ok && time.Now().After(state.until) {
 		delete(m.barred, board)
-		return false
+		return barred{}
 	}
-	return ok
+	return state
 }
 
 // waiting returns how many writers hold the mutex of a board or wait for it.

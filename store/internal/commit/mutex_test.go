@@ -75,7 +75,7 @@ func TestBarredBoards(t *testing.T) {
 		if m.waiting("a") != 1 || m.waiting("z") != 0 {
 			t.Errorf("%d at a, %d at z", m.waiting("a"), m.waiting("z"))
 		}
-		m.bar("stuck", time.Minute)
+		m.bar("stuck", time.Minute, false)
 		if got := <-gaveUp; got != "stuck" || m.waiting("a") != 0 {
 			t.Errorf("gave up because of %q; %d at a", got, m.waiting("a"))
 		}
@@ -85,7 +85,7 @@ func TestBarredBoards(t *testing.T) {
 		unlock()
 		m.lock("stuck")()
 		time.Sleep(2 * time.Minute)
-		for _, renew := range []func(){func() {}, func() { m.bar("stuck", time.Minute); m.unbar("stuck") }} {
+		for _, renew := range []func(){func() {}, func() { m.bar("stuck", time.Minute, false); m.unbar("stuck") }} {
 			renew()
 			if free, barred := m.lockAll([]string{"a", "stuck"}); barred != "" {
 				t.Errorf("still barred: %q", barred)

@@ -38,6 +38,9 @@ type Writer struct {
 // New returns a Writer.
 func New(d *db.DB, m *boards.Memory, limits Limits, events Events) *Writer {
 	w := &Writer{committer: committer{db: d, memory: m, tell: events, aheads: newAheads(d)}, queues: newQueues(limits)}
+	w.queues.away, w.queues.boards = d.Away, &w.mutexes
+	w.refuse = func(id queueID, err error) { w.queues.refuse(&id, err) }
+	d.OnAway(func(err error) { w.queues.refuse(nil, err) })
 	w.line, w.queues.line.conns = &w.queues.line, d.Writers.Stats().MaxOpenConnections
 	w.life, w.end = context.WithCancel(context.Background())
 	w.queues.work = func(next func() []request) func(queueID, func() []request) error {
@@ -137,7 +140,9 @@ func (w *Writer) Ahead() (read, used int64) { return w.aheads.read.Load(), w.ahe
 // work has a goroutine that commits all that waits as one batch, and again what has come meanwhile (group commit).
 type queues struct {
 	admission
-	rows int // how many entries one batch takes at most, unless a single request has more
+	away   func() error  // why nothing is sent to the database now, nil when it is
+	boards *boardMutexes // know which boards are barred
+	rows   int           // how many entries one batch takes at most, unless a single request has more
 	// work returns what commits the batches of one queue, one after the other. It calls take when nothing is in the way
 	// of a batch any more, and returns what the batch took; next says what take would return now.
 	work func(next func() []request) func(id queueID, take func() []request) error
@@ -168,7 +173,10 @@ type queue struct {
 }
 
 func newQueues(limits Limits) *queues {
-	q := &queues{admission: newAdmission(limits), rows: limits.Batch, seed: maphash.MakeSeed()}
+	q := &queues{
+		admission: newAdmission(limits), rows: limits.Batch, seed: maphash.MakeSeed(),
+		away: func() error { return nil }, boards: &boardMutexes{},
+	}
 	for i := range q.shards {
 		q.shards[i].byID = map[queueID]*queue{}
 	}
@@ -213,6 +221,9 @@ func (q *queues) await(ctx context.Context, r request) error {
 			return err
 		case <-late.C:
 			if q.withdraw(r) {
+				if q.boards.isBarred(h.queue.board) {
+					return errBarred(h.queue.board)
+				}
 				return &leaderboard.OverloadError{Wait: q.wait, Detail: "the request could not be sent in time"}
 			}
 		case <-ctx.Done():
@@ -269,7 +280,7 @@ func (q *queues) push(r request) error {
 		return errClosed
 	}
 	one := s.byID[h.queue]
-	if err := q.check(one, h.load.bytes); err != nil && !h.urgent {
+	if err := q.mayWait(h.queue, one, h.load.bytes); err != nil && !h.urgent {
 		return err
 	}
 	if one == nil {
@@ -295,7 +306,42 @@ func (q *queues) admit(id queueID, bytes int64) error {
 	s := q.shard(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return q.check(s.byID[id], bytes)
+	return q.mayWait(id, s.byID[id], bytes)
+}
+
+// mayWait says whether a request of so many bytes may wait in a queue, nil for one in which nothing does. While nothing can
+// be written to a board, one batch tries, and nobody waits behind it. It is called with the lock of the queue's shard.
+func (q *queues) mayWait(id queueID, one *queue, bytes int64) error {
+	if err := q.away(); err != nil {
+		return err
+	}
+	if one != nil && q.boards.isStuck(id.board) {
+		return errBarred(id.board)
+	}
+	return q.check(one, bytes)
+}
+
+// refuse answers what was not sent, of which nothing is done, in one queue or, with nil, in all.
+func (q *queues) refuse(id *queueID, err error) {
+	for i := range q.shards {
+		s := &q.shards[i]
+		s.mu.Lock()
+		for _, one := range s.byID {
+			if id == nil || one.id == *id {
+				q.drop(one, err)
+			}
+		}
+		s.mu.Unlock()
+	}
+}
+
+// drop answers what waits in a queue. The lock of its shard is held.
+func (q *queues) drop(one *queue, err error) {
+	for _, r := range one.waiting {
+		q.leave(one, r.head())
+		r.head().drop(err)
+	}
+	one.waiting = nil
 }
 
 // close refuses what comes from now on, answers what was not sent, of which nothing is done, and waits until the
@@ -313,12 +359,7 @@ func (s *shard) close(q *queues) {
 	defer s.mu.Unlock()
 	s.closed = true
 	for _, one := range s.byID {
-		for _, r := range one.waiting {
-			h := r.head()
-			q.leave(one, h)
-			h.drop(errClosed)
-		}
-		one.waiting = nil
+		q.drop(one, errClosed)
 	}
 }
 

@@ -55,6 +55,7 @@ type DB struct {
 	Log      *slog.Logger
 	dialect  *dialect
 	era      *era
+	outage   *outage
 	commits  sync.WaitGroup // the transactions that Commit ends
 	stop     context.CancelFunc
 	looks    sync.WaitGroup // the goroutine that runs look
@@ -62,7 +63,11 @@ type DB struct {
 
 // Open makes the pools. It fails for a bad DSN only: nothing is dialled yet.
 func Open(cfg Config) (*DB, error) {
-	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}}
+	probe, err := prober(cfg)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{Config: cfg, Log: cfg.Logger, dialect: &dialect{}, era: &era{log: cfg.Logger}, outage: newOutage(cfg.Logger, probe)}
 	p := split(cfg.MaxConns)
 	var reads, writers, patient, others, locks *sql.DB
 	for _, want := range []struct {
@@ -80,8 +85,7 @@ func Open(cfg Config) (*DB, error) {
 		{&d.Health, pool{conns: 1}},
 		{&locks, pool{conns: 1, session: sessionLocks}},
 	} {
-		var err error
-		if *want.to, err = connect(cfg, want.pool, d.era, d.dialect); err != nil {
+		if *want.to, err = connect(cfg, want.pool, d.era, d.outage, d.dialect); err != nil {
 			return nil, err
 		}
 	}
@@ -100,15 +104,41 @@ func (d *DB) Close() error {
 	d.stop()
 	d.looks.Wait()
 	d.commits.Wait()
+	defer d.outage.close()
 	return errors.Join(d.Locks.Close(), d.Health.Close(), d.Watch.Close(), d.Long.Close(), d.Ahead.Close(), d.Looks.Close(),
 		d.Others.Close(), d.Patient.Close(), d.Writers.Close(), d.DB.Close())
 }
+
+// Silent reports whether MySQL has left the last that was asked of it without an answer, or does not answer, or did not a moment ago.
+func (d *DB) Silent() bool { return d.outage.silentOfLate() }
+
+// Away returns the error of what is asked now, nil unless MySQL is known not to answer.
+func (d *DB) Away() error {
+	if d.outage.isAway() {
+		return ErrAway
+	}
+	return nil
+}
+
+// OnAway has tell called whenever MySQL turns out not to answer, with the error of what waits to be sent. It must not
+// block for long.
+func (d *DB) OnAway(tell func(error)) { d.outage.tell(tell) }
+
+// Committed says that a batch was committed.
+func (d *DB) Committed() { d.outage.wrote() }
+
+// Blocked says that a batch that was begun at a time could not be committed, though MySQL answers: somebody keeps what it
+// needs locked, or the disk is full.
+func (d *DB) Blocked(began time.Time) { d.outage.wroteNot(began) }
+
+// BlockedSince returns since when no write could be committed though some were tried, false when there is no such time.
+func (d *DB) BlockedSince() (time.Time, bool) { return d.outage.blockedSince() }
 
 // Connect opens a pool with the discipline of the store but without limits on time, for migrations and tools. It
 // returns an error for a bad DSN only; nothing is dialled yet.
 func Connect(cfg Config) (*sql.DB, error) {
 	cfg.ReadTimeout, cfg.WriteTimeout = 0, 0
-	return connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger}, &dialect{})
+	return connect(cfg, pool{conns: cfg.MaxConns}, &era{log: cfg.Logger}, unwatched(cfg.Logger), &dialect{})
 }
 
 // Limited returns a reading statement with the time limit of the server on it.
@@ -176,10 +206,8 @@ func split(maxConns int) pools {
 	return p
 }
 
-// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
-// rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
-// to a read-only server or to another than all, and ends with its era.
-func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
+// parseDSN returns what all connections have in common. Each of them gives up waiting for the socket in time.
+func parseDSN(cfg Config) (*mysql.Config, error) {
 	mc, err := mysql.ParseDSN(cfg.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("store: DSN: %w", err)
@@ -187,16 +215,49 @@ func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	if mc.DBName == "" {
 		return nil, errors.New("store: DSN: it names no database, as in user:password@tcp(host:3306)/leaderboard")
 	}
-	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
-	// Found rows instead of changed ones would change what the code here means.
-	mc.ClientFoundRows, mc.MultiStatements, mc.ColumnsWithAlias = false, p.several, false
-	mc.RejectReadOnly = false // it would hide what the server answered to COMMIT
-	mc.Collation = "utf8mb4_bin"
 	mc.ReadTimeout, mc.WriteTimeout = cfg.ReadTimeout, cfg.WriteTimeout
 	if mc.Timeout == 0 {
 		mc.Timeout = TidyTimeout
 	}
 	mc.Logger = driverLog{cfg.Logger}
+	return mc, nil
+}
+
+// prober returns what asks a server for an answer on a new connection, in as few round trips as there can be.
+func prober(cfg Config) (func(context.Context) error, error) {
+	mc, err := parseDSN(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mc.Params = nil
+	inner, err := mysql.NewConnector(mc)
+	if err != nil {
+		return nil, fmt.Errorf("store: DSN: %w", err)
+	}
+	return func(ctx context.Context) error {
+		made, err := inner.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = oneText(ctx, made.(driver.QueryerContext), "SELECT 1")
+		return errors.Join(err, made.Close())
+	}, nil
+}
+
+// connect returns a pool of connections. Each of them is strict about what it stores, speaks UTC, reads committed
+// rows without gap locks, gives up waiting for locks soon, interpolates arguments (one round trip per statement), is not
+// to a read-only server or to another than all, and ends with its era.
+func connect(cfg Config, p pool, e *era, o *outage, of *dialect) (*sql.DB, error) {
+	mc, err := parseDSN(cfg)
+	if err != nil {
+		return nil, err
+	}
+	mc.DialFunc = dial
+	mc.Loc, mc.ParseTime, mc.InterpolateParams, mc.CheckConnLiveness = time.UTC, true, true, true
+	// Found rows instead of changed ones would change what the code here means.
+	mc.ClientFoundRows, mc.MultiStatements, mc.ColumnsWithAlias = false, p.several, false
+	mc.RejectReadOnly = false // it would hide what the server answered to COMMIT
+	mc.Collation = "utf8mb4_bin"
 	params := maps.Clone(mc.Params)
 	if params == nil {
 		params = map[string]string{}
@@ -212,7 +273,7 @@ func connect(cfg Config, p pool, e *era, of *dialect) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: DSN: %w", err)
 	}
-	db := sql.OpenDB(&connector{Connector: inner, session: p.session, dialect: of, era: e})
+	db := sql.OpenDB(&connector{Connector: inner, session: p.session, dialect: of, era: e, outage: o})
 	db.SetMaxOpenConns(p.conns)
 	db.SetMaxIdleConns(p.conns)
 	db.SetConnMaxIdleTime(p.session.rest())
@@ -226,22 +287,31 @@ type connector struct {
 	session session
 	dialect *dialect // of all pools
 	era     *era
+	outage  *outage
 }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	made := c.era.n.Load()
-	dialled, err := c.Connector.Connect(ctx)
+	made := &conn{wire: wire{outage: c.outage}, era: c.era, made: c.era.n.Load()}
+	if err := made.dial(ctx, c.open); err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// open returns a connection of the driver that is what sessions are to be.
+func (c *connector) open(ctx context.Context) (driverConn, error) {
+	opened, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	able, ok := dialled.(driverConn)
+	able, ok := opened.(driverConn)
 	if !ok {
-		return nil, errors.Join(errors.New("store: the MySQL driver lacks a method"), dialled.Close())
+		return nil, errors.Join(errors.New("store: the MySQL driver lacks a method"), opened.Close())
 	}
 	if err := c.prepare(ctx, able); err != nil {
-		return nil, errors.Join(err, dialled.Close())
+		return nil, errors.Join(err, opened.Close())
 	}
-	return &conn{able, c.era, made}, nil
+	return able, nil
 }
 
 func (c *connector) prepare(ctx context.Context, made driverConn) error {

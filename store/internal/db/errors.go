@@ -16,9 +16,13 @@ import (
 
 // Numbers of server errors that the store knows what to do about.
 const (
+	errWrite            = 3 // a file
+	errDiskFull         = 1021
+	errFileWrite        = 1026
 	errTooManyConns     = 1040
 	errServerShutdown   = 1053
 	errDuplicate        = 1062
+	errTableFull        = 1114 // InnoDB says so of the disk, too
 	errAccessDenied     = 1045
 	errDBAccessDenied   = 1044
 	errTableDenied      = 1142
@@ -42,6 +46,10 @@ const (
 	errIdleTooLong      = 4031
 )
 
+// ErrAway is a server that does not answer: a connection is lost, or there is none. What is asked of one that is known not to
+// answer is not sent.
+var ErrAway = fmt.Errorf("%w: MySQL does not answer", leaderboard.ErrUnavailable)
+
 // meaning is what an error number says about the statement and its transaction.
 type meaning struct {
 	sentinel error // what the caller is told
@@ -60,7 +68,7 @@ func meaningOf(number uint16) (meaning, bool) {
 	case errReadOnlyOption, errReadOnlyMode, errReadOnlyTx:
 		return meaning{leaderboard.ErrUnavailable, false, true}, true
 	case errTooManyConns, errTooManyUserConns, errUserLimit, errServerShutdown, errKilled, errInterrupted, errOffline,
-		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable:
+		errAccessDenied, errDBAccessDenied, errNoDatabase, errNoTable, errWrite, errDiskFull, errFileWrite, errTableFull:
 		return meaning{leaderboard.ErrUnavailable, false, false}, true
 	case errQueryTimeout, errStatementTime:
 		return meaning{leaderboard.ErrOverloaded, false, false}, true
@@ -105,7 +113,7 @@ func Translate(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("store: %s: %w: %w", doing, m.sentinel, err)
 	}
 	if lost(err) || errors.Is(err, context.Canceled) {
-		return fmt.Errorf("store: %s: %w: %w", doing, leaderboard.ErrUnavailable, err)
+		return fmt.Errorf("store: %s: %w: %w", doing, ErrAway, err)
 	}
 	return Wrap(doing, err)
 }
@@ -140,6 +148,15 @@ func IsDuplicate(err error) bool { return number(err) == errDuplicate }
 
 // IsLockWait says whether a wait for a lock took too long.
 func IsLockWait(err error) bool { return number(err) == errLockWait }
+
+// IsDiskFull says whether the server could not write to its disk.
+func IsDiskFull(err error) bool {
+	switch number(err) {
+	case errWrite, errDiskFull, errFileWrite, errTableFull:
+		return true
+	}
+	return false
+}
 
 // ConnectionLost says whether err is no answer of the server: the connection is gone, or never was.
 func ConnectionLost(err error) bool { return number(err) == 0 && lost(err) }

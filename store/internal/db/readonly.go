@@ -179,15 +179,46 @@ type driverConn interface {
 	driver.Validator
 }
 
-// conn is a connection that is not used any more, nor what it answers, once its era is over: the pool drops it.
+// conn is a connection that is not used any more, nor what it answers, once its era is over: the pool drops it. It tells the
+// outage what it sends and what comes back.
 type conn struct {
-	driverConn
+	driverConn // nil while it is being made
+	wire
 	era  *era
 	made int64 // in which era
 }
 
 // over reports whether the era of the connection is.
 func (c *conn) over() bool { return c.made != c.era.n.Load() }
+
+// dial makes a connection.
+func (c *conn) dial(ctx context.Context, dial func(context.Context) (driverConn, error)) (err error) {
+	ctx, c.stop = context.WithCancel(context.WithValue(ctx, dialled{}, &c.wire))
+	defer c.stop()
+	c.outage.add(&c.wire)
+	if err := c.send(false); err != nil {
+		c.outage.remove(&c.wire)
+		return ErrAway
+	}
+	c.driverConn, err = dial(ctx)
+	c.got(err)
+	if err != nil {
+		c.outage.remove(&c.wire)
+	}
+	return err
+}
+
+// Close implements driver.Conn.
+func (c *conn) Close() error {
+	c.outage.remove(&c.wire)
+	err := c.driverConn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return nil // there is nobody to say good-bye to
+	}
+	return err
+}
 
 // ResetSession implements driver.SessionResetter: it is called before a connection is used again.
 func (c *conn) ResetSession(ctx context.Context) error {
@@ -203,21 +234,31 @@ func (c *conn) ResetSession(ctx context.Context) error {
 // IsValid implements driver.Validator: it is called before a connection goes back to its pool.
 func (c *conn) IsValid() bool { return !c.over() && c.driverConn.IsValid() }
 
+// begin tells the outage that something is sent. It fails when the connection must not be used any more.
+func (c *conn) begin(commit bool) error {
+	if c.over() {
+		return driver.ErrBadConn // which means that nothing was sent
+	}
+	return c.send(commit)
+}
+
 // ExecContext implements driver.ExecerContext.
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if c.over() {
-		return nil, driver.ErrBadConn
+	if err := c.begin(query == commit); err != nil {
+		return nil, err
 	}
 	result, err := c.driverConn.ExecContext(ctx, query, args)
+	c.got(err)
 	return result, c.judge(err)
 }
 
 // QueryContext implements driver.QueryerContext.
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	if c.over() {
-		return nil, driver.ErrBadConn
+	if err := c.begin(false); err != nil {
+		return nil, err
 	}
 	rows, err := c.driverConn.QueryContext(ctx, query, args)
+	c.got(err)
 	judged := c.judge(err)
 	if err == nil && judged != nil {
 		return nil, errors.Join(judged, rows.Close())
@@ -227,8 +268,15 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 
 // BeginTx implements driver.ConnBeginTx.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	if err := c.begin(false); err != nil {
+		return nil, err
+	}
 	inner, err := c.driverConn.BeginTx(ctx, opts)
-	return &connTx{inner, c}, err
+	c.got(err)
+	if err != nil {
+		return nil, err
+	}
+	return &connTx{inner, c}, nil
 }
 
 // judge returns the error of a statement: that of a lost connection when its era ended before it was answered. All connections
@@ -246,7 +294,7 @@ func (c *conn) judge(err error) error {
 	return err
 }
 
-// connTx is a transaction on a conn.
+// connTx is a transaction that database/sql ends.
 type connTx struct {
 	driver.Tx
 	on *conn
@@ -254,10 +302,12 @@ type connTx struct {
 
 // Commit implements driver.Tx.
 func (t *connTx) Commit() error {
-	if t.on.over() {
-		return driver.ErrBadConn
+	if err := t.on.begin(true); err != nil {
+		return err
 	}
-	return t.on.judge(t.Tx.Commit())
+	err := t.Tx.Commit()
+	t.on.got(err)
+	return t.on.judge(err)
 }
 
 // oneText runs a query that has one text as its answer.

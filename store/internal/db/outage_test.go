@@ -1,0 +1,264 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// answering is a server as an outage sees it: how it answers, and after what time.
+type answering struct {
+	mu      sync.Mutex
+	hangs   bool
+	fails   error
+	latency time.Duration
+	probes  []time.Duration // when they were sent
+	began   time.Time
+}
+
+func (a *answering) set(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	change()
+}
+
+func (a *answering) ask(ctx context.Context) error {
+	for {
+		a.mu.Lock()
+		hangs, fails, latency := a.hangs, a.fails, a.latency
+		a.mu.Unlock()
+		switch {
+		case !hangs && fails == nil:
+			time.Sleep(latency)
+			return nil
+		case !hangs:
+			return fails
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func (a *answering) probe(ctx context.Context) error {
+	a.set(func() { a.probes = append(a.probes, time.Since(a.began)) })
+	return a.ask(ctx)
+}
+
+// logged is what an outage has logged.
+type logged struct {
+	mu    sync.Mutex
+	lines strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lines.Write(b)
+}
+
+func (l *logged) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.lines.String(), text)
+}
+
+// outageTest is an outage in a bubble.
+type outageTest struct {
+	*testing.T
+	*outage
+	server *answering
+	log    *logged
+}
+
+func inOutage(t *testing.T, test func(t *outageTest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o := &outageTest{T: t, server: &answering{began: time.Now()}, log: &logged{}}
+		o.outage = newOutage(slog.New(slog.NewTextHandler(o.log, nil)), o.server.probe)
+		defer o.close()
+		test(o)
+	})
+}
+
+// statement is sent on a connection of its own; its result comes on the channel.
+func (o *outageTest) statement(committing bool, do func(context.Context) error) <-chan error {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &wire{outage: o.outage, stop: cancel}
+	o.add(c)
+	result := make(chan error, 1)
+	if err := c.send(committing); err != nil {
+		o.remove(c)
+		result <- err
+		return result
+	}
+	go func() {
+		err := do(ctx)
+		c.got(err)
+		o.remove(c)
+		result <- err
+	}()
+	return result
+}
+
+// goes asserts whether the server is away after a time.
+func (o *outageTest) goes(after time.Duration, away bool) {
+	o.Helper()
+	time.Sleep(after)
+	synctest.Wait()
+	if o.isAway() != away {
+		o.Errorf("after %s away is %t", time.Since(o.server.began), !away)
+	}
+}
+
+// TestHungServerIsAway: a server that answers nothing for a second, and no new connection in 300 ms, is away. What was sent
+// ends then, but for a COMMIT; nothing else is sent; the first answer ends it. Each way has one line.
+func TestHungServerIsAway(t *testing.T) {
+	t.Parallel()
+	inOutage(t, func(o *outageTest) {
+		told := 0
+		o.tell(func(error) { told++ })
+		o.server.set(func() { o.server.hangs = true })
+		began := time.Now()
+		read, committed := o.statement(false, o.server.ask), o.statement(true, o.server.ask)
+		o.goes(silence+probeWait-time.Millisecond, false)
+		o.goes(2*time.Millisecond, true)
+		if err := <-read; !errors.Is(err, context.Canceled) || time.Since(began) > 2*time.Second {
+			o.Errorf("a statement ended after %s: %v", time.Since(began), err)
+		}
+		if err := <-o.statement(false, o.server.ask); !errors.Is(err, driver.ErrBadConn) {
+			o.Errorf("a statement while the server is away: %v", err)
+		}
+		o.goes(time.Minute, true)
+		if n := len(o.server.probes); n > 8 || told != 1 {
+			o.Errorf("in a minute there were %d probes, and those who wait were told %d times", n, told)
+		}
+		select {
+		case err := <-committed:
+			o.Errorf("a COMMIT ended: %v", err)
+		default:
+		}
+		o.server.set(func() { o.server.hangs = false })
+		o.goes(10*time.Millisecond, false)
+		if err := errors.Join(<-committed, <-o.statement(false, o.server.ask)); err != nil {
+			o.Error(err)
+		}
+		if away, back := o.log.count("does not answer"), o.log.count("answers again"); away != 1 || back != 1 {
+			o.Errorf("%d lines that it is away, %d that it is back", away, back)
+		}
+	})
+}
+
+// TestRefusingServerIsAway: so is one at whose address nobody listens, and each probe is told so at once.
+func TestRefusingServerIsAway(t *testing.T) {
+	t.Parallel()
+	inOutage(t, func(o *outageTest) {
+		o.server.set(func() { o.server.fails = mysql.ErrInvalidConn })
+		_ = <-o.statement(false, o.server.ask)
+		o.goes(silence-time.Millisecond, false)
+		o.goes(2*time.Millisecond, true)
+		o.goes(time.Second, true)
+		if n := len(o.server.probes); n != 5 {
+			o.Errorf("%d probes in a second", n)
+		}
+		o.server.set(func() { o.server.fails = nil })
+		o.goes(probeEvery, false)
+	})
+}
+
+// TestWaitIsNoOutage: statements that wait for a lock, a change of a table or a flush, while new connections are served, are
+// no outage, however long; nor are statements that their callers give up, nor a server that refuses connections with a
+// reason; nor is one lost connection.
+func TestWaitIsNoOutage(t *testing.T) {
+	t.Parallel()
+	inOutage(t, func(o *outageTest) {
+		for range 3 {
+			o.statement(false, func(context.Context) error { time.Sleep(time.Minute); return nil })
+		}
+		for range 100 {
+			_ = <-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return context.Canceled })
+		}
+		o.goes(time.Minute, false)
+		_ = <-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF })
+		o.goes(time.Minute, false)
+		o.server.set(func() { o.server.fails = &mysql.MySQLError{Number: errTooManyConns} })
+		_ = <-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF })
+		o.goes(time.Minute, false)
+		o.server.set(func() { o.server.fails = nil })
+		if n := o.log.count("\n"); n != 0 {
+			o.Errorf("%d lines in the log", n)
+		}
+	})
+}
+
+// TestSlowNetworkIsNoOutage: when the way to the server becomes slow it may be taken for away, but not for longer than until
+// something is answered, and not again. When it is quick again an outage is known as soon as before.
+func TestSlowNetworkIsNoOutage(t *testing.T) {
+	t.Parallel()
+	inOutage(t, func(o *outageTest) {
+		o.server.set(func() { o.server.latency = 2 * time.Second })
+		for i := range 60 {
+			_ = <-o.statement(true, o.server.ask)
+			if i > 5 && o.isAway() {
+				o.Fatalf("taken for away at statement %d", i)
+			}
+			time.Sleep(time.Duration(i%4) * time.Second)
+		}
+		if n := o.log.count("does not answer"); n > 1 {
+			o.Errorf("it was taken for away %d times", n)
+		}
+		o.server.set(func() { o.server.latency = 0 })
+		for range 100 {
+			_ = <-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil })
+		}
+		o.server.set(func() { o.server.hangs = true })
+		o.statement(false, o.server.ask)
+		o.goes(silence+probeWait+time.Millisecond, true)
+	})
+}
+
+// TestBlocked: that no write can be committed is known from the first that could not on, until one is; when others are it is
+// not so, and what nobody tries is not known for long.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	inOutage(t, func(o *outageTest) {
+		d := &DB{outage: o.outage}
+		began := time.Now()
+		expect := func(want bool) {
+			o.Helper()
+			if since, ok := d.BlockedSince(); ok != want || ok && since.Sub(began).Abs() > time.Millisecond {
+				o.Errorf("blocked %t since %s, want %t since %s", ok, since, want, began)
+			}
+		}
+		expect(false)
+		time.Sleep(time.Second)
+		d.Blocked(began)
+		d.Blocked(began.Add(time.Second))
+		expect(true)
+		d.Committed()
+		expect(false)
+		d.Blocked(began) // another board is committed to
+		expect(false)
+		began = time.Now()
+		time.Sleep(time.Second)
+		d.Blocked(began)
+		expect(true)
+		time.Sleep(blockedFor)
+		expect(false)
+		if lines := fmt.Sprint(o.log.count("no write can be committed"), o.log.count("are committed again")); lines != "2 1" {
+			o.Errorf("lines: %s", lines)
+		}
+	})
+}
