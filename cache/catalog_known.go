@@ -9,12 +9,12 @@ import (
 
 // Known returns the boards that are known here for which want is true, as they were found last, with names after that one,
 // in the order of their bytes, at most limit. Nobody is asked.
-func (c *Catalog) Known(after string, limit int, want func(board string) bool) []leaderboard.Listing {
+func (c *Catalog) Known(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Listing {
 	var found []leaderboard.Listing
 	now := c.now()
 	for _, h := range c.kept.kept.all() {
-		name := h.value.Board.Name
-		if name > after && h.age(now) <= catalogLimit && h.value.usable(now) && want(name) {
+		b := &h.value.Board
+		if b.Name > after && h.age(now) <= catalogLimit && h.value.usable(now) && want(b) {
 			found = append(found, h.value.Listing)
 		}
 	}

@@ -15,7 +15,8 @@ type Board struct {
 	leaderboard.Rules
 	CreatedTime time.Time `json:"created_time"`
 	UpdatedTime time.Time `json:"updated_time"`
-	ETag        string    `json:"-"` // of this state of the rules, for PatchBoard; not in lists
+	Stale       bool      `json:"stale,omitzero"` // MySQL does not answer: these are the rules that the server knew last
+	ETag        string    `json:"-"`              // of this state of the rules, for PatchBoard; not in lists
 }
 
 // PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults, whatever they

@@ -32,9 +32,10 @@ type Periods interface {
 // boardHandlers serve boards and the lists of their periods.
 type boardHandlers struct {
 	resolver
-	boards  Boards
-	periods Periods
-	check   func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
+	boards   Boards
+	periods  Periods
+	overview Overview
+	check    func(leaderboard.Rules) []leaderboard.FieldError // besides Rules.Check
 }
 
 // boardJSON is a board as it is shown: its name, all its rules, its times.
@@ -43,10 +44,11 @@ type boardJSON struct {
 	leaderboard.Rules                    // inlined
 	CreatedTime       leaderboard.Micros `json:"created_time"`
 	UpdatedTime       leaderboard.Micros `json:"updated_time"`
+	Stale             bool               `json:"stale,omitzero"` // the database does not answer: the rules are those that were known last
 }
 
 func showBoard(b *leaderboard.Board) boardJSON {
-	return boardJSON{b.Name, b.Rules, b.CreatedTime, b.UpdatedTime}
+	return boardJSON{Name: b.Name, Rules: b.Rules, CreatedTime: b.CreatedTime, UpdatedTime: b.UpdatedTime}
 }
 
 // get answers GET /v1/boards/{board}.
@@ -56,10 +58,16 @@ func (h *boardHandlers) get(c *call) error {
 		return err
 	}
 	// Who may not read it is told so in the time that a name takes which no board has: without a question to the database.
-	if known, err := h.catalog.Board(c.ctx, name); err == nil && c.mayRead(&known) != nil {
+	known, unknown := h.catalog.Board(c.ctx, name)
+	if unknown == nil && c.mayRead(&known) != nil {
 		return leaderboard.ErrBoardNotFound
 	}
 	b, err := h.boards.Board(c.ctx, name)
+	if unknown == nil && errors.Is(err, leaderboard.ErrUnavailable) {
+		shown, _ := h.shown(c, &known)
+		shown.Stale = true
+		return c.sendJSON(http.StatusOK, shown) // without an ETag: that it is stale has to be seen
+	}
 	if err != nil {
 		return err
 	}
@@ -170,10 +178,15 @@ func (h *boardHandlers) list(c *call) error {
 	out := struct {
 		Boards []boardJSON `json:"boards"`
 		Next   string      `json:"next_cursor,omitempty"`
+		Stale  bool        `json:"stale,omitzero"`
 	}{Boards: []boardJSON{}}
-	size := limit + 1 // one more than fits tells whether there is a next page
+	begin, size := after, limit+1 // one more than fits tells whether there is a next page
 	for range maxScan {
 		boards, err := h.boards.BoardsLabelled(c.ctx, labels, after, size)
+		if errors.Is(err, leaderboard.ErrUnavailable) {
+			size, out.Boards, out.Stale = limit+1, out.Boards[:0], true
+			boards, err = h.overview.KnownBoards(begin, size, func(b *leaderboard.Board) bool { return b.Rules.Labels.Match(labels) && c.mayRead(b) == nil }), nil
+		}
 		if err != nil {
 			return err
 		}

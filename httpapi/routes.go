@@ -31,7 +31,7 @@ type handlers struct {
 func newHandlers(cfg *Config) *handlers {
 	find, profiles := resolver{cfg.Catalog}, profileFinder{cfg.Profiles, cfg.Fresh}
 	h := &handlers{
-		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.CheckRules},
+		boards:   boardHandlers{find, cfg.Boards, cfg.Periods, cfg.Overview, cfg.CheckRules},
 		scores:   scoreHandlers{find, cfg.Writer},
 		hidden:   hiddenHandlers{cfg.HiddenMembers},
 		audit:    auditHandlers{cfg.Audit},

@@ -18,6 +18,7 @@ type rulesBody struct {
 	Name              jsontext.Value `json:"name"`
 	CreatedTime       jsontext.Value `json:"created_time"`
 	UpdatedTime       jsontext.Value `json:"updated_time"`
+	Stale             jsontext.Value `json:"stale"`
 }
 
 // readOnly refuses another value of a member that nobody sets than the one that it has.

@@ -13,9 +13,9 @@ type Overview interface {
 	// BoardHealth says how boards stand, in their order; there are at most maxStatus. What does not answer soon is done
 	// without. away: the database is known not to, so it is not asked.
 	BoardHealth(ctx context.Context, boards []leaderboard.Board, away bool) []leaderboard.BoardHealth
-	// KnownBoards are the boards that this server can tell of without the database, for which covers is true, with names
+	// KnownBoards are the boards that this server can tell of without the database, for which want is true, with names
 	// after that one, in the order of their bytes, at most limit.
-	KnownBoards(after string, limit int, covers func(board string) bool) []leaderboard.Board
+	KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board
 }
 
 // Build is what the program was made from.
@@ -125,7 +125,7 @@ func (h *statusHandlers) list(c *call, after string, limit int, isAway bool) (fo
 			return nil, "", false, err
 		}
 	}
-	found = h.overview.KnownBoards(after, limit+1, c.covers)
+	found = h.overview.KnownBoards(after, limit+1, func(b *leaderboard.Board) bool { return c.covers(b.Name) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Name
 	}

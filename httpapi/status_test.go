@@ -30,9 +30,9 @@ func (f *fake) BoardHealth(ctx context.Context, boards []leaderboard.Board, away
 }
 
 // KnownBoards knows all of them.
-func (f *fake) KnownBoards(after string, limit int, covers func(string) bool) []leaderboard.Board {
+func (f *fake) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
 	boards, _ := f.Model.BoardsLabelled(context.Background(), nil, after, 1000)
-	boards = slices.DeleteFunc(boards, func(b leaderboard.Board) bool { return !covers(b.Name) })
+	boards = slices.DeleteFunc(boards, func(b leaderboard.Board) bool { return !want(&b) })
 	return boards[:min(limit, len(boards))]
 }
 

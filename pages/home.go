@@ -14,6 +14,7 @@ type homeView struct {
 	Boards []card
 	Labels []string // what the boards shown have in common, when that was asked for
 	Next   string
+	Stale  bool // these are the boards that the server knew last
 }
 
 // card is a board and its leaders.
@@ -34,10 +35,11 @@ func (h *handlers) home(w http.ResponseWriter, r *http.Request) {
 	var list struct {
 		Boards []rules
 		Next   string `json:"next_cursor"`
+		Stale  bool
 	}
 	out, status := view{Title: "Leaderboards", Told: a.told}, http.StatusOK
 	if a.need("/v1/boards", query, &list) {
-		v := &homeView{}
+		v := &homeView{Stale: list.Stale}
 		if labels := query.Get("labels"); labels != "" {
 			v.Labels = strings.Split(labels, ",")
 		}

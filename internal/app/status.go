@@ -57,8 +57,8 @@ func (t *told) of(b *leaderboard.Board) (p leaderboard.Period, ok bool) {
 }
 
 // KnownBoards returns the boards that this process can tell of without MySQL.
-func (o overview) KnownBoards(after string, limit int, covers func(board string) bool) []leaderboard.Board {
-	known := o.catalog.Known(after, limit, covers)
+func (o overview) KnownBoards(after string, limit int, want func(*leaderboard.Board) bool) []leaderboard.Board {
+	known := o.catalog.Known(after, limit, want)
 	out := make([]leaderboard.Board, len(known))
 	for i := range known {
 		out[i] = known[i].Board
