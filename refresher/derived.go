@@ -120,16 +120,16 @@ func (d *deriver) run(ctx context.Context) {
 	d.mu.Lock()
 	d.ctx = ctx
 	d.mu.Unlock()
-	for failed := false; ; {
+	for failed := error(nil); ; {
 		start := time.Now()
 		err := d.round(ctx)
 		switch {
-		case err != nil && !failed && ctx.Err() == nil:
+		case err != nil && failed == nil && ctx.Err() == nil:
 			d.log.Warn("derived boards cannot be listed", "error", err)
-		case err == nil && failed:
-			d.log.Info("derived boards can be listed again")
+		case err == nil && failed != nil:
+			d.log.Info("derived boards can be listed again", "was", failed)
 		}
-		failed = err != nil
+		failed = err
 		if sleep(ctx, max(d.gap, d.poll-time.Since(start))) != nil {
 			break
 		}
@@ -278,6 +278,7 @@ type follower struct {
 	last   lastStep
 
 	failures  int       // in a row
+	failure   error     // the last of them
 	notBefore time.Time // the next step after a failure
 }
 
@@ -412,15 +413,15 @@ func (f *follower) count(ctx context.Context, err error) {
 		f.deriver.log.Warn("a derived board does not follow its sources", "board", f.board, "error", err)
 	}
 	f.notBefore = time.Now().Add(min(maxBackoff, f.deriver.poll<<min(f.failures, 10)))
-	f.failures++
+	f.failures, f.failure = f.failures+1, err
 }
 
 // succeeded ends a row of failures. mu is held.
 func (f *follower) succeeded() {
 	if f.failures > 0 {
-		f.deriver.log.Info("a derived board follows its sources again", "board", f.board)
+		f.deriver.log.Info("a derived board follows its sources again", "board", f.board, "was", f.failure)
 	}
-	f.failures, f.notBefore = 0, time.Time{}
+	f.failures, f.failure, f.notBefore = 0, nil, time.Time{}
 }
 
 // step takes a step once there is a permit for it. A rollover rests most of its time, for minutes: it has permits of

@@ -202,14 +202,22 @@ func errAddress(reason string) error { return errors.New("address of Redis: " + 
 // ErrAway is that Redis does not answer, or cannot do what it is there for. It is an ErrUnavailable.
 var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
 
-// orAway returns err as an ErrAway when that is what it means and ctx, the caller's own, has not ended.
-func orAway(ctx context.Context, err error) error {
+// IsAway says whether an error is that Redis does not answer, or cannot do what it is there for.
+func IsAway(err error) bool {
 	var network net.Error
+	if errors.Is(err, ErrAway) || errors.Is(err, errLeftAlone) {
+		return true
+	}
 	away := errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrClosed)
 	for _, prefix := range []string{"LOADING", "READONLY", "MISCONF", "NOREPLICAS", "OOM", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"} {
 		away = away || redis.HasErrorPrefix(err, prefix)
 	}
-	if !away || ctx.Err() != nil {
+	return away
+}
+
+// orAway returns err as an ErrAway when that is what it means and ctx, the caller's own, has not ended.
+func orAway(ctx context.Context, err error) error {
+	if !IsAway(err) || ctx.Err() != nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrAway, err)

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"sync"
+	"time"
 
 	"leaderboard"
 	"leaderboard/cache"
@@ -65,14 +66,13 @@ func (a *App) oldCopy(ref leaderboard.PeriodRef) { a.follower.CatchUp(ref) }
 // onBreaker is told of each server of a Redis Cluster; of the only one, the name is "".
 func (a *App) onBreaker(server string, open bool) {
 	a.metrics.breakerOpen(open)
-	log := a.log
-	if server != "" {
-		log = log.With("server", server)
-	}
-	if open {
-		log.Warn("Redis does not answer, reads go on without it")
-	} else {
-		log.Info("Redis answers again, or is not asked any more")
+	switch {
+	case server == "":
+		a.faults.leftAlone(open, a.log)
+	case open:
+		a.log.Warn("a server of Redis does not answer, reads go on without it", "server", server)
+	default:
+		a.log.Info("a server of Redis answers again, or is not asked any more", "server", server)
 	}
 }
 
@@ -246,11 +246,19 @@ func (w writer) Reopen(ctx context.Context, board string, periodID int64, member
 // wireHealth makes what answers /readyz.
 func (a *App) wireHealth() {
 	a.health = &readiness{mysql: a.mysqlHealth, watched: a.watch.Age, staleLimit: a.cfg.StaleLimit, work: &a.background}
-	a.health.keys = func() error {
-		if a.writers.none.Load() {
-			return errNoWriters
-		}
-		return nil
+	a.health.hints = map[string]func() error{
+		"keys": func() error {
+			if a.writers.none.Load() {
+				return errNoWriters
+			}
+			return nil
+		},
+		"writes": func() error {
+			if since, blocked := a.store.BlockedSince(); blocked {
+				return httpapi.Reason("no write could commit since " + since.UTC().Format(time.RFC3339) + ": what it needs is locked, or the disk is full")
+			}
+			return nil
+		},
 	}
 	if a.redis != nil {
 		a.health.redis = a.redisHealth

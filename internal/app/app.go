@@ -54,7 +54,7 @@ type App struct {
 	gate      gate
 	schema    schemaState
 	checked   atomic.Bool // the servers were found safe to use
-	faults    redisState  // of Redis
+	faults    *redisState
 	writers   writers
 	health    *readiness
 	api       *httpapi.API
@@ -69,7 +69,7 @@ type App struct {
 
 // New wires an app. It fails for a configuration that cannot work; MySQL and Redis may be away.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) {
-	a := &App{cfg: cfg, log: log, metrics: newMetrics(), failed: make(chan error, 4)}
+	a := &App{cfg: cfg, metrics: newMetrics(), failed: make(chan error, 4), faults: newRedisState()}
 	if cfg.TLSCert != "" {
 		if a.cert, err = openCertificate(cfg.TLSCert, cfg.TLSKey, log); err != nil {
 			return nil, err
@@ -83,6 +83,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *App, err error) 
 			a.traces.stop(ctx, log)
 		}
 	}()
+	log = slog.New(&quieter{log.Handler(), a.outage})
+	a.log = log
 	a.store, err = store.Open(ctx, store.Config{
 		DSN: cfg.MySQLDSN, MaxConns: cfg.MySQLMaxConns, WriteWait: cfg.WriteWait, BatchRows: cfg.BatchRows,
 		KeyTTL: cfg.KeyTTL, AuditTTL: cfg.AuditTTL, ChangeTTL: cfg.ChangeTTL, Clock: cfg.Clock, Logger: log, OnCommit: a.committed, OnBatch: a.metrics.batch,

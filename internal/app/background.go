@@ -182,6 +182,7 @@ func (a *App) checkRedis(ctx context.Context) error {
 		return nil
 	}
 	faults, err := askRedis(ctx, a.behind)
+	a.faults.answered(err, a.log)
 	if err == nil {
 		if err := judge(placeOfRedis(a.cfg.RedisURL), faults, nil); err != nil {
 			return err
@@ -199,15 +200,35 @@ func (a *App) watchRedis(ctx context.Context, answered bool) {
 		if !answered {
 			next = redisAwayEvery
 		}
-		pause(ctx, next-redisAskJitter+rand.N(2*redisAskJitter))
+		timer := time.NewTimer(next - redisAskJitter + rand.N(2*redisAskJitter))
+		select {
+		case <-timer.C:
+		case <-a.faults.soon:
+			pause(ctx, redisAskJitter) // what is wanted by many is done once
+		case <-ctx.Done():
+		}
+		timer.Stop()
 		if ctx.Err() != nil {
 			return
 		}
 		faults, err := askRedis(ctx, a.behind)
+		a.faults.answered(err, a.log)
 		if answered = err == nil; answered {
 			a.faults.note(placeOfRedis(a.cfg.RedisURL), faults, a.log)
 		}
 	}
+}
+
+// outage reports whether an error is that MySQL or Redis does not answer. When Redis seems to, it is looked at soon.
+func (a *App) outage(err error) bool {
+	if errors.Is(err, leaderboard.ErrUnavailable) && !errors.Is(err, topn.ErrAway) {
+		return errors.Is(err, store.ErrAway) && a.store.Silent()
+	}
+	if a.redis != nil && topn.IsAway(err) {
+		a.faults.look()
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded) && a.store.Silent()
 }
 
 // watchWriters looks again and again whether anybody can write, until ctx ends. With a key in the settings that can, there is

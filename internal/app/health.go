@@ -30,7 +30,8 @@ const (
 type readiness struct {
 	mysql func(context.Context) error
 	redis func(context.Context) error // nil without Redis
-	keys  func() error                // nil: there are keys; what it says makes no server unready
+	// hints are what else /readyz tells, by name, where there is something to tell. It makes no server unready.
+	hints map[string]func() error
 	// watched returns how long ago MySQL last told a reader how far its periods are, 0 for never.
 	watched    func() time.Duration
 	staleLimit time.Duration
@@ -94,9 +95,9 @@ func (r *readiness) ask() {
 	if r.redis != nil {
 		h.Checks["redis"] = redis
 	}
-	if r.keys != nil {
-		if err := r.keys(); err != nil {
-			h.Checks["keys"] = err
+	for name, hint := range r.hints {
+		if err := hint(); err != nil {
+			h.Checks[name] = err
 		}
 	}
 	r.mu.Lock()

@@ -116,7 +116,7 @@ func TestLastingFaultsAreNotAskedFor(t *testing.T) {
 		disturb func(c *checked)
 		asked   int64 // in 10 s, at most
 	}{
-		"no keys":     {func(c *checked) { c.keys = wrong }, 11},
+		"no keys":     {func(c *checked) { c.hints = map[string]func() error{"keys": wrong, "writes": wrong} }, 11},
 		"wrong Redis": {func(c *checked) { c.readiness.redis = func(context.Context) error { return wrong() } }, 11},
 		"no Redis":    {func(c *checked) { c.redis.fails.Store(true) }, 101},
 	} {

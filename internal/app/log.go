@@ -53,6 +53,37 @@ func (h *identifying) WithGroup(name string) slog.Handler {
 	return &identifying{h.Handler.WithGroup(name)}
 }
 
+// quieter takes down at debug what fails because a store does not answer, for that has lines of its own: see DB of the store and
+// redisState. What those who failed say when they go on is the same, with the error that they had.
+type quieter struct {
+	slog.Handler
+	outage func(error) bool // whether an error is that a store does not answer
+}
+
+// Handle implements slog.Handler.
+func (h *quieter) Handle(ctx context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if err, ok := a.Value.Any().(error); ok && h.outage(err) {
+			r.Level = slog.LevelDebug
+		}
+		return r.Level > slog.LevelDebug
+	})
+	if !h.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h *quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &quieter{h.Handler.WithAttrs(attrs), h.outage}
+}
+
+// WithGroup implements slog.Handler.
+func (h *quieter) WithGroup(name string) slog.Handler {
+	return &quieter{h.Handler.WithGroup(name), h.outage}
+}
+
 // PlaceOfDSN returns what of a DSN may be shown: where the database is.
 func PlaceOfDSN(dsn string) string {
 	cfg, err := mysql.ParseDSN(dsn)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -145,6 +146,49 @@ const redisStartWait = 2 * time.Second
 type redisState struct {
 	said  string                 // by note, which one goroutine calls
 	wrong atomic.Pointer[string] // what /readyz says
+	soon  chan struct{}          // holds a value when somebody wants it looked at
+
+	mu         sync.Mutex // guards the fields below
+	alone      bool       // readers leave it alone
+	unanswered bool       // it did not answer when it was looked at
+	away       bool       // what was said of both
+}
+
+func newRedisState() *redisState { return &redisState{soon: make(chan struct{}, 1)} }
+
+// look has Redis looked at soon.
+func (r *redisState) look() {
+	select {
+	case r.soon <- struct{}{}:
+	default:
+	}
+}
+
+// leftAlone takes down whether readers leave Redis alone, because it did not answer them.
+func (r *redisState) leftAlone(alone bool, log *slog.Logger) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alone = alone
+	r.tell(log)
+}
+
+// answered takes down whether Redis answered when it was looked at.
+func (r *redisState) answered(err error, log *slog.Logger) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.unanswered = err != nil && !topn.PoolIsBusy(err)
+	r.tell(log)
+}
+
+// tell says when that has changed. mu is held.
+func (r *redisState) tell(log *slog.Logger) {
+	switch away := r.alone || r.unanswered; {
+	case away && !r.away:
+		log.Warn("Redis does not answer, all goes on without it")
+	case !away && r.away:
+		log.Info("Redis answers again")
+	}
+	r.away = r.alone || r.unanswered
 }
 
 // health returns what /readyz says.

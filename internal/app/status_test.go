@@ -79,9 +79,7 @@ func TestStatus(t *testing.T) {
 	if _, boards := statusOf(t, a); boards["day"].Entries != 0 || boards["day"].Copy != nil || boards["day"].Derived != nil || *boards["day"].Period == "" {
 		t.Errorf("a board that nobody plays on: %+v", boards["day"])
 	}
-	if err := mysql.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	freeze(t, mysql, dsn)
 	apptest.Eventually(t, func() string {
 		server, boards := statusOf(t, a)
 		b := boards["a"]
