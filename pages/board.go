@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -94,7 +93,7 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 	q, a := readQuestion(r), newAsker(h.api, r)
 	out := view{Title: q.board, Embed: q.embed, Class: q.look, Told: a.told}
 	var b rules
-	if a.need(q.path(""), nil, &b) || a.guess(&q, &b) {
+	if a.need(q.path(""), nil, &b) {
 		out.Title = b.Heading()
 		out.Board = h.boardView(a, &q, &b)
 	}
@@ -106,24 +105,6 @@ func (h *handlers) board(w http.ResponseWriter, r *http.Request) {
 		out.Told = nil
 	}
 	h.site.render(w, r, status, "board", &out)
-}
-
-// guess makes rules of what the ranking says, which is there while the database does not tell those of the board.
-func (a *asker) guess(q *question, b *rules) bool {
-	if a.worst.Status != http.StatusServiceUnavailable {
-		return false
-	}
-	var t top
-	if problem, err := a.get(q.path("/top"), q.top(), &t); err != nil || problem != nil {
-		return false
-	}
-	*b = rules{Name: q.board, Windows: []string{t.Window}}
-	answer, err := json.Marshal(map[string]any{"name": b.Name, "windows": b.Windows, "order": "desc", "mode": t.Mode, "labels": map[string]string{}})
-	if err != nil {
-		return false
-	}
-	a.told[q.path("")], a.worst = string(answer), nil
-	return true
 }
 
 func (h *handlers) boardView(a *asker, q *question, b *rules) *boardView {
