@@ -146,6 +146,8 @@ export interface components {
             created_time?: string;
             /** @description Ignored. */
             updated_time?: string;
+            /** @description Ignored. */
+            stale?: boolean;
         } & components["schemas"]["BoardFields"];
         /** @description Changes of the rules of a board, which BoardRules describes; what is left out stays, null gives a rule its default. */
         BoardPatch: {
@@ -207,6 +209,8 @@ export interface components {
             created_time?: string;
             /** @description As GET shows it: 422 when the board was changed since. */
             updated_time?: string;
+            /** @description Ignored. */
+            stale?: boolean | null;
         };
         /** @description When the copy is renewed besides after each commit. */
         RefreshRules: {
@@ -322,6 +326,11 @@ export interface components {
             derive?: components["schemas"]["Derive"];
             created_time: components["schemas"]["Time"];
             updated_time: components["schemas"]["Time"];
+            /**
+             * @description There while MySQL does not answer, and then without an ETag: these are the rules that the server knew last.
+             * @constant
+             */
+            stale?: true;
         } & WithRequired<components["schemas"]["BoardFields"], "title" | "order" | "policy" | "mode" | "windows" | "time_zone" | "visibility" | "top_n" | "cache_ttl">;
         /** @description When the copy is renewed besides after each commit. */
         Refresh: {
@@ -376,6 +385,11 @@ export interface components {
             boards: components["schemas"]["Board"][];
             /** @description There are more. */
             next_cursor?: string;
+            /**
+             * @description There while MySQL does not answer: these are the boards that the server knew last, and there may be others.
+             * @constant
+             */
+            stale?: true;
         };
         Submit: {
             entries: components["schemas"]["Submission"][];
