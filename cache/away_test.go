@@ -383,7 +383,9 @@ func (m moving) state() leaderboard.State {
 }
 
 // wait takes longer than an answer is fresh, and in the second period longer than in the first.
-func (m moving) wait(p leaderboard.PeriodRef) { time.Sleep(time.Duration(p.ID) * 500 * time.Millisecond) }
+func (m moving) wait(p leaderboard.PeriodRef) {
+	time.Sleep(time.Duration(p.ID) * 500 * time.Millisecond)
+}
 
 func (m moving) Page(_ context.Context, p leaderboard.PeriodRef, _ leaderboard.PageQuery) (*leaderboard.Page, error) {
 	m.wait(p)
