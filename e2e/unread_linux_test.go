@@ -220,7 +220,7 @@ func (s *server) serveOthers(t *testing.T) *bystanders {
 					_, err = s.top(ctx, "b", 0, 10)
 				}
 				if ctx.Err() != nil {
-					return nil //nolint:nilerr // the test is over
+					return nil
 				}
 				if err != nil {
 					return fmt.Errorf("a good client: %w", err)

@@ -57,7 +57,12 @@ func TestKernelKeepsLittle(t *testing.T) {
 	}))
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(Listener(l, ConnLimits{})) }()
-	t.Cleanup(func() { _ = s.Close(); <-done })
+	t.Cleanup(func() {
+		_ = s.Close()
+		if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
 	client := deaf(t, l.Addr().String(), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if sent := <-taken; sent > 8*connBuffer {
 		t.Errorf("%d bytes are kept for a client that reads nothing, want about %d", sent, 2*connBuffer)

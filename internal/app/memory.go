@@ -30,7 +30,7 @@ func availableMemory() uint64 {
 		return func() (uint64, error) {
 			var limit syscall.Rlimit
 			err := syscall.Getrlimit(resource, &limit)
-			return uint64(limit.Cur), err
+			return limit.Cur, err
 		}
 	}
 	for _, of := range []memlimit.Provider{memlimit.FromCgroup, memlimit.FromSystem, rlimit(syscall.RLIMIT_AS), rlimit(syscall.RLIMIT_DATA)} {
