@@ -48,7 +48,9 @@ func TestRunOfAKilledServer(t *testing.T) {
 			w := worldOn(t, dsn(t), testenv.Redis(t))
 			killed, other := w.serve(t, "killed", "--fault", "stop:snapshot"), w.serve(t, "other")
 			other.fill(t, "board", 2500, leaderboard.Rules{TopN: 2000})
-			go killed.Rebuild(t.Context(), "board", client.RebuildOptions{Kind: leaderboard.RunKindFull}) // it may stop before it answers
+			go func() {
+				_, _, _ = killed.Rebuild(t.Context(), "board", client.RebuildOptions{Kind: leaderboard.RunKindFull}) // it may stop before it answers
+			}()
 			await(t, killed.stopped, "the server has stopped")
 			awaitRunning(t, other, "board")
 			killed.kill9(t)

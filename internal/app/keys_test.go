@@ -243,28 +243,34 @@ func TestNobodyCanWrite(t *testing.T) {
 	}
 }
 
+// accountWith returns a DSN of the database for an account of its own with a password.
+func accountWith(t *testing.T, dsn, password string) string {
+	t.Helper()
+	account, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	account.User, account.Passwd = "keeper_"+account.DBName[len(account.DBName)-8:], password
+	execute(t, dsn, "CREATE USER "+account.User+" IDENTIFIED BY '"+password+"'")
+	t.Cleanup(func() {
+		if db, err := sql.Open("mysql", dsn); err == nil {
+			_, _ = db.Exec("DROP USER " + account.User)
+			_ = db.Close()
+		}
+	})
+	execute(t, dsn, "GRANT ALL ON "+account.DBName+".* TO "+account.User)
+	return account.FormatDSN()
+}
+
 // TestNoSecretIsTold works with every secret that a server has, right and wrong keys, and failures down to a panic of a handler:
 // no part of a secret is in what the server answers, counts, traces, logs, audits or keeps (promise G2).
 func TestNoSecretIsTold(t *testing.T) {
 	const ofMySQL, ofRedis, ofCollector = "hunter2-of-mysql", "hunter2-of-redis", "hunter2-of-collector"
 	plain, redisServer, to := testenv.MySQL(t), testenv.PrivateRedis(t), newSpans(t)
-	account, err := mysql.ParseDSN(plain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	account.User, account.Passwd = "keeper_"+account.DBName[len(account.DBName)-8:], ofMySQL
-	execute(t, plain, "CREATE USER "+account.User+" IDENTIFIED BY '"+ofMySQL+"'")
-	t.Cleanup(func() {
-		if db, err := sql.Open("mysql", plain); err == nil {
-			_, _ = db.Exec("DROP USER " + account.User)
-			_ = db.Close()
-		}
-	})
-	execute(t, plain, "GRANT ALL ON "+account.DBName+".* TO "+account.User)
 	configured(t, redisServer.Addr, "requirepass", ofRedis)
 	redisURL := "redis://:" + ofRedis + "@" + redisServer.Addr + "/0"
 	var broken atomic.Bool
-	a := startReady(t, account.FormatDSN(), redisURL, tracedTo(t, to.URL, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + ofCollector}), func(c *Config) {
+	a := startReady(t, accountWith(t, plain, ofMySQL), redisURL, tracedTo(t, to.URL, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "api-key=" + ofCollector}), func(c *Config) {
 		c.Clock = func(database string) string {
 			if broken.Load() && strings.Contains(string(debug.Stack()), "keyHandlers).create") {
 				panic("the clock is broken")
@@ -349,6 +355,12 @@ func TestNoSecretIsTold(t *testing.T) {
 	if log := texts["log"]; !strings.Contains(log, "request panicked") || !strings.Contains(log, "goroutine ") {
 		t.Error("the log does not tell of the panic with its stack")
 	}
+	tellNothing(t, texts, secrets)
+}
+
+// tellNothing wants no part of a secret in the texts.
+func tellNothing(t *testing.T, texts map[string]string, secrets []string) {
+	t.Helper()
 	for _, text := range secrets {
 		secret := text[strings.LastIndex(text, "_")+1:] // of a key of the database, what is not its id
 		for what, in := range texts {

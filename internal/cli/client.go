@@ -97,8 +97,10 @@ func parseKey(v string) (string, error) {
 
 // connect returns a client that asks once for each request unless options say otherwise.
 func (r *remote) connect(options ...client.Option) (*client.Client, error) {
-	own := []client.Option{client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry),
-		client.WithOnAnswer(func(a *client.Answer) { r.answer = a })}
+	own := []client.Option{
+		client.WithKey(r.key), client.WithTimeout(r.timeout), client.WithMaxWait(0), client.WithOnRetry(r.sayRetry),
+		client.WithOnAnswer(func(a *client.Answer) { r.answer = a }),
+	}
 	if r.roots != nil {
 		own = append(own, client.WithHTTPClient(overTLS(&tls.Config{RootCAs: r.roots, MinVersion: tls.VersionTLS12})))
 	}
@@ -278,8 +280,10 @@ func (s *several) boards() []string {
 }
 
 func (s *several) boardsFlag() cli.Flag {
-	return &cli.StringFlag{Name: "boards", Destination: &s.names,
-		Usage: "up to 50 boards, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction"}
+	return &cli.StringFlag{
+		Name: "boards", Destination: &s.names,
+		Usage: "up to 50 boards, separated by commas: to rank as one, if they have the same order and tiebreak, or to submit to in one transaction",
+	}
 }
 
 func idempotencyKeyFlag(at *string) cli.Flag {

@@ -68,7 +68,7 @@ func TestEveryRouteHasACommand(t *testing.T) {
 			var operation struct {
 				ID string `json:"operationId"`
 			}
-			if json.Unmarshal(raw, &operation); operation.ID == "" {
+			if err := json.Unmarshal(raw, &operation); err != nil || operation.ID == "" {
 				continue // the parameters of the path
 			}
 			operations++
