@@ -103,6 +103,7 @@ func newPlan(b leaderboard.Board, now time.Time, random func() float64, wall wal
 		if full, ok := parseCron(b.Rules.Refresh.Full); ok {
 			p.full = full
 			p.scheduleFull(now)
+			p.catchTick(now, b.CreatedTime.Time())
 		}
 	}
 	p.idle = max(minIdle, p.every)
@@ -143,17 +144,40 @@ func (p *plan) scheduleFull(now time.Time) {
 		if next := p.full(p.tickWall); !next.IsZero() {
 			p.interval = next.Sub(p.tickWall)
 		}
-		p.nextFull = p.tick.Add(time.Duration(p.random() * float64(min(p.interval/2, maxSpread))))
+		p.nextFull = p.tick.Add(p.delay())
 	}
 }
 
-// clockStepped takes the full refresh to where it is by the clock as it is now: one that was stepped over is due at once.
+// catchTick makes a tick due whose spread is not over: the server that had it in hand may be gone, and the one that has done
+// its work has left no more than a look. A board has no ticks of before it was made.
+func (p *plan) catchTick(now, made time.Time) {
+	wall := p.wall(now)
+	tick := p.full(wall.Add(-p.spread()))
+	if tick.IsZero() || tick.After(wall) || tick.Before(made) {
+		return
+	}
+	if next := p.full(tick); !next.IsZero() {
+		p.interval = next.Sub(tick)
+	}
+	p.tickWall, p.tick = tick, now.Add(tick.Sub(wall))
+	p.nextFull = now.Add(p.delay())
+}
+
+// spread is what boards that are due at the same minute are spread over.
+func (p *plan) spread() time.Duration { return min(p.interval/2, maxSpread) }
+
+// delay is how far into the spread the board is due.
+func (p *plan) delay() time.Duration { return time.Duration(p.random() * float64(p.spread())) }
+
+// clockStepped takes the full refresh to where it is by the clock as it is now: one that was stepped over is due soon.
 func (p *plan) clockStepped(now time.Time) {
 	if p.full == nil || p.tickWall.IsZero() {
 		return
 	}
 	if wall := p.wall(now); !p.tickWall.After(wall) {
-		p.nextFull = now
+		if soon := now.Add(p.delay()); soon.Before(p.nextFull) {
+			p.nextFull = soon
+		}
 	} else {
 		p.scheduleFull(now)
 	}
@@ -209,7 +233,7 @@ func (p *plan) take(now time.Time) dueTasks {
 // finish notes that what was due is done, and returns whether the next tick has come meanwhile: it is passed over, as a tick does not
 // begin before the former ended.
 func (p *plan) finish(d *dueTasks, now time.Time) (late bool) {
-	if late = d.full && !now.Before(d.tick.Add(d.interval)); late {
+	if late = d.full && !p.nextFull.IsZero() && !now.Before(p.nextFull); late {
 		p.scheduleFull(now)
 	}
 	return late

@@ -193,7 +193,7 @@ func TestCronOnRealRedis(t *testing.T) {
 	}
 	var ahead atomic.Int64
 	r := New(Config{
-		Copies: copies, Runs: model, Boards: model, Memory: copies.Memory, Reload: 20 * time.Millisecond,
+		Copies: copies, Runs: model, Boards: model, Memory: copies.Memory, Reload: 20 * time.Millisecond, Random: func() float64 { return 0 },
 		wall: func(now time.Time) time.Time { return now.Round(0).Add(time.Duration(ahead.Load())) },
 	})
 	defer r.Close(context.Background())

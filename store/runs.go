@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -21,7 +22,7 @@ const (
 	// maxRunError is the length of the column of errors of runs, in characters.
 	maxRunError = 1000
 	// runBeat is the time between two heartbeats of the runs under way here.
-	runBeat = 5 * time.Second
+	runBeat = 4 * time.Second
 	// runLease is how long a run without a heartbeat counts as under way.
 	runLease = 20 * time.Second
 	// beatRuns is how many runs one statement keeps alive, or ends.
@@ -243,6 +244,11 @@ func (s *Store) EndRuns(ctx context.Context) error {
 	if err := s.db.SelectContext(ctx, &silent, s.db.Limited(runsSilent), at(-runLease), at(runLease), beatRuns); err != nil {
 		return db.Translate(ctx, "silent runs", err)
 	}
+	if len(silent) > 0 {
+		if err := s.canBeat(ctx); err != nil {
+			return err
+		}
+	}
 	for _, r := range silent {
 		const end = "UPDATE runs SET state = 'failed', error = ?, took_us = GREATEST(0, TIMESTAMPDIFF(MICROSECOND, started_at, alive_at))" +
 			" WHERE id = ? AND state = 'running' AND alive_at = ?"
@@ -250,6 +256,22 @@ func (s *Store) EndRuns(ctx context.Context) error {
 			return db.Translate(ctx, "end run", err)
 		}
 		s.cfg.Logger.WarnContext(ctx, "a run has failed: "+serverEnded, "run", r.ID, "heard_of", r.Alive)
+	}
+	return nil
+}
+
+// canBeat returns an error when a heartbeat would wait for a lock now, such as that of a backup: the runs of others would be
+// silent for that alone.
+func (s *Store) canBeat(ctx context.Context) error {
+	began := time.Now()
+	if _, err := s.db.ExecContext(ctx, "UPDATE runs SET alive_at = alive_at WHERE id = 0"); err != nil {
+		return db.Translate(ctx, "silent runs", err)
+	}
+	if waited := time.Since(began); waited > runBeat/4 {
+		s.runs.mu.Lock()
+		s.runs.looked = 0
+		s.runs.mu.Unlock()
+		return fmt.Errorf("%w: a heartbeat waited for %s", leaderboard.ErrUnavailable, waited)
 	}
 	return nil
 }

@@ -100,8 +100,8 @@ func TestVerifyByURL(t *testing.T) {
 	}}
 	url, _ := answering(t, server.ServeHTTP)
 	const a, b = "GET /v1/boards/a/verify?window=day", "GET /v1/boards/b/verify?window=day"
-	equal := says(200, `{"board":"a","window":"day","period":"2026-11-20","equal":true,"seq":3,"checked":2}`)
-	different := says(200, `{"board":"b","window":"day","period":"2026-11-20","equal":false,"seq":3,"checked":1,"difference":{"rank":2,"copy":null,`+
+	equal := says(200, `{"board":"a","window":"day","period":"2026-11-20","equal":true,"seq":3,"checked":2,"total":4}`)
+	different := says(200, `{"board":"b","window":"day","period":"2026-11-20","equal":false,"seq":3,"checked":1,"total":4,"difference":{"rank":2,"copy":null,`+
 		`"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"2026-11-20T13:00:00.100000Z"}}}`)
 	broken := says(500, `{"title":"Broken"}`)
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestVerifyByURL(t *testing.T) {
 		exit int
 		want string
 	}{
-		{equal, equal, []string{"--all"}, exitOK, "a      2026-11-20  true   3    2        -\n"},
+		{equal, equal, []string{"--all"}, exitOK, "a      2026-11-20  true   3    2        4   -\n"},
 		{equal, different, []string{"--all"}, exitFailed, "rank 2: Redis has nothing, MySQL has m=5 (2026-11-20T13:00:00.100000Z)"},
 		{equal, different, []string{"--all", "--json"}, exitFailed, `"copy":null,"truth":{"member":"m","score":5,"tiebreak":0,"created_time":"2026-11-20T13:00:00.100000Z"}`},
 		{equal, broken, []string{"--all"}, exitUnknown, "1 of 2 could not be compared"},

@@ -74,7 +74,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"F1", "what waits at the end is told nothing", commit + "queue.go",
-			"\t\t\th.drop(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+			"\t\tq.drop(one, errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
@@ -95,7 +95,7 @@ func ofAdmission() []mutant {
 		},
 		{
 			"A6", "boards that somebody keeps locked take all connections", commit + "batch.go",
-			"c.mutexes.bar(board, c.db.Config.LockWait+time.Second)", "_ = board", "store TestLockedBoardsStarveNobody",
+			"c.mutexes.bar(board, c.db.Config.LockWait+time.Second, stuck)", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
 		},
 		{
 			"A1", "what was read ahead counts though others wrote", commit + "ahead.go",

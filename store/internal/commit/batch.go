@@ -142,9 +142,6 @@ func (w *worker) run(b *batch) error {
 		return err
 	}
 	w.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
-	if len(b.commits) > 0 {
-		w.db.Committed()
-	}
 	for _, e := range b.commits {
 		if w.ahead != nil {
 			w.ahead.own = append(w.ahead.own, e.Commit)
@@ -385,9 +382,16 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	asked, span = statement(ctx, "commit", b.queue.board)
-	late := time.AfterFunc(b.db.Config.LockWait, func() { b.stuck(names...) })
-	err = t.Commit(asked)
+	told := make(chan struct{})
+	late := time.AfterFunc(b.db.Config.LockWait, func() {
+		defer close(told)
+		b.stuck(names...)
+	})
+	if err = t.Commit(asked); err == nil {
+		b.db.Committed()
+	}
 	if !late.Stop() {
+		<-told
 		for _, name := range names {
 			b.mutexes.unbar(name) // whatever became of it, whoever comes next finds out
 		}

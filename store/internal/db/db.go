@@ -124,7 +124,7 @@ func (d *DB) Away() error {
 // block for long.
 func (d *DB) OnAway(tell func(error)) { d.outage.tell(tell) }
 
-// Committed says that a batch was committed.
+// Committed says that a transaction that wrote was committed.
 func (d *DB) Committed() { d.outage.wrote() }
 
 // Blocked says that a batch that was begun at a time could not be committed, though MySQL answers: somebody keeps what it

@@ -205,6 +205,11 @@ func (o *outage) gone(since int64) {
 		o.mu.Unlock()
 		return
 	}
+	if o.answered.Load() > since { // it came between the two, and whatever took it down did not see that the server was away
+		o.since.CompareAndSwap(since, 0)
+		o.mu.Unlock()
+		return
+	}
 	conns, tell := slices.Collect(maps.Keys(o.conns)), o.onAway
 	o.mu.Unlock()
 	o.log.Warn("MySQL does not answer", "for", time.Duration(o.now()-since).Round(time.Millisecond).String())
@@ -231,7 +236,7 @@ func (o *outage) silentOfLate() bool {
 	return o.isAway() || o.failed.Load() != 0 || returned != 0 && o.now()-returned < int64(recent)
 }
 
-// wrote takes down that a batch was committed.
+// wrote takes down that something was committed.
 func (o *outage) wrote() {
 	o.committed.Store(o.now())
 	if since := o.blocked.Load(); since != 0 && o.blocked.CompareAndSwap(since, 0) {

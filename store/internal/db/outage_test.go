@@ -262,3 +262,23 @@ func TestBlocked(t *testing.T) {
 		}
 	})
 }
+
+// TestAnswerAsItIsGone: an answer that is taken down in the moment in which the server is taken for away ends that, or there would
+// be nothing to end it.
+func TestAnswerAsItIsGone(t *testing.T) {
+	for range 100_000 {
+		o := newOutage(slog.New(slog.DiscardHandler), nil)
+		o.looking.Store(true)
+		since := o.now()
+		o.answered.Store(since)
+		var both sync.WaitGroup
+		begin := make(chan struct{})
+		both.Go(func() { <-begin; o.gone(since) })
+		both.Go(func() { <-begin; o.heard(since, nil) })
+		close(begin)
+		both.Wait()
+		if o.isAway() {
+			t.Fatal("the server has answered, and is away")
+		}
+	}
+}

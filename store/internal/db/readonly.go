@@ -79,8 +79,8 @@ func (d *DB) look(ctx context.Context) {
 		if !d.era.used.Swap(false) && !d.era.moves() {
 			continue
 		}
-		asked, cancel := context.WithTimeout(ctx, lookEvery)
-		_ = d.CheckServer(asked) // a connection that is dialled tells the era
+		asked, cancel := context.WithTimeout(ctx, probeLimit) // servers count connections that end before they have begun
+		_ = d.CheckServer(asked)                              // a connection that is dialled tells the era
 		cancel()
 	}
 }

@@ -44,7 +44,10 @@ func (d *DB) once(ctx context.Context, pool *sqlx.DB, fn func(*sqlx.Tx) error) e
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return d.Commit(ctx, tx)
+	if err = d.Commit(ctx, tx); err == nil {
+		d.Committed()
+	}
+	return err
 }
 
 // Tx is a transaction on a connection of its own, driven by plain statements so that it is certain which of them
