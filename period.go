@@ -202,7 +202,8 @@ type PeriodFinder interface {
 // nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. Retention deletes
 // periods from the oldest on, so only one that is later than a period which is still there is taken for quiet, or one that
 // cannot have been given up: it ended before the board was made, or is the previous one of a window that has only the
-// current one and keeps more.
+// current one and keeps more. Since when a board keeps more is not known: the first period after such a change has a
+// predecessor that was given up and is taken for quiet.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {

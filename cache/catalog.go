@@ -175,6 +175,9 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	}
 	p, err := c.period(ctx, l, w, period)
 	for looks := 0; looks < 2 && c.mayHaveBegun(err) && l.asked.Before(now); looks++ { // the first may have been under way
+		if rest := looksApart - c.now().Sub(l.asked); rest > 0 && !pause(ctx, rest) {
+			return leaderboard.PeriodRef{}, leaderboard.Board{}, ctx.Err()
+		}
 		if l, err = c.lookUp(ctx, board, l.Clock+1); err == nil {
 			p, err = c.period(ctx, l, w, period)
 		}
@@ -186,6 +189,9 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 	ref.Stale = l.stale(now)
 	return ref, l.Board, nil
 }
+
+// looksApart lies between two looks at a board for periods that have not begun: all who ask for them meanwhile share the next.
+const looksApart = 50 * time.Millisecond
 
 // mayHaveBegun reports whether an error is that a period has not begun by the clock that is remembered, while the database
 // can be asked for its own: that may have leapt, and who asks may have written to the period since.

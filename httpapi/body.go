@@ -211,7 +211,7 @@ func (rule *bodyRule) counts(body []byte) leaderboard.Charge {
 	if rule.charge == nil {
 		return leaderboard.Charge{}
 	}
-	return rule.charge(outlineOf(body).elements)
+	return rule.charge(min(outlineOf(body).elements, leaderboard.MaxFriends)) // no route takes more, and what is refused is no debt
 }
 
 // The limits of bodies in bytes.
@@ -271,6 +271,19 @@ func newTransit(most int64, full string) *transit {
 func (in *transit) move(a *passage) {
 	if a != nil {
 		a.moved.Store(int64(time.Since(in.began)))
+	}
+}
+
+// goOn is move for a body that gets more time by more, unless it has given way.
+func (in *transit) goOn(a *passage, more func()) {
+	if a == nil {
+		return
+	}
+	in.move(a)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !a.evicted {
+		more()
 	}
 }
 

@@ -471,13 +471,29 @@ func (c *call) deliver(status int, body []byte, held int) error {
 	defer c.shared.outgo.end(leaves)
 	c.status = status
 	c.w.WriteHeader(status)
+	connection, began := http.NewResponseController(c.w), time.Now()
 	for part := range slices.Chunk(body, connBuffer) {
 		if _, err := c.w.Write(part); err != nil {
 			break // a client that is gone misses nothing
 		}
-		c.shared.outgo.move(leaves)
+		c.shared.outgo.goOn(leaves, func() { _ = connection.SetWriteDeadline(sendUntil(began, time.Now())) })
 	}
 	return nil
+}
+
+const (
+	// sendStall is how long a client may take nothing of an answer.
+	sendStall = 30 * time.Second
+	// sendLimit is how long one that goes on taking it has for the whole.
+	sendLimit = 2 * time.Minute
+)
+
+// sendUntil returns by when the next part of an answer is to be taken that began to be sent at a time.
+func sendUntil(began, now time.Time) time.Time {
+	if end := began.Add(sendLimit); end.Before(now.Add(sendStall)) {
+		return end
+	}
+	return now.Add(sendStall)
 }
 
 // leave counts an answer that is about to be sent and takes so many bytes until it is; nil is one that the kernel takes at once.

@@ -277,6 +277,54 @@ func TestBodyDeadline(t *testing.T) {
 	}
 }
 
+// TestSlowReader: a client that goes on taking a long answer gets all of it, and one that stops is left after sendStall.
+func TestSlowReader(t *testing.T) {
+	for name, c := range map[string]struct {
+		stops bool
+		after time.Duration
+	}{"goes on": {false, time.Minute}, "stops": {true, sendStall}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnv(t)
+				entries := make([]leaderboard.Submission, leaderboard.MaxLimit)
+				for i := range entries {
+					entries[i] = leaderboard.Submission{Member: fmt.Sprintf("%064d", i), Score: int64(i)}
+				}
+				e.board("b", leaderboard.Rules{}, entries...)
+				l, s := make(pipes), Server("", e.api)
+				done := make(chan error, 1)
+				go func() { done <- s.Serve(l) }()
+				client, served := net.Pipe()
+				l <- served
+				if _, err := io.WriteString(client, "GET /v1/boards/b/top?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+					t.Fatal(err)
+				}
+				start, all := time.Now(), bufio.NewReaderSize(client, 1<<10)
+				res, err := http.ReadResponse(all, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				size := res.ContentLength
+				for part := size / 60; err == nil; time.Sleep(time.Second) {
+					if c.stops {
+						time.Sleep(sendStall)
+					}
+					_, err = io.CopyN(io.Discard, res.Body, part)
+				}
+				whole := errors.Is(err, io.EOF)
+				if took := time.Since(start); whole == c.stops || took < c.after {
+					t.Errorf("after %s: %v", took, err)
+				}
+				_ = client.Close()
+				close(l)
+				<-done
+				_ = s.Close()
+				time.Sleep(time.Second)
+			})
+		})
+	}
+}
+
 // unread fails the test when it is read.
 type unread struct{ t *testing.T }
 

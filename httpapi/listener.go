@@ -191,8 +191,9 @@ func connOf(ctx context.Context) (*conn, bool) {
 	return of, ok
 }
 
-// orphanTimeout is how long the kernel keeps what a client has not read when the connection is closed.
-const orphanTimeout = 5 * time.Second
+// orphanTimeout is how long the kernel keeps what a client has not read when the connection is closed. It counts from when the
+// client took anything last, before the close too, and a slow one takes a window of 64 KiB at once: less would cut it off.
+const orphanTimeout = time.Minute
 
 // conn is a connection that was let in.
 type conn struct {

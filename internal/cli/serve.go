@@ -64,6 +64,7 @@ func (p *program) healthCommand() *cli.Command {
 			var options []client.Option
 			if !byURL {
 				r.url = "http://" + reachable(cfg.Listen)
+				options = append(options, client.WithKey("")) // health takes none, and this connection is not verified
 			}
 			if !byURL && cfg.TLSCert != "" {
 				r.url = "https://" + reachable(cfg.Listen)

@@ -16,8 +16,8 @@ const (
 const (
 	keysNext  = "SELECT created_at FROM idempotency_keys WHERE created_at >= ? AND created_at < ? ORDER BY created_at LIMIT ?, 1"
 	auditNext = "SELECT logged_at FROM audit WHERE logged_at >= ? AND logged_at < ? ORDER BY logged_at LIMIT ?, 1"
-	runsNext  = "SELECT id, started_at FROM runs WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
-	runsKept  = "SELECT id FROM runs WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
+	runsNext  = "SELECT id, started_at FROM runs FORCE INDEX (PRIMARY) WHERE id > ? AND kind <> 'reopen' ORDER BY id LIMIT ?"
+	runsKept  = "SELECT id FROM runs FORCE INDEX (PRIMARY) WHERE id > 0 AND kind <> 'reopen' ORDER BY id DESC LIMIT ?, 1"
 )
 
 // Keys deletes idempotency keys older than KeyTTL, from the oldest on.
