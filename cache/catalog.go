@@ -194,7 +194,7 @@ func (c *Catalog) Resolve(ctx context.Context, board, window, period string) (le
 const looksApart = 50 * time.Millisecond
 
 // mayHaveBegun reports whether an error is that a period has not begun by the clock that is remembered, while the database
-// can be asked for its own: that may have leapt, and who asks may have written to the period since.
+// can be asked for its own: that may have leapt, and the caller may have written to the period since.
 func (c *Catalog) mayHaveBegun(err error) bool {
 	period, ok := errors.AsType[*leaderboard.PeriodError](err)
 	return ok && period.NotBegun && (c.opts.Watch == nil || !c.opts.Watch.Away())

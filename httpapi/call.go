@@ -243,7 +243,7 @@ func (c *call) findKey(now time.Time, mayLookUp func() error) error {
 
 // mayGoOn returns why an answer that goes on must end: the key of the request is not good any more, or not enough for the
 // route. It counts for nobody: the key was good when the answer began, so it is no attempt, and what others try from the
-// same address has no say in it. That nobody can tell now is no reason.
+// same address has no say in it. An answer that cannot be had now is no reason.
 func (c *call) mayGoOn(now time.Time) error {
 	err := c.findKey(now, func() error { return nil })
 	if err == nil {
@@ -252,7 +252,7 @@ func (c *call) mayGoOn(now time.Time) error {
 	return unlessUnknown(err)
 }
 
-// unlessUnknown returns err unless it only says that nobody can tell now.
+// unlessUnknown returns err, nil when it only is that the answer cannot be had now.
 func unlessUnknown(err error) error {
 	if errors.Is(err, leaderboard.ErrUnavailable) || errors.Is(err, leaderboard.ErrOverloaded) {
 		return nil
@@ -316,7 +316,7 @@ func (c *call) mayFilter() error {
 	return c.mayName(name, inputError{Parameter: "board", Detail: notCovered})
 }
 
-// covers says whether the request's key is for a board, as everybody is who has none.
+// covers reports whether the request's key is for a board, as everybody is who has none.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
 
 // attemptsLeft is nil when a key that is not known here may be looked up for who asks.

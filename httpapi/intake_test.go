@@ -317,7 +317,9 @@ func TestSlowReader(t *testing.T) {
 				}
 				_ = client.Close()
 				close(l)
-				<-done
+				if err := <-done; !errors.Is(err, net.ErrClosed) {
+					t.Error(err)
+				}
 				_ = s.Close()
 				time.Sleep(time.Second)
 			})

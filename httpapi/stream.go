@@ -243,7 +243,7 @@ func (h *streamHandlers) stats() StreamStats {
 	return StreamStats{h.count(), h.sent.Load(), h.skipped.Load()}
 }
 
-// mayStay returns why a client may not read the board any more. That nobody can tell now is no reason.
+// mayStay returns why a client may not read the board any more. An answer that cannot be had now is no reason.
 func (h *streamHandlers) mayStay(c *call, key *feedKey) error {
 	if err := c.mayGoOn(time.Now()); err != nil {
 		return err

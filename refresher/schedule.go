@@ -318,7 +318,7 @@ func (s *scheduler) wanted(ctx context.Context, p *plan, w leaderboard.Window, d
 	return Request{}, false
 }
 
-// due says whether a full refresh has something to do: there is no copy, or one from before the tick that is not at the present
+// due reports whether a full refresh has something to do: there is no copy, or one from before the tick that is not at the present
 // revision, or that would expire soon if nobody reads it. sent is when info was asked for.
 func (s *scheduler) due(p *plan, d dueTasks, period *leaderboard.Period, info *leaderboard.CopyInfo, sent time.Time) bool {
 	if !info.Exists {

@@ -115,7 +115,7 @@ func IsDenied(err error) bool { return db.IsDenied(err) }
 // Probe returns the connection of Ping, which waits behind nothing else. Only health may use it.
 func (s *Store) Probe() *sql.DB { return s.db.Health }
 
-// Ping says whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
+// Ping reports whether MySQL answers. Errors: ErrUnavailable, ErrReadOnly, ErrOtherServer, ErrUnsupported.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.CheckServer(ctx); err != nil {
 		return db.Translate(ctx, "ping", err)

@@ -202,7 +202,7 @@ func errAddress(reason string) error { return errors.New("address of Redis: " + 
 // ErrAway is that Redis does not answer, or cannot do what it is there for. It is an ErrUnavailable.
 var ErrAway = fmt.Errorf("%w: Redis does not answer", leaderboard.ErrUnavailable)
 
-// IsAway says whether an error is that Redis does not answer, or cannot do what it is there for.
+// IsAway reports whether an error is that Redis does not answer, or cannot do what it is there for.
 func IsAway(err error) bool {
 	var network net.Error
 	if errors.Is(err, ErrAway) || errors.Is(err, errLeftAlone) {

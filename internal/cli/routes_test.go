@@ -14,25 +14,27 @@ import (
 // commandsOfRoutes has for every operation of the API a command that asks for it, or why there is none.
 func commandsOfRoutes() (commands, without map[string]string) {
 	const people, programs = "a page for people", "for programs, which ask for it by its address"
-	return map[string]string{
-			"listBoards": "board list", "getBoard": "board show b", "putBoard": "board put b --rules RULES", "patchBoard": "board update b --title x",
-			"deleteBoard": "board delete b --yes", "listPeriods": "board periods b", "getSources": "board sources b",
-			"submitScores": "submit b m=1", "submitMultiBoard": "submit --boards b,c m=1", "removeMember": "remove b m --yes",
-			"getTop": "top b", "getMember": "rank b m", "getAround": "rank b m --around 2", "getRanks": "rank b m n", "getScoreRank": "rank b --score 5",
-			"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "listSubmissions": "submissions b m", "streamPage": "watch b",
-			"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
-			"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
-			"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listHiddenLog": "hidden --history", "listAudit": "audit",
-			"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
-			"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
-			"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
-			"searchMembers": "member search a --by name", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
-			"forgetMember": "member forget m --yes", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
-			"getLivez": "health", "getReadyz": "health --ready",
-		}, map[string]string{
-			"getHome": people, "getBoardPage": people, "getConsole": people, "getDocs": people, "getProblemPage": people, "getAsset": "a part of these pages",
-			"getMetrics": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
-		}
+	commands = map[string]string{
+		"listBoards": "board list", "getBoard": "board show b", "putBoard": "board put b --rules RULES", "patchBoard": "board update b --title x",
+		"deleteBoard": "board delete b --yes", "listPeriods": "board periods b", "getSources": "board sources b",
+		"submitScores": "submit b m=1", "submitMultiBoard": "submit --boards b,c m=1", "removeMember": "remove b m --yes",
+		"getTop": "top b", "getMember": "rank b m", "getAround": "rank b m --around 2", "getRanks": "rank b m n", "getScoreRank": "rank b --score 5",
+		"getBoardFriends": "rank b m --friends", "getDistribution": "distribution b", "getHistory": "history b m", "listSubmissions": "submissions b m", "streamPage": "watch b",
+		"getMergedTop": "top --boards b,c", "getMergedMember": "rank --boards b,c m", "getMergedAround": "rank --labels type:x m --around 2",
+		"hideMember": "hide b m --reason x", "restoreMember": "restore b m", "hideMemberEverywhere": "hide --all m --reason x",
+		"restoreMemberEverywhere": "restore --all m", "listHidden": "hidden", "listHiddenLog": "hidden --history", "listAudit": "audit",
+		"startRebuild": "refresh b", "verifyCopy": "verify b", "exportEntries": "export b", "getStatus": "status", "listRuns": "run list --board b", "getRun": "run show 7",
+		"listKeys": "key list", "createKey": "key create --scope read k", "getOwnKey": "key show", "getKey": "key show k", "changeKey": "key update k --name x",
+		"revokeKey": "key revoke k --yes", "rotateKey": "key rotate k",
+		"searchMembers": "member search a --by name", "getProfile": "member show m", "putProfile": "member put m --replace", "patchProfile": "member put m --display-name x",
+		"forgetMember": "member forget m --yes", "listFriends": "member friends m", "putFriends": "member befriend m --replace", "addFriends": "member befriend m n", "removeFriend": "member unfriend m n",
+		"getLivez": "health", "getReadyz": "health --ready",
+	}
+	without = map[string]string{
+		"getHome": people, "getBoardPage": people, "getConsole": people, "getDocs": people, "getProblemPage": people, "getAsset": "a part of these pages",
+		"getMetrics": programs, "getOpenAPI": programs, "getOpenAPIYAML": programs,
+	}
+	return commands, without
 }
 
 // TestEveryRouteHasACommand runs a command for each operation of the API's document, and sees it ask for that.

@@ -393,7 +393,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	if !late.Stop() {
 		<-told
 		for _, name := range names {
-			b.mutexes.unbar(name) // whatever became of it, whoever comes next finds out
+			b.mutexes.unbar(name) // whatever became of it, the next batch finds out
 		}
 	}
 	endStatement(span, err)

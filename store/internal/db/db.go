@@ -49,7 +49,7 @@ type DB struct {
 	Ahead    *sql.DB  // of writers, for what they read before they lock
 	Long     *sql.DB  // of readers that take minutes, see LongSnapshot
 	Watch    *sql.DB  // for what says how old answers are
-	Health   *sql.DB  // for what says whether the server works, and where the address leads now
+	Health   *sql.DB  // for what reports whether the server works, and where the address leads now
 	Locks    *Locks
 	Config   Config
 	Log      *slog.Logger

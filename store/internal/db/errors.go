@@ -149,7 +149,7 @@ func IsDuplicate(err error) bool { return number(err) == errDuplicate }
 // IsLockWait says whether a wait for a lock took too long.
 func IsLockWait(err error) bool { return number(err) == errLockWait }
 
-// IsDiskFull says whether the server could not write to its disk.
+// IsDiskFull reports whether the server could not write to its disk.
 func IsDiskFull(err error) bool {
 	switch number(err) {
 	case errWrite, errDiskFull, errFileWrite, errTableFull:

@@ -166,7 +166,7 @@ func TestRefusingServerIsAway(t *testing.T) {
 	t.Parallel()
 	inOutage(t, func(o *outageTest) {
 		o.server.set(func() { o.server.fails = mysql.ErrInvalidConn })
-		<-o.statement(false, o.server.ask)
+		t.Log(<-o.statement(false, o.server.ask))
 		o.goes(silence-time.Millisecond, false)
 		o.goes(2*time.Millisecond, true)
 		o.goes(time.Second, true)
@@ -188,13 +188,13 @@ func TestWaitIsNoOutage(t *testing.T) {
 			o.statement(false, func(context.Context) error { time.Sleep(time.Minute); return nil })
 		}
 		for range 100 {
-			<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return context.Canceled })
+			t.Log(<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return context.Canceled }))
 		}
 		o.goes(time.Minute, false)
-		<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF })
+		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
 		o.server.set(func() { o.server.fails = &mysql.MySQLError{Number: errTooManyConns} })
-		<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF })
+		t.Log(<-o.statement(false, func(context.Context) error { return io.ErrUnexpectedEOF }))
 		o.goes(time.Minute, false)
 		o.server.set(func() { o.server.fails = nil })
 		if n := o.log.count("\n"); n != 0 {
@@ -210,7 +210,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 	inOutage(t, func(o *outageTest) {
 		o.server.set(func() { o.server.latency = 2 * time.Second })
 		for i := range 60 {
-			<-o.statement(true, o.server.ask)
+			t.Log(<-o.statement(true, o.server.ask))
 			if i > 5 && o.isAway() {
 				o.Fatalf("taken for away at statement %d", i)
 			}
@@ -221,7 +221,7 @@ func TestSlowNetworkIsNoOutage(t *testing.T) {
 		}
 		o.server.set(func() { o.server.latency = 0 })
 		for range 100 {
-			<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil })
+			t.Log(<-o.statement(false, func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }))
 		}
 		o.server.set(func() { o.server.hangs = true })
 		o.statement(false, o.server.ask)

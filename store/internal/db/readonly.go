@@ -24,7 +24,7 @@ var ErrReadOnly = fmt.Errorf("%w: the server is read-only", leaderboard.ErrUnava
 // so neither is used until it is certain which of them the address leads to.
 var ErrOtherServer = fmt.Errorf("%w: connections lead to more than one server, or to another one since a moment ago", leaderboard.ErrUnavailable)
 
-// ServerSettings is the SQL expression of what says whether a server is read-only, and which one it is: see DB.Refuse. An
+// ServerSettings is the SQL expression of what reports whether a server is read-only, and which one it is: see DB.Refuse. An
 // account that may write to a read-only server finds it so, too. In MySQL super_read_only is never on without read_only. Each
 // dialect takes the other's comment for one. MariaDB has no UUID: servers that replicate differ in their id, others in name,
 // port or directory.
