@@ -387,7 +387,8 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		defer close(told)
 		b.stuck(names...)
 	})
-	if err = t.Commit(asked); err == nil {
+	err = t.Commit(asked)
+	if err == nil {
 		b.db.Committed()
 	}
 	if !late.Stop() {
