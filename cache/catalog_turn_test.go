@@ -110,7 +110,7 @@ func TestCatalogTurnWithoutMySQL(t *testing.T) {
 	})
 }
 
-// TestCatalogClockLeaps: who has written to a period finds it at once, though the clock of the database has leapt since the board
+// TestCatalogClockLeaps: the writer of a period finds it at once, though the clock of the database has leapt since the board
 // was read: before a period is said not to have begun, that clock is read once more.
 func TestCatalogClockLeaps(t *testing.T) {
 	t.Parallel()

@@ -316,7 +316,7 @@ func (c *call) mayFilter() error {
 	return c.mayName(name, inputError{Parameter: "board", Detail: notCovered})
 }
 
-// covers reports whether the request's key is for a board, as everybody is who has none.
+// covers reports whether the request's key is for a board; a request without a key is not limited to some.
 func (c *call) covers(board string) bool { return c.key == nil || c.key.Covers(board) }
 
 // attemptsLeft is nil when a key that is not known here may be looked up for who asks.

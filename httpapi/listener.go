@@ -141,7 +141,7 @@ func (d *doors) leave(from netip.Addr) {
 	}
 }
 
-// bounded says whether PerAddress is about an address.
+// bounded reports whether PerAddress is about an address.
 func (d *doors) bounded(from netip.Addr) bool {
 	if d.limits.PerAddress <= 0 || from.IsLoopback() {
 		return false

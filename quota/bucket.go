@@ -84,7 +84,7 @@ func (b *bucket) inRedis(now time.Time) float64 {
 // large: nobody lends it, Redis is asked for it.
 func (b *bucket) lent() float64 { return min(max(lendLeast, b.burst*lendShare), b.burst/2) }
 
-// large says whether a charge has to be held before it is taken.
+// large reports whether a charge has to be held before it is taken.
 func (b *bucket) large(n float64) bool {
 	return b.rate > 0 && n > b.lent() && (b.shared() || !b.alone)
 }

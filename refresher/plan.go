@@ -25,8 +25,8 @@ type plan struct {
 	board   leaderboard.Board
 	random  func() float64 // 0 to 1, for jitter
 	wall    wallClock
-	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; whoever works on the plan
-	refused map[leaderboard.Window]bool      // the copy was refused for want of memory, and is still; whoever works on the plan
+	current map[leaderboard.Window]time.Time // when the copy was last known to lack nothing, or was refreshed; belongs to the worker that has the plan
+	refused map[leaderboard.Window]bool      // the copy was refused for want of memory, and is still; belongs to the worker that has the plan
 
 	// Owned by whoever keeps the plans.
 	busy      bool

@@ -330,7 +330,7 @@ func (s *scheduler) due(p *plan, d dueTasks, period *leaderboard.Period, info *l
 	return info.Short || info.Revision != period.Revision() || info.TTL < min(d.interval, p.board.Rules.TTL()/2)
 }
 
-// full says whether the Redis that would have a copy is nearly full.
+// full reports whether the Redis that would have a copy is nearly full.
 func (s *scheduler) full(ctx context.Context, ref leaderboard.PeriodRef) bool {
 	share, err := s.memory(ctx, ref)
 	return err == nil && share > fullMemory

@@ -162,7 +162,7 @@ type runsHere struct {
 
 func newRunsHere() *runsHere { return &runsHere{server: rand.Text(), alive: map[int64]bool{}} }
 
-// begin has the database told of a run until its end.
+// begin keeps a run alive in the database until its end.
 func (h *runsHere) begin(id int64, beat func(ctx context.Context, ids []int64)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

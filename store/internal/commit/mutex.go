@@ -147,7 +147,7 @@ func (m *boardMutexes) unbar(board string) {
 
 func (m *boardMutexes) isBarred(board string) bool { return m.stateOf(board) != barred{} }
 
-// isStuck says whether it is known that nothing can be written to a board.
+// isStuck reports whether it is known that nothing can be written to a board.
 func (m *boardMutexes) isStuck(board string) bool { return m.stateOf(board).stuck }
 
 // stateOf returns the zero value for a board that is not barred.

@@ -309,7 +309,7 @@ func (q *queues) admit(id queueID, bytes int64) error {
 	return q.mayWait(id, s.byID[id], bytes)
 }
 
-// mayWait says whether a request of so many bytes may wait in a queue, nil for one in which nothing does. While nothing can
+// mayWait reports whether a request of so many bytes may wait in a queue, nil for one in which nothing does. While nothing can
 // be written to a board, one batch tries, and nobody waits behind it. It is called with the lock of the queue's shard.
 func (q *queues) mayWait(id queueID, one *queue, bytes int64) error {
 	if err := q.away(); err != nil {

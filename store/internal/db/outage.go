@@ -58,7 +58,7 @@ type outage struct {
 	onAway []func(error)
 }
 
-// recent is how long an outage that is over counts in DB.Silent: what it made fail is told of a moment later.
+// recent is how long an outage that is over counts in DB.Silent: what it made fail is reported a moment later.
 const recent = time.Minute
 
 func newOutage(log *slog.Logger, probe func(context.Context) error) *outage {
