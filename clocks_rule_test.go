@@ -6,7 +6,7 @@ import (
 )
 
 // TestAgesAreOfTheTimeThatPasses denies numbers of nanoseconds since 1970 outside of tests: an age counted with them
-// leaps with the clock of the machine (decision 40). A time.Time, or what has passed since one, does not.
+// leaps with the clock of the machine (docs/decisions/order.md). A time.Time, or what has passed since one, does not.
 func TestAgesAreOfTheTimeThatPasses(t *testing.T) {
 	t.Parallel()
 	for _, file := range goFiles(t) {

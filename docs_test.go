@@ -135,8 +135,8 @@ func TestGlossary(t *testing.T) {
 			seen[word] = true
 		}
 	}
-	if len(seen) < 40 {
-		t.Errorf("found %d words, the search is broken", len(seen))
+	if len(seen) < 20 || len(seen) > 40 {
+		t.Errorf("the glossary has %d words, want 20 to 40", len(seen))
 	}
 }
 
@@ -206,7 +206,7 @@ func TestDependencies(t *testing.T) {
 
 // TestModules holds what is said of the modules, and those that make lint goes through, against the go.mod files that there are.
 func TestModules(t *testing.T) {
-	const doc, unlinted = "docs/decisions/26-three-modules.md", "tools/goreleaser" // docs/decisions/60-releases.md says why
+	const doc, unlinted = "docs/decisions/libraries.md", "tools/goreleaser"
 	all, text := modules(t), strings.Join(strings.Fields(readDoc(t, doc)), " ")
 	for _, dir := range all {
 		if dir != "." && !strings.Contains(text, "`"+dir+"`") {

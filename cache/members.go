@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// databaseBatch bounds what one batch asks MySQL: more hardly make it cheaper, and each waits for all, see decision 33.
+	// databaseBatch bounds what one batch asks MySQL: more hardly make it cheaper, and each waits for all.
 	databaseBatch = 64
 	// lookUpMembers bounds what one batch asks Redis.
 	lookUpMembers = 256

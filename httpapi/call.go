@@ -564,7 +564,7 @@ func (s *shared) release(buf *[]byte) {
 }
 
 // deadline is a context that ends at a time, as context.WithDeadline makes one, but starts its timer only when
-// somebody waits for it. Answers from memory never do, and save a twentieth of the request (decision 31). It carries the
+// somebody waits for it. Answers from memory never do, and save a twentieth of the request. It carries the
 // caller and the span of the request, too.
 type deadline struct {
 	parent context.Context

@@ -4,7 +4,7 @@ import "bytes"
 
 // Numbers of 64 bits as strings: JavaScript reads JSON numbers as doubles, which are exact up to 2^53. An answer is made
 // as always, and rewritten when it is asked for with numbers=string; a body with numbers in quotes is rewritten when it
-// could not be decoded. Who uses neither pays nothing. Decision 52.
+// could not be decoded. Who uses neither pays nothing.
 
 const (
 	numbersParam  = "numbers"
