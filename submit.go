@@ -10,6 +10,16 @@ type Submission struct {
 	CreatedTime *Micros // nil: assigned at commit; given only by admins, for imports and corrections
 }
 
+// SubmitRequest asks to submit scores to one board. Its entries are applied in order, in one transaction.
+type SubmitRequest struct {
+	Board   string
+	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
+	Entries []Submission
+}
+
+// MaxIdempotencyKey is the greatest length of an idempotency key in bytes.
+const MaxIdempotencyKey = 128
+
 // Status says what became of one submission.
 type Status string
 
@@ -38,6 +48,16 @@ type Receipt struct {
 	Seqs    map[Window]int64 // by window, when the board has several
 }
 
+// RemoveRequest asks to remove the entry of a member.
+type RemoveRequest struct {
+	Board    string
+	PeriodID int64 // 0: all current periods
+	Member   string
+	// Reopen removes it also from a period that is closed. That is recorded as a run of kind RunKindReopen.
+	Reopen bool
+	Actor  string // who did it, as that run has it
+}
+
 // MaxBoardsPerSubmit is how many boards one multi-board submit may name.
 const MaxBoardsPerSubmit = 50
 
@@ -48,6 +68,12 @@ const CodeBoardNotFound = "board-not-found"
 type BoardSubmission struct {
 	Board string
 	Submission
+}
+
+// MultiBoardRequest asks to submit scores to several boards. Its entries are applied in order, in one transaction.
+type MultiBoardRequest struct {
+	Key     string // idempotency key of at most MaxIdempotencyKey bytes, "" for none
+	Entries []BoardSubmission
 }
 
 // BoardResult is the outcome of one BoardSubmission.

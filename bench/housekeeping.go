@@ -168,7 +168,7 @@ func (h *housekeeping) addMembers(ctx context.Context) error {
 }
 
 func (h *housekeeping) submit(ctx context.Context, member string, score int) error {
-	_, err := h.store.Submit(ctx, store.SubmitRequest{Board: benchBoard, Entries: []leaderboard.Submission{{Member: member, Score: int64(score)}}})
+	_, err := h.store.Submit(ctx, leaderboard.SubmitRequest{Board: benchBoard, Entries: []leaderboard.Submission{{Member: member, Score: int64(score)}}})
 	return err
 }
 

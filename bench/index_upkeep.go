@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"leaderboard"
 	"leaderboard/rank"
 	"leaderboard/store"
 )
@@ -87,7 +88,7 @@ func (b *board) submits(ctx context.Context, s *store.Store, callers, n int, len
 	for range callers {
 		wg.Go(func() {
 			for time.Since(start) < length {
-				if _, err := s.Submit(ctx, store.SubmitRequest{Board: benchBoard, Entries: entriesOf(n, b.randomMember)}); err != nil {
+				if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: benchBoard, Entries: entriesOf(n, b.randomMember)}); err != nil {
 					first.CompareAndSwap(nil, &err)
 					return
 				}

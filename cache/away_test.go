@@ -12,7 +12,6 @@ import (
 	"leaderboard"
 	"leaderboard/cache/residency"
 	"leaderboard/cache/watch"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -314,7 +313,7 @@ func TestAwayMarksMemory(t *testing.T) {
 		}
 		for i := range int64(20) {
 			entries := []leaderboard.Submission{{Member: fmt.Sprint("m", i), Score: i}}
-			if _, err := source.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+			if _, err := source.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/cache/watch"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -76,7 +75,7 @@ func newPastWorld(t *testing.T) *pastWorld {
 func (w *pastWorld) submit(member string, score int64) {
 	w.t.Helper()
 	entries := []leaderboard.Submission{{Member: member, Score: score}}
-	if _, err := w.model.Submit(w.t.Context(), store.SubmitRequest{Board: "b", Entries: entries}); err != nil {
+	if _, err := w.model.Submit(w.t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -129,7 +128,7 @@ func TestPastIsKept(t *testing.T) {
 		w.submit("d", 100)
 		refs[0].LastSeq = 4
 		w.want("right after a submission", refs, false, nil, " 3/4 1/2 1/2 2/2")
-		if _, err := w.model.Reopen(t.Context(), "b", refs[3].ID, "b", "boss"); err != nil {
+		if _, err := w.model.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", PeriodID: refs[3].ID, Member: "b", Reopen: true, Actor: "boss"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

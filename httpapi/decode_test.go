@@ -83,8 +83,8 @@ type recordingWriter struct {
 	entries []leaderboard.Submission
 }
 
-func (w *recordingWriter) Submit(_ context.Context, _, _ string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
-	w.entries = entries
+func (w *recordingWriter) Submit(_ context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
+	w.entries = r.Entries
 	return leaderboard.Receipt{}, nil
 }
 

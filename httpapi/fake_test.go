@@ -216,45 +216,21 @@ func (f *fake) period(ctx context.Context, l leaderboard.Listing, w leaderboard.
 	return leaderboard.FindPast(ctx, f, &l.Board, w, past, l.Clock)
 }
 
-func (f *fake) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+func (f *fake) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	if err := f.enter("Submit"); err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	receipt, err := submitTo(f.Model.Submit, ctx, board, key, entries)
+	receipt, err := f.Model.Submit(ctx, r)
 	return receipt, f.wrote(err)
 }
 
-// submitTo calls the store's Submit, whose request is a struct of its package, which this one may not import.
-func submitTo[R ~struct {
-	Board   string
-	Key     string
-	Entries []leaderboard.Submission
-}](do func(context.Context, R) (leaderboard.Receipt, error), ctx context.Context, board, key string, entries []leaderboard.Submission,
-) (leaderboard.Receipt, error) {
-	return do(ctx, R{Board: board, Key: key, Entries: entries})
-}
-
-func (f *fake) SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
-	receipt, err := multiBoardTo(f.Model.SubmitMultiBoard, ctx, key, entries)
+func (f *fake) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+	receipt, err := f.Model.SubmitMultiBoard(ctx, r)
 	return receipt, f.wrote(err)
 }
 
-// multiBoardTo is submitTo for SubmitMultiBoard.
-func multiBoardTo[R ~struct {
-	Key     string
-	Entries []leaderboard.BoardSubmission
-}](do func(context.Context, R) (leaderboard.MultiBoardReceipt, error), ctx context.Context, key string, entries []leaderboard.BoardSubmission,
-) (leaderboard.MultiBoardReceipt, error) {
-	return do(ctx, R{Key: key, Entries: entries})
-}
-
-func (f *fake) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	receipt, err := f.Model.Remove(ctx, board, periodID, member)
-	return receipt, f.wrote(err)
-}
-
-func (f *fake) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
-	receipt, err := f.Model.Reopen(ctx, board, periodID, member, actor)
+func (f *fake) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
+	receipt, err := f.Model.Remove(ctx, r)
 	return receipt, f.wrote(err)
 }
 

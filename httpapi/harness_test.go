@@ -304,7 +304,7 @@ func (e *env) board(name string, rules leaderboard.Rules, entries ...leaderboard
 		e.t.Fatal(err)
 	}
 	if len(entries) > 0 {
-		if _, err := e.fake.Submit(ctx, name, "", entries); err != nil {
+		if _, err := e.fake.Submit(ctx, leaderboard.SubmitRequest{Board: name, Entries: entries}); err != nil {
 			e.t.Fatal(err)
 		}
 	}

@@ -186,7 +186,7 @@ func idempotencyKey(h http.Header) (string, error) {
 	}
 	bad := malformed(inputError{Parameter: "Idempotency-Key", Detail: "want one header of 1 to 128 visible ASCII characters"})
 	key := values[0]
-	if len(values) > 1 || key == "" || len(key) > 128 {
+	if len(values) > 1 || key == "" || len(key) > leaderboard.MaxIdempotencyKey {
 		return "", bad
 	}
 	for i := range len(key) {

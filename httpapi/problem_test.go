@@ -177,7 +177,7 @@ type gateWriter struct {
 	entered, gate chan struct{}
 }
 
-func (w gateWriter) Submit(context.Context, string, string, []leaderboard.Submission) (leaderboard.Receipt, error) {
+func (w gateWriter) Submit(context.Context, leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	close(w.entered)
 	<-w.gate
 	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: "m", Status: leaderboard.StatusApplied}}, Seq: 1}, nil

@@ -183,7 +183,7 @@ func TestCombinedETag(t *testing.T) {
 	}
 	match := ask{method: http.MethodGet, path: "/v1/rankings/top?boards=card,moba", header: http.Header{"If-None-Match": {first}}}
 	e.do(match).want(304)
-	if _, err := e.fake.Submit(t.Context(), "moba", "", []leaderboard.Submission{{Member: "eve", Score: 1}}); err != nil {
+	if _, err := e.fake.Submit(t.Context(), leaderboard.SubmitRequest{Board: "moba", Entries: []leaderboard.Submission{{Member: "eve", Score: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	e.do(match).want(200)

@@ -86,9 +86,9 @@ type callerWriter struct {
 	caller leaderboard.Caller
 }
 
-func (w *callerWriter) Submit(ctx context.Context, _, _ string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+func (w *callerWriter) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	w.caller = leaderboard.CallerOf(ctx)
-	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: entries[0].Member, Status: leaderboard.StatusApplied}}, Seq: 1}, nil
+	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: r.Entries[0].Member, Status: leaderboard.StatusApplied}}, Seq: 1}, nil
 }
 
 // TestRequestIDOfTheUnreadable: what net/http refuses before any handler sees it has an id too.

@@ -14,17 +14,15 @@ import (
 
 // Writer takes submissions. Its methods return after the commit; ctx bounds only the waiting of the caller.
 type Writer interface {
-	// Submit applies the entries in order; key is the Idempotency-Key, "" for none. Errors: ErrBoardNotFound,
-	// ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
-	Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error)
+	// Submit applies the entries in order. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable,
+	// ErrOutcomeUnknown.
+	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	// SubmitMultiBoard is Submit for entries of several boards: one transaction for all. An entry of a board that does not
 	// exist is rejected like one that breaks a rule, and so is one of a derived board.
-	SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error)
-	// Remove takes the member's entry out of one period (0: all current periods of the board). ErrNotRanked when there
-	// is none, ErrPeriodClosed when the period is over, otherwise the errors of Submit.
-	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
-	// Reopen is Remove for a period that may be closed, which is recorded with the actor.
-	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
+	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
+	// Remove removes the entry of a member. ErrNotRanked when there is none, ErrPeriodNotFound when the board has no such
+	// period, ErrPeriodClosed when the period is over and not reopened, otherwise the errors of Submit.
+	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
 }
 
 // scoreHandlers serve submissions and removals of entries.
@@ -64,7 +62,7 @@ func (h *scoreHandlers) submit(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.Submit(c.ctx, board, key, entries)
+	receipt, err := h.writer.Submit(c.ctx, leaderboard.SubmitRequest{Board: board, Key: key, Entries: entries})
 	if err != nil {
 		return writeError(err)
 	}
@@ -99,7 +97,7 @@ func (h *scoreHandlers) submitToBoards(c *call) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := h.writer.SubmitMultiBoard(c.ctx, key, entries)
+	receipt, err := h.writer.SubmitMultiBoard(c.ctx, leaderboard.MultiBoardRequest{Key: key, Entries: entries})
 	if err != nil {
 		return writeError(err)
 	}
@@ -198,40 +196,34 @@ func (c *call) boardSubmissions(in []boardEntry) ([]leaderboard.BoardSubmission,
 
 // remove answers DELETE …/members/{member}: the entry is taken out of the current periods, or of the one named.
 func (h *scoreHandlers) remove(c *call) error {
-	id := c.member()
-	window, period, reopen := c.window(), c.text("period"), c.boolean("reopen")
+	req := leaderboard.RemoveRequest{Member: c.member(), Reopen: c.boolean("reopen"), Actor: c.caller.Key}
+	window, period := c.window(), c.text("period")
 	if err := c.badInput(); err != nil {
 		return err
 	}
-	board, err := c.boardName()
-	if err != nil {
+	var err error
+	if req.Board, err = c.boardName(); err != nil {
 		return err
 	}
 	if _, b, err := h.resolve(c, "", ""); err == nil && b.Rules.Derive != nil {
 		return reject(leaderboard.CodeDerivedBoard, "") // the next step would put the entry back
 	}
-	var periodID int64
 	if window != "" || period != "" {
 		ref, _, err := h.resolve(c, window, period)
 		if err != nil {
 			return err
 		}
-		if periodID = ref.ID; ref.Quiet() {
+		if req.PeriodID = ref.ID; ref.Quiet() {
 			return leaderboard.ErrNotRanked
 		}
 	}
-	var receipt leaderboard.Receipt
-	if reopen {
-		receipt, err = h.writer.Reopen(c.ctx, board, periodID, id, c.caller.Key)
-	} else {
-		receipt, err = h.writer.Remove(c.ctx, board, periodID, id)
-	}
+	receipt, err := h.writer.Remove(c.ctx, req)
 	if err != nil {
 		return writeError(err)
 	}
-	c.shared.traffic.wrote(board, 1)
+	c.shared.traffic.wrote(req.Board, 1)
 	return c.sendReceipt(func(b []byte) []byte {
-		b = appendString(append(b, `"member":`...), id)
+		b = appendString(append(b, `"member":`...), req.Member)
 		return appendSeqs(append(b, ','), receipt.Seq, receipt.Seqs)
 	})
 }

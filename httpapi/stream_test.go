@@ -53,7 +53,7 @@ func newStreamEnv(t *testing.T, change ...func(*Config)) *streamEnv {
 // submit changes a board, and the watch shows it.
 func (e *streamEnv) submit(board, member string, score int64) {
 	e.t.Helper()
-	if _, err := e.fake.Submit(e.t.Context(), board, "", []leaderboard.Submission{{Member: member, Score: score}}); err != nil {
+	if _, err := e.fake.Submit(e.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}}); err != nil {
 		e.t.Fatal(err)
 	}
 	e.show()
@@ -471,7 +471,7 @@ func TestStreamsOfOneCaller(t *testing.T) {
 func TestStreamOfAMemberGoesOn(t *testing.T) {
 	t.Parallel()
 	e, next := streamOfOne(t)
-	if _, err := e.fake.Remove(t.Context(), "b", 0, "m1"); err != nil {
+	if _, err := e.fake.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m1"}); err != nil {
 		t.Fatal(err)
 	}
 	e.show()

@@ -106,19 +106,15 @@ func TestSeqsOfWindows(t *testing.T) {
 
 type fixedWriter struct{ receipt leaderboard.Receipt }
 
-func (w fixedWriter) Submit(context.Context, string, string, []leaderboard.Submission) (leaderboard.Receipt, error) {
+func (w fixedWriter) Submit(context.Context, leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	return w.receipt, nil
 }
 
-func (w fixedWriter) SubmitMultiBoard(context.Context, string, []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+func (w fixedWriter) SubmitMultiBoard(context.Context, leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	return leaderboard.MultiBoardReceipt{}, nil
 }
 
-func (w fixedWriter) Remove(context.Context, string, int64, string) (leaderboard.Receipt, error) {
-	return w.receipt, nil
-}
-
-func (w fixedWriter) Reopen(context.Context, string, int64, string, string) (leaderboard.Receipt, error) {
+func (w fixedWriter) Remove(context.Context, leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	return w.receipt, nil
 }
 
@@ -153,22 +149,17 @@ func TestImpatientWrite(t *testing.T) {
 
 type stuckWriter struct{}
 
-func (stuckWriter) Submit(ctx context.Context, _, _ string, _ []leaderboard.Submission) (leaderboard.Receipt, error) {
+func (stuckWriter) Submit(ctx context.Context, _ leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	<-ctx.Done()
 	return leaderboard.Receipt{}, ctx.Err()
 }
 
-func (stuckWriter) SubmitMultiBoard(ctx context.Context, _ string, _ []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+func (stuckWriter) SubmitMultiBoard(ctx context.Context, _ leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	<-ctx.Done()
 	return leaderboard.MultiBoardReceipt{}, ctx.Err()
 }
 
-func (stuckWriter) Remove(ctx context.Context, _ string, _ int64, _ string) (leaderboard.Receipt, error) {
-	<-ctx.Done()
-	return leaderboard.Receipt{}, fmt.Errorf("waiting: %w", ctx.Err())
-}
-
-func (stuckWriter) Reopen(ctx context.Context, _ string, _ int64, _, _ string) (leaderboard.Receipt, error) {
+func (stuckWriter) Remove(ctx context.Context, _ leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	<-ctx.Done()
 	return leaderboard.Receipt{}, fmt.Errorf("waiting: %w", ctx.Err())
 }

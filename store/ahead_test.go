@@ -28,7 +28,7 @@ type aheadRace struct {
 
 // newAheadRace brings it about that the first server reads ahead for waits: a batch before it is kept from finishing by
 // somebody who holds a row that it writes. That row is not in waits.
-func newAheadRace(t *testing.T, dsn string, policy leaderboard.Policy, waits store.SubmitRequest, prepare func(*store.Store)) *aheadRace {
+func newAheadRace(t *testing.T, dsn string, policy leaderboard.Policy, waits leaderboard.SubmitRequest, prepare func(*store.Store)) *aheadRace {
 	r := &aheadRace{t: t, dsn: dsn, db: connect(t, dsn)}
 	for i := range r.servers {
 		r.servers[i] = open(t, dsn, func(c *store.Config) { c.BatchRows = aheadRows })
@@ -42,7 +42,7 @@ func newAheadRace(t *testing.T, dsn string, policy leaderboard.Policy, waits sto
 	const held = "SELECT member FROM entries WHERE period_id = ? AND member = ? FOR UPDATE"
 	first := hold(t, dsn, held, r.ref.ID, "row-first")
 	r.release = hold(t, dsn, held, r.ref.ID, "row-second")
-	start := func(req store.SubmitRequest, receipt *leaderboard.Receipt) chan error {
+	start := func(req leaderboard.SubmitRequest, receipt *leaderboard.Receipt) chan error {
 		done := make(chan error, 1)
 		go func() {
 			var err error
@@ -138,10 +138,10 @@ func TestReadAheadKey(t *testing.T) {
 	t.Parallel()
 	dialects(t, func(t *testing.T, dsn string) {
 		waits := entriesOf("b", aheadRows)
-		r := newAheadRace(t, dsn, leaderboard.PolicyBest, store.SubmitRequest{Board: "b", Key: "the same", Entries: waits.Entries}, submitted(t, waits))
+		r := newAheadRace(t, dsn, leaderboard.PolicyBest, leaderboard.SubmitRequest{Board: "b", Key: "the same", Entries: waits.Entries}, submitted(t, waits))
 		var other leaderboard.Receipt
 		r.between(func(s *store.Store) (err error) {
-			other, err = s.Submit(context.Background(), store.SubmitRequest{Board: "b", Key: "the same", Entries: waits.Entries})
+			other, err = s.Submit(context.Background(), leaderboard.SubmitRequest{Board: "b", Key: "the same", Entries: waits.Entries})
 			return err
 		})
 		if !reflect.DeepEqual(r.receipt, other) {
@@ -221,7 +221,7 @@ func TestReadAheadRules(t *testing.T) {
 }
 
 // submitted returns what submits a request.
-func submitted(t *testing.T, req store.SubmitRequest) func(*store.Store) {
+func submitted(t *testing.T, req leaderboard.SubmitRequest) func(*store.Store) {
 	return func(s *store.Store) {
 		if _, err := s.Submit(t.Context(), req); err != nil {
 			t.Fatal(err)

@@ -135,7 +135,10 @@ func auditedOfBoards() map[string]audited {
 		},
 		"remove an entry": {
 			action: leaderboard.AuditActionEntryRemove, prepare: played, again: true,
-			do:     func(ctx context.Context, s *store.Store) error { _, err := s.Remove(ctx, "b", 0, "m"); return err },
+			do: func(ctx context.Context, s *store.Store) error {
+				_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: "b", Member: "m"})
+				return err
+			},
 			done:   "(SELECT 1) one WHERE NOT EXISTS (SELECT 1 FROM entries WHERE member = 'm')",
 			board:  "b",
 			member: "m", before: `{"entries": [{"window": "all_time", "period": "all_time", "score": 5, "tiebreak": 7}]}`,
@@ -147,7 +150,7 @@ func auditedOfBoards() map[string]audited {
 				if err := s.DB().QueryRowContext(ctx, "SELECT id FROM periods WHERE state = 'closed'").Scan(&id); err != nil {
 					return err
 				}
-				_, err := s.Reopen(ctx, "b", id, "m", "k7f3")
+				_, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: "b", PeriodID: id, Member: "m", Reopen: true, Actor: "k7f3"})
 				return err
 			},
 			done:  "runs WHERE kind = 'reopen'",
@@ -177,7 +180,7 @@ func played(t *testing.T, s *store.Store) {
 		t.Fatal(err)
 	}
 	tiebreak := int64(7)
-	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5, Tiebreak: &tiebreak}}}); err != nil {
+	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "m", Score: 5, Tiebreak: &tiebreak}}}); err != nil {
 		t.Fatal(err)
 	}
 }

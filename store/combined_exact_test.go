@@ -48,7 +48,7 @@ func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Ran
 	for range batches {
 		boards := []leaderboard.PeriodRef{c.refs[rng.IntN(len(c.refs))]}
 		if rng.IntN(5) == 0 {
-			if _, err := s.Remove(ctx, boards[0].Board, 0, c.name(rng)); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
+			if _, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: boards[0].Board, Member: c.name(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
 				return err
 			}
 		}
@@ -65,7 +65,7 @@ func (c *combinedCrowd) write(ctx context.Context, s *store.Store, rng *rand.Ran
 			}
 		}
 		for _, b := range boards {
-			if _, err := s.Submit(ctx, store.SubmitRequest{Board: b.Board, Entries: entries}); err != nil {
+			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: b.Board, Entries: entries}); err != nil {
 				return err
 			}
 		}

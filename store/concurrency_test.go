@@ -35,7 +35,7 @@ func TestConcurrentSums(t *testing.T) {
 			wg.Go(func() {
 				random := rand.New(rand.NewPCG(1, uint64(w)))
 				for i := range requests {
-					r := store.SubmitRequest{Board: "b"}
+					r := leaderboard.SubmitRequest{Board: "b"}
 					for range 1 + random.IntN(most) {
 						r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", random.IntN(members)), Score: 1 + random.Int64N(1000)})
 					}

@@ -60,7 +60,7 @@ func submitMany(t *testing.T, s *store.Store, n int, score int64) {
 		for i := from; i < min(n, from+500); i++ {
 			entries = append(entries, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: score})
 		}
-		if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "runs", Entries: entries}); err != nil {
+		if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "runs", Entries: entries}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestDerivedLog(t *testing.T) {
 		if step := follow(t, s); step.Rows != 6200 || step.ToSeq != 6200 {
 			t.Errorf("step is %+v", step)
 		}
-		if _, err := s.Remove(t.Context(), "runs", 0, "m7"); err != nil {
+		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "runs", Member: "m7"}); err != nil {
 			t.Fatal(err)
 		}
 		follow(t, s)

@@ -13,7 +13,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/store/internal/audit"
-	"leaderboard/store/internal/commit"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
 	"leaderboard/store/internal/sweep"
@@ -239,7 +238,7 @@ func (s *Store) removeAll(ctx context.Context, e *erasure, periods map[int64]str
 		}
 		working.Go(func() {
 			defer func() { <-permits }()
-			_, failed := s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: id, Member: string(e.Member), Reopen: true, Actor: e.Actor})
+			_, failed := s.writer.Erase(ctx, leaderboard.RemoveRequest{Board: board, PeriodID: id, Member: string(e.Member), Reopen: true, Actor: e.Actor})
 			gone := errors.Is(failed, leaderboard.ErrNotRanked) || errors.Is(failed, leaderboard.ErrPeriodNotFound) ||
 				errors.Is(failed, leaderboard.ErrBoardNotFound) // another process was here, or the period went
 			mu.Lock()

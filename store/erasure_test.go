@@ -115,7 +115,7 @@ func TestForgetIsKilledAnywhere(t *testing.T) {
 func recordMember(t *testing.T, s *store.Store, db *sql.DB, boardID int64) {
 	t.Helper()
 	entries := []leaderboard.Submission{{Member: forgotten, Score: 5}, {Member: "stays", Score: 5}}
-	_, err1 := s.Submit(t.Context(), store.SubmitRequest{Board: "b", Entries: entries})
+	_, err1 := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "b", Entries: entries})
 	_, err2 := s.Hide(t.Context(), leaderboard.HideRequest{Board: "b", Member: forgotten, Reason: forgotten + " is a bot", Actor: "boss"})
 	_, err3 := s.AddFriends(t.Context(), forgotten, []string{"stays"})
 	_, _, err4 := s.PutProfile(t.Context(), leaderboard.Profile{Member: forgotten, DisplayName: "Scarlett"})
@@ -175,7 +175,7 @@ func fillForErasure(t *testing.T, s *store.Store, offset *atomic.Int64) []leader
 	}
 	for range 6 {
 		for _, b := range boards {
-			request := store.SubmitRequest{Board: b.Name, Entries: []leaderboard.Submission{
+			request := leaderboard.SubmitRequest{Board: b.Name, Entries: []leaderboard.Submission{
 				{Member: "first", Score: 9}, {Member: forgotten, Score: 5}, {Member: "last", Score: 1},
 			}}
 			if _, err := s.Submit(t.Context(), request); err != nil {

@@ -221,7 +221,7 @@ func TestLockWait(t *testing.T) {
 		const row = "SELECT member FROM entries WHERE period_id = ? AND member = 'b' FOR UPDATE"
 		release := hold(t, dsn, row, ref.ID)
 		errs := make(chan error, 1)
-		req := store.SubmitRequest{Board: "b", Key: "key", Entries: []leaderboard.Submission{{Member: "a", Score: 5}, {Member: "b", Score: 7}}}
+		req := leaderboard.SubmitRequest{Board: "b", Key: "key", Entries: []leaderboard.Submission{{Member: "a", Score: 5}, {Member: "b", Score: 7}}}
 		go func() {
 			_, err := s.Submit(context.Background(), req)
 			errs <- err

@@ -7,7 +7,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/internal/testenv"
-	"leaderboard/store"
 )
 
 // BenchmarkFriends asks for the best ten of many members and the place of one, from MySQL alone.
@@ -16,7 +15,7 @@ func BenchmarkFriends(b *testing.B) {
 	ref := makeBoard(b, s, "friends", leaderboard.Rules{})
 	const members = 50_000
 	for from := 0; from < members; from += 500 {
-		r := store.SubmitRequest{Board: ref.Board}
+		r := leaderboard.SubmitRequest{Board: ref.Board}
 		for i := range 500 {
 			r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", from+i), Score: rand.Int64N(members)})
 		}

@@ -69,8 +69,8 @@ func makeBoard(t testing.TB, s *store.Store, name string, rules leaderboard.Rule
 }
 
 // one returns a request for one member.
-func one(board, key, member string, score int64) store.SubmitRequest {
-	return store.SubmitRequest{Board: board, Key: key, Entries: []leaderboard.Submission{{Member: member, Score: score}}}
+func one(board, key, member string, score int64) leaderboard.SubmitRequest {
+	return leaderboard.SubmitRequest{Board: board, Key: key, Entries: []leaderboard.Submission{{Member: member, Score: score}}}
 }
 
 // scoreOf returns a member's score, -1 when it has none.

@@ -116,7 +116,7 @@ func (l *league) write(random *rand.Rand, w int) {
 			continue
 		}
 		l.mu.Lock()
-		r := store.SubmitRequest{Board: l.boards[random.IntN(len(l.boards))]}
+		r := leaderboard.SubmitRequest{Board: l.boards[random.IntN(len(l.boards))]}
 		l.mu.Unlock()
 		for range 1 + random.IntN(4) {
 			r.Entries = append(r.Entries, leaderboard.Submission{Member: members[random.IntN(len(members))], Score: 1 + random.Int64N(1000)})
@@ -148,7 +148,7 @@ func (l *league) write(random *rand.Rand, w int) {
 
 // writeMultiBoard sends one score for each of several boards, in one transaction.
 func (l *league) writeMultiBoard(random *rand.Rand, members []string, i int) {
-	var r store.MultiBoardRequest
+	var r leaderboard.MultiBoardRequest
 	l.mu.Lock()
 	for range 3 {
 		r.Entries = append(r.Entries, leaderboard.BoardSubmission{
@@ -295,7 +295,7 @@ func TestHideDuringBatch(t *testing.T) {
 			release := hold(t, dsn, "SELECT member FROM entries WHERE period_id = ? AND member = 'z' FOR UPDATE", ref.ID)
 			submitted, hidden := make(chan error, 1), make(chan error, 1)
 			go func() {
-				_, err := s.Submit(context.Background(), store.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
+				_, err := s.Submit(context.Background(), leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{
 					{Member: member, Score: 5}, {Member: "z", Score: 10 + int64(len(member))},
 				}})
 				submitted <- err

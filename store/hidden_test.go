@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -21,7 +20,7 @@ func TestHidingIsFinished(t *testing.T) {
 		ref := makeBoard(t, s, "b", leaderboard.Rules{})
 		other := makeBoard(t, s, "other", leaderboard.Rules{})
 		for _, b := range []string{"b", "other"} {
-			if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
+			if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -123,7 +122,7 @@ func TestHiddenRowsGo(t *testing.T) {
 			if _, err := s.Hide(t.Context(), ban(name, "m")); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
+			if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: 5}, {Member: "n", Score: 4}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -170,7 +169,7 @@ func TestHiddenEntryOfNobodyHidden(t *testing.T) {
 		if n := scoreOf(t, s, ref, "m"); n != 3 {
 			t.Errorf("shown with %d, want 3", n)
 		}
-		if _, err := s.Remove(t.Context(), "b", 0, "m"); err != nil {
+		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "b", Member: "m"}); err != nil {
 			t.Fatal(err)
 		}
 		if n := count(t, db, "entries"); n != 0 {

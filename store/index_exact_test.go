@@ -53,7 +53,7 @@ func (c *crowd) member(rng *rand.Rand) string { return fmt.Sprintf("m%d", rng.In
 func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batches int) error {
 	for range batches {
 		if rng.IntN(5) == 0 {
-			if _, err := s.Remove(ctx, c.ref.Board, 0, c.member(rng)); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
+			if _, err := s.Remove(ctx, leaderboard.RemoveRequest{Board: c.ref.Board, Member: c.member(rng)}); err != nil && !errors.Is(err, leaderboard.ErrNotRanked) {
 				return err
 			}
 		}
@@ -62,7 +62,7 @@ func (c *crowd) write(ctx context.Context, s *store.Store, rng *rand.Rand, batch
 			tiebreak := rng.Int64N(2)
 			entries[i] = leaderboard.Submission{Member: c.member(rng), Score: c.score(rng), Tiebreak: &tiebreak}
 		}
-		if _, err := s.Submit(ctx, store.SubmitRequest{Board: c.ref.Board, Entries: entries}); err != nil {
+		if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: c.ref.Board, Entries: entries}); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func TestLockedBoardsStarveNobody(t *testing.T) {
 		}
 		othersGoOn(t, s)
 		several := func(boards ...string) error {
-			var r store.MultiBoardRequest
+			var r leaderboard.MultiBoardRequest
 			for _, b := range boards {
 				r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: "m", Score: 1}})
 			}

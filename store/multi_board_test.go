@@ -20,8 +20,8 @@ import (
 )
 
 // multiBoard returns a request that gives one member a score on each board.
-func multiBoard(key, member string, score int64, boards ...string) store.MultiBoardRequest {
-	r := store.MultiBoardRequest{Key: key}
+func multiBoard(key, member string, score int64, boards ...string) leaderboard.MultiBoardRequest {
+	r := leaderboard.MultiBoardRequest{Key: key}
 	for _, b := range boards {
 		r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: member, Score: score}})
 	}
@@ -125,7 +125,7 @@ func TestMultiBoardAndAlone(t *testing.T) {
 						want[b+member] += score
 					}
 					mu.Unlock()
-					if _, err := s.Remove(context.Background(), some[0], 0, "nobody"); !errors.Is(err, leaderboard.ErrNotRanked) {
+					if _, err := s.Remove(context.Background(), leaderboard.RemoveRequest{Board: some[0], Member: "nobody"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 						t.Error(err)
 					}
 				}
@@ -231,7 +231,7 @@ func TestMultiBoardGroupCommit(t *testing.T) {
 		return names
 	}
 	release := holdPeriod(t, dsn, ref)
-	reqs := []store.MultiBoardRequest{
+	reqs := []leaderboard.MultiBoardRequest{
 		multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, "b"), multiBoard("", "m", 1, append(names(40), "b")...),
 		multiBoard("", "m", 1, append(names(20), "b")...), multiBoard("", "m", 1, "b"),
 	}
@@ -378,7 +378,7 @@ func TestLockedBoardIsLeftOut(t *testing.T) {
 			refs[name] = makeBoard(t, s, name, leaderboard.Rules{Policy: leaderboard.PolicySum})
 		}
 		several := func(boards ...string) chan error {
-			var r store.MultiBoardRequest
+			var r leaderboard.MultiBoardRequest
 			for _, b := range boards {
 				r.Entries = append(r.Entries, leaderboard.BoardSubmission{Board: b, Submission: leaderboard.Submission{Member: "m", Score: 1}})
 			}

@@ -29,7 +29,7 @@ func BenchmarkPast(b *testing.B) {
 	}
 	for range days {
 		for from := 0; from < members; from += 1000 {
-			r := store.SubmitRequest{Board: "past"}
+			r := leaderboard.SubmitRequest{Board: "past"}
 			for i := range 1000 {
 				r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", from+i), Score: rand.Int64N(members)})
 			}

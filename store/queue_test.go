@@ -36,7 +36,7 @@ func (b *batches) all() [][2]int {
 
 // submitAll starts requests one after the other, each when the one before waits in the queue, and returns where their
 // errors arrive. The first one is taken at once, by the writer that then waits for the period.
-func submitAll(t *testing.T, s *store.Store, reqs []store.SubmitRequest) chan error {
+func submitAll(t *testing.T, s *store.Store, reqs []leaderboard.SubmitRequest) chan error {
 	t.Helper()
 	errs := make(chan error, len(reqs))
 	for i, r := range reqs {
@@ -53,8 +53,8 @@ func submitAll(t *testing.T, s *store.Store, reqs []store.SubmitRequest) chan er
 	return errs
 }
 
-func entriesOf(board string, n int) store.SubmitRequest {
-	r := store.SubmitRequest{Board: board}
+func entriesOf(board string, n int) leaderboard.SubmitRequest {
+	r := leaderboard.SubmitRequest{Board: board}
 	for i := range n {
 		r.Entries = append(r.Entries, leaderboard.Submission{Member: fmt.Sprint("m", i), Score: 1})
 	}
@@ -68,7 +68,7 @@ func TestGroupCommit(t *testing.T) {
 	s := open(t, dsn, func(c *store.Config) { c.OnBatch = seen.add })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, ref)
-	reqs := make([]store.SubmitRequest, 41)
+	reqs := make([]leaderboard.SubmitRequest, 41)
 	for i := range reqs {
 		reqs[i] = one("b", "", "m", 1)
 	}
@@ -102,7 +102,7 @@ func TestBatchRows(t *testing.T) {
 	s := open(t, dsn, func(c *store.Config) { c.OnBatch, c.BatchRows = seen.add, 10 })
 	ref := makeBoard(t, s, "b", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
-	var reqs []store.SubmitRequest
+	var reqs []leaderboard.SubmitRequest
 	for _, n := range []int{1, 4, 4, 4, 1200, 1, 0, 8} {
 		reqs = append(reqs, entriesOf("b", n))
 	}
@@ -131,7 +131,7 @@ func TestWriteWait(t *testing.T) {
 	ref := makeBoard(t, s, "full", leaderboard.Rules{})
 	makeBoard(t, s, "free", leaderboard.Rules{})
 	release := holdPeriod(t, dsn, ref)
-	errs := submitAll(t, s, []store.SubmitRequest{
+	errs := submitAll(t, s, []leaderboard.SubmitRequest{
 		entriesOf("full", 1), entriesOf("full", 1200), // nothing waited: taken whatever its size
 	})
 	_, err := s.Submit(t.Context(), entriesOf("full", 1))
@@ -144,7 +144,7 @@ func TestWriteWait(t *testing.T) {
 	if err := errors.Join(s.Admit("free", 100), s.Admit("", 100)); err != nil {
 		t.Errorf("another board, and several: %v", err)
 	}
-	if _, err := s.Remove(t.Context(), "full", 0, "m1"); !errors.Is(err, leaderboard.ErrOverloaded) {
+	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "full", Member: "m1"}); !errors.Is(err, leaderboard.ErrOverloaded) {
 		t.Errorf("a removal beyond the limit: %v", err)
 	}
 	if _, err := s.Submit(t.Context(), entriesOf("free", 10)); err != nil {
@@ -209,7 +209,7 @@ func TestCloseDrains(t *testing.T) {
 	}
 	ref := makeBoard(t, s, "b", leaderboard.Rules{Policy: leaderboard.PolicySum})
 	release := holdPeriod(t, dsn, ref)
-	reqs := make([]store.SubmitRequest, 11)
+	reqs := make([]leaderboard.SubmitRequest, 11)
 	for i := range reqs {
 		reqs[i] = one("b", "", "m", 1)
 	}

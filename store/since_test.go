@@ -23,7 +23,7 @@ func TestCommitsSinceAfterPruning(t *testing.T) {
 				if score == 2 {
 					from[name] = at(t, s, ref)
 				}
-				if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: score}}}); err != nil {
+				if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: name, Entries: []leaderboard.Submission{{Member: "m", Score: score}}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -22,11 +22,6 @@ type (
 	// IndexStatus is what is known about the rank index of a period.
 	IndexStatus = index.Status
 
-	// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
-	SubmitRequest = commit.SubmitRequest
-	// MultiBoardRequest is one request to submit scores to several boards; its entries are applied in order, in one transaction.
-	MultiBoardRequest = commit.MultiBoardRequest
-
 	reader   = read.Reader
 	follower = derived.Follower
 )
@@ -163,7 +158,7 @@ func (s *Store) IndexStatus(ctx context.Context, ref leaderboard.PeriodRef) (Ind
 // is sent nothing is done: the error is ErrOverloaded when its time was up, and that of ctx when it was cancelled. When
 // ctx ends later the error is ErrOutcomeUnknown, and the work goes on. Other errors: ErrBoardNotFound, ErrKeyReused,
 // ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
-func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
+func (s *Store) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.Submit(ctx, r)
 }
@@ -172,24 +167,16 @@ func (s *Store) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receip
 // committed: all of them are, or none. Entries of boards that do not exist are rejected, like those that break a rule,
 // and so are those of derived boards, which it does not wait for. Otherwise it is Submit, with idempotency keys of its
 // own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
-func (s *Store) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+func (s *Store) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.SubmitMultiBoard(ctx, r)
 }
 
-// Remove deletes the entry of a member in one period of the board, or in all current ones (periodID 0). It goes
-// through the same queue as the submissions. Errors: those of Submit, ErrNotRanked when there is no such entry,
-// ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
-func (s *Store) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	caller := leaderboard.CallerOf(ctx)
-	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Caller: &caller})
-}
-
-// Reopen is Remove for a period that may be closed. That it was done to a closed one, and by whom, is recorded as a run
-// of kind RunKindReopen, in the same transaction.
-func (s *Store) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
-	caller := leaderboard.CallerOf(ctx)
-	return s.writer.Remove(ctx, commit.Removal{Board: board, PeriodID: periodID, Member: member, Reopen: true, Actor: actor, Caller: &caller})
+// Remove deletes the entry of a member in one period of the board, or in all current ones. It goes through the same queue
+// as the submissions. Errors: those of Submit, ErrNotRanked when there is no such entry, ErrPeriodNotFound when the board
+// has no such period, ErrPeriodClosed when it is over and the request does not reopen it.
+func (s *Store) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
+	return s.writer.Remove(ctx, r)
 }
 
 // Admit says whether a submission of about so many bytes for a board would be refused now, "" for one for several

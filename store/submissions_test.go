@@ -66,13 +66,13 @@ func TestSubmissionsAreRecorded(t *testing.T) {
 		ctx := leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k1", RequestID: "r1"})
 		for range 2 { // the second time is a repetition
 			for name := range refs {
-				if _, err := s.Submit(ctx, store.SubmitRequest{Board: name, Key: "once", Entries: entries}); err != nil {
+				if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: name, Key: "once", Entries: entries}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		ctx = leaderboard.WithCaller(t.Context(), leaderboard.Caller{Key: "k2"})
-		several := store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
+		several := leaderboard.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
 			{Board: "all", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 			{Board: "applied", Submission: leaderboard.Submission{Member: "a", Score: 8}},
 			{Board: "nothing", Submission: leaderboard.Submission{Member: "a", Score: 8}},

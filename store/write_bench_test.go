@@ -182,7 +182,7 @@ func (w *writeBench) submits(b *testing.B, goroutines, n int) float64 {
 		for i := range entries {
 			entries[i] = leaderboard.Submission{Member: anyone(), Score: rand.Int64N(1_000_000)}
 		}
-		_, err := w.s.Submit(context.Background(), store.SubmitRequest{Board: benchBoard, Entries: entries})
+		_, err := w.s.Submit(context.Background(), leaderboard.SubmitRequest{Board: benchBoard, Entries: entries})
 		return n, err
 	})
 	b.ReportMetric(rate*benchTurn.Seconds()/float64(w.batches.Load()-before), "rows/batch")

@@ -14,7 +14,6 @@ import (
 	"leaderboard"
 	"leaderboard/cache/resident"
 	"leaderboard/rank"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -89,7 +88,7 @@ func (w *world) board(name string, rules leaderboard.Rules, entries int) leaderb
 
 func (w *world) submit(board, member string, score int64) {
 	w.t.Helper()
-	_, err := w.Submit(w.t.Context(), store.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}})
+	_, err := w.Submit(w.t.Context(), leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{{Member: member, Score: score}}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

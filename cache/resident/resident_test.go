@@ -14,7 +14,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 	"leaderboard/store/storetest"
 )
 
@@ -183,7 +182,7 @@ func TestCombinedAgainstModel(t *testing.T) {
 			f.Model.SetNow(1000)
 			for range rng.IntN(60) {
 				e := leaderboard.Submission{Member: fmt.Sprint("m", rng.IntN(40)), Score: rng.Int64N(5), CreatedTime: new(leaderboard.Micros(rng.Int64N(3)))}
-				if _, err := f.Submit(t.Context(), store.SubmitRequest{Board: name, Entries: []leaderboard.Submission{e}}); err != nil {
+				if _, err := f.Submit(t.Context(), leaderboard.SubmitRequest{Board: name, Entries: []leaderboard.Submission{e}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -95,7 +95,7 @@ func (a *App) wireAPI() error {
 		return fmt.Errorf("load the pages: %w", err)
 	}
 	cfg := httpapi.Config{
-		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: writer{a.store}, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
+		Boards: boards{a.store, a.catalog, a.listings, a.log, a.gate}, Catalog: a.catalog, Rankings: a.reader, Combined: a.combined, Pasts: a.pasts, Records: a.store, Writer: a.store, Admit: a.store.Admit, Periods: gated{a.store, a.gate, a.catalog},
 		Profiles: a.people, Friends: a.people, Eraser: a.people,
 		Rebuilds: rebuilds{a.store, a.refresher}, Derived: gated{a.store, a.gate, a.catalog}, Verify: a.verify, Export: a.export, Health: a.health.now, CheckRules: checkRules,
 		HiddenMembers: a.store, Audit: a.store, Fresh: a.fresh, Changed: a.watch.Changed, MaxStreams: a.cfg.MaxStreams,
@@ -222,25 +222,6 @@ func (b boards) outdated(ctx context.Context, name string, tell func(context.Con
 	if err := tell(ctx); err != nil {
 		b.log.WarnContext(ctx, "a server that starts while MySQL is away may take a board for what it was", "board", name, "error", err)
 	}
-}
-
-// writer is the store with the argument lists of the API.
-type writer struct{ store *store.Store }
-
-func (w writer) Submit(ctx context.Context, board, key string, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
-	return w.store.Submit(ctx, store.SubmitRequest{Board: board, Key: key, Entries: entries})
-}
-
-func (w writer) SubmitMultiBoard(ctx context.Context, key string, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
-	return w.store.SubmitMultiBoard(ctx, store.MultiBoardRequest{Key: key, Entries: entries})
-}
-
-func (w writer) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	return w.store.Remove(ctx, board, periodID, member)
-}
-
-func (w writer) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
-	return w.store.Reopen(ctx, board, periodID, member, actor)
 }
 
 // wireHealth makes what answers /readyz.

@@ -54,7 +54,7 @@ func TestResidentUnderLoad(t *testing.T) {
 	for i, a := range servers {
 		working.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
-				_, err := writer{a.store}.Submit(ctx, "b", "", []leaderboard.Submission{{Member: fmt.Sprintf("m%d", rand.IntN(1600)), Score: int64(n % 150)}})
+				_, err := a.store.Submit(ctx, leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: fmt.Sprintf("m%d", rand.IntN(1600)), Score: int64(n % 150)}}})
 				if err != nil && ctx.Err() == nil && !errors.Is(err, leaderboard.ErrOverloaded) {
 					t.Errorf("server %d: %v", i, err)
 				}

@@ -80,7 +80,7 @@ func withStore(t *testing.T, dsn string, use func(*store.Store)) {
 func submit(t *testing.T, s *store.Store, board string, score int64) {
 	t.Helper()
 	entries := []leaderboard.Submission{{Member: "ada", Score: score}}
-	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: board, Entries: entries}); err != nil {
+	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: board, Entries: entries}); err != nil {
 		t.Fatal(err)
 	}
 }

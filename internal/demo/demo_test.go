@@ -253,7 +253,7 @@ func TestPlay(t *testing.T) {
 	w := newWorld(t)
 	w.mustLoad(300)
 	you := []leaderboard.Submission{{Member: "you", Score: best + 1}}
-	if _, err := w.Submit(t.Context(), store.SubmitRequest{Board: Board, Entries: you}); err != nil {
+	if _, err := w.Submit(t.Context(), leaderboard.SubmitRequest{Board: Board, Entries: you}); err != nil {
 		t.Fatal(err)
 	}
 	r, p := rand.New(rand.NewPCG(1, 2)), newPlayer(w, 300)

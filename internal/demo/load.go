@@ -128,7 +128,7 @@ func (l *loading) begin(ctx context.Context, name string, rules leaderboard.Rule
 
 // submit puts entries on a board, all of which must be accepted.
 func (l *loading) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
-	receipt, err := l.store.Submit(ctx, store.SubmitRequest{Board: board, Entries: entries})
+	receipt, err := l.store.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: entries})
 	if err != nil {
 		return err
 	}

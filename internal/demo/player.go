@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // Database is what the boards are played on. Its errors are passing: what failed is played another time.
 type Database interface {
-	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
+	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
 	Current(ctx context.Context, board string) (leaderboard.Listing, error)
 	Page(ctx context.Context, ref leaderboard.PeriodRef, q leaderboard.PageQuery) (*leaderboard.Page, error)
 }
@@ -86,7 +85,7 @@ func (p *player) play(ctx context.Context, r *rand.Rand) error {
 	if err != nil || listing.Board.Rules.Title != p.rules[board].Title {
 		return err
 	}
-	_, err = p.database.Submit(ctx, store.SubmitRequest{Board: board, Entries: []leaderboard.Submission{e}})
+	_, err = p.database.Submit(ctx, leaderboard.SubmitRequest{Board: board, Entries: []leaderboard.Submission{e}})
 	return err
 }
 

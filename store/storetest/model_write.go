@@ -7,11 +7,10 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 )
 
 // Submit does what store.Store.Submit does; each request is a commit of its own.
-func (m *Model) Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error) {
+func (m *Model) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.Receipt{}, err
@@ -65,7 +64,7 @@ func (m *Model) submitTo(b *modelBoard, subs []leaderboard.Submission) leaderboa
 }
 
 // SubmitMultiBoard does what store.Store.SubmitMultiBoard does.
-func (m *Model) SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+func (m *Model) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
@@ -113,57 +112,44 @@ func (m *Model) SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest)
 }
 
 // Remove does what store.Store.Remove does.
-func (m *Model) Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error) {
-	return m.remove(ctx, board, periodID, member, nil)
-}
-
-// Reopen does what store.Store.Reopen does.
-func (m *Model) Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error) {
-	return m.remove(ctx, board, periodID, member, &actor)
-}
-
-func (m *Model) remove(ctx context.Context, board string, periodID int64, member string, reopener *string) (leaderboard.Receipt, error) {
+func (m *Model) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
 	defer m.leave()
 	if err := m.enter(ctx); err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	b := m.boards[board]
+	b := m.boards[r.Board]
 	if b == nil {
 		return leaderboard.Receipt{}, leaderboard.ErrBoardNotFound
 	}
 	current := m.current(b)
 	from := current
-	if periodID != 0 {
-		p := m.periods[periodID]
+	if r.PeriodID != 0 {
+		p := m.periods[r.PeriodID]
 		if p == nil || p.BoardID != b.ID {
 			return leaderboard.Receipt{}, leaderboard.ErrPeriodNotFound
 		}
-		if p.State == leaderboard.PeriodStateClosed && reopener == nil {
+		if p.State == leaderboard.PeriodStateClosed && !r.Reopen {
 			return leaderboard.Receipt{}, leaderboard.ErrPeriodClosed
 		}
 		from = []*modelPeriod{p}
 	}
 	receipt := leaderboard.Receipt{}
 	for _, p := range from {
-		old, visible := p.entries[member]
-		if kept, ok := p.hiddenEntries[member]; ok && !visible {
+		old, visible := p.entries[r.Member]
+		if kept, ok := p.hiddenEntries[r.Member]; ok && !visible {
 			old = kept
 		} else if !visible {
 			continue
 		}
 		if len(receipt.Results) == 0 {
-			receipt.Results = []leaderboard.Result{{Member: member, Status: leaderboard.StatusApplied, Previous: &old.Score}}
+			receipt.Results = []leaderboard.Result{{Member: r.Member, Status: leaderboard.StatusApplied, Previous: &old.Score}}
 		}
-		actor := ""
-		if reopener != nil {
-			actor = *reopener
-		}
-		m.takeOut(b, p, member, actor)
+		m.takeOut(b, p, r.Member, r.Actor)
 	}
 	if len(receipt.Results) == 0 {
 		return leaderboard.Receipt{}, leaderboard.ErrNotRanked
 	}
-	if tellSeqs(&receipt, current); periodID != 0 && !slices.Contains(current, from[0]) {
+	if tellSeqs(&receipt, current); r.PeriodID != 0 && !slices.Contains(current, from[0]) {
 		receipt.Seq, receipt.Seqs = from[0].LastSeq, nil
 	}
 	return receipt, nil

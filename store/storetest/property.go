@@ -14,7 +14,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 )
 
 // Property runs random histories on the subject and on the model side by side: boards of all kinds, submissions,
@@ -48,7 +47,7 @@ type history struct {
 	twins []*twin // all periods so far
 	*twin         // the one that is looked at
 	now   leaderboard.Micros
-	sent  []store.SubmitRequest // with keys, to be sent again
+	sent  []leaderboard.SubmitRequest // with keys, to be sent again
 }
 
 // twin is a period in the subject and in the model.
@@ -178,7 +177,7 @@ func (h *history) step(t *rapid.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	default:
-		r := store.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")}
+		r := leaderboard.SubmitRequest{Board: h.name, Entries: rapid.SliceOfN(anySubmission(&h.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")}
 		if rapid.Bool().Draw(t, "has key") {
 			r.Key = fmt.Sprint("key ", len(h.sent))
 			h.sent = append(h.sent, r)
@@ -187,7 +186,7 @@ func (h *history) step(t *rapid.T) {
 	}
 }
 
-func (h *history) submit(t *rapid.T, r store.SubmitRequest) {
+func (h *history) submit(t *rapid.T, r leaderboard.SubmitRequest) {
 	h.syncClock(t)
 	got, err := h.Database.Submit(h.ctx, r)
 	if err != nil {
@@ -231,8 +230,8 @@ func times(r leaderboard.Receipt) []leaderboard.Micros {
 
 func (h *history) remove(t *rapid.T, member string) {
 	h.syncClock(t)
-	got, err := h.Database.Remove(h.ctx, h.name, 0, member)
-	want, wantErr := h.model.Remove(h.ctx, h.name, 0, member)
+	got, err := h.Database.Remove(h.ctx, leaderboard.RemoveRequest{Board: h.name, Member: member})
+	want, wantErr := h.model.Remove(h.ctx, leaderboard.RemoveRequest{Board: h.name, Member: member})
 	if (err == nil) != (wantErr == nil) || short(got.Results) != short(want.Results) || got.Seq != want.Seq {
 		t.Fatalf("remove: %+v, %v; want %+v, %v", got, err, want, wantErr)
 	}

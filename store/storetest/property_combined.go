@@ -13,7 +13,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 )
 
 // PropertyCombined runs random histories of several boards on the subject and on the model side by side, with entries
@@ -81,11 +80,11 @@ func (h *combinedHistory) step(t *rapid.T) {
 		}
 		for _, one := range h.boards {
 			if rapid.Bool().Draw(t, "too") {
-				one.submit(t, store.SubmitRequest{Board: one.name, Entries: entries})
+				one.submit(t, leaderboard.SubmitRequest{Board: one.name, Entries: entries})
 			}
 		}
 	default:
-		one.submit(t, store.SubmitRequest{Board: one.name, Entries: rapid.SliceOfN(anySubmission(&one.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")})
+		one.submit(t, leaderboard.SubmitRequest{Board: one.name, Entries: rapid.SliceOfN(anySubmission(&one.ref.Rules.Tiebreak), 0, 12).Draw(t, "entries")})
 	}
 }
 

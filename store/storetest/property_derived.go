@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // PropertyDerived runs random histories of sources on the subject and on the model, whose derived board computes
@@ -117,7 +116,7 @@ func (h *derivedHistory) step(t *rapid.T) {
 		name := h.source(anySource().Draw(t, "removed from"))
 		member := anyMember().Draw(t, "removed")
 		h.both(t, "remove", func(database Database) error {
-			_, err := database.Remove(h.ctx, name, 0, member)
+			_, err := database.Remove(h.ctx, leaderboard.RemoveRequest{Board: name, Member: member})
 			return err
 		})
 	case 2:
@@ -155,7 +154,7 @@ func (h *derivedHistory) submit(t *rapid.T) {
 		score := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 1 << 53}))
 		return leaderboard.Submission{Member: anyMember().Draw(t, "member"), Score: score.Draw(t, "score")}
 	})
-	r := store.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
+	r := leaderboard.SubmitRequest{Board: h.source(anySource().Draw(t, "board")), Entries: rapid.SliceOfN(submission, 1, 8).Draw(t, "entries")}
 	h.both(t, "submit", func(database Database) error {
 		_, err := database.Submit(h.ctx, r)
 		return err

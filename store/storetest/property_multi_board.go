@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // PropertyMultiBoard runs random requests to three boards of different kinds, some of them across all, some to one, on the
@@ -42,7 +41,7 @@ type multiBoardHistory struct {
 	boards []string
 	ties   map[string]leaderboard.Tiebreak // by board
 	now    leaderboard.Micros
-	sent   []store.MultiBoardRequest
+	sent   []leaderboard.MultiBoardRequest
 }
 
 func (h *multiBoardHistory) passTime(by leaderboard.Micros) {
@@ -75,7 +74,7 @@ func (h *multiBoardHistory) step() {
 		h.submit(rapid.SampledFrom(h.sent).Draw(h.t, "again"))
 	case what == 1:
 		name := rapid.SampledFrom(h.boards).Draw(h.t, "board")
-		r := store.SubmitRequest{Board: name, Entries: rapid.SliceOfN(h.submission(name), 0, 5).Draw(h.t, "entries")}
+		r := leaderboard.SubmitRequest{Board: name, Entries: rapid.SliceOfN(h.submission(name), 0, 5).Draw(h.t, "entries")}
 		got, err := h.Database.Submit(h.t.Context(), r)
 		want, _ := h.model.Submit(h.t.Context(), r)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -89,7 +88,7 @@ func (h *multiBoardHistory) step() {
 			}
 		}
 	default:
-		r := store.MultiBoardRequest{}
+		r := leaderboard.MultiBoardRequest{}
 		for range rapid.IntRange(0, 12).Draw(h.t, "entries") {
 			name := rapid.SampledFrom(append([]string{"none", "NONE"}, h.boards...)).Draw(h.t, "board")
 			r.Entries = append(r.Entries, on(name, h.submission(name).Draw(h.t, "submission")))
@@ -108,7 +107,7 @@ func (h *multiBoardHistory) submission(board string) *rapid.Generator[leaderboar
 	return anySubmission(&tie)
 }
 
-func (h *multiBoardHistory) submit(r store.MultiBoardRequest) {
+func (h *multiBoardHistory) submit(r leaderboard.MultiBoardRequest) {
 	got, err := h.Database.SubmitMultiBoard(h.t.Context(), r)
 	if err != nil {
 		h.t.Fatal(err)

@@ -35,10 +35,9 @@ type Database interface {
 	Periods(ctx context.Context, boardID int64, w leaderboard.Window, before int64, limit int) ([]leaderboard.Period, error)
 	PeriodsBefore(ctx context.Context, boardID int64, w leaderboard.Window, before leaderboard.Micros, limit int) ([]leaderboard.Period, error)
 
-	Submit(ctx context.Context, r store.SubmitRequest) (leaderboard.Receipt, error)
-	SubmitMultiBoard(ctx context.Context, r store.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
-	Remove(ctx context.Context, board string, periodID int64, member string) (leaderboard.Receipt, error)
-	Reopen(ctx context.Context, board string, periodID int64, member, actor string) (leaderboard.Receipt, error)
+	Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error)
+	SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error)
+	Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error)
 
 	PutProfile(ctx context.Context, p leaderboard.Profile) (leaderboard.Profile, bool, error)
 	PatchProfile(ctx context.Context, member string, change leaderboard.ProfilePatch) (leaderboard.Profile, bool, error)
@@ -153,7 +152,7 @@ func boardName(t testing.TB) string {
 // submit submits and returns the results.
 func (b *board) submit(entries ...leaderboard.Submission) []leaderboard.Result {
 	b.t.Helper()
-	r, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.ref.Board, Entries: entries})
+	r, err := b.Database.Submit(b.t.Context(), leaderboard.SubmitRequest{Board: b.ref.Board, Entries: entries})
 	if err != nil {
 		b.t.Fatal(err)
 	}

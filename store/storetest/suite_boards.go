@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 func testBoards(t *testing.T, s Database) {
@@ -194,7 +193,7 @@ func testBoardRules(t *testing.T, s Database) {
 
 func testDeleteBoard(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
-	submit := store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 1)}}
+	submit := leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 1)}}
 	if _, err := s.Submit(t.Context(), submit); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // RunWindows runs the part of the suite that is about calendar windows and the turn of the clock. It sets the clock of
@@ -69,7 +68,7 @@ func (b *timed) put(rules leaderboard.Rules) leaderboard.Board {
 
 func (b *timed) submit(entries ...leaderboard.Submission) leaderboard.Receipt {
 	b.t.Helper()
-	r, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.name, Entries: entries})
+	r, err := b.Database.Submit(b.t.Context(), leaderboard.SubmitRequest{Board: b.name, Entries: entries})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -319,7 +318,7 @@ func testTimeZone(t *testing.T, s Subject) {
 		t.Errorf("days %+v, %v", list, err)
 	}
 	b.submit(score("a", 1))
-	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); err != nil {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := s.Database.PutBoard(t.Context(), b.name, threeWindows())
@@ -329,7 +328,7 @@ func testTimeZone(t *testing.T, s Subject) {
 // testKeysMultiBoardTurn: the answer to a key is the one that was given, also after the turn.
 func testKeysMultiBoardTurn(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
-	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
+	req := leaderboard.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("a", 5)}}
 	first, err := s.Database.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -348,15 +347,15 @@ func testRemoveWindows(t *testing.T, s Subject) {
 	b := newTimed(t, s, berlinNight, threeWindows())
 	b.submit(score("a", 5), score("b", 6))
 	now := b.current()
-	r, err := s.Database.Remove(t.Context(), b.name, now[leaderboard.WindowAllTime].ID, "a")
+	r, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: now[leaderboard.WindowAllTime].ID, Member: "a"})
 	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(2, 3, 2)) {
 		t.Fatalf("removed from one period: %+v, %v", r, err)
 	}
-	r, err = s.Database.Remove(t.Context(), b.name, 0, "a") // it is in the two others still
+	r, err = s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "a"}) // it is in the two others still
 	if err != nil || !reflect.DeepEqual(r.Seqs, seqs(3, 3, 3)) {
 		t.Fatalf("removed from all: %+v, %v", r, err)
 	}
-	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "a"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed twice: %v", err)
 	}
 }
@@ -418,7 +417,7 @@ func testTurnUnderLoad(t *testing.T, s Subject) {
 	for range writers {
 		wg.Go(func() {
 			for range each {
-				if _, err := s.Database.Submit(t.Context(), store.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("m", 1)}}); err != nil {
+				if _, err := s.Database.Submit(t.Context(), leaderboard.SubmitRequest{Board: b.name, Entries: []leaderboard.Submission{score("m", 1)}}); err != nil {
 					errs <- err
 					return
 				}

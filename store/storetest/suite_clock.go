@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // testClockLeaps: the clock leaps and comes back, by an hour or a year, before or behind where it was. Every board takes
@@ -80,7 +79,7 @@ func leapAndBack(t *testing.T, s Subject, to, back string, swept bool) {
 
 // resubmitted: of a submission with a key, whatever the clock says, the same again gives the same.
 func (b *timed) resubmitted(t *testing.T) {
-	req := store.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("d", 7)}}
+	req := leaderboard.SubmitRequest{Board: b.name, Key: "k", Entries: []leaderboard.Submission{score("d", 7)}}
 	first, err := b.Database.Submit(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)

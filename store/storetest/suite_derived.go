@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // RunDerived runs the part of the suite that is about derived boards. It sets the clock of the subject, so its tests
@@ -55,7 +54,7 @@ func (b *derived) putSource(name string, rules leaderboard.Rules) {
 
 func (b *derived) submitTo(name string, entries ...leaderboard.Submission) {
 	b.t.Helper()
-	if _, err := b.Database.Submit(b.t.Context(), store.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
+	if _, err := b.Database.Submit(b.t.Context(), leaderboard.SubmitRequest{Board: b.source(name), Entries: entries}); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -101,10 +100,10 @@ func testDerivedUnion(t *testing.T, s Subject) {
 	if step := b.follow("ada 15", "bob 7", "eve 1"); step.Behind != 0 || step.Rows != 0 || step.ToSeq != step.FromSeq {
 		t.Errorf("step is %+v though nothing has changed", step)
 	}
-	if _, err := b.Database.Remove(t.Context(), b.source("rides"), 0, "ada"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("rides"), Member: "ada"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Database.Remove(t.Context(), b.source("runs"), 0, "bob"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.source("runs"), Member: "bob"}); err != nil {
 		t.Fatal(err)
 	}
 	b.follow("ada 5", "eve 1")
@@ -223,7 +222,7 @@ func testDerivedRules(t *testing.T, s Subject) {
 	b.submit(score("ada", 1))
 	_, _, err := b.Database.PutBoard(t.Context(), b.name, of(b.source("runs")))
 	wantConflict(t, err, "/derive", "derive cannot be added, because the board has entries")
-	if _, err := b.Database.Remove(t.Context(), b.name, 0, "ada"); err != nil {
+	if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "ada"}); err != nil {
 		t.Fatal(err)
 	}
 	b.put(of(b.source("runs")))

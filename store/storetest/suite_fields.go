@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // gameFields are a level, whether somebody paid, and deaths, of which fewer are better.
@@ -52,8 +51,8 @@ func testFields(t *testing.T, s Database) {
 	}
 	b.wantFields("a 6 map[deaths:3 level:7 paid:1]", "b 6 map[deaths:0 level:2 paid:0]")
 
-	request := func(level int64) store.SubmitRequest {
-		return store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{withFields("c", 1, level, 0, 0)}}
+	request := func(level int64) leaderboard.SubmitRequest {
+		return leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{withFields("c", 1, level, 0, 0)}}
 	}
 	for range 2 {
 		r, err := s.Submit(t.Context(), request(5))

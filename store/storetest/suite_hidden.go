@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 func hiding(board, member string) leaderboard.HideRequest {
@@ -134,11 +133,11 @@ func testHiddenRemoved(t *testing.T, s Database) {
 	b.submit(score("m", 5))
 	_, _, err := s.PutBoard(t.Context(), b.ref.Board, leaderboard.Rules{Order: leaderboard.OrderAsc})
 	wantConflict(t, err, "/order", "order stays desc, because the board has entries of hidden members")
-	r, err := s.Remove(t.Context(), b.ref.Board, 0, "m")
+	r, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "m"})
 	if err != nil || short(r.Results) != "m applied -<5" || r.Seq != 0 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
-	if _, err := s.Remove(t.Context(), b.ref.Board, 0, "m"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "m"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed again: %v", err)
 	}
 	b.restore("m")
@@ -301,7 +300,7 @@ func testHiddenKeys(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{Policy: leaderboard.PolicySum})
 	send := func() string {
 		t.Helper()
-		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 5)}})
+		r, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k", Entries: []leaderboard.Submission{score("m", 5)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func testHiddenClosedRemoved(t *testing.T, s Subject) {
 	b.at("2026-03-28T23:00:01Z")
 	b.restore(request)
 	b.want("closed without m", day, "1 n 5")
-	r, err := b.Database.Reopen(t.Context(), b.name, day.ID, "m", "boss")
+	r, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "m", Reopen: true, Actor: "boss"})
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 1 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}
@@ -123,7 +123,7 @@ func testHiddenClosedEmpty(t *testing.T, s Subject) {
 	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("n", 5), score("o", 4))
-	r, err := b.Database.Reopen(t.Context(), b.name, day.ID, "m", "boss")
+	r, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "m", Reopen: true, Actor: "boss"})
 	if err != nil || short(r.Results) != "m applied -<9" || r.Seq != 0 || len(r.Seqs) != 0 {
 		t.Errorf("removed: %+v, %v", r, err)
 	}

@@ -17,7 +17,7 @@ func testClosed(t *testing.T, s Subject) {
 	day := b.current()[leaderboard.WindowDay]
 	b.at("2026-03-28T23:00:01Z")
 	b.submit(score("b", 1))
-	if _, err := s.Database.Remove(t.Context(), b.name, day.ID, "b"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "b"}); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 		t.Errorf("removed from a closed period: %v", err)
 	}
 	if p := b.period(day.ID); p.LastSeq != 2 || p.State != leaderboard.PeriodStateClosed {
@@ -26,10 +26,10 @@ func testClosed(t *testing.T, s Subject) {
 	if got := b.page(day); !reflect.DeepEqual(got, []string{"1 b 9", "2 a 5"}) {
 		t.Errorf("the closed day shows %q", got)
 	}
-	if _, err := s.Database.Reopen(t.Context(), b.name, day.ID, "nobody", "boss"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "nobody", Reopen: true, Actor: "boss"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("nobody removed: %v", err)
 	}
-	r, err := s.Database.Reopen(t.Context(), b.name, day.ID, "b", "boss")
+	r, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "b", Reopen: true, Actor: "boss"})
 	if err != nil || r.Seq != 3 || r.Seqs != nil || short(r.Results) != "b applied -<9" {
 		t.Fatalf("reopened: %+v, %v", r, err)
 	}
@@ -58,14 +58,14 @@ func testClosed(t *testing.T, s Subject) {
 func testNoPeriodOfBoard(t *testing.T, b *timed, day *leaderboard.Period) {
 	other := newBoardNamed(t, b.Subject, b.name+"-other", leaderboard.Rules{})
 	for _, id := range []int64{other.ref.ID, day.ID + 1_000_000} {
-		if _, err := b.Database.Reopen(t.Context(), b.name, id, "a", ""); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+		if _, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: id, Member: "a", Reopen: true}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 			t.Errorf("period %d: %v", id, err)
 		}
 	}
 	// One that is open is no correction.
 	b.submit(score("c", 1))
 	all := b.current()[leaderboard.WindowAllTime]
-	if r, err := b.Database.Reopen(t.Context(), b.name, all.ID, "c", "boss"); err != nil || r.Seqs[leaderboard.WindowAllTime] != 4 {
+	if r, err := b.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: all.ID, Member: "c", Reopen: true, Actor: "boss"}); err != nil || r.Seqs[leaderboard.WindowAllTime] != 4 {
 		t.Errorf("removed from an open period: %+v, %v", r, err)
 	}
 	if runs, err := b.Database.Runs(t.Context(), day.BoardID, 0, 10); err != nil || len(runs) != 1 {
@@ -221,7 +221,7 @@ func testPast(t *testing.T, s Subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Database.Reopen(t.Context(), b.name, day.ID, "z", "boss"); err != nil {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: day.ID, Member: "z", Reopen: true, Actor: "boss"}); err != nil {
 		t.Fatal(err)
 	}
 	corrected := "2026-03-28 2/1 m 5 of 2"

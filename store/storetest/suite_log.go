@@ -13,7 +13,6 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
-	"leaderboard/store"
 )
 
 // testKeysOfCallers: an idempotency key belongs to the API key that it came with (promise G5).
@@ -38,13 +37,13 @@ func testKeysOfCallers(t *testing.T, s Database) {
 		{caller: "", amount: 7, seq: 4},
 	} {
 		entries := []leaderboard.Submission{score("m", step.amount)}
-		r, err := s.Submit(as(step.caller), store.SubmitRequest{Board: b.ref.Board, Key: "same", Entries: entries})
+		r, err := s.Submit(as(step.caller), leaderboard.SubmitRequest{Board: b.ref.Board, Key: "same", Entries: entries})
 		if !errors.Is(err, step.err) || r.Seq != step.seq {
 			t.Errorf("step %d: %+v, %v", i, r, err)
 		}
 	}
 	for i, caller := range []string{"k1", "k2", "k1"} {
-		r, err := s.SubmitMultiBoard(as(caller), store.MultiBoardRequest{Key: b.ref.Board, Entries: []leaderboard.BoardSubmission{{Board: b.ref.Board, Submission: score("m", 1)}}})
+		r, err := s.SubmitMultiBoard(as(caller), leaderboard.MultiBoardRequest{Key: b.ref.Board, Entries: []leaderboard.BoardSubmission{{Board: b.ref.Board, Submission: score("m", 1)}}})
 		if want := []int64{5, 6, 5}[i]; err != nil || r.Boards[b.ref.Board].Seq != want {
 			t.Errorf("to several boards, as %s: %+v, %v, want seq %d", caller, r, err, want)
 		}
@@ -59,14 +58,14 @@ func testKeys(t *testing.T, s Database) {
 			score("a", 5), score("\xff bad", 1), {Member: "b", Score: 7, Tiebreak: &tie, CreatedTime: &created}, score("a", 6),
 		}
 	}
-	req := store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()}
+	req := leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()}
 	first, err := s.Submit(t.Context(), req)
 	if err != nil || first.Seq != 3 {
 		t.Fatal(first, err)
 	}
 	b.submit(score("c", 1)) // the receipt is that of then, not of now
 	for range 2 {
-		again, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()})
+		again, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: entries()})
 		if err != nil || !reflect.DeepEqual(again, first) {
 			t.Errorf("the same request again: %+v, %v; want %+v", again, err, first)
 		}
@@ -85,7 +84,7 @@ func testKeys(t *testing.T, s Database) {
 		"none":     func([]leaderboard.Submission) []leaderboard.Submission { return nil },
 	}
 	for name, change := range others {
-		req := store.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: change(entries())}
+		req := leaderboard.SubmitRequest{Board: b.ref.Board, Key: "k1", Entries: change(entries())}
 		if r, err := s.Submit(t.Context(), req); !errors.Is(err, leaderboard.ErrKeyReused) {
 			t.Errorf("the key with another %s: %+v, %v", name, r, err)
 		}
@@ -100,7 +99,7 @@ func testKeys(t *testing.T, s Database) {
 func testKeyUnchanged(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	submit := func(key string, sub leaderboard.Submission) leaderboard.Receipt {
-		r, err := s.Submit(t.Context(), store.SubmitRequest{Board: b.ref.Board, Key: key, Entries: []leaderboard.Submission{sub}})
+		r, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: b.ref.Board, Key: key, Entries: []leaderboard.Submission{sub}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +108,7 @@ func testKeyUnchanged(t *testing.T, s Database) {
 	b.submit(score("a", 5))
 	worse := submit("worse", score("a", 4))
 	bad := submit("bad", score("", 4))
-	if _, err := s.Remove(t.Context(), b.ref.Board, 0, "a"); err != nil {
+	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "a"}); err != nil {
 		t.Fatal(err)
 	}
 	if again := submit("worse", score("a", 4)); !reflect.DeepEqual(again, worse) || again.Results[0].Status != leaderboard.StatusUnchanged {
@@ -130,7 +129,7 @@ func testLog(t *testing.T, s Database) {
 			b.submit(score("a", math.MinInt64), score("b", math.MaxInt64), leaderboard.Submission{Member: "c", Tiebreak: &tie})
 			b.submit(score("a", 3), score("a", 4), score("", 9))
 			b.submit(score("a", 4)) // changes nothing and is not in the log
-			if _, err := s.Remove(t.Context(), b.ref.Board, 0, "b"); err != nil {
+			if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "b"}); err != nil {
 				t.Fatal(err)
 			}
 			commits, err := s.Changes(t.Context(), b.ref.ID, 0, 100)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // on returns a submission to a board.
@@ -47,7 +46,7 @@ func multiBoardBoards(t *testing.T, s Database) (sum, best, over string) {
 // its neighbours alone.
 func testMultiBoard(t *testing.T, s Database) {
 	sum, best, over := multiBoardBoards(t, s)
-	r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
+	r, err := s.SubmitMultiBoard(t.Context(), leaderboard.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{
 		on(best, score("m", 9)), on(sum, score("m", 5)), on("no-such-board", score("m", 1)), on(sum, score("m", 5)), on(over, score("m", 1)),
 		on(best, score("m", 7)), on("'; DROP TABLE boards; --\x00\xff", score("m", 1)), on(sum, score("", 1)), on(best, score("m", 8)), on(sum, score("n", 1)),
 	}})
@@ -80,7 +79,7 @@ func testMultiBoard(t *testing.T, s Database) {
 			CheckLog(t, s, p.Ref(&l.Board))
 		}
 	}
-	if r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{}); err != nil || len(r.Results) != 0 || len(r.Boards) != 0 {
+	if r, err := s.SubmitMultiBoard(t.Context(), leaderboard.MultiBoardRequest{}); err != nil || len(r.Results) != 0 || len(r.Boards) != 0 {
 		t.Errorf("nothing submitted: %+v, %v", r, err)
 	}
 }
@@ -90,14 +89,14 @@ func testMultiBoardKeys(t *testing.T, s Database) {
 	sum, best, _ := multiBoardBoards(t, s)
 	key := boardName(t)
 	ask := func(key string, entries ...leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
-		return s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Key: key, Entries: entries})
+		return s.SubmitMultiBoard(t.Context(), leaderboard.MultiBoardRequest{Key: key, Entries: entries})
 	}
 	entries := []leaderboard.BoardSubmission{on(sum, score("m", 5)), on(best, score("m", 5)), on("none-\xff", score("m\xff", 5))}
 	first, err := ask(key, entries...)
 	if err != nil || first.Boards[sum].Seq != 1 || first.Boards[best].Seqs[leaderboard.WindowAllTime] != 1 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: sum, Key: key, Entries: []leaderboard.Submission{score("m", 5)}}); err != nil {
+	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: sum, Key: key, Entries: []leaderboard.Submission{score("m", 5)}}); err != nil {
 		t.Errorf("the same key on one board: %v", err)
 	}
 	for range 2 {

@@ -123,7 +123,7 @@ func testCursor(t *testing.T, s Subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Database.Remove(t.Context(), b.ref.Board, 0, "m04")
+	r, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: "m04"})
 	if err != nil {
 		t.Fatal(err)
 	}

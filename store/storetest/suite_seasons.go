@@ -50,7 +50,7 @@ func testSeasons(t *testing.T, s Subject) {
 			t.Errorf("%s: season is %+v, want %q", c.now, now, c.name)
 		}
 	}
-	if _, err := s.Database.Remove(t.Context(), b.name, 0, "a"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "a"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("removed outside of seasons: %v", err)
 	}
 	made, err := s.Database.Board(t.Context(), b.name)
@@ -62,11 +62,11 @@ func testSeasons(t *testing.T, s Subject) {
 		if err != nil || p.State != leaderboard.PeriodStateClosed || !reflect.DeepEqual(b.page(&p), []string{"1 a 5"}) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
-		if _, err := s.Database.Remove(t.Context(), b.name, p.ID, "a"); !errors.Is(err, leaderboard.ErrPeriodClosed) {
+		if _, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, PeriodID: p.ID, Member: "a"}); !errors.Is(err, leaderboard.ErrPeriodClosed) {
 			t.Errorf("removed from %s: %v", name, err)
 		}
 	}
-	if r, err := s.Database.Reopen(t.Context(), b.name, 0, "a", "boss"); !errors.Is(err, leaderboard.ErrNotRanked) {
+	if r, err := s.Database.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.name, Member: "a", Reopen: true, Actor: "boss"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 		t.Errorf("reopened nothing: %+v, %v", r, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"leaderboard"
-	"leaderboard/store"
 )
 
 // short returns a result as text: status, score, previous score, and the code of a broken rule.
@@ -133,7 +132,7 @@ func testStrictIDs(t *testing.T, s Database) {
 	if got != want {
 		t.Errorf("results %s\nwant    %s", got, want)
 	}
-	r, err := s.SubmitMultiBoard(t.Context(), store.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{on(b.ref.Board, score("ü", 1)), on(b.ref.Board, score("u", 3))}})
+	r, err := s.SubmitMultiBoard(t.Context(), leaderboard.MultiBoardRequest{Entries: []leaderboard.BoardSubmission{on(b.ref.Board, score("ü", 1)), on(b.ref.Board, score("u", 3))}})
 	if got := shortMultiBoard(r); err != nil || got != b.ref.Board+": ü rejected -<- invalid-member; "+b.ref.Board+": u applied 3<-" {
 		t.Errorf("several boards: %s, %v", got, err)
 	}
@@ -247,7 +246,7 @@ func testRemove(t *testing.T, s Database) {
 	b := newBoard(t, Subject{Database: s, Rankings: s}, leaderboard.Rules{})
 	b.submit(score("a", 1), score("b", 2), score("c", 3))
 	for _, period := range []int64{0, b.ref.ID} {
-		r, err := s.Remove(t.Context(), b.ref.Board, period, "b")
+		r, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, PeriodID: period, Member: "b"})
 		if err != nil || short(r.Results) != "b applied -<2" || r.Seq != b.last+1 || r.Results[0].CreatedTime != nil {
 			t.Fatalf("removed: %s, seq %d after %d, %v", short(r.Results), r.Seq, b.last, err)
 		}
@@ -255,7 +254,7 @@ func testRemove(t *testing.T, s Database) {
 		if got := b.page(leaderboard.PageQuery{Limit: 5}); !reflect.DeepEqual(got, []string{"1 c 3", "2 a 1"}) {
 			t.Errorf("the ranks below do not close up: %q", got)
 		}
-		if _, err := s.Remove(t.Context(), b.ref.Board, period, "b"); !errors.Is(err, leaderboard.ErrNotRanked) {
+		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, PeriodID: period, Member: "b"}); !errors.Is(err, leaderboard.ErrNotRanked) {
 			t.Errorf("removed twice: %v", err)
 		}
 		if got := short(b.submit(score("b", 2))); got != "b applied 2<-" {
@@ -263,26 +262,26 @@ func testRemove(t *testing.T, s Database) {
 		}
 	}
 	for member, want := range map[string]error{"": leaderboard.ErrNotRanked, strings.Repeat("x", 99): leaderboard.ErrNotRanked} {
-		if _, err := s.Remove(t.Context(), b.ref.Board, 0, member); !errors.Is(err, want) {
+		if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, Member: member}); !errors.Is(err, want) {
 			t.Errorf("remove %q: %v", member, err)
 		}
 	}
-	if _, err := s.Remove(t.Context(), b.ref.Board, b.ref.ID+1_000_000, "a"); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
+	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: b.ref.Board, PeriodID: b.ref.ID + 1_000_000, Member: "a"}); !errors.Is(err, leaderboard.ErrPeriodNotFound) {
 		t.Errorf("remove from a period that is none of the board's: %v", err)
 	}
 }
 
 func testMissingBoard(t *testing.T, s Database) {
-	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "no-such", Entries: []leaderboard.Submission{score("a", 1)}}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "no-such", Entries: []leaderboard.Submission{score("a", 1)}}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("submit: %v", err)
 	}
-	if _, err := s.Remove(t.Context(), "no-such", 0, "a"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := s.Remove(t.Context(), leaderboard.RemoveRequest{Board: "no-such", Member: "a"}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("remove: %v", err)
 	}
 	if err := s.DeleteBoard(t.Context(), "no-such"); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("delete: %v", err)
 	}
-	if _, err := s.Submit(t.Context(), store.SubmitRequest{Board: "'; DROP TABLE boards; --\x00"}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
+	if _, err := s.Submit(t.Context(), leaderboard.SubmitRequest{Board: "'; DROP TABLE boards; --\x00"}); !errors.Is(err, leaderboard.ErrBoardNotFound) {
 		t.Errorf("a name that no board can have: %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func (c *carrier) count() int {
 }
 
 func requestTo(board string, rows int) request {
-	r := newSubmission(SubmitRequest{Board: board, Entries: make([]leaderboard.Submission, rows)})
+	r := newSubmission(&leaderboard.SubmitRequest{Board: board, Entries: make([]leaderboard.Submission, rows)})
 	return r
 }
 

@@ -77,14 +77,14 @@ func TestKeysInOneBatch(t *testing.T) {
 	t.Parallel()
 	p := freshPeriod(leaderboard.PolicySum, 5000)
 	ask := func(key string, score int64) *submission {
-		return newSubmission(SubmitRequest{Board: "b", Key: key, Entries: []leaderboard.Submission{{Member: "a", Score: score}}})
+		return newSubmission(&leaderboard.SubmitRequest{Board: "b", Key: key, Entries: []leaderboard.Submission{{Member: "a", Score: score}}})
 	}
 	old := ask("any", 1)
 	old.receipt = leaderboard.Receipt{Seq: 3, Results: []leaderboard.Result{{Member: "a", Status: leaderboard.StatusUnchanged}}}
 	stored := map[string]keyRow{"old": {key: "old", hash: old.hash, receipt: old.stored()}}
 	reqs := []request{
 		ask("k", 5), ask("k", 5), ask("k", 6), ask("", 1), ask("old", 1), ask("old", 2),
-		newRemoval(Removal{Board: "b", Member: "x"}),
+		newRemoval(leaderboard.RemoveRequest{Board: "b", Member: "x"}),
 	}
 	b := &batch{requests: reqs}
 	keys := b.apply(oneBoard(p), stored)
@@ -116,14 +116,14 @@ func TestSeveralWindows(t *testing.T) {
 	all.ref.Rules.Windows = []leaderboard.Window{"day", leaderboard.WindowAllTime}
 	day.ref.Rules = all.ref.Rules
 	l := oneBoard(day, all)
-	submit := newSubmission(SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "a", Score: 7}}})
+	submit := newSubmission(&leaderboard.SubmitRequest{Board: "b", Entries: []leaderboard.Submission{{Member: "a", Score: 7}}})
 	err := submit.apply(l)
 	got := submit.receipt
 	want := map[leaderboard.Window]int64{"day": 51, leaderboard.WindowAllTime: 5}
 	if err != nil || got.Seq != 51 || !reflect.DeepEqual(got.Seqs, want) || got.Results[0].Status != leaderboard.StatusApplied || got.Results[0].Previous != nil {
 		t.Errorf("%+v, %v", got, err)
 	}
-	only := newRemoval(Removal{Board: "b", Member: "a", PeriodID: all.ref.ID})
+	only := newRemoval(leaderboard.RemoveRequest{Board: "b", Member: "a", PeriodID: all.ref.ID})
 	err = only.apply(l)
 	if got := only.receipt; err != nil || got.Seq != 51 || got.Seqs[leaderboard.WindowAllTime] != 6 || day.entries["a"] == nil {
 		t.Errorf("removed from one period: %+v, %v", got, err)

@@ -70,11 +70,11 @@ func (w *Writer) Admit(board string, bytes int64) error {
 // Submit applies the entries to all current periods of the board. A second request with the same key and the same
 // entries gets the receipt of the first. Errors: ErrBoardNotFound, ErrKeyReused, ErrOverloaded, ErrUnavailable,
 // ErrOutcomeUnknown. Entries that break a rule are results, not errors.
-func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Receipt, error) {
+func (w *Writer) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	if err := checkKey(r.Key); err != nil {
 		return leaderboard.Receipt{}, err
 	}
-	s := newSubmission(r)
+	s := newSubmission(&r)
 	s.caller = leaderboard.CallerOf(ctx)
 	if err := w.queues.do(ctx, s); err != nil {
 		return leaderboard.Receipt{}, err
@@ -85,11 +85,11 @@ func (w *Writer) Submit(ctx context.Context, r SubmitRequest) (leaderboard.Recei
 // SubmitMultiBoard is Submit for entries of several boards: all of them are committed, or none. Entries of boards that do
 // not exist are rejected, like those that break a rule, and so are those of derived boards, which it does not wait for.
 // Its idempotency keys are not those of any board.
-func (w *Writer) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
+func (w *Writer) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
 	if err := checkKey(r.Key); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
 	}
-	s := newMultiBoardSubmission(r)
+	s := newMultiBoardSubmission(&r)
 	s.caller = leaderboard.CallerOf(ctx)
 	if err := w.queues.do(ctx, s); err != nil {
 		return leaderboard.MultiBoardReceipt{}, err
@@ -97,13 +97,23 @@ func (w *Writer) SubmitMultiBoard(ctx context.Context, r MultiBoardRequest) (lea
 	return s.receipt, nil
 }
 
-// Remove removes the entry of a member. Errors: those of Submit, ErrNotRanked when there is no such entry,
-// ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
-func (w *Writer) Remove(ctx context.Context, r Removal) (leaderboard.Receipt, error) {
+// Remove removes the entry of a member, and records that in the audit. Errors: those of Submit, ErrNotRanked when there is
+// no such entry, ErrPeriodNotFound when the board has no such period, ErrPeriodClosed when it is over.
+func (w *Writer) Remove(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
+	return w.remove(ctx, r, true)
+}
+
+// Erase is Remove as a part of something larger, which the audit has as a whole.
+func (w *Writer) Erase(ctx context.Context, r leaderboard.RemoveRequest) (leaderboard.Receipt, error) {
+	return w.remove(ctx, r, false)
+}
+
+func (w *Writer) remove(ctx context.Context, r leaderboard.RemoveRequest, audited bool) (leaderboard.Receipt, error) {
 	if leaderboard.CheckMember(r.Member) != nil {
 		return leaderboard.Receipt{}, db.Wrap("remove", leaderboard.ErrNotRanked)
 	}
 	req := newRemoval(r)
+	req.caller, req.audited = leaderboard.CallerOf(ctx), audited
 	if err := w.queues.do(ctx, req); err != nil {
 		return leaderboard.Receipt{}, err
 	}

@@ -68,7 +68,7 @@ func entriesRequest(rows int) request {
 	for i := range entries {
 		entries[i].Member = "m"
 	}
-	return newSubmission(SubmitRequest{Board: "b", Entries: entries})
+	return newSubmission(&leaderboard.SubmitRequest{Board: "b", Entries: entries})
 }
 
 // TestMovesShareNoLargeBatch: of requests that name many past periods few go in one batch, and a submission after
@@ -81,7 +81,7 @@ func TestMovesShareNoLargeBatch(t *testing.T) {
 		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
 	}
 	most := make([]int64, 50) // what the store puts into one move
-	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(Removal{Board: "b", Member: "m"}))
+	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(leaderboard.RemoveRequest{Board: "b", Member: "m"}))
 	for _, r := range one.waiting {
 		q.enter(one, r.head())
 	}

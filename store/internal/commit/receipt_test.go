@@ -88,7 +88,7 @@ func TestReceiptSize(t *testing.T) {
 				p.entries[subs[i].Member].Member = subs[i].Member
 			}
 		}
-		s := newSubmission(SubmitRequest{Board: "b", Key: "k", Entries: subs})
+		s := newSubmission(&leaderboard.SubmitRequest{Board: "b", Key: "k", Entries: subs})
 		if err := s.apply(oneBoard(p)); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ type header struct {
 	hash   [sha256.Size]byte
 	done   chan error // has room for the answer: the writer never waits for a caller
 	state  atomic.Int32
-	caller leaderboard.Caller // of a submission, as records of it say
+	caller leaderboard.Caller // as records of what it does say
 	since  time.Time          // when it entered its queue
 
 	span   trace.Span // of what asked for it
@@ -106,20 +106,6 @@ func sizeOf(s *leaderboard.Submission) int64 {
 
 func (h *header) head() *header { return h }
 
-// SubmitRequest is one request to submit scores; its entries are applied in order, in one transaction.
-type SubmitRequest struct {
-	Board   string
-	Key     string // idempotency key of at most 128 bytes, "" for none; with the caller that it belongs to 160
-	Entries []leaderboard.Submission
-}
-
-// MultiBoardRequest is one request to submit scores to several boards; its entries are applied in order, in one
-// transaction.
-type MultiBoardRequest struct {
-	Key     string // idempotency key of at most 128 bytes, "" for none; with the caller that it belongs to 160
-	Entries []leaderboard.BoardSubmission
-}
-
 // submission submits entries to one board.
 type submission struct {
 	header
@@ -127,7 +113,7 @@ type submission struct {
 	receipt leaderboard.Receipt // after apply
 }
 
-func newSubmission(r SubmitRequest) *submission {
+func newSubmission(r *leaderboard.SubmitRequest) *submission {
 	var bytes int64
 	for i := range r.Entries {
 		bytes += sizeOf(&r.Entries[i])
@@ -171,7 +157,7 @@ type multiBoardSubmission struct {
 	receipt leaderboard.MultiBoardReceipt // after apply
 }
 
-func newMultiBoardSubmission(r MultiBoardRequest) *multiBoardSubmission {
+func newMultiBoardSubmission(r *leaderboard.MultiBoardRequest) *multiBoardSubmission {
 	names := make([]string, len(r.Entries))
 	var bytes int64
 	for i := range r.Entries {
@@ -239,20 +225,11 @@ func (s *multiBoardSubmission) replay(stored []byte) (err error) {
 	return err
 }
 
-// Removal removes the entry of a member.
-type Removal struct {
-	Board    string
-	PeriodID int64 // 0 for all current periods
-	Member   string
-	Reopen   bool   // also when the period is closed, which is recorded with the actor
-	Actor    string // of a removal with Reopen
-	// Caller is who asked for it, as the audit says; nil for a part of something larger, which is recorded as a whole.
-	Caller *leaderboard.Caller
-}
-
+// removal removes the entry of a member.
 type removal struct {
 	header
-	Removal
+	leaderboard.RemoveRequest
+	audited bool                // it is recorded with the caller
 	receipt leaderboard.Receipt // after apply
 	removed []removedEntry      // after apply
 }
@@ -281,10 +258,10 @@ func (r *removal) remove(p *period) (res leaderboard.Result, ok bool) {
 
 // record adds what was removed to the rows of the audit that the batch writes.
 func (r *removal) record(l *locked) error {
-	if r.Caller == nil {
+	if !r.audited {
 		return nil
 	}
-	row, err := audit.RowOf(*r.Caller, audit.Change{
+	row, err := audit.RowOf(r.caller, audit.Change{
 		Action: leaderboard.AuditActionEntryRemove, Board: r.Board, Member: r.Member, Before: struct {
 			Entries []removedEntry `json:"entries"`
 		}{r.removed},
@@ -295,8 +272,8 @@ func (r *removal) record(l *locked) error {
 	return err
 }
 
-func newRemoval(r Removal) *removal {
-	return &removal{header: headerOf(queueID{board: r.Board}, []string{r.Board}, 1, 0), Removal: r}
+func newRemoval(r leaderboard.RemoveRequest) *removal {
+	return &removal{header: headerOf(queueID{board: r.Board}, []string{r.Board}, 1, 0), RemoveRequest: r}
 }
 
 func (r *removal) collect(of func(board string) *needs) {

@@ -67,7 +67,7 @@ func TestCombinedBehindTheIndexes(t *testing.T) {
 				created := leaderboard.Micros(i + 1)
 				entries[i] = leaderboard.Submission{Member: fmt.Sprintf("m%03d", i), Score: score(i), CreatedTime: &created}
 			}
-			if _, err := s.Submit(ctx, store.SubmitRequest{Board: ref.Board, Entries: entries}); err != nil {
+			if _, err := s.Submit(ctx, leaderboard.SubmitRequest{Board: ref.Board, Entries: entries}); err != nil {
 				t.Fatal(err)
 			}
 		}
