@@ -1,6 +1,6 @@
 package leaderboard
 
-// AuditAction says what a change that the audit records did.
+// AuditAction names the kind of a change that the audit records.
 type AuditAction string
 
 // The actions that are recorded. Submissions are not among them: boards may keep those by themselves.
@@ -8,7 +8,7 @@ const (
 	AuditActionBoardCreate   AuditAction = "board.create"
 	AuditActionBoardUpdate   AuditAction = "board.update"
 	AuditActionBoardDelete   AuditAction = "board.delete"
-	AuditActionBoardRebuild  AuditAction = "board.rebuild" // a run that was asked for
+	AuditActionBoardRebuild  AuditAction = "board.rebuild" // a requested run
 	AuditActionKeyCreate     AuditAction = "key.create"
 	AuditActionKeyUpdate     AuditAction = "key.update"
 	AuditActionKeyRotate     AuditAction = "key.rotate"
@@ -16,7 +16,7 @@ const (
 	AuditActionMemberHide    AuditAction = "member.hide"
 	AuditActionMemberRestore AuditAction = "member.restore"
 	AuditActionMemberErase   AuditAction = "member.erase"
-	AuditActionEntryRemove   AuditAction = "entry.remove" // in a closed period it is a correction
+	AuditActionEntryRemove   AuditAction = "entry.remove" // in a closed period: a correction
 )
 
 // AuditActions lists all actions.
@@ -28,7 +28,8 @@ func AuditActions() []AuditAction {
 	}
 }
 
-// AuditEntry is the record of one change. It is never edited, but that an erased member becomes a random name in it.
+// AuditEntry is the record of one change. It is never edited, except that an erasure replaces the member by a random
+// name.
 type AuditEntry struct {
 	ID        int64
 	Time      Micros // database clock
@@ -36,12 +37,12 @@ type AuditEntry struct {
 	Action    AuditAction
 	Board     string // its name at the time, "" for none
 	Member    string // "" for none
-	Before    string // a JSON object of what there was, "" for nothing
-	After     string // of what there is since
+	Before    string // the state before, a JSON object; "" for nothing
+	After     string // the state after
 	RequestID string // of the request that made the change, "" for none
 }
 
-// AuditQuery asks for the records of changes, newest first. What is "" or 0 selects nothing out.
+// AuditQuery asks for the records of changes, newest first. A field that is "" or 0 does not filter.
 type AuditQuery struct {
 	Board, Member, Actor string
 	Action               AuditAction
@@ -54,7 +55,7 @@ type AuditQuery struct {
 	Limit      int // 0 to MaxLimit
 }
 
-// AuditPlace is a place in the audit: the time and the id of a record. The zero value is none.
+// AuditPlace is a position in the audit: the time and the id of a record. The zero value is no position.
 type AuditPlace struct {
 	Time Micros
 	ID   int64

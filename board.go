@@ -16,19 +16,20 @@ type Board struct {
 	UpdatedTime Micros
 }
 
-// RulesChange makes the rules that a board is to have of the board as it is, nil when there is none. It writes to neither.
+// RulesChange returns the new rules of a board, given the board as it is, nil when it does not exist. It must not write
+// to either.
 type RulesChange func(b *Board) (Rules, error)
 
-// Visibility says who may read a board.
+// Visibility tells who may read a board.
 type Visibility string
 
-// Public boards are read by anyone, private ones with a key.
+// Anyone may read a public board, a private one needs a key.
 const (
 	VisibilityPublic  Visibility = "public"
 	VisibilityPrivate Visibility = "private"
 )
 
-// Policy says what a submission does to the entry that the member has.
+// Policy tells how a submission changes the entry that the member has.
 type Policy string
 
 const (
@@ -40,7 +41,7 @@ const (
 	PolicySum Policy = "sum"
 )
 
-// Rules are what an admin decides about a board. The JSON form is the body of PUT /v1/boards/{board} and the content
+// Rules are the rules that an admin gives a board. The JSON form is the body of PUT /v1/boards/{board} and the content
 // of boards.rules.
 type Rules struct {
 	Title      string     `json:"title"`
@@ -62,34 +63,34 @@ type Rules struct {
 	Seasons []SeasonRule `json:"seasons,omitempty"`
 	// Derive makes it a derived board.
 	Derive *Derive `json:"derive,omitempty"`
-	// Keep is how many closed periods are kept by window; without an entry all of them are.
+	// Keep is how many closed periods are kept, by window; without an entry all of them are.
 	Keep map[Window]int `json:"keep,omitempty"`
-	// Labels are what boards are selected by.
+	// Labels select boards.
 	Labels Labels `json:"labels,omitempty"`
 	// StrictIDs rejects submissions for members whose ids are not printable ASCII.
 	StrictIDs bool `json:"strict_ids,omitzero"`
-	// Resident says whether its periods are kept whole in the memory of servers.
+	// Resident tells whether servers keep its periods whole in memory.
 	Resident Resident `json:"resident,omitempty"`
-	// Record says which submissions are recorded.
+	// Record tells which submissions are recorded.
 	Record Record `json:"record,omitempty"`
-	// RecordTTL is how long a record of a submission is kept, a Go duration; "": DefaultRecordTTL.
+	// RecordTTL is how long the record of a submission is kept, a Go duration; "": DefaultRecordTTL.
 	RecordTTL string `json:"record_ttl,omitempty"`
 }
 
-// Resident says whether the periods of a board are kept whole in the memory of the servers that they are read from.
+// Resident tells whether servers keep the periods of a board whole in memory.
 type Resident string
 
-// Which periods are resident is decided by how much they are read.
+// By default, servers keep the periods that are read most.
 const (
 	ResidentAuto   Resident = ""
 	ResidentAlways Resident = "always" // the current periods as soon as they are read, before those of other boards
 	ResidentNever  Resident = "never"
 )
 
-// Record says which submissions of a board are recorded, with who sent them and what became of them.
+// Record tells which submissions of a board are recorded, with their caller and their outcome.
 type Record string
 
-// Records cost a row each.
+// Each record costs a row.
 const (
 	RecordNone    Record = ""
 	RecordApplied Record = "applied" // those that changed an entry
@@ -111,7 +112,7 @@ func (r *Rules) RecordFor() time.Duration {
 	return d
 }
 
-// Refresh says when the Redis copy is renewed besides the write-through after each commit.
+// Refresh tells when the Redis copy is renewed, besides the write-through after each commit.
 type Refresh struct {
 	Full        string `json:"full"`        // cron expression (5 fields, UTC), "" for none
 	Incremental string `json:"incremental"` // Go duration between catch-ups, "off" for none
@@ -119,8 +120,8 @@ type Refresh struct {
 }
 
 // Limits bound the scores of a board; nil is no limit. A sum that lies outside of them, because they were narrowed
-// later, may move towards them. MaxDelta bounds changes only: no score that policy best does not take over, and with best and
-// latest no first score of a member in a period.
+// later, may move towards them. MaxDelta bounds changes of a score: not a change that policy best ignores, and not the
+// first score of a member in a period with best and latest.
 type Limits struct {
 	MinScore *int64 `json:"min_score,omitempty"`
 	MaxScore *int64 `json:"max_score,omitempty"`
@@ -141,7 +142,7 @@ const (
 	MaxSeasons         = 1000
 )
 
-// WithDefaults fills in what was left out.
+// WithDefaults returns the rules with their defaults filled in.
 func (r Rules) WithDefaults() Rules {
 	r.Order = cmp.Or(r.Order, OrderDesc)
 	r.Policy = cmp.Or(r.Policy, PolicyBest)
@@ -159,7 +160,7 @@ func (r Rules) WithDefaults() Rules {
 	return r
 }
 
-// TTL returns CacheTTL of checked rules.
+// TTL returns CacheTTL as a duration. The rules must have passed Check.
 func (r *Rules) TTL() time.Duration {
 	d, err := time.ParseDuration(r.CacheTTL)
 	if err != nil {
@@ -168,7 +169,7 @@ func (r *Rules) TTL() time.Duration {
 	return d
 }
 
-// IncrementalEvery returns the interval of the incremental refresh of checked rules, 0 when it is off.
+// IncrementalEvery returns the interval of the incremental refresh, 0 when it is off. The rules must have passed Check.
 func (r *Rules) IncrementalEvery() time.Duration {
 	d, err := time.ParseDuration(r.Refresh.Incremental)
 	if err != nil {

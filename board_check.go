@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check says what is wrong with rules that have their defaults, in a RuleError; nil when nothing is. The cron
-// expression is left to the refresher.
+// Check returns a RuleError that lists what is wrong with rules that have their defaults, nil when they are valid. The
+// refresher checks the cron expression.
 func (r *Rules) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
@@ -89,7 +89,7 @@ func (r *Rules) checkSeasons(fail failFunc) {
 		if !validSeason(s.Name) || names[s.Name] {
 			fail(pointer+"/name", "want a name of its own, [A-Za-z0-9][A-Za-z0-9._-]{0,63} and neither current nor previous")
 		}
-		if s.StartsAt < end || s.StartsAt == MinTime || s.StartsAt > MaxTime { // MinTime is what is left out
+		if s.StartsAt < end || s.StartsAt == MinTime || s.StartsAt > MaxTime { // MinTime: left out
 			fail(pointer+"/starts_at", "want a time, at or after the end of the season before, %s", end)
 		}
 		if s.EndsAt <= s.StartsAt || s.EndsAt > MaxTime {
@@ -142,7 +142,8 @@ func (r *Rules) checkLimits(fail failFunc) {
 	}
 }
 
-// Reorders says whether going from r to other would change the order of entries that exist, or what their fields mean.
+// Reorders reports whether going from r to other would change the order of existing entries, or the meaning of their
+// fields.
 func (r *Rules) Reorders(other *Rules) bool {
 	return r.Order != other.Order || !r.Tiebreak.equal(&other.Tiebreak)
 }

@@ -67,7 +67,7 @@ func (w Window) SpanNamed(name string, loc *time.Location) (Span, error) {
 	return span, nil
 }
 
-// canBeNamed says whether a name has the form of those of the window.
+// canBeNamed reports whether a name has the form of the names of the window.
 func (w Window) canBeNamed(name string) bool {
 	switch w {
 	case WindowAllTime:
@@ -80,7 +80,7 @@ func (w Window) canBeNamed(name string) bool {
 	}
 }
 
-// names says what can be asked for.
+// names describes the form of the names of a window, for error messages.
 func (w Window) names() string {
 	switch w {
 	case WindowAllTime:
@@ -208,7 +208,7 @@ type SeasonRule struct {
 	EndsAt   Micros `json:"ends_at"` // exclusive
 }
 
-// Calendar says which periods a board's windows have. It is made from the rules once, because a time zone is read from
+// Calendar tells which periods a board's windows have. It is made from the rules once, because a time zone is read from
 // a file. It is immutable.
 type Calendar struct {
 	zone    *time.Location
@@ -250,8 +250,7 @@ func (c Calendar) Named(w Window, name string) (Span, error) {
 	return Span{}, fmt.Errorf("the board has no season %q", name)
 }
 
-// turn returns the moments between which Latest gives the same period as at the moment t: from the first on, and before
-// the second.
+// turn returns the interval [from, until) around t in which Latest returns the same period.
 func (c Calendar) turn(w Window, t Micros) (from, until Micros) {
 	if w != WindowSeason {
 		span := w.SpanAt(t, c.zone)
@@ -285,7 +284,8 @@ func (c Calendar) ended(w Window, t Micros) Span {
 	return last
 }
 
-// Outside says why nothing can be submitted at the moment t to a board that has seasons only, nil during one.
+// Outside returns a RuleError when a board that has only seasons takes no submissions at the moment t, nil during a
+// season.
 func (c Calendar) Outside(t Micros) error {
 	if len(c.seasons) == 0 {
 		return nil

@@ -2,11 +2,11 @@ package leaderboard
 
 import "context"
 
-// Caller is who asked for a change, as records of it show. It travels with the context, since everything between the
-// request and the transaction that records it would only pass it on.
+// Caller identifies the caller of a change, for the records of changes. It travels with the context, since everything
+// between the request and the transaction that records it would only pass it on.
 type Caller struct {
 	Key       string // Key.ID; "" for the service itself
-	RequestID string // of the request; "" when there was none
+	RequestID string // "" when there is no request
 }
 
 // CallerKey is the key of a *Caller in a context, for contexts that carry one without context.WithValue.
@@ -17,7 +17,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, CallerKey{}, &c)
 }
 
-// CallerOf returns who asked for what is done with a context, the zero Caller when it does not say.
+// CallerOf returns the caller that a context carries, the zero Caller without one.
 func CallerOf(ctx context.Context) Caller {
 	if c, ok := ctx.Value(CallerKey{}).(*Caller); ok {
 		return *c
@@ -25,8 +25,8 @@ func CallerOf(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// IdempotencyKeyOf returns an idempotency key as it is stored, with whose it is: the same one given with another API key
-// is another one. An API key keeps its ID when its secret is replaced.
+// IdempotencyKeyOf returns an idempotency key as it is stored, with the API key's id: the same text under another API
+// key is another idempotency key. An API key keeps its ID when its secret is replaced.
 func IdempotencyKeyOf(ctx context.Context, key string) string {
 	if owner := CallerOf(ctx).Key; key != "" && owner != "" {
 		return owner + " " + key

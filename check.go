@@ -9,7 +9,7 @@ import (
 // MaxBoardName is the greatest length of the name of a board in bytes.
 const MaxBoardName = 64
 
-// failFunc takes down what is wrong at a place in the rules of a board.
+// failFunc records a fault at a place in the rules of a board.
 type failFunc func(pointer, format string, args ...any)
 
 func checkOneOf[T ~string](fail failFunc, pointer string, value T, allowed ...T) {
@@ -26,7 +26,7 @@ func joined[T ~string](list []T) string {
 	return strings.Join(names, ", ")
 }
 
-// CheckBoardName says whether name can name a board: nil, or a RuleError.
+// CheckBoardName returns a RuleError when name is not a valid name of a board.
 func CheckBoardName(name string) error {
 	const form = "a board name is [a-z0-9][a-z0-9._-]{0,63}"
 	if !isName(name) {
@@ -35,7 +35,7 @@ func CheckBoardName(name string) error {
 	return nil
 }
 
-// isName says whether s has the form of the names of boards and labels.
+// isName reports whether s has the form of the names of boards and labels.
 func isName(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -47,7 +47,7 @@ func isName(s string) bool {
 	return s != "" && len(s) <= MaxBoardName
 }
 
-// validSeason says whether a season can be called so: as a board, but with capitals too.
+// validSeason reports whether s is a valid name of a season: like that of a board, but with capitals too.
 func validSeason(name string) bool {
 	return CheckBoardName(strings.ToLower(name)) == nil && isASCII(name)
 }

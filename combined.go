@@ -35,7 +35,7 @@ type CombinedRanked struct {
 	Board string
 }
 
-// CombinedPage is a run of entries, best first. It is shared between callers: nobody writes to it.
+// CombinedPage is a run of entries, best first. Callers share it: it must not be changed.
 type CombinedPage struct {
 	States    []State // of the periods, in the order asked for
 	Entries   []CombinedRanked
@@ -46,7 +46,7 @@ type CombinedPage struct {
 // CombinedStandings are the entries of one member, best first.
 type CombinedStandings struct {
 	States  []State
-	Entries []CombinedRanked // none when the member is on none of the boards
+	Entries []CombinedRanked // empty when the member is on none of the boards
 }
 
 // CombinedRankings ranks the entries of one period each of several boards as if they were one board's: entries, not
@@ -71,7 +71,7 @@ func Total(states []State) int64 {
 	return n
 }
 
-// CheckCombined says why the entries of these periods cannot be ranked as one in a mode, nil when they can.
+// CheckCombined returns a RuleError when the entries of these periods cannot be ranked as one in a mode.
 func CheckCombined(periods []PeriodRef, mode Mode) error {
 	if len(periods) == 0 || len(periods) > MaxCombined {
 		return &RuleError{Code: CodeTooManyBoards, Detail: fmt.Sprintf("want 1 to %d boards, not %d", MaxCombined, len(periods))}

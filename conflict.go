@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// ConflictError rejects a change of a board's rules that what the board holds does not allow. It is an
-// ErrBoardConflict.
+// ConflictError rejects a change of a board's rules because of what the board holds. It is an ErrBoardConflict.
 type ConflictError struct {
-	Reason string       // what stands against it, such as "the board has entries"
+	Reason string       // the obstacle, such as "the board has entries"
 	Fields []FieldError // the rules that stay as they are; at least one
 }
 
@@ -23,7 +22,7 @@ func (e *ConflictError) Detail() string {
 
 func (e *ConflictError) Error() string { return "board conflict: " + e.Detail() }
 
-// Is makes it an ErrBoardConflict.
+// Is matches ErrBoardConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrBoardConflict }
 
 // FixedByEntries returns the rules in which other differs from r and that a board with entries keeps.
@@ -51,7 +50,7 @@ func (r *Rules) FixedByPeriods(other *Rules) []FieldError {
 	return []FieldError{{Pointer: "/time_zone", Detail: "stays " + r.TimeZone}}
 }
 
-// SeasonConflict returns the reason for which these seasons, which were used, can neither go nor have other bounds.
+// SeasonConflict returns the reason why these seasons, which were used, can be neither removed nor moved.
 func SeasonConflict(used ...SeasonRule) *ConflictError {
 	e := &ConflictError{Reason: "that season was used"}
 	for _, s := range used {

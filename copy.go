@@ -11,16 +11,16 @@ var ErrNeedsBuild = errors.New("copy needs a full build")
 
 // CopyInfo describes the Redis copy of a period's top N.
 type CopyInfo struct {
-	Exists                bool  // there is one that can be read; the fields below Damaged are 0 otherwise
-	Damaged               bool  // there is one that cannot be read
+	Exists                bool  // there is a readable one; the fields below Damaged are 0 otherwise
+	Damaged               bool  // there is an unreadable one
 	Revision                    // of the entries in the copy
 	Total                 int64 // entries of the period at Seq
 	N                     int64 // entries in the copy
 	Complete              bool  // N = Total
 	Short                 bool  // fewer than top_n though the period has more: a build is due
 	BuiltAt, BuildStarted Micros
-	RedisNow              Micros        // clock of the Redis server, that of BuiltAt and BuildStarted
-	TTL                   time.Duration // until the copy expires unless somebody reads it
+	RedisNow              Micros        // Redis's clock, which BuiltAt and BuildStarted use too
+	TTL                   time.Duration // until an unread copy expires
 }
 
 // CopyOutcome is what a build or a catch-up did: the seq of the copy before (0: none) and after, and the rows read or
@@ -34,7 +34,7 @@ type CopyOutcome struct {
 // Lease is a right to do some work alone, for a term that is renewed until Release. It only saves work: a process that
 // was paused may go on after its lease has ended.
 type Lease interface {
-	// Lost is closed when the lease may be another's.
+	// Lost is closed when another process may hold the lease.
 	Lost() <-chan struct{}
 	// Release gives the lease back, and waits no longer than ctx.
 	Release(ctx context.Context) error
@@ -50,7 +50,7 @@ type Verification struct {
 	Detail     string      // what is wrong, in words; when Equal NoCopy or ""
 }
 
-// NoCopy is the detail of a verification that found no copy, so none that could be wrong.
+// NoCopy is the detail of a verification that found no copy.
 const NoCopy = "there is no copy"
 
 // Difference is one place where a copy and the database disagree.

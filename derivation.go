@@ -2,17 +2,18 @@ package leaderboard
 
 import "slices"
 
-// DerivationState says how a derived board stands to its sources.
+// DerivationState tells how a derived board relates to its sources.
 type DerivationState string
 
 const (
 	// DerivationStateFollowing: the entries are those of one state of the sources, and follow their changes.
 	DerivationStateFollowing DerivationState = "following"
-	// DerivationStateIncomplete: following, and one of the sources has nothing to count; its Condition says why.
+	// DerivationStateIncomplete: following, but a source has nothing to count; its Condition says why.
 	DerivationStateIncomplete DerivationState = "incomplete"
-	// DerivationStateRolling: there was a rollover, and the entries are still those of the sources before it.
+	// DerivationStateRolling: a rollover has begun, and the entries are still those of the sources before it.
 	DerivationStateRolling DerivationState = "rolling"
-	// DerivationStateComputing: the entries are being computed from scratch; meanwhile they may be of several states.
+	// DerivationStateComputing: the entries are being computed from scratch; meanwhile they may belong to several
+	// states.
 	DerivationStateComputing DerivationState = "computing"
 )
 
@@ -29,7 +30,7 @@ type Derivation struct {
 type SourceState struct {
 	Board   string
 	Window  Window
-	Period  string // "" when there is none, for want of the board or of a season
+	Period  string // "" when the board or the season does not exist
 	Weight  int64
 	Seq     int64 // the state that the entries reflect, 0 before they reflect any
 	LastSeq int64 // the state that the source is in
@@ -37,7 +38,7 @@ type SourceState struct {
 	Condition SourceCondition
 }
 
-// With is s, or DerivationStateIncomplete when the board follows these sources and one of them lacks something.
+// With returns s, or DerivationStateIncomplete when the board follows these sources and one of them lacks something.
 func (s DerivationState) With(sources []SourceState) DerivationState {
 	lacks := slices.ContainsFunc(sources, func(s SourceState) bool { return s.Condition.Lacks() })
 	if s == DerivationStateFollowing && lacks {
@@ -46,7 +47,7 @@ func (s DerivationState) With(sources []SourceState) DerivationState {
 	return s
 }
 
-// DerivedBoard is what must be known of a derived board to follow its sources. It is shared, and never changes.
+// DerivedBoard is what a follower of a derived board must know of it. It is shared and immutable.
 type DerivedBoard struct {
 	ID      int64
 	Version int64 // of its rules
@@ -57,8 +58,8 @@ type DerivedBoard struct {
 // DeriveStep is what one step of following did.
 type DeriveStep struct {
 	State   DerivationState // what the step found
-	Long    bool            // nothing was done, because it takes long and a short step was asked for
-	Clock   Micros          // database clock: what was committed to the sources before it is reflected
+	Long    bool            // nothing was done: the step takes long and a short one was asked for
+	Clock   Micros          // database clock: commits to the sources before it are reflected
 	Behind  int64           // changes of the sources that the step found
 	Members int64           // members looked at
 	Rows    int64           // entries that differed

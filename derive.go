@@ -11,7 +11,7 @@ import (
 // follow them. It takes no submissions.
 type Derive struct {
 	From      []DeriveFrom `json:"from"`
-	Last      string       `json:"last,omitempty"` // "7d", "48h", "4w": of each of From the current period and those before it
+	Last      string       `json:"last,omitempty"` // "7d", "48h", "4w": for each of From, the current period and those before it
 	Op        DeriveOp     `json:"op"`
 	Aggregate Aggregate    `json:"aggregate"`
 	Weights   []int64      `json:"weights,omitempty"` // another way to write the weights of From; WithDefaults moves them there
@@ -21,20 +21,20 @@ type Derive struct {
 type DeriveFrom struct {
 	Board  string `json:"board"`
 	Window Window `json:"window,omitempty"` // "": the first of the board
-	Period string `json:"period,omitempty"` // "" is current; with Last there is none but current
+	Period string `json:"period,omitempty"` // "" is current, the only choice with Last
 	Weight *int64 `json:"weight,omitempty"` // nil is 1
 }
 
-// DeriveOp says which members a derived board has.
+// DeriveOp tells which members a derived board has.
 type DeriveOp string
 
-// DeriveOpUnion has who is in any source, DeriveOpIntersect who is in all of them.
+// DeriveOpUnion: the members of any source. DeriveOpIntersect: the members of all sources.
 const (
 	DeriveOpUnion     DeriveOp = "union"
 	DeriveOpIntersect DeriveOp = "intersect"
 )
 
-// Aggregate says what the score of a derived entry is, of weight × score in the sources that the member is in.
+// Aggregate tells how the scores of a member in the sources, weight × score, become one.
 type Aggregate string
 
 // The aggregates.
@@ -50,7 +50,7 @@ const (
 	MaxWeight  = 1_000_000_000 // to either side of 0
 )
 
-// withDefaults returns a copy with what was left out. Weights that fit go to From.
+// withDefaults returns a copy with defaults. Weights that fit move to From.
 func (d *Derive) withDefaults() *Derive {
 	if d == nil {
 		return nil
@@ -77,7 +77,7 @@ func (d *Derive) withDefaults() *Derive {
 	return &out
 }
 
-// units reads Last: how many periods of which window; 1 of any window without it.
+// units parses Last: how many periods of which window; without Last 1 of any window.
 func (d *Derive) units() (n int, w Window, err error) {
 	if d.Last == "" {
 		return 1, "", nil
@@ -98,27 +98,27 @@ func (d *Derive) units() (n int, w Window, err error) {
 	return n, w, nil
 }
 
-// SourceCondition says what is to be expected of a source.
+// SourceCondition tells what a source has to count.
 type SourceCondition string
 
 const (
 	// SourceConditionPresent: its entries count.
 	SourceConditionPresent SourceCondition = "present"
-	// SourceConditionEmpty: nothing was submitted to the period, or it has not begun.
+	// SourceConditionEmpty: the period has no entries yet, or has not begun.
 	SourceConditionEmpty SourceCondition = "empty"
-	// SourceConditionNoBoard: no board has the name, yet or any more.
+	// SourceConditionNoBoard: there is no board with this name.
 	SourceConditionNoBoard SourceCondition = "no_board"
 	// SourceConditionNoWindow: the board does not have the window.
 	SourceConditionNoWindow SourceCondition = "no_window"
-	// SourceConditionNoPeriod: the window can have no period of the name.
+	// SourceConditionNoPeriod: the window cannot have a period with this name.
 	SourceConditionNoPeriod SourceCondition = "no_period"
-	// SourceConditionDerived: the board is derived itself, and so no source.
+	// SourceConditionDerived: the board is derived itself, so it cannot be a source.
 	SourceConditionDerived SourceCondition = "derived"
-	// SourceConditionLeft: it is a source no more, and counts until the next step.
+	// SourceConditionLeft: it is no longer a source, and counts until the next step.
 	SourceConditionLeft SourceCondition = "left"
 )
 
-// Lacks says whether a source has nothing to count until somebody changes a board.
+// Lacks reports whether a source has nothing to count until a board is changed.
 func (c SourceCondition) Lacks() bool {
 	switch c {
 	case SourceConditionNoBoard, SourceConditionNoWindow, SourceConditionNoPeriod, SourceConditionDerived:
@@ -136,16 +136,16 @@ type SourceSpan struct {
 	Span
 	Found bool // false: the board, the window or the period does not exist; only Board and Weight are certain then
 
-	lack  SourceCondition // why it can have no entries, "" when it can
-	moves bool            // it is the current period of its window or the one before, so a rollover makes it another one
+	lack  SourceCondition // why it can have no entries, "" when it can have some
+	moves bool            // it is the current or the previous period of its window, so a rollover replaces it
 }
 
-// Condition says what is to be expected of the source; used: its period has had entries. A period that only a
-// reader has begun is empty.
+// Condition returns the condition of the source; used: its period has had entries. A period that was only read is
+// empty.
 func (s *SourceSpan) Condition(used bool) SourceCondition {
 	switch {
 	case s.lack == SourceConditionNoWindow && used && !s.moves:
-		return SourceConditionPresent // what there was before the window was taken away counts
+		return SourceConditionPresent // entries from before the window was removed count
 	case s.lack != "":
 		return s.lack
 	case used:
@@ -155,7 +155,7 @@ func (s *SourceSpan) Condition(used bool) SourceCondition {
 	}
 }
 
-// SourceBoard is what must be known of the board of a source.
+// SourceBoard is what a derived board must know of the board of a source.
 type SourceBoard struct {
 	Windows     []Window
 	Calendar    Calendar
@@ -199,8 +199,8 @@ func (d *Derive) Spans(now Micros, find FindSource) []SourceSpan {
 	return spans
 }
 
-// Turn returns the moments between which Spans gives the same sources as at the moment now, as long as the boards stay
-// as they are: from the first on, and before the second.
+// Turn returns the interval [from, until) around now in which Spans returns the same sources, as long as the boards do
+// not change.
 func (d *Derive) Turn(now Micros, find FindSource) (from, until Micros) {
 	from, until = MinTime, Forever
 	for _, f := range d.From {
@@ -214,7 +214,7 @@ func (d *Derive) Turn(now Micros, find FindSource) (from, until Micros) {
 	return from, until
 }
 
-// windowOn returns the window of a source on a board, "" when the board that decides is not known.
+// windowOn returns the window of a source on a board, "" when the board is unknown and would decide it.
 func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
 	_, unit, _ := d.units() // the rules were checked
 	w := cmp.Or(unit, f.Window)
@@ -224,12 +224,13 @@ func (d *Derive) windowOn(f *DeriveFrom, b *SourceBoard) Window {
 	return w
 }
 
-// moves says whether a rollover makes the source another period.
+// moves reports whether a rollover replaces the source by another period.
 func (f *DeriveFrom) moves() bool {
 	return f.Period == "" || f.Period == CurrentPeriod || f.Period == PreviousPeriod
 }
 
-// lack says why a window of the board has no new entries to count, "" when it has; known: the board exists.
+// lack returns why a window of the board has no new entries to count, "" when it can have some; known: the board
+// exists.
 func (b *SourceBoard) lack(known bool, w Window) SourceCondition {
 	switch {
 	case !known:
@@ -243,7 +244,7 @@ func (b *SourceBoard) lack(known bool, w Window) SourceCondition {
 	}
 }
 
-// named returns the period of a window that a request would call so at the moment now.
+// named returns the period of a window that a request would address by this name at the moment now.
 func (b *SourceBoard) named(w Window, name string, now Micros) (Span, bool) {
 	if name != "" && name != CurrentPeriod && name != PreviousPeriod {
 		span, err := b.Calendar.Named(w, name)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// checkDerive finds what is wrong with the rule of a derived board, with or without its defaults.
+// checkDerive reports what is wrong with the rule of a derived board, with or without its defaults.
 func (r *Rules) checkDerive(fail failFunc) {
 	d := r.Derive
 	if d == nil {
@@ -44,8 +44,7 @@ func (r *Rules) checkDerive(fail failFunc) {
 	d.checkWeights(fail)
 }
 
-// checkIgnored refuses rules about submissions and periods, of which a derived board has none: they would have no
-// effect.
+// checkIgnored refuses rules about submissions and periods: a derived board has none, so they would have no effect.
 func (r *Rules) checkIgnored(fail failFunc) {
 	for _, rule := range []struct {
 		pointer string
@@ -64,7 +63,7 @@ func (r *Rules) checkIgnored(fail failFunc) {
 	}
 }
 
-// checkFrom checks the sources one by one; window is that of Last, "" without.
+// checkFrom checks the sources one by one; window is that of Last, "" without it.
 func (d *Derive) checkFrom(window Window, fail failFunc) {
 	seen := map[string]bool{}
 	for i, f := range d.From {
@@ -121,9 +120,9 @@ func (d *Derive) checkWeights(fail failFunc) {
 	}
 }
 
-// CheckSources finds the sources that a board of this name cannot have, or that could have no entries: the board
-// itself, boards that are derived themselves, windows and periods that their boards do not have. A board that does not
-// exist is none of them: it may come. The rules are checked.
+// CheckSources reports the sources that a board of this name cannot have, or that could have no entries: the board
+// itself, derived boards, windows and periods that their boards do not have. A board that does not exist passes: it may
+// be created later. The rules must have passed Check.
 func (r *Rules) CheckSources(name string, find FindSource) error {
 	if r.Derive == nil {
 		return nil
@@ -142,7 +141,7 @@ func (r *Rules) CheckSources(name string, find FindSource) error {
 			f.Window, f.Weight = r.Derive.windowOn(&f, &b), nil
 			r.Derive.checkOn(&b, f, pointer, fail)
 			if f.Window == WindowAllTime {
-				f.Period = CurrentPeriod // it has no other
+				f.Period = CurrentPeriod // the only one it can have
 			}
 			if seen[f] {
 				fail(pointer, "the source is listed twice: the first window of %s is %s", f.Board, b.Windows[0])
@@ -156,7 +155,7 @@ func (r *Rules) CheckSources(name string, find FindSource) error {
 	return &RuleError{Code: CodeInvalidBoard, Detail: "the board's rules are not valid", Fields: bad}
 }
 
-// checkOn checks a source, whose window is known, on the board that it names.
+// checkOn checks a source with a known window against the board that it names.
 func (d *Derive) checkOn(b *SourceBoard, f DeriveFrom, pointer string, fail failFunc) {
 	has := slices.Contains(b.Windows, f.Window)
 	switch {

@@ -10,7 +10,7 @@ import (
 // MaxMember is the greatest length of a member id in bytes.
 const MaxMember = 64
 
-// Entry is what a member has in one period, and is ranked by.
+// Entry is what a member has in one period: what is ranked.
 type Entry struct {
 	Member      string // 1 to 64 bytes of UTF-8, compared as bytes
 	Score       int64
@@ -18,9 +18,9 @@ type Entry struct {
 	CreatedTime Micros // when this score was reached
 }
 
-// CheckMember says whether id can name a member: nil, or a RuleError. It refuses what cannot be shown as it is, or named
-// in the path of a URL: control characters, those that turn or break the line that they stand in, "." and "..". What is
-// not assigned in Unicode yet passes, since servers of different versions would differ about it.
+// CheckMember returns a RuleError when id is not a valid id of a member. It refuses what cannot be displayed as it is,
+// or named in the path of a URL: control characters, characters that turn or break their line, "." and "..". Characters
+// that Unicode has not assigned yet pass, since servers of different versions would disagree about them.
 func CheckMember(id string) error {
 	switch {
 	case id == "":
@@ -41,7 +41,7 @@ func CheckMember(id string) error {
 
 func invalidMember(detail string) error { return &RuleError{Code: CodeInvalidMember, Detail: detail} }
 
-// isControl says whether r is a control character, breaks a line, or bears on the direction of the text around it.
+// isControl reports whether r is a control character, breaks a line, or changes the direction of the text around it.
 func isControl(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f

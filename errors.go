@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The sentinels say what went wrong by meaning, whichever layer found it.
+// The sentinel errors, by meaning, whichever layer found the error.
 var (
 	ErrBoardNotFound  = errors.New("board not found")
 	ErrPeriodNotFound = errors.New("period not found")
@@ -14,46 +14,46 @@ var (
 	ErrRunNotFound    = errors.New("run not found")
 	// ErrNotDerived: only derived boards have what was asked for.
 	ErrNotDerived = errors.New("board is not derived")
-	// ErrProfileNotFound: nobody has said anything about the member.
+	// ErrProfileNotFound: the member has no profile.
 	ErrProfileNotFound = errors.New("profile not found")
 	ErrNotHidden       = errors.New("member is not hidden")
-	// ErrKeyNotFound: there is no API key with this id, or with this secret.
+	// ErrKeyNotFound: no API key has this id, or this secret.
 	ErrKeyNotFound = errors.New("API key not found")
-	// ErrKeyRevoked: the API key was revoked, which is for good.
+	// ErrKeyRevoked: the API key was revoked, for good.
 	ErrKeyRevoked = errors.New("API key is revoked")
-	// ErrKeyOverlap: two secrets of the API key are taken now, so it cannot be given a third with an overlap.
+	// ErrKeyOverlap: the API key has two valid secrets now, so it cannot get a third one with an overlap.
 	ErrKeyOverlap = errors.New("API key has two secrets already")
-	// ErrKeyExpired: the time of the API key, or of the secret before its last rotation, is over.
+	// ErrKeyExpired: the API key, or its secret before the last rotation, has expired.
 	ErrKeyExpired = errors.New("API key is expired")
 
-	// ErrBoardConflict: the change would reorder entries that exist already, or move them to other periods. Which change
-	// and why a *ConflictError says.
+	// ErrBoardConflict: the change would reorder existing entries, or move them to other periods. A *ConflictError says
+	// which change and why.
 	ErrBoardConflict = errors.New("board has entries that the change would reorder or move")
-	// ErrPeriodClosed: the period is over and does not change any more, unless it is reopened on purpose.
+	// ErrPeriodClosed: the period is over; only a correction changes it.
 	ErrPeriodClosed = errors.New("period is closed")
-	// ErrKeyReused: the Idempotency-Key was used before with another request.
+	// ErrKeyReused: the Idempotency-Key was used before with a different request.
 	ErrKeyReused = errors.New("idempotency key was used with another request")
 	// ErrSeqAhead: the caller asked for a state that the period has not reached.
 	ErrSeqAhead = errors.New("the period has not reached the seq asked for")
 
-	// ErrOverloaded: too much is waiting already; try again soon. Nothing was done. A *OverloadError says how soon.
+	// ErrOverloaded: too much is waiting; try again soon. Nothing was done. An *OverloadError says how soon.
 	ErrOverloaded = errors.New("overloaded")
-	// ErrUnavailable: MySQL (and every copy that could have answered) is away. Nothing was done.
+	// ErrUnavailable: MySQL is away, and no copy could answer. Nothing was done.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or it did not;
-	// the same Idempotency-Key returns the one true result.
+	// ErrOutcomeUnknown: the connection was lost during COMMIT. The write happened or not; a repetition with the same
+	// Idempotency-Key returns the one result.
 	ErrOutcomeUnknown = errors.New("outcome unknown")
-	// ErrLogPruned: the change log no longer reaches back to the seq asked for, only a rebuild helps.
+	// ErrLogPruned: the change log no longer reaches back to the seq asked for; only a rebuild helps.
 	ErrLogPruned = errors.New("change log is pruned")
 )
 
-// Codes of the rules that an input can break. They are stable: clients tell rejections apart by them.
+// Codes of the rules that an input can break. They are stable: clients distinguish rejections by them.
 const (
 	CodeInvalidBoard  = "invalid-board"
 	CodeInvalidMember = "invalid-member"
-	// CodeInvalidProfile: a profile that is put breaks one of its bounds.
+	// CodeInvalidProfile: a profile breaks one of its bounds.
 	CodeInvalidProfile = "invalid-profile"
-	// CodeInvalidFriends: a list of friends names somebody twice, the member itself, or nobody who can be a member.
+	// CodeInvalidFriends: a list of friends has a duplicate, the member itself, or an invalid id.
 	CodeInvalidFriends = "invalid-friends"
 	// CodeTooManyFriends: the list would be longer than MaxFriends.
 	CodeTooManyFriends = "too-many-friends"
@@ -66,40 +66,40 @@ const (
 	CodeBoardNotStarted = "board-not-started"
 	CodeBoardEnded      = "board-ended"
 	CodeBetweenSeasons  = "between-seasons"
-	// CodeDerivedBoard: nothing can be submitted to a derived board.
+	// CodeDerivedBoard: a derived board takes no submissions.
 	CodeDerivedBoard = "derived-board"
 	CodeInvalidHide  = "invalid-hiding"
-	// CodeInvalidKey: an API key that is made or changed breaks one of its bounds.
+	// CodeInvalidKey: a new or changed API key breaks one of its bounds.
 	CodeInvalidKey = "invalid-key"
-	// CodeModeNotAvailable: finding a rank in this mode would take too long here; the other modes have one.
+	// CodeModeNotAvailable: finding a rank in this mode would take too long here; other modes are available.
 	CodeModeNotAvailable = "mode-not-available"
 	// CodeBoardsDiffer: boards of different orders cannot be ranked as one.
 	CodeBoardsDiffer = "boards-differ"
-	// CodeTooManyBoards: more boards than are ranked as one.
+	// CodeTooManyBoards: more boards than can be ranked as one.
 	CodeTooManyBoards = "too-many-boards"
 )
 
-// FieldError names one place in the input and says what is wrong with it.
+// FieldError names a place in the input and what is wrong there.
 type FieldError struct {
 	Pointer string // JSON pointer into the body, such as "/limits/max_score"
 	Detail  string
 }
 
-// RuleError is an input that is well-formed and breaks a rule. It is final: the same input fails again.
+// RuleError is a well-formed input that breaks a rule. It is final: the same input fails again.
 type RuleError struct {
 	Code   string // stable, such as CodeScoreLimit
 	Detail string
 	Fields []FieldError // may be empty
 }
 
-// In returns the error with the window that it was found in, when that is not the one the caller is told about.
+// In returns the error with the window in which it was found, unless that is the window that the caller sees.
 func (e *RuleError) In(w Window) *RuleError {
 	in := *e
 	in.Detail = "in window " + string(w) + ": " + e.Detail
 	return &in
 }
 
-// AsRule returns the RuleError that err is or wraps, nil when it is another error or none.
+// AsRule returns the RuleError that err is or wraps, nil if it does not.
 func AsRule(err error) *RuleError {
 	rule, _ := errors.AsType[*RuleError](err)
 	return rule
@@ -116,9 +116,9 @@ func (e *RuleError) Error() string {
 	return e.Code + ": " + strings.Join(parts, "; ")
 }
 
-// OverloadError is an ErrOverloaded that says how long to stay away.
+// OverloadError is an ErrOverloaded that says how long to wait.
 type OverloadError struct {
-	Wait   time.Duration // what the work would have waited for, going by what others take; 0: not known
+	Wait   time.Duration // how long the work would have waited, by recent work; 0: unknown
 	Detail string        // what is overloaded, for the log
 }
 
@@ -130,5 +130,5 @@ func (e *OverloadError) Error() string {
 	return text
 }
 
-// Is makes it an ErrOverloaded.
+// Is matches ErrOverloaded.
 func (e *OverloadError) Is(target error) bool { return target == ErrOverloaded }

@@ -2,11 +2,11 @@ package leaderboard
 
 import "strings"
 
-// formulaStarts are what spreadsheets take for the beginning of a formula (OWASP, CSV Injection), the wide forms of
-// East Asian keyboards included.
+// formulaStarts are the characters that spreadsheets take for the beginning of a formula (OWASP, CSV Injection), the
+// wide forms of East Asian keyboards included.
 const formulaStarts = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 
-// quotedFormula says whether s begins like a formula, be it behind quotes.
+// quotedFormula reports whether s begins like a formula, possibly after quotes.
 func quotedFormula(s string) bool {
 	for _, r := range strings.TrimLeft(s, "'") {
 		return strings.ContainsRune(formulaStarts, r)
@@ -14,8 +14,8 @@ func quotedFormula(s string) bool {
 	return false
 }
 
-// QuoteFormula returns s as a cell of a spreadsheet: with a single quote before it when it would be a formula, and when
-// it is one with quotes before it, so that UnquoteFormula finds out which it was.
+// QuoteFormula returns s as a safe cell of a spreadsheet. It puts a single quote before a formula, and before quotes
+// that are followed by a formula, so that UnquoteFormula can invert it.
 func QuoteFormula(s string) string {
 	if quotedFormula(s) {
 		return "'" + s
@@ -23,7 +23,7 @@ func QuoteFormula(s string) string {
 	return s
 }
 
-// UnquoteFormula returns what QuoteFormula was given.
+// UnquoteFormula is the inverse of QuoteFormula.
 func UnquoteFormula(s string) string {
 	if strings.HasPrefix(s, "'") && quotedFormula(s) {
 		return s[1:]

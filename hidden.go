@@ -14,16 +14,16 @@ const (
 // HideRequest asks to hide a member, or to show a hidden one again. A hidden member's entries are kept and go on taking
 // submissions, but no answer shows them or counts them.
 type HideRequest struct {
-	Board  string // name; "" is everywhere, boards that are made later included
+	Board  string // name; "" is everywhere, including boards that are made later
 	Member string
 	Reason string // 1 to MaxHideReason bytes; a restoration may have none
-	Actor  string // who did it, up to MaxHideActor bytes
-	// Reopen corrects closed periods too, which otherwise stay as they are. Each that changes is recorded as a run of
-	// kind RunKindReopen.
+	Actor  string // who hides, up to MaxHideActor bytes
+	// Reopen corrects closed periods too, which otherwise stay as they are. Each corrected period is recorded as a run
+	// of kind RunKindReopen.
 	Reopen bool
 }
 
-// Check says what is wrong with a request to hide, nil when nothing is.
+// Check returns a RuleError when a request to hide is invalid.
 func (r *HideRequest) Check() error {
 	if r.Reason == "" {
 		return &RuleError{
@@ -34,7 +34,7 @@ func (r *HideRequest) Check() error {
 	return r.CheckRestore()
 }
 
-// CheckRestore says what is wrong with a request to restore, nil when nothing is.
+// CheckRestore returns a RuleError when a request to restore is invalid.
 func (r *HideRequest) CheckRestore() error {
 	if err := CheckMember(r.Member); err != nil {
 		return err
@@ -74,7 +74,7 @@ type HiddenQuery struct {
 	Limit       int // 0 to MaxLimit
 }
 
-// HideAction is what a HideRecord says was done.
+// HideAction is the action of a HideRecord.
 type HideAction string
 
 // The actions that are recorded.
@@ -83,7 +83,7 @@ const (
 	HideActionRestore HideAction = "restore"
 )
 
-// HideRecord is one action on a member. It is kept when the member is shown again.
+// HideRecord is one action on a member. It is kept after the member is shown again.
 type HideRecord struct {
 	ID     int64
 	Board  string // "" everywhere

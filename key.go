@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Scope says what a key may do; each scope includes the ones before it.
+// Scope tells what a key may do; each scope includes the ones before it.
 type Scope string
 
 // The scopes of a key.
@@ -34,7 +34,7 @@ func ParseScope(s string) (Scope, error) {
 
 func scopes() []Scope { return []Scope{ScopeRead, ScopeWrite, ScopeAdmin} }
 
-// level orders the scopes; 0 is nobody.
+// level orders the scopes; 0 is no scope.
 func (s Scope) level() int {
 	switch s {
 	case ScopeRead:
@@ -47,7 +47,7 @@ func (s Scope) level() int {
 	return 0
 }
 
-// Includes says whether who has scope s may do what needs another one; "" needs nothing.
+// Includes reports whether scope s includes another scope; every scope includes "".
 func (s Scope) Includes(need Scope) bool { return s.level() >= need.level() }
 
 // Bounds of a key.
@@ -65,15 +65,15 @@ const (
 	keyLength       = len(keyPrefix) + keyIDLength + 1 + keySecretLength
 )
 
-// Key is what is known of an API key: everything but its secret.
+// Key is an API key without its secret.
 type Key struct {
-	// ID is stable: what a key did is recorded under it, and idempotency keys belong to it. That of a key of the settings
-	// is SettingsKeyID of its scope.
+	// ID is stable: audit records and idempotency keys refer to it. All keys of the settings with one scope share
+	// SettingsKeyID.
 	ID    string
 	Name  string // 1 to MaxKeyName bytes, for people
 	Scope Scope
-	// Boards are those that the key is for: names, and prefixes such as "game1-*". Without any it is for all boards, those
-	// that are made later included.
+	// Boards are the boards of the key: names, and prefixes such as "game1-*". Without any it is for all boards,
+	// including those that are made later.
 	Boards    []string
 	ExpiresAt Micros // 0: never
 	Quota     Quota
@@ -82,39 +82,40 @@ type Key struct {
 	UpdatedTime Micros // of the last change but for uses
 	LastUsed    Micros // to the minute, 0: never
 	RevokedAt   Micros // 0: it was not
-	// PreviousUntil is until when the secret before the last rotation is taken too; 0: there is none.
+	// PreviousUntil is the end of the overlap, until which the secret before the last rotation is valid too; 0: there
+	// is none.
 	PreviousUntil Micros
 }
 
-// Quota bounds what a key may ask for in a second. 0 is what the server's settings say.
+// Quota bounds the requests of a key. 0 means the server's settings.
 type Quota struct {
 	RequestsPerSecond int64 // up to MaxKeyRequests
 	RowsPerSecond     int64 // entries submitted, up to MaxKeyRows
 }
 
-// HashedKey is a key with what its secrets are recognized by.
+// HashedKey is a key with the hashes of its secrets.
 type HashedKey struct {
 	Key
 	Hash     KeyHash
 	Previous KeyHash // of the secret before the last rotation, until Key.PreviousUntil
 }
 
-// KeyHash is the SHA-256 of a key's whole text, which has 160 random bits: nobody finds it by guessing. Only Is compares two of
-// them: no other code gets at the bytes, and == does not compile.
+// KeyHash is the SHA-256 of a key's whole text, which has 160 random bits, so it cannot be found by guessing. Only Is
+// compares two of them: no other code gets at the bytes, and == does not compile.
 type KeyHash struct {
 	_   [0]func()
 	sum [sha256.Size]byte
 }
 
-// Is reports whether two hashes are the same, in the same time whatever they have in common.
+// Is reports whether two hashes are equal, in constant time.
 func (h *KeyHash) Is(other *KeyHash) bool {
 	return subtle.ConstantTimeCompare(h.sum[:], other.sum[:]) == 1
 }
 
-// Value returns what a database stores.
+// Value implements driver.Valuer.
 func (h KeyHash) Value() (driver.Value, error) { return h.sum[:], nil }
 
-// Scan reads what a database stores; NULL is the hash of no key.
+// Scan implements sql.Scanner; NULL is the hash of no key.
 func (h *KeyHash) Scan(stored any) error {
 	*h = KeyHash{}
 	b, ok := stored.([]byte)
@@ -124,14 +125,13 @@ func (h *KeyHash) Scan(stored any) error {
 	return nil
 }
 
-// SettingsKeyID returns the ID of the keys of the settings that have a scope: all of them are one, whatever their
-// secrets, so that a secret may be replaced.
+// SettingsKeyID returns the ID that all keys of the settings with a scope share, so that a secret can be replaced.
 func SettingsKeyID(s Scope) string { return "env:" + string(s) }
 
-// Limited says whether the key is for some boards only.
+// Limited reports whether the key is for some boards only.
 func (k *Key) Limited() bool { return len(k.Boards) > 0 }
 
-// Covers says whether a board is among those that the key is for.
+// Covers reports whether the key is for a board.
 func (k *Key) Covers(board string) bool {
 	for _, pattern := range k.Boards {
 		if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(board, prefix) || pattern == board {
@@ -141,7 +141,7 @@ func (k *Key) Covers(board string) bool {
 	return !k.Limited()
 }
 
-// Check says what is wrong with a key, nil when nothing is.
+// Check returns a RuleError when a key is invalid.
 func (k *Key) Check() error {
 	var bad []FieldError
 	fail := func(pointer, format string, args ...any) {
@@ -174,8 +174,9 @@ func (k *Key) Check() error {
 	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: bad}
 }
 
-// CheckExpiry says what is wrong with when a key ends that ended at was before its last change, 0 for never or a new one: nil
-// when nothing is. Nobody is given a key that is over. One that is over may be changed in other ways.
+// CheckExpiry returns a RuleError when ExpiresAt is in the past and was changed; ended is the ExpiresAt before the
+// change, 0 for never or for a new key. So no key is created expired, and an expired key may still be changed in other
+// ways.
 func (k *Key) CheckExpiry(was Micros) error {
 	if k.ExpiresAt == 0 || k.ExpiresAt == was || k.ExpiresAt > k.UpdatedTime {
 		return nil
@@ -184,18 +185,18 @@ func (k *Key) CheckExpiry(was Micros) error {
 	return &RuleError{Code: CodeInvalidKey, Detail: "the key is not valid", Fields: []FieldError{{Pointer: "/expires_at", Detail: detail}}}
 }
 
-// KeyChange says what changes of a key; what is nil stays.
+// KeyChange is a change of a key; nil fields stay.
 type KeyChange struct {
 	Name      *string
 	Scope     *Scope
 	Boards    *[]string // empty: all boards
 	ExpiresAt *Micros   // 0: never
 
-	RequestsPerSecond *int64 // of the quota, 0: what the server's settings say
+	RequestsPerSecond *int64 // of the quota, 0: the server's settings
 	RowsPerSecond     *int64
 }
 
-// With returns the key with a change, or what is wrong with it then.
+// With returns the key with a change, or a RuleError when it is then invalid.
 func (k Key) With(c KeyChange) (Key, error) {
 	replace(&k.Name, c.Name)
 	replace(&k.Scope, c.Scope)
@@ -212,7 +213,7 @@ func replace[T any](at, with *T) {
 	}
 }
 
-// keyText is how ids and secrets are written: lower case without padding, 5 bits a letter.
+// keyText encodes ids and secrets: lower case without padding, 5 bits a letter.
 func keyText(b []byte) string {
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
 }
@@ -224,8 +225,7 @@ func NewKeyID() string {
 	return "k" + keyText(b[:])
 }
 
-// NewKeySecret returns the text that a key with an id is used by, lbk_<id>_<secret>, and its hash, which is all that is
-// kept of it.
+// NewKeySecret returns the text of a key with a new secret, lbk_<id>_<secret>, and its hash. Only the hash is stored.
 func NewKeySecret(id string) (text string, hash KeyHash) {
 	var b [keySecretBytes]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -239,7 +239,7 @@ func HashKey(text string) KeyHash {
 	return KeyHash{sum: sha256.Sum256(append(room[:0], text...))} // without an allocation
 }
 
-// KeyIDIn returns the id in the text of a key, ok when it has the form of one.
+// KeyIDIn returns the id in the text of a key; ok reports whether the text has the form of a key.
 func KeyIDIn(text string) (id string, ok bool) {
 	if len(text) != keyLength || !strings.HasPrefix(text, keyPrefix) {
 		return "", false
@@ -248,7 +248,7 @@ func KeyIDIn(text string) (id string, ok bool) {
 	return id, IsKeyID(id) && text[len(keyPrefix)+keyIDLength] == '_' && isKeyText(secret)
 }
 
-// IsKeyID says whether a text has the form of NewKeyID.
+// IsKeyID reports whether a text has the form of NewKeyID.
 func IsKeyID(s string) bool { return len(s) == keyIDLength && s[0] == 'k' && isKeyText(s) }
 
 func isKeyText(s string) bool {

@@ -11,8 +11,8 @@ import (
 // MaxLabels is how many labels a board has at most.
 const MaxLabels = 16
 
-// Labels say what a board is about, so that boards can be selected: {"type":"moba","aspect":"sound"}. Names and values
-// are [a-z0-9][a-z0-9._-]{0,63}.
+// Labels describe a board, so that boards can be selected: {"type":"moba","aspect":"sound"}. Names and values are
+// [a-z0-9][a-z0-9._-]{0,63}.
 type Labels map[string]string
 
 // ParseLabels reads labels in the form of a query, "type:moba,aspect:sound": 1 to MaxLabels of them, none twice.
@@ -46,7 +46,7 @@ func (l Labels) String() string {
 	return b.String()
 }
 
-// Match says whether a board with these labels has all those of other; no labels match every board.
+// Match reports whether a board with these labels has all those of other; no labels match every board.
 func (l Labels) Match(other Labels) bool {
 	for label, value := range other {
 		if l[label] != value || value == "" {

@@ -20,22 +20,22 @@ const (
 	OrderAsc  Order = "asc"
 )
 
-// Mode is the way in which ties are numbered.
+// Mode is a way to number ties.
 type Mode string
 
 const (
-	// ModeStrict numbers 1,2,3,4: whoever got there first is ranked first.
+	// ModeStrict numbers 1,2,3,4: the earlier entry is ranked first.
 	ModeStrict Mode = "strict"
 	// ModeTied numbers 1,2,2,4: 1 + the number of entries with a better (score, tiebreak).
 	ModeTied Mode = "tied"
 	// ModeDense numbers 1,2,2,3: 1 + the number of better distinct (score, tiebreak).
 	ModeDense Mode = "dense"
-	// ModeAll is one of queries only, not of boards: the answer tells the ranks in all modes, dense ones where they are
+	// ModeAll is for queries only, not for boards: the answer has the ranks in all modes, dense ones where they are
 	// known.
 	ModeAll Mode = "all"
 )
 
-// WithDense says whether answers in this mode tell dense ranks.
+// WithDense reports whether answers in this mode have dense ranks.
 func (m Mode) WithDense() bool { return m == ModeDense || m == ModeAll }
 
 // Ranks are the ranks of one entry, each counted from 1.
@@ -81,8 +81,8 @@ func compareIn(o Order, a, b int64) int {
 	}
 }
 
-// Percentile returns the share of a period's entries, in per cent, that an entry with this tied rank is at least as
-// good as, itself included: 100 for the best, 100/total for a single worst. Rounded down to four decimals.
+// Percentile returns the percentage of a period's entries that an entry with this tied rank is at least as good as,
+// itself included: 100 for the best, 100/total for a single worst. Rounded down to four decimals.
 func Percentile(tied, total int64) float64 {
 	if total <= 0 {
 		return 0
@@ -98,13 +98,13 @@ const (
 	MaxTiebreakBits   = 63 // of all fields together: a packed tiebreak is an int64 and not negative
 )
 
-// Tiebreak is the second criterion: its direction and, when there are several in it, the fields that it is packed from.
+// Tiebreak is the second criterion: its direction, and the fields that it is packed from, if it has several.
 type Tiebreak struct {
 	Order  Order           `json:"order"`
 	Fields []TiebreakField `json:"fields,omitempty"` // the first one decides first
 }
 
-// TiebreakField is one criterion of a tiebreak that is packed from several.
+// TiebreakField is one criterion of a packed tiebreak.
 type TiebreakField struct {
 	Name  string `json:"name"`  // [a-z][a-z0-9_]{0,31}
 	Bits  int    `json:"bits"`  // values are 0 to 2^Bits-1
@@ -130,8 +130,8 @@ func (t *Tiebreak) oriented(f *TiebreakField, part int64) int64 {
 }
 
 // Pack makes one tiebreak of the values of all fields: the first field in the highest bits. Comparing packed tiebreaks
-// is comparing field by field, each in its direction. Every declared field is needed, others are refused, as are values
-// out of range; the error has CodeInvalidFields and says all that is wrong.
+// compares field by field, each in its direction. Every declared field is required; other fields and values out of
+// range are refused. The error has CodeInvalidFields and lists all faults.
 func (t *Tiebreak) Pack(values map[string]int64) (int64, error) {
 	if len(t.Fields) == 0 {
 		return 0, invalidFields("the board's tiebreak has no fields")
@@ -164,18 +164,18 @@ func (t *Tiebreak) Pack(values map[string]int64) (int64, error) {
 	return packed, nil
 }
 
-// unknown names the first value that is none of a field.
+// unknown returns the first name in values that is no field.
 func (t *Tiebreak) unknown(values map[string]int64) string {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.ContainsFunc(t.Fields, func(f TiebreakField) bool { return f.Name == name }) {
 			return fmt.Sprintf("%.*q is none of the fields %s", maxFieldName, name, t.form())
 		}
 	}
-	return "" // there is one, or it was not asked for
+	return "" // every value belongs to a field
 }
 
-// Unpack undoes Pack: it returns the values of the fields in declared order, nil when there are none. Bits above those
-// of the fields are ignored.
+// Unpack is the inverse of Pack: it returns the values of the fields in declared order, nil when there are none. Bits
+// above those of the fields are ignored.
 func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	if len(t.Fields) == 0 {
 		return nil
@@ -189,9 +189,9 @@ func (t *Tiebreak) Unpack(packed int64) []FieldValue {
 	return values
 }
 
-// Resolve returns the tiebreak that a submission means: given as it is, as fields, or neither of both (nil). Then kept
-// stays, or without it (nil) a board without fields has 0, and one with fields refuses: no value of a field is nobody's
-// choice. On a board with fields a tiebreak given as it is has to be one that Pack makes. The error has
+// Resolve returns the tiebreak of a submission, which gives it as a number, as fields, or not at all (nil). If it does
+// not, the result is kept; without kept (nil) it is 0 on a board without fields, and an error on a board with fields,
+// since every value there must be chosen. On a board with fields a number must be one that Pack makes. The error has
 // CodeInvalidFields.
 func (t *Tiebreak) Resolve(given *int64, fields map[string]int64, kept *int64) (int64, error) {
 	switch {
@@ -220,7 +220,7 @@ func (t *Tiebreak) checkPacked(packed int64) error {
 }
 
 // Layout names the fields, their bits and directions on one line, as in "level:20:desc,deaths:16:asc"; "" without
-// fields. Two tiebreaks of one order with the same layout mean the same values.
+// fields. Two tiebreaks of one order with the same layout give values the same meaning.
 func (t *Tiebreak) Layout() string {
 	if len(t.Fields) == 0 {
 		return ""
@@ -236,7 +236,7 @@ func (t *Tiebreak) Layout() string {
 	return b.String()
 }
 
-// form says what the fields are, for people.
+// form describes the fields for people.
 func (t *Tiebreak) form() string {
 	parts := make([]string, len(t.Fields))
 	for i := range t.Fields {
@@ -246,7 +246,7 @@ func (t *Tiebreak) form() string {
 	return strings.Join(parts, ", ")
 }
 
-// bits returns the length of a packed tiebreak, of fields that were checked one by one.
+// bits returns the length of a packed tiebreak, whose fields were checked one by one.
 func (t *Tiebreak) bits() int {
 	n := 0
 	for i := range t.Fields {
@@ -259,14 +259,14 @@ func invalidFields(format string, args ...any) *RuleError {
 	return &RuleError{Code: CodeInvalidFields, Detail: fmt.Sprintf(format, args...)}
 }
 
-// equal says whether two tiebreaks have the same order and mean the same values.
+// equal reports whether two tiebreaks have the same order and layout.
 func (t *Tiebreak) equal(other *Tiebreak) bool {
 	return t.Order == other.Order && t.sameFields(other)
 }
 
 func (t *Tiebreak) sameFields(other *Tiebreak) bool { return slices.Equal(t.Fields, other.Fields) }
 
-// withDefaults fills in what was left out. The fields of t stay as they are.
+// withDefaults returns a copy with defaults. The fields of t stay as they are.
 func (t Tiebreak) withDefaults() Tiebreak {
 	t.Order = cmp.Or(t.Order, OrderDesc)
 	t.Fields = append([]TiebreakField(nil), t.Fields...) // none is nil

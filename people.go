@@ -22,7 +22,7 @@ const (
 	MaxAttributeText = 2048 // bytes of all attributes, as JSON
 )
 
-// Profile is what is shown of a member beside its entries. It decides no rank.
+// Profile is what answers show of a member beside its entries. It decides no rank.
 type Profile struct {
 	Member      string
 	DisplayName string     // at most MaxDisplayName bytes of UTF-8, "" for none
@@ -31,14 +31,14 @@ type Profile struct {
 	UpdatedTime Micros     // when it was last changed
 }
 
-// Attributes are the members of a JSON object in their one canonical form: names in byte order, no spaces, numbers as
-// they were written. So two that say the same are equal.
+// Attributes are the members of a JSON object in one canonical form: names in byte order, no spaces, numbers as they
+// were written. So equal attributes are equal strings.
 type Attributes string
 
 // NoAttributes is an empty object.
 const NoAttributes Attributes = "{}"
 
-// ParseAttributes reads a JSON object whose values are strings, numbers and booleans; nil is none. The pointers of the
+// ParseAttributes parses a JSON object whose values are strings, numbers and booleans; nil is none. The pointers of the
 // error are into a profile.
 func ParseAttributes(object []byte) (Attributes, error) {
 	if len(object) == 0 {
@@ -75,16 +75,16 @@ func ParseAttributes(object []byte) (Attributes, error) {
 	return Attributes(out), nil
 }
 
-// ProfilePatch says what changes in a profile; what is nil stays.
+// ProfilePatch is a change of a profile; nil fields stay.
 type ProfilePatch struct {
 	DisplayName *string
 	AvatarURL   *string
-	// Attributes is merged into those that there are (RFC 7396): an object whose members replace those of the same name,
-	// null takes one away; null in its place takes all away.
+	// Attributes is merged into the present ones (RFC 7396): members of an object replace those of the same name, null
+	// removes one; null instead of the object removes all.
 	Attributes []byte
 }
 
-// Patch returns the profile with the changes, which are checked.
+// Patch returns the profile with the changes, or a RuleError.
 func (p Profile) Patch(change ProfilePatch) (Profile, error) {
 	if change.DisplayName != nil {
 		p.DisplayName = *change.DisplayName
@@ -128,7 +128,7 @@ func (a Attributes) merge(patch []byte) (Attributes, error) {
 	return ParseAttributes(object)
 }
 
-// canonical returns the form of a string, number or boolean, or why value is none that can be kept.
+// canonical returns the canonical form of a string, number or boolean, or an error when value cannot be kept.
 func canonical(value json.RawMessage) ([]byte, string) {
 	switch value[0] {
 	case 't', 'f':
@@ -149,7 +149,7 @@ func canonical(value json.RawMessage) ([]byte, string) {
 	}
 }
 
-// appendText appends a JSON string, escaping no more than JSON and JavaScript need.
+// appendText appends a JSON string with as few escapes as JSON and JavaScript allow.
 func appendText(b []byte, s string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -164,7 +164,7 @@ func pointerEscape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// Check says what is wrong with a profile, nil when nothing is. Its attributes come from ParseAttributes.
+// Check returns a RuleError when a profile is invalid. Its attributes must come from ParseAttributes.
 func (p *Profile) Check() error {
 	if err := CheckMember(p.Member); err != nil {
 		return err
@@ -196,11 +196,11 @@ func invalidProfile(fields ...FieldError) *RuleError {
 	return &RuleError{Code: CodeInvalidProfile, Detail: "the profile is not valid", Fields: fields}
 }
 
-// MemberQuery asks for members whose id, or the name that their profile has, begins with something.
+// MemberQuery asks for members by the beginning of their id or of their display name.
 type MemberQuery struct {
 	Prefix      string // "": all of them
 	ByName      bool   // in the order of FoldName, then of ids; only members with a name
-	AfterName   string // as FoldName has it, of the one that the search goes on after
+	AfterName   string // folded by FoldName; the search goes on after it
 	AfterMember string
 	Limit       int
 }
@@ -208,21 +208,22 @@ type MemberQuery struct {
 // FoundMembers are members in order.
 type FoundMembers struct {
 	Members []FoundMember
-	// Partial: there were too many open periods to look into all of them, so members without a profile may be missing.
+	// Partial reports that there were too many open periods to search all of them, so members without a profile may be
+	// missing.
 	Partial bool
 }
 
-// FoundMember is one, with the profile if there is one.
+// FoundMember is a member with its profile, if it has one.
 type FoundMember struct {
 	Member  string
 	Profile *Profile
 }
 
-// MaxSearched is how many open periods a search by id looks into.
+// MaxSearched is how many open periods a search by id reads.
 const MaxSearched = 500
 
-// FoldName returns what names are searched and ordered by: of letters that differ in case only the one that comes first in
-// Unicode. It is no longer than name. Marks count: é is not e.
+// FoldName returns the form of a name for searching and ordering: of letters that differ in case only, the one that
+// comes first in Unicode. It is no longer than name. Marks count: é is not e.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -233,8 +234,8 @@ func FoldName(name string) string {
 	}, name)
 }
 
-// CheckFriends says what is wrong with a list of a member's friends, nil when nothing is: at most MaxFriends, none
-// twice, not the member. The pointers of the error are into the body {"members": […]}.
+// CheckFriends returns a RuleError when a list of friends is invalid: more than MaxFriends, a duplicate, or the member
+// itself. The pointers of the error are into the body {"members": […]}.
 func CheckFriends(member string, friends []string) error {
 	if err := CheckMember(member); err != nil {
 		return err
@@ -260,7 +261,7 @@ func CheckFriends(member string, friends []string) error {
 	return nil
 }
 
-// CheckFriendCount says whether a member may have n friends.
+// CheckFriendCount returns a RuleError when a member may not have n friends.
 func CheckFriendCount(n int) error {
 	if n > MaxFriends {
 		return tooManyFriends(n)
@@ -272,10 +273,10 @@ func tooManyFriends(n int) *RuleError {
 	return &RuleError{Code: CodeTooManyFriends, Detail: fmt.Sprintf("a member has at most %d friends, these would be %d", MaxFriends, n)}
 }
 
-// Erasure is the removal of a member from everywhere, and how far it is.
+// Erasure is the progress of the removal of a member from everywhere.
 type Erasure struct {
 	Member    string
-	Done      bool   // nothing is left but what ages out: the change log, the answers kept for idempotency keys
+	Done      bool   // all that is left ages out: the change log, the receipts of idempotency keys
 	Entries   int64  // removed so far, in all periods of all boards
 	StartedAt Micros // database clock
 }

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// PeriodState says whether a period still changes.
+// PeriodState tells whether a period still changes.
 type PeriodState string
 
-// Open periods take submissions, closed ones never change again.
+// Open periods take submissions; closed ones change only by a correction.
 const (
 	PeriodStateOpen   PeriodState = "open"
 	PeriodStateClosed PeriodState = "closed"
 )
 
-// ClockBack is how far the database clock may go back without another period becoming current.
+// ClockBack is how far the database clock may go back without changing which period is current.
 const ClockBack Micros = 5 * 60 * 1_000_000
 
 // Period is one board × window × start. A member has at most one entry in it.
@@ -25,7 +25,7 @@ type Period struct {
 	History    int64 // see Revision
 	BoardID    int64
 	Window     Window
-	Label      string // the name that it was given when it was made, "" for that of its window
+	Label      string // the name that it was given when it was created, "" for the name of its window
 	StartsAt   Micros
 	EndsAt     Micros // exclusive; Forever when it has no end
 	State      PeriodState
@@ -42,10 +42,10 @@ func (p *Period) Name() string {
 	return p.Label
 }
 
-// Revision returns that of the period's last commit.
+// Revision returns the revision of the period's last commit.
 func (p *Period) Revision() Revision { return Revision{p.History, p.LastSeq, p.Committed} }
 
-// Ref returns what a reader of the period needs to know. The rules of the board are shared.
+// Ref returns what a reader of the period must know. The rules of the board are shared.
 func (p *Period) Ref(b *Board) PeriodRef {
 	ref := PeriodRef{
 		ID: p.ID, History: p.History, BoardID: b.ID, Board: b.Name, Window: p.Window, Name: p.Name(), Rules: &b.Rules, Closed: p.State == PeriodStateClosed,
@@ -66,36 +66,36 @@ type Listing struct {
 	Periods []Period // in the order of the board's windows; a window may have none
 }
 
-// PeriodRef is all that a reader or a copy needs to know to work on one period. It is a value of its board's rules at
-// one version; whoever keeps one for long must look it up again.
+// PeriodRef is what a reader or a copy must know to work on one period. It has the rules of its board at one version; a
+// caller that keeps one for long must look it up again.
 type PeriodRef struct {
 	ID      int64
-	History int64 // who finds another one with the id says ErrPeriodNotFound: the database was restored
+	History int64 // a period with this id and another value is another one: the database was restored
 	BoardID int64
 	Board   string // name
 	Window  Window
 	Name    string
-	Rules   *Rules // never written to
-	Closed  bool   // it has reached its last state, but for corrections on purpose
+	Rules   *Rules // must not be changed
+	Closed  bool   // it changes only by a correction
 	LastSeq int64  // of a closed one
 	AsOf    Micros // of one that is Quiet
-	Stale   bool   // the board could not be looked up of late, so all of this may have changed
+	Stale   bool   // the board could not be looked up lately, so all of this may be outdated
 }
 
-// Quiet says that the period is over and nobody played in it. Nothing is known of it but this: it has no ID, and only
-// whoever asks for quiet periods is told of them.
+// Quiet reports that the period is over and has no row, because it never had an entry. It has no ID, and only callers
+// that ask for quiet periods get one.
 func (p *PeriodRef) Quiet() bool { return p.ID == 0 }
 
-// PeriodError says why there is no such period. It is an ErrPeriodNotFound.
+// PeriodError explains why a period does not exist. It is an ErrPeriodNotFound.
 type PeriodError struct {
 	Detail    string
-	Malformed bool // no period of the window can have the name; Detail says what names look like
+	Malformed bool // the window has no such names; Detail describes them
 	NotBegun  bool // by the clock that was given
 }
 
 func (e *PeriodError) Error() string { return "period not found: " + e.Detail }
 
-// Is makes it an ErrPeriodNotFound.
+// Is matches ErrPeriodNotFound.
 func (e *PeriodError) Is(target error) bool { return target == ErrPeriodNotFound }
 
 func noPeriod(format string, args ...any) error {
@@ -106,10 +106,10 @@ func notBegun(format string, args ...any) error {
 	return &PeriodError{Detail: fmt.Sprintf(format, args...), NotBegun: true}
 }
 
-// Find decides what a request means by a window and the name of a period ("" is CurrentPeriod), at the moment now of
-// the database clock: one of the current periods, or else a span of the past, whose period FindPast looks up. Names
-// that no period can have end here, with a *PeriodError. The past of a board begins with the period that ended last when
-// it was made, so that there is a previous one from its first day on.
+// Find resolves the window and the name of a period in a request ("" is CurrentPeriod) at the moment now of the
+// database clock: to one of the current periods, or to the span of an earlier one, which FindPast looks up. A name that
+// no period can have is a *PeriodError. A board's history begins with the period that ended last when the board was
+// created, so that there is a previous period from the first day on.
 func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current *Period, past Span, err error) {
 	if i := slices.IndexFunc(l.Periods, func(p Period) bool { return p.Window == w }); i >= 0 {
 		current = &l.Periods[i]
@@ -120,7 +120,7 @@ func (l *Listing) Find(cal Calendar, now Micros, w Window, name string) (current
 	case current != nil && (isCurrent || name == current.Name()):
 		return current, Span{}, nil
 	case w == WindowAllTime && isCurrent:
-		past = w.SpanAt(now, cal.zone) // the board had the window; its one period is there by this name too
+		past = w.SpanAt(now, cal.zone) // the board had this window: its one period is found by this name too
 	case !has && (isCurrent || name == PreviousPeriod), !slices.Contains(Windows(), w):
 		err = l.noWindow(w)
 	case isCurrent:
@@ -140,8 +140,8 @@ func (l *Listing) noWindow(w Window) error {
 	return noPeriod("The board does not have window %s, it has %s.", w, joined(l.Board.Rules.Windows))
 }
 
-// began returns the period of w that began last at the moment t: between seasons the standings to show are those of the
-// last.
+// began returns the period of w that began last at the moment t: between seasons that is the last season, whose
+// standings are shown.
 func (c Calendar) began(w Window, t Micros) (Span, error) {
 	span, ok := c.Latest(w, t)
 	if !ok && len(c.seasons) > 0 {
@@ -153,8 +153,7 @@ func (c Calendar) began(w Window, t Micros) (Span, error) {
 	return span, nil
 }
 
-// previous returns the period of w ahead of the current one, or without that, between seasons, of the one that is shown
-// for it.
+// previous returns the period of w before the current one, or, between seasons, before the one that is shown instead.
 func (c Calendar) previous(w Window, now Micros, current *Period) (Span, error) {
 	if w == WindowAllTime {
 		return Span{}, noPeriod("Window %s has one period.", w)
@@ -190,20 +189,20 @@ func (c Calendar) find(w Window, name string, now Micros) (Span, error) {
 	return span, nil
 }
 
-// PeriodFinder looks periods up.
+// PeriodFinder looks up periods.
 type PeriodFinder interface {
-	// PeriodNamed finds a period that there is; ErrPeriodNotFound.
+	// PeriodNamed returns a period that has a row; ErrPeriodNotFound.
 	PeriodNamed(ctx context.Context, boardID int64, w Window, name string) (Period, error)
-	// FirstPeriod is the oldest one of a window that there is; ErrPeriodNotFound.
+	// FirstPeriod returns the oldest period of a window that has a row; ErrPeriodNotFound.
 	FirstPeriod(ctx context.Context, boardID int64, w Window) (Period, error)
 }
 
-// FindPast returns the period of a span that Listing.Find has found, at the moment now. One that is over and in which
-// nobody played has left nothing: it comes without an ID, see PeriodRef.Quiet. Retention deletes
-// periods from the oldest on, so only one that is later than a period which is still there is taken for quiet, or one that
-// cannot have been given up: it ended before the board was made, or is the previous one of a window that has only the
-// current one and keeps more. Since when a board keeps more is not known: the first period after such a change has a
-// predecessor that was given up and is taken for quiet.
+// FindPast returns the period of a span that Listing.Find returned, at the moment now. A period that is over and never
+// had an entry has no row: it is returned without an ID, see PeriodRef.Quiet. Retention deletes the oldest periods
+// first, so a missing period is Quiet only if a period before it still exists, or if retention cannot have deleted it:
+// it ended before the board was created, or it is the previous one of a window that has only the current one and keeps
+// more. The time since when a board keeps more is not known: the first period after such a change has a predecessor
+// that was deleted and is taken for Quiet.
 func FindPast(ctx context.Context, finder PeriodFinder, b *Board, w Window, span Span, now Micros) (Period, error) {
 	p, err := finder.PeriodNamed(ctx, b.ID, w, span.Name)
 	if !errors.Is(err, ErrPeriodNotFound) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Apply decides what a submission makes of cur, the member's entry (nil: none). It is pure: now is the created_time
-// that an applied change gets unless the submission names one, clock the database clock, and no created_time may
-// be later. It returns the new entry and whether it differs from cur, or a RuleError.
+// Apply returns what a submission makes of cur, the member's entry (nil: none), and whether it differs from cur, or a
+// RuleError. It is pure: now is the created_time of an applied change unless the submission gives one; clock is the
+// database clock, and no created_time may be later.
 func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry, changed bool, err error) {
 	if err = r.checkSubmission(sub, clock); err != nil {
 		return Entry{}, false, err
@@ -20,7 +20,7 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 	var kept *int64
 	if r.Policy == PolicySum && cur != nil {
 		if len(r.Tiebreak.Fields) == 0 || len(r.Windows) == 1 {
-			kept = &cur.Tiebreak // the fields of one window are not those of another: all windows take a submission, or none
+			kept = &cur.Tiebreak // windows must agree on the fields: all of them take a submission, or none
 		}
 		var ok bool
 		if next.Score, ok = addInt64(cur.Score, sub.Score); !ok {
@@ -42,8 +42,8 @@ func (r *Rules) Apply(cur *Entry, sub Submission, now, clock Micros) (next Entry
 	return next, true, nil
 }
 
-// replaces says whether next takes the place of cur. An equal entry changes nothing, its created_time included,
-// unless the submission names a created_time: then it corrects the time (best: only towards an earlier one).
+// replaces reports whether next replaces cur. An equal entry changes nothing, its created_time included, unless the
+// submission gives a created_time: then it corrects the time (best: only to an earlier one).
 func (r *Rules) replaces(cur, next Entry, timeGiven bool) bool {
 	if cur.Score == next.Score && cur.Tiebreak == next.Tiebreak {
 		switch {
@@ -91,7 +91,7 @@ func (r *Rules) checkMember(id string) error {
 	return nil
 }
 
-// checkRange holds the score that would be the member's against min_score and max_score. A sum that lies outside of
+// checkRange checks the score that the member would have against min_score and max_score. A sum that lies outside of
 // them, because they were narrowed after it was reached, may move towards them.
 func (r *Rules) checkRange(cur *Entry, score int64) error {
 	l := r.Limits
@@ -105,7 +105,7 @@ func (r *Rules) checkRange(cur *Entry, score int64) error {
 	return nil
 }
 
-// checkDelta holds a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
+// checkDelta checks a submission that changes the entry against max_delta: with sum the amount, otherwise the distance
 // from the score that the member has, if any.
 func (r *Rules) checkDelta(cur *Entry, submitted int64) error {
 	if r.Limits.MaxDelta == nil || (cur == nil && r.Policy != PolicySum) {
@@ -121,7 +121,7 @@ func (r *Rules) checkDelta(cur *Entry, submitted int64) error {
 	return nil
 }
 
-// magnitude is |a - b|, which always fits into a uint64.
+// magnitude returns |a - b|, which always fits into a uint64.
 func magnitude(a, b int64) uint64 {
 	if a < b {
 		a, b = b, a
@@ -151,7 +151,7 @@ func (r *Rules) Compare(a, b Entry) int {
 	return strings.Compare(a.Member, b.Member)
 }
 
-// Better says whether a has a better (score, tiebreak) than b; entries that are not better than each other are tied.
+// Better reports whether a has a better (score, tiebreak) than b; entries of which neither is better are tied.
 func (r *Rules) Better(a, b Entry) bool {
 	if a.Score != b.Score {
 		return compareIn(r.Order, a.Score, b.Score) < 0

@@ -26,16 +26,16 @@ const (
 	DefaultBuckets = 40
 )
 
-// State is the revision of a period that an answer is exact at, and how it was come by (promise P5).
+// State is the revision of a period that an answer is exact at, and where the answer came from (promise P5).
 type State struct {
 	Revision
 	Total  int64 // entries of the period
 	Source Source
-	Stale  bool // MySQL was away, so there may be something newer; the answer was true at Seq
+	Stale  bool // MySQL is away, so there may be something newer; the answer is true at Seq
 }
 
-// Ranked is an entry with its ranks. Strict and Tied are always known. Dense is known in mode dense, or there is no
-// answer; in mode all it is where that mode would have one; in others it is 0.
+// Ranked is an entry with its ranks. Strict and Tied are always known. Dense is known in mode dense (or the query
+// fails), in mode all where mode dense would know it, and 0 in other modes.
 type Ranked struct {
 	Ranks
 	Entry
@@ -58,24 +58,24 @@ type PageQuery struct {
 	Before int    // Limit at both ends of the period; ErrNotRanked when the member has no entry
 }
 
-// Page is a run of entries, best first. It is shared between callers: nobody writes to it.
+// Page is a run of entries, best first. Callers share it: it must not be changed.
 type Page struct {
 	State
 	Entries []Ranked
 	Next    string // sort key to continue after, "" when the page reaches the end of the period
 }
 
-// MembersQuery asks for given members, at most MaxMembers, none twice. Of many it can ask for some: a rank on the board
-// costs more than an entry does, and is found out only for those that the answer shows.
+// MembersQuery asks for given members, at most MaxMembers, all distinct. It can ask for a part of them: a rank on the
+// board costs more than an entry, and is computed only for the entries that the answer shows.
 type MembersQuery struct {
 	Query
 	Members []string
-	Limit   int    // of the standings in the answer, 0 for all
+	Limit   int    // maximum number of standings in the answer, 0 for all
 	Offset  int    // of them, from the best member asked for
-	Self    string // one of Members whose standing is told in any case, "" for none
+	Self    string // one of Members whose standing is always in the answer, "" for none
 }
 
-// Subset says whether the answer may show fewer than the members that have an entry, or one besides.
+// Subset reports whether the answer may show fewer than the members that have an entry, or one besides.
 func (q *MembersQuery) Subset() bool { return q.Limit > 0 || q.Offset > 0 || q.Self != "" }
 
 // Standing is one member's place on the board, and its Position among the members asked for, known in all modes.
@@ -84,8 +84,8 @@ type Standing struct {
 	Position Ranks
 }
 
-// Standings are the places of the members that have one, best first, as far as they were asked for, and the members
-// that have none in the order asked for.
+// Standings are the places of the members that have an entry, best first, within the bounds of the query, and the
+// members without one in the order asked for.
 type Standings struct {
 	State
 	Entries   []Standing
@@ -94,15 +94,15 @@ type Standings struct {
 	NotRanked []string
 }
 
-// ScoreQuery asks which rank a new entry with this score and tiebreak would have.
+// ScoreQuery asks for the rank that a new entry with this score and tiebreak would have.
 type ScoreQuery struct {
 	MinSeq   int64
 	Score    int64
 	Tiebreak int64
 }
 
-// ScoreRank is the rank that a new entry would have now. Strict counts every entry that is as good, because a new
-// entry arrives last. Dense is 0 where it takes more than a look to know.
+// ScoreRank is the rank that a new entry would have now. Strict counts every entry that is as good, because a new entry
+// arrives last. Dense is 0 where it would take a count.
 type ScoreRank struct {
 	State
 	Ranks
@@ -111,7 +111,7 @@ type ScoreRank struct {
 // DistributionQuery asks for a histogram of the scores.
 type DistributionQuery struct {
 	MinSeq  int64
-	Buckets int // 1 to MaxBuckets, wanted; there may be fewer
+	Buckets int // 1 to MaxBuckets; there may be fewer
 }
 
 // Bucket counts the entries with From <= score <= To.
@@ -120,7 +120,7 @@ type Bucket struct {
 	Count    int64
 }
 
-// Distribution is a histogram of the scores in ascending order of score, without gaps; none for an empty period.
+// Distribution is a histogram of the scores in ascending order of score, without gaps; empty for an empty period.
 type Distribution struct {
 	State
 	Buckets []Bucket
@@ -137,14 +137,14 @@ type Rankings interface {
 	Distribution(ctx context.Context, p PeriodRef, q DistributionQuery) (*Distribution, error)
 }
 
-// Question is a question about one period that can be asked together with others: exactly one of the queries.
+// Question is a question about one period that can be asked together with others. Exactly one of its queries is set.
 type Question struct {
 	Page    *PageQuery
 	Members *MembersQuery
 	Score   *ScoreQuery
 }
 
-// Answer is the answer to a Question: that of its query, or why there is none.
+// Answer is the answer to a Question: that of its query, or an error.
 type Answer struct {
 	Page    *Page
 	Members *Standings
@@ -152,15 +152,15 @@ type Answer struct {
 	Err     error
 }
 
-// BatchRankings answers several questions about one period at once, all at one state of it, for hardly more than the
-// price of one. Ask returns an answer to each question; one that fails, such as that about a member who is not ranked,
-// fails alone. The error is that of all of them.
+// BatchRankings answers several questions about one period at once, all at one state, for little more than the price of
+// one. Ask returns an answer to each question; a failure of one, such as for a member who is not ranked, fails that
+// one. An error fails all.
 type BatchRankings interface {
 	Rankings
 	Ask(ctx context.Context, p PeriodRef, questions []Question) ([]Answer, error)
 }
 
-// AskEach puts one question after the other: the meaning of BatchRankings.Ask, but for the one state.
+// AskEach asks one question after the other: like BatchRankings.Ask, except that the states may differ.
 func AskEach(ctx context.Context, r Rankings, p PeriodRef, questions []Question) []Answer {
 	out := make([]Answer, len(questions))
 	for i, q := range questions {

@@ -2,21 +2,21 @@ package leaderboard
 
 import "time"
 
-// Rates are how much one caller may do in a second, on all servers together; 0 is any amount. What was not used is saved
-// for QuotaWindow.
+// Rates are how much one caller may use per second, on all servers together; 0 is unlimited. Unused amounts are saved
+// up for QuotaWindow.
 type Rates struct {
 	Requests float64
 	Rows     float64 // entries, friends and profiles written
 	Heavy    float64 // units of heavy work, see docs/quotas.md
 }
 
-// QuotaWindow is for how long what a quota allows can be saved up.
+// QuotaWindow is how long unused quota is saved up.
 const QuotaWindow = 5 * time.Second
 
-// AttemptWindow is for how long attempts with a key that is not good are saved up, one a second.
+// AttemptWindow is how long unused attempts with a bad key are saved up, one a second.
 const AttemptWindow = 30 * time.Second
 
-// QuotaKind is one of the things that a quota is about.
+// QuotaKind is a kind of use that has a quota.
 type QuotaKind int
 
 // The kinds of quotas.
@@ -24,7 +24,7 @@ const (
 	QuotaKindRequests QuotaKind = iota
 	QuotaKindRows
 	QuotaKindHeavy
-	QuotaKinds // how many there are
+	QuotaKinds // the number of kinds
 )
 
 // String returns the name of the kind, as the header fields show it.
@@ -32,20 +32,20 @@ func (k QuotaKind) String() string {
 	return [QuotaKinds]string{"requests", "rows", "heavy"}[k]
 }
 
-// ByKind returns them by kind.
+// ByKind returns the rates by kind.
 func (r Rates) ByKind() [QuotaKinds]float64 { return [QuotaKinds]float64{r.Requests, r.Rows, r.Heavy} }
 
-// Charge is what a request counts for, by kind.
+// Charge is the cost of a request, by kind.
 type Charge [QuotaKinds]int
 
-// Allowance is what became of a charge.
+// Allowance is the result of a charge.
 type Allowance struct {
 	Refused bool
-	Kind    QuotaKind     // of the quota that is used up
-	Wait    time.Duration // until it would do
-	// Limits are the quotas of the caller and what is left of them, as far as this server knows; a Most of 0 is none.
+	Kind    QuotaKind     // the quota that is used up
+	Wait    time.Duration // until the charge would pass
+	// Limits are the quotas of the caller and what is left, as far as this server knows; a Most of 0 is no quota
 	Limits [QuotaKinds]QuotaLimit
 }
 
-// QuotaLimit is how much can be done at once by one quota, and how much is left of that.
+// QuotaLimit is how much a quota allows at once, and how much of it is left.
 type QuotaLimit struct{ Most, Left int64 }

@@ -2,7 +2,7 @@ package leaderboard
 
 import "time"
 
-// RunKind is what a run does to a copy.
+// RunKind is the kind of a run.
 type RunKind string
 
 // RunKindFull builds the copy from scratch, RunKindIncremental catches up by the change log, RunKindIndex builds the
@@ -27,14 +27,15 @@ const (
 	RunReasonDynamic  RunReason = "dynamic"  // enough changes
 	RunReasonDemand   RunReason = "demand"   // a reader found no copy, or a damaged one
 	RunReasonClock    RunReason = "clock"    // the database clock went back into a period that was closed
-	RunReasonMemory   RunReason = "memory"   // none was started: Redis is nearly full, and nobody had read the board
+	RunReasonMemory   RunReason = "memory"   // no run: Redis is nearly full, and the board was not read lately
 )
 
-// RunState is how far a run is.
+// RunState is the state of a run.
 type RunState string
 
-// A run is running, then one of the others. Shared: another process's build that began after this run was asked for
-// did the work. Refused: the build was older than the copy in place (fencing by seq), or for RunReasonMemory not begun.
+// A run is running, then one of the others. Shared: another process's build, which began after this run was requested,
+// did the work. Refused: the build was older than the copy in place (fencing by seq), or was not begun for
+// RunReasonMemory.
 const (
 	RunStateRunning RunState = "running"
 	RunStateDone    RunState = "done"
@@ -53,12 +54,12 @@ type Run struct {
 	Period    string
 	Kind      RunKind
 	Reason    RunReason
-	Actor     string // who asked: the id of a key, a host, "" for the service itself
+	Actor     string // who requested it: the id of a key, a host, "" for the service itself
 	State     RunState
 	FromSeq   int64
 	ToSeq     int64
 	Rows      int64
 	StartedAt Micros
 	Took      time.Duration
-	Error     string // cause of a failure, fit to be shown
+	Error     string // cause of a failure, for people
 }

@@ -1,6 +1,6 @@
 package leaderboard
 
-// ServerCheck names what is looked at before a MySQL or a Redis is worked with. docs/engines.md has a row for each.
+// ServerCheck names a check of a MySQL or Redis server. docs/engines.md has a row for each.
 type ServerCheck string
 
 const (
@@ -23,13 +23,13 @@ func ServerChecks() []ServerCheck {
 	}
 }
 
-// ServerFault is what is wrong with a MySQL or a Redis, and what mends it. As an error it is one that trying again does
-// not help against.
+// ServerFault is what is wrong with a MySQL or Redis server, and its remedy. As an error it is permanent: trying again
+// does not help.
 type ServerFault struct {
 	Check    ServerCheck
-	Wrong    string // with what was found
-	Remedy   string // what to do, as in "give the address of the primary"
-	Doubtful bool   // it may be meant so: who starts is warned. Otherwise a server does not start
+	Wrong    string // includes what was found
+	Remedy   string // an instruction, as in "give the address of the primary"
+	Doubtful bool   // it may be intended: a warning. Otherwise the service does not start
 }
 
 // Error implements error.

@@ -4,10 +4,10 @@ package leaderboard
 type Submission struct {
 	Member   string
 	Score    int64  // with policy sum: the amount to add
-	Tiebreak *int64 // nil: 0 for best and latest, unchanged for sum; a board with fields wants it or Fields
+	Tiebreak *int64 // nil: 0 for best and latest, unchanged for sum; a board with fields requires it or Fields
 	// Fields are the values of the board's tiebreak fields, instead of Tiebreak; nil when they are not given.
 	Fields      map[string]int64
-	CreatedTime *Micros // nil: assigned at commit; given only by admins, for imports and corrections
+	CreatedTime *Micros // nil: assigned at commit; only admins may give one, for imports and corrections
 }
 
 // SubmitRequest asks to submit scores to one board. Its entries are applied in order, in one transaction.
@@ -20,7 +20,7 @@ type SubmitRequest struct {
 // MaxIdempotencyKey is the greatest length of an idempotency key in bytes.
 const MaxIdempotencyKey = 128
 
-// Status says what became of one submission.
+// Status is the outcome of one submission.
 type Status string
 
 // StatusApplied changed the entry; StatusUnchanged was valid and changed nothing; StatusRejected broke a rule.
@@ -105,7 +105,7 @@ func NotToDerived() *RuleError {
 	return &RuleError{Code: CodeDerivedBoard, Detail: "the entries of a derived board follow those of its sources"}
 }
 
-// Keeps says whether a submission with this result is recorded.
+// Keeps reports whether a submission with this result is recorded.
 func (r Record) Keeps(s Status) bool {
 	return r == RecordAll || r == RecordApplied && s == StatusApplied
 }

@@ -1,10 +1,10 @@
 package leaderboard
 
-// Window is how a board cuts time into periods.
+// Window is a way to divide time into periods.
 type Window string
 
-// WindowAllTime has one period without an end. The others are those of the calendar of the board's time zone; a week is
-// that of ISO 8601, from Monday. WindowSeason has the periods that the board names.
+// WindowAllTime has one period without an end. The others are those of the calendar in the board's time zone; a week is
+// that of ISO 8601, from Monday. WindowSeason has the periods that the board lists.
 const (
 	WindowAllTime Window = "all_time"
 	WindowHour    Window = "hour"
