@@ -16,11 +16,11 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// How a program knows that a schema is its own.
+// How a program recognizes its own schema.
 //
-// The numbers of migrations do not tell: until v0.1.1 the baseline is edited in place. So the first Up writes the
+// The numbers of migrations do not suffice: until v0.1.1 the baseline was edited in place. So the first Up writes the
 // SHA-256 of the baseline into the table schema_baseline before anything else, and the Down that ends with nothing
-// drops that table before anything else. A database is then in one of these states, whatever was killed on the way:
+// drops that table before anything else. A database is then in one of these states, wherever a process was killed:
 //
 //	nothing of ours                     Up may begin
 //	our baseline, version 0             an Up that was cut short; Up goes on
@@ -36,8 +36,8 @@ const (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`
 )
 
-// ErrOtherSchema means that the tables of a database were not made by the migrations of this program, which leaves them
-// as they are.
+// ErrOtherSchema means that the tables of a database were not made by the migrations of this program. It leaves them as
+// they are.
 var ErrOtherSchema = errors.New("this database has another schema")
 
 //go:embed 00001_baseline.sql
@@ -55,11 +55,11 @@ func baselineSum() []byte {
 	return sum[:]
 }
 
-// found is what a database holds.
+// found is the content of a database.
 type found struct {
 	version  int64  // newest applied migration; 0: none
-	baseline []byte // SHA-256 of the baseline that it began with; nil: none is noted
-	table    string // one of the tables of the baseline; "": none is there
+	baseline []byte // SHA-256 of the baseline that it began with; nil: not noted
+	table    string // one of the tables of the baseline; "": it has none of them
 }
 
 // inspect changes nothing and takes no lock.
@@ -74,8 +74,8 @@ func inspect(ctx context.Context, db *sql.DB) (f found, err error) {
 			break
 		}
 	}
-	// These two are asked whether they are listed or not: a list lacks the tables that the account may not read, and a schema
-	// whose notes cannot be seen would look like that of somebody else.
+	// These two are asked for by name: a list lacks the tables that the account may not read, and a schema whose notes
+	// cannot be seen would look like that of another program.
 	const newest = "SELECT COALESCE(MAX(version_id), 0) FROM " + goose.DefaultTablename + " WHERE is_applied"
 	if err := db.QueryRowContext(ctx, newest).Scan(&f.version); err != nil && !noTable(err) {
 		return f, err
@@ -112,7 +112,7 @@ func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {
 // errHalfDown is an ErrOtherSchema that Down mends.
 var errHalfDown = fmt.Errorf("%w: taking it back was cut short, and `leaderboard migrate down` goes on with it", ErrOtherSchema)
 
-// check returns an ErrOtherSchema that says what to do, unless the schema is this program's, or there is none yet.
+// check returns an ErrOtherSchema that says what to do, unless the schema is this program's or there is none yet.
 func (f *found) check() error {
 	switch {
 	case bytes.Equal(f.baseline, baselineSum()):
@@ -132,7 +132,7 @@ func (f *found) check() error {
 		"`leaderboard export` there and `leaderboard import` here move the scores", ErrOtherSchema, differs)
 }
 
-// begin notes the baseline in a database that has none yet.
+// begin writes the note of the baseline, if there is none.
 func (f *found) begin(ctx context.Context, db *sql.DB) error {
 	if f.baseline != nil {
 		return nil
@@ -144,14 +144,14 @@ func (f *found) begin(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// end takes that note away, before the baseline is taken back.
+// end removes the note, before the baseline is reverted.
 func end(ctx context.Context, db *sql.DB) error {
 	_, err := db.ExecContext(ctx, "DROP TABLE IF EXISTS "+baselineTable)
 	return err
 }
 
-// completeTable writes the row that goose puts into its table first, if a process was killed between the two: goose
-// itself would fail for ever.
+// completeTable writes the row that goose writes into its new table, if a process was killed between the two: otherwise
+// goose would fail for ever.
 func completeTable(ctx context.Context, db *sql.DB) error {
 	tables, err := tablesOf(ctx, db)
 	if err != nil || !slices.Contains(tables, goose.DefaultTablename) {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// busyPause lets the statements through that have waited behind one of ours, before the next attempt.
+	// busyPause is the time between two attempts, in which statements that waited behind ours can run.
 	busyPause = time.Second
-	// busyWait is for how long it is tried.
+	// busyWait bounds all attempts.
 	busyWait = time.Minute
 )
 
-// ErrBusy: a table was in use by others, such as an export, for as long as it was tried. What is applied stays; whoever
-// tries again goes on there.
+// ErrBusy: a table was in use by others, such as an export, during all attempts. What is applied stays; another call
+// goes on there.
 var ErrBusy = errors.New("a table is in use by a long transaction")
 
-// whenFree calls step again and again while it fails because a table is in use.
+// whenFree repeats step while it fails because a table is in use.
 func whenFree(ctx context.Context, step func(context.Context) (*goose.MigrationResult, error)) (*goose.MigrationResult, error) {
 	for began := time.Now(); ; {
 		result, err := step(ctx)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lockWait bounds the waiting for another process that migrates.
+	// lockWait bounds the wait for another process that migrates.
 	lockWait = 5 * time.Minute
 	// lockIdle is how long the session with the lock may be silent before the server ends it, so that a process that is
 	// frozen or cut off keeps others waiting no longer; lockPing is the time between two pings of it.
@@ -23,14 +23,14 @@ const (
 	lockName = "CONCAT('leaderboard-', LEFT(SHA2(DATABASE(), 256), 40))"
 )
 
-// ErrLocked: another process migrates, for longer than was waited for it, or since this one was thought to be gone. Whoever
-// tries again goes on where that ends.
+// ErrLocked: another process migrates, and took longer than lockWait, or took over because this one was silent. Another
+// call goes on where that one ends.
 var ErrLocked = errors.New("another process is migrating")
 
-// locked runs work on a schema that is this program's, or has the one fault that work mends, while this process holds
-// the named lock. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock
-// is held here, on a connection of its own, around everything goose does. work calls held before each step: the server
-// gives the lock up with the connection.
+// locked holds the named lock while work runs on a schema that is this program's, or has the one fault that work
+// repairs. goose has lockers for Postgres only, and creates its own table before it would take one; so the lock is held
+// here, on a connection of its own, around everything goose does. work calls held before each step: the server releases
+// the lock with the connection.
 func locked(ctx context.Context, db *sql.DB, mended error, work func(p *goose.Provider, f *found, held func() error) error) (err error) {
 	provider, err := goose.NewProvider(goose.DialectMySQL, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
@@ -103,7 +103,7 @@ func (l *lock) keep(ctx context.Context) {
 	})
 }
 
-// pingOnce keeps the session alive; held finds out when it is not.
+// pingOnce keeps the session alive; held notices a failure.
 func (l *lock) pingOnce(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lockPing)
 	defer cancel()
@@ -124,7 +124,7 @@ func (l *lock) held(ctx context.Context) error {
 	return nil
 }
 
-// release ends the session: the server gives the lock up with it, and nobody else gets a session that may have it.
+// release ends the session, which releases the lock: the session may still hold it, so the pool must not get it back.
 func (l *lock) release() error {
 	l.stop()
 	l.ping.Wait()

@@ -1,6 +1,6 @@
 // Package migrations holds the schema of the database and applies it. MySQL commits each DDL statement by itself, so
-// each of them may be repeated: who finds half of a migration begins it again. Everything here may be called by several
-// processes at once: a named lock of the database server lets one of them work at a time.
+// each of them may be repeated: the next process begins a half-applied migration again. Several processes may call
+// everything here at once: a named lock of the database server lets one of them work at a time.
 package migrations
 
 import (
@@ -34,11 +34,11 @@ type State struct {
 	AppliedAt time.Time // UTC; zero when it is not applied
 }
 
-// Up applies what is missing, in order, and returns what it did: nothing when the database is up to date. When it fails
-// half-way the migrations before the failed one stay applied, and are returned. db needs two free connections and
-// parseTime, and sessions with a short lock_wait_timeout (see store.Connect): a statement that waits for a table keeps
-// everybody else waiting for it, so it gives up soon and is tried again. The user behind it needs the rights to CREATE,
-// ALTER, DROP and CREATE VIEW. Errors: ErrOtherSchema, with which nothing was done; ErrLocked, ErrBusy.
+// Up applies the missing migrations, in order, and returns them: none when the database is up to date. When it fails
+// half-way, the migrations before the failed one stay applied, and are returned. db needs two free connections and
+// parseTime, and sessions with a short lock_wait_timeout (see store.Connect): a statement that waits for a table makes
+// all others wait for it, so it must give up soon and is tried again. The account needs the rights to CREATE, ALTER,
+// DROP and CREATE VIEW. Errors: ErrOtherSchema, with which nothing was done; ErrLocked, ErrBusy.
 func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	var done []Applied
 	err := locked(ctx, db, nil, func(p *goose.Provider, f *found, held func() error) error {
@@ -68,7 +68,7 @@ func Up(ctx context.Context, db *sql.DB) ([]Applied, error) {
 	return done, nil
 }
 
-// Down takes the newest applied migration back, with the data in it. The result is nil when there is none. A migration
+// Down reverts the newest applied migration, and deletes its data. The result is nil when none is applied. A migration
 // that this program does not have is an error, as is ErrOtherSchema; nothing was done then.
 func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	var done *Applied
@@ -101,7 +101,7 @@ func Down(ctx context.Context, db *sql.DB) (*Applied, error) {
 	return done, nil
 }
 
-// Status lists all migrations of this program in order, or says ErrOtherSchema.
+// Status lists all migrations of this program in order. Errors: ErrOtherSchema.
 func Status(ctx context.Context, db *sql.DB) ([]State, error) {
 	var states []State
 	err := locked(ctx, db, nil, func(p *goose.Provider, _ *found, _ func() error) error {
@@ -120,7 +120,7 @@ func Status(ctx context.Context, db *sql.DB) ([]State, error) {
 	return states, nil
 }
 
-// Latest returns the version that this program was built with.
+// Latest returns the newest version of this program.
 func Latest() int64 {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil || len(names) == 0 {
@@ -133,8 +133,8 @@ func Latest() int64 {
 	return version
 }
 
-// Version returns the version that the database has, 0 when it was never migrated. It changes nothing and takes no
-// lock, so that a readiness check may ask. ErrOtherSchema: it is not a version of this program's schema.
+// Version returns the version of the database, 0 when it was never migrated. It changes nothing and takes no lock, so a
+// readiness check may call it. Errors: ErrOtherSchema.
 func Version(ctx context.Context, db *sql.DB) (int64, error) {
 	f, err := inspect(ctx, db)
 	if err == nil {
@@ -146,8 +146,8 @@ func Version(ctx context.Context, db *sql.DB) (int64, error) {
 	return f.version, nil
 }
 
-// Pending says whether the database lacks a migration that this program was built with. A database that is newer than
-// the program lacks nothing: the previous version of the program works on each schema. Errors: those of Version.
+// Pending reports whether the database lacks a migration of this program. A database that is newer than the program
+// lacks nothing: the previous version of the program works on each schema. Errors: those of Version.
 func Pending(ctx context.Context, db *sql.DB) (bool, error) {
 	version, err := Version(ctx, db)
 	return version < Latest(), err

@@ -11,8 +11,7 @@ type Table struct{ Name, Column string }
 
 var createTable = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+) \(\s+(\w+)`)
 
-// Tables returns the tables that the migrations make, in the order in which they do. Those in which migrations are noted are
-// not among them.
+// Tables returns the tables that the migrations create, in order, without those in which migrations are noted.
 func Tables() []Table {
 	var out []Table
 	names, err := fs.Glob(files, "*.sql")

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// asker asks the API, in the name of whoever looks at the page, and keeps what it was told.
+// asker asks the API as the reader of the page, and keeps the answers.
 type asker struct {
 	api    http.Handler
 	reader *http.Request
 	told   map[string]string // answers by address, which the page's script then need not ask for again
-	worst  *rejection        // the first answer that was none
+	worst  *rejection        // the first failure
 	wait   time.Duration     // for the next answer
 }
 
 const (
-	// maxWait is how long a page waits for an answer: a reader should not sit before nothing while a database hangs.
+	// maxWait is how long a page waits for an answer: a reader should not wait for long while a database hangs.
 	maxWait = 2 * time.Second
-	// shortWait is for what is asked after something was not answered.
+	// shortWait applies after a question had no answer in time.
 	shortWait = 300 * time.Millisecond
 )
 
@@ -31,7 +31,7 @@ func newAsker(api http.Handler, r *http.Request) *asker {
 	return &asker{api: api, reader: r, told: map[string]string{}, wait: maxWait}
 }
 
-// get asks for path and reads the answer into out. It returns nil, or why there is none.
+// get asks for path and decodes the answer into out. It returns nil, or a rejection.
 func (a *asker) get(path string, query url.Values, out any) (*rejection, error) {
 	r := a.reader
 	ctx, cancel := context.WithTimeout(r.Context(), a.wait)
@@ -65,7 +65,7 @@ func (a *asker) get(path string, query url.Values, out any) (*rejection, error) 
 	return nil, nil
 }
 
-// need is get for what the page is about: what goes wrong first is what the page says.
+// need is get for the subject of the page: the page shows its first failure.
 func (a *asker) need(path string, query url.Values, out any) bool {
 	problem, err := a.get(path, query, out)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *asker) need(path string, query url.Values, out any) bool {
 	return problem == nil
 }
 
-// answer keeps an answer of the API.
+// answer records an answer of the API.
 type answer struct {
 	header http.Header
 	status int
@@ -97,10 +97,10 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// rejection reads the problem that an answer is. A board that only holders of a key may read is not there for anybody else.
+// rejection decodes a problem. A board that needs a key looks as if it did not exist.
 func (a *answer) rejection() *rejection {
 	out := &rejection{Status: a.status, RetryAfter: a.header.Get("Retry-After")}
-	_ = json.Unmarshal(a.body.Bytes(), out) // what is no problem says nothing more
+	_ = json.Unmarshal(a.body.Bytes(), out) // an answer that is no problem adds nothing
 	if out.Status = a.status; out.Status == http.StatusUnauthorized || out.Status == http.StatusForbidden {
 		*out = rejection{Status: http.StatusNotFound}
 	}

@@ -18,15 +18,15 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// asset is a file of built, ready to be sent.
+// asset is an encoded file of the folder built.
 type asset struct {
 	kind    string // media type
 	etag    string
 	plain   []byte
-	gzipped []byte // nil when that is no shorter
+	gzipped []byte // nil when it would not be shorter
 }
 
-// sources is what a page loads.
+// sources are the files that a page loads.
 type sources struct {
 	Script  string
 	Styles  []string
@@ -39,7 +39,7 @@ type assets struct {
 	entries map[string]sources
 }
 
-// chunk is a row of the manifest that vite writes.
+// chunk is an entry of vite's manifest.
 type chunk struct {
 	File    string   `json:"file"`
 	CSS     []string `json:"css"`
@@ -91,7 +91,7 @@ func (a *assets) readManifest(body []byte) error {
 	return nil
 }
 
-// add adds what a chunk needs: its styles after those of what it imports.
+// add adds the files that a chunk needs: its styles after those of its imports.
 func (e *sources) add(manifest map[string]chunk, c *chunk, seen map[string]bool) {
 	for _, name := range c.Imports {
 		if seen[name] {
@@ -127,7 +127,7 @@ func newAsset(name string, body []byte) (*asset, error) {
 	return a, nil
 }
 
-// mediaType does not ask the machine, which may say of a script that it is text/plain.
+// mediaType does not ask the machine, where a script may be text/plain.
 func mediaType(name string) string {
 	switch path.Ext(name) {
 	case ".js":
@@ -141,7 +141,7 @@ func mediaType(name string) string {
 	}
 }
 
-// serve sends a file. Its name changes with its content, so it may be kept for good.
+// serve sends a file. Its name changes with its content, so clients may keep it for good.
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", a.kind)

@@ -21,7 +21,7 @@ type rules struct {
 	Tiebreak struct{ Fields []struct{ Name string } }
 }
 
-// Heading is what a board is called.
+// Heading returns the title of a board, or else its name.
 func (b *rules) Heading() string {
 	if b.Title != "" {
 		return b.Title
@@ -29,7 +29,7 @@ func (b *rules) Heading() string {
 	return b.Name
 }
 
-// Nobody is what is said where nobody is.
+// Nobody returns the text for an empty ranking.
 func (b *rules) Nobody() string {
 	switch now := time.Now(); {
 	case now.Before(b.StartsAt):
@@ -50,7 +50,7 @@ type top struct {
 	Entries              []entry
 }
 
-// Long says whether scores are so long that phones need them smaller.
+// Long reports whether scores are so long that phones need smaller text.
 func (t *top) Long() bool {
 	for i := range t.Entries {
 		if n := t.Entries[i].Score; n > 999_999_999_999 || n < -99_999_999_999 {
@@ -60,16 +60,16 @@ func (t *top) Long() bool {
 	return false
 }
 
-// found is a member that was asked for: its entry, and who is around.
+// found is a member that the reader searched for: its entry, and the entries around it.
 type found struct {
 	entry
 	Percentile float64
 	Total      int64
 	Around     []entry
-	Page       string // the page of the ranking that it is on
+	Page       string // the page of the ranking with the member
 }
 
-// choice is a link to the page with something else chosen.
+// choice is a link to the page with another choice.
 type choice struct {
 	Text, Title, Link string
 	Chosen            bool
@@ -78,7 +78,7 @@ type choice struct {
 // boardView is a board as readers without JavaScript see it.
 type boardView struct {
 	Rules                    *rules
-	Top                      *top // nil: there is no such page, and the problem says why
+	Top                      *top // nil: not available, and the problem says why
 	Windows, Modes, Periods  []choice
 	First, Previous, Next    string // pages of the ranking, empty where there is none
 	Member                   string
@@ -140,7 +140,7 @@ func (v *boardView) pages(q *question) {
 	}
 }
 
-// positive writes an offset; none is the top's.
+// positive formats an offset; "" for the top.
 func positive(n int64) string {
 	if n <= 0 {
 		return ""
@@ -168,7 +168,7 @@ func (v *boardView) choices(q *question) {
 	}
 }
 
-// periods are the latest of the window; those of all_time is one.
+// periods are the latest ones of the window; all_time has one.
 func (v *boardView) periods(a *asker, q *question) {
 	if v.Top == nil || v.Top.Window == "all_time" {
 		return
@@ -189,7 +189,7 @@ func (v *boardView) periods(a *asker, q *question) {
 	}
 }
 
-// find asks for a member and who is around. One that is not there is said so.
+// find asks for a member and the entries around it, and tells when the member is not there.
 func (v *boardView) find(a *asker, q *question) {
 	path := q.path("/members/" + url.PathEscape(q.member))
 	var f found
@@ -205,7 +205,7 @@ func (v *boardView) find(a *asker, q *question) {
 	v.Found = &f
 }
 
-// windowName is what a window is called.
+// windowName returns the title of a window.
 func windowName(window string) string {
 	switch window {
 	case "all_time":

@@ -1,6 +1,6 @@
-// Package pages serves what people look at: the public boards, a board's page, the console.
+// Package pages serves the web pages: the public boards, a board's page, the console.
 //
-// A page is made here as far as a reader without JavaScript needs it, from the answers of the public API, which is asked in
-// the same process and in the reader's name; so it shows what the reader may see, and costs what the reader may cost. The
-// rest is done by the scripts of web/, built into the folder built and embedded.
+// It renders what a reader without JavaScript needs, from answers of the public API, which it asks in the same process
+// and as the reader; so a page shows what the reader may see, and costs what the reader may cost. The scripts of web/,
+// built into the folder built and embedded, do the rest.
 package pages

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// entry is one line of a ranking, as the API tells it.
+// entry is one line of a ranking, as the API returns it.
 type entry struct {
 	Rank    int64
 	Member  string
@@ -24,7 +24,7 @@ type profile struct {
 	Attributes  map[string]any
 }
 
-// Name is what a member is called.
+// Name returns the display name of a member, or else its id.
 func (e *entry) Name() string {
 	if e.Profile != nil && e.Profile.DisplayName != "" {
 		return e.Profile.DisplayName
@@ -32,10 +32,11 @@ func (e *entry) Name() string {
 	return e.Member
 }
 
-// images are the pictures that a profile may bring along; none of them can do anything where a picture stands.
+// images are the allowed types of pictures in profiles; none of them can run anything in an img element.
 var images = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif|svg\+xml)[;,]`)
 
-// Picture is the address of the member's own picture, or the picture in its attribute avatar: what of them a page may load.
+// Picture returns the address of the member's own picture, or the picture in its attribute avatar, if a page may load
+// it.
 func (e *entry) Picture() template.URL {
 	if e.Profile == nil {
 		return ""
@@ -49,7 +50,7 @@ func (e *entry) Picture() template.URL {
 	return ""
 }
 
-// sameOrigin says whether an address is a path on this server: not //host, nor what browsers take for that.
+// sameOrigin reports whether an address is a path on this server: not //host, nor anything that browsers take for that.
 func sameOrigin(u string) bool {
 	return len(u) > 1 && u[0] == '/' && u[1] != '/' && !strings.ContainsAny(u, "\\\t\r\n")
 }
@@ -57,14 +58,14 @@ func sameOrigin(u string) bool {
 // Avatar draws a member who has no picture.
 func (e *entry) Avatar() avatar { return newAvatar(e.Member) }
 
-// avatar is a drawing of 5 × 5 cells, the same for the same member for ever. web/src/shared/avatar.ts draws it too.
+// avatar is a drawing of 5 × 5 cells, always the same for the same member. web/src/shared/avatar.ts draws it too.
 type avatar struct{ Path, Fill string }
 
 func newAvatar(member string) avatar {
 	h := hash(member)
 	var path strings.Builder
 	for i := range 15 {
-		if h>>i&1 == 0 && i != 12 { // the middle is always there
+		if h>>i&1 == 0 && i != 12 { // the middle is always filled
 			continue
 		}
 		x, y := i/5, i%5
@@ -92,7 +93,7 @@ func hash(s string) uint32 {
 	return h ^ h>>16
 }
 
-// number groups the digits of a number, as the language of the page has it.
+// number groups the digits of a number as English does.
 func number(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -105,7 +106,7 @@ func number(n int64) string {
 	return sign + digits
 }
 
-// moment is a time for people: scripts put it into the zone of the reader.
+// moment formats a time for people; scripts convert it to the reader's zone.
 func moment(t string) string {
 	at, err := time.Parse(time.RFC3339Nano, t)
 	if err != nil {

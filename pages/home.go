@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// cards are the boards of a page of the public boards.
+// cards are the boards on a page of the public boards.
 const cards = "24"
 
 // homeView is the public boards.
 type homeView struct {
 	Boards []card
-	Labels []string // what the boards shown have in common, when that was asked for
+	Labels []string // the labels that the reader filters by
 	Next   string
-	Stale  bool // these are the boards that the server knew last
+	Stale  bool // MySQL is away: these are the boards that the server knew last
 }
 
 // card is a board and its leaders.
 type card struct {
 	rules
-	Top *top // nil: they could not be told
+	Top *top // nil: unknown
 }
 
 // home answers GET /.

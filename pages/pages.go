@@ -12,13 +12,13 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// Site is what the pages are made of. It is never changed.
+// Site holds templates and files. It is immutable.
 type Site struct {
 	assets   *assets
 	template *template.Template
 }
 
-// Load reads what is built. An error is a fault of the build.
+// Load reads the embedded files. An error is a fault of the build.
 func Load() (*Site, error) {
 	files, err := fs.Sub(built, "built")
 	if err != nil {
@@ -34,7 +34,7 @@ func Load() (*Site, error) {
 	return s, nil
 }
 
-// Handler serves the pages; api answers the questions that they have.
+// Handler serves the pages; api answers their questions.
 func (s *Site) Handler(api http.Handler) http.Handler {
 	h := handlers{s, api}
 	mux := http.NewServeMux()
@@ -45,7 +45,7 @@ func (s *Site) Handler(api http.Handler) http.Handler {
 	return mux
 }
 
-// handlers answer the requests for pages, any number at the same time.
+// handlers serve pages. Their methods may be called concurrently.
 type handlers struct {
 	site *Site
 	api  http.Handler
@@ -61,7 +61,7 @@ func (h *handlers) asset(w http.ResponseWriter, r *http.Request) {
 	a.serve(w, r)
 }
 
-// missing lets the API say that there is nothing, as it says it of every other address.
+// missing lets the API answer 404, as it does for every unknown address.
 func (h *handlers) missing(w http.ResponseWriter, r *http.Request) {
 	missing := r.Clone(r.Context())
 	missing.URL = &url.URL{Path: "/v1" + r.URL.Path}

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// Entries of a page, and of one in a frame.
+// Entries of a page, and of a page in a frame.
 const (
 	pageEntries  = 25
 	embedEntries = 10
 )
 
-// question is what the address of a board's page asks for. Its scripts read the same address in the same way.
+// question is a parsed address of a board's page. Its scripts parse the address in the same way.
 type question struct {
 	board                        string
 	window, period, mode, member string
 	offset                       int64
 	limit                        int
 	embed                        bool
-	look                         string // of a frame: clear has no ground of its own, for overlays; dark is for dark ones
+	look                         string // of a frame: clear has no background, for overlays; dark is for dark ones
 }
 
 func readQuestion(r *http.Request) question {
@@ -33,7 +33,7 @@ func readQuestion(r *http.Request) question {
 	if n, err := strconv.Atoi(v.Get("limit")); err == nil && n > 0 && n <= 100 {
 		q.limit = n
 	}
-	// Whoever jumps to a rank means the page that it is on.
+	// A rank in the address means the page that has it.
 	if n, err := strconv.ParseInt(v.Get("rank"), 10, 64); err == nil && n > 0 {
 		q.offset = (n - 1) / int64(q.limit) * int64(q.limit)
 	} else if n, err := strconv.ParseInt(v.Get("offset"), 10, 64); err == nil && n > 0 {
@@ -42,7 +42,8 @@ func readQuestion(r *http.Request) question {
 	return q
 }
 
-// boardIn returns the name in the address of a board's page. A pattern of net/http would not match a slash in it, %2F.
+// boardIn returns the board's name in the address of its page. A pattern of net/http would not match a slash in it,
+// %2F.
 func boardIn(r *http.Request) string {
 	name := strings.TrimPrefix(r.URL.EscapedPath(), "/boards/")
 	if plain, err := url.PathUnescape(name); err == nil {
@@ -51,7 +52,7 @@ func boardIn(r *http.Request) string {
 	return name
 }
 
-// look is how a frame asks to look.
+// look parses the look of a frame.
 func look(v url.Values) string {
 	out := ""
 	if v.Get("transparent") == "1" {
@@ -65,12 +66,12 @@ func look(v url.Values) string {
 	}
 }
 
-// path is the address of something of the board in the API.
+// path returns the address of a resource of the board in the API.
 func (q *question) path(rest string) string {
 	return "/v1/boards/" + url.PathEscape(q.board) + rest
 }
 
-// state are the parameters that choose the period and the ranks.
+// state returns the parameters that select the period and the ranks.
 func (q *question) state(more url.Values) url.Values {
 	for name, value := range map[string]string{"window": q.window, "period": q.period, "mode": q.mode} {
 		if value != "" {
@@ -80,7 +81,7 @@ func (q *question) state(more url.Values) url.Values {
 	return more
 }
 
-// top are the parameters of the page of the ranking.
+// top returns the parameters of the page of the ranking.
 func (q *question) top() url.Values {
 	v := q.state(url.Values{"limit": {strconv.Itoa(q.limit)}, "profiles": {"true"}})
 	if q.offset > 0 {
@@ -89,7 +90,8 @@ func (q *question) top() url.Values {
 	return v
 }
 
-// link is the address of the page with something else chosen: pairs of names and values. Another choice begins at the top.
+// link returns the address of the page with another choice: pairs of names and values. Another choice begins at the
+// top.
 func (q *question) link(changes ...string) string {
 	v := q.state(url.Values{})
 	if q.member != "" {

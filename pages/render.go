@@ -10,17 +10,16 @@ import (
 	"strings"
 )
 
-// policy lets a page load what this server sends and nothing else. Pages are shown in frames of other sites only when they
-// are made for that.
+// policy lets a page load only what this server sends. Other sites may frame only the pages that are made for it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "
 
-// view is what a template is filled with.
+// view is the data of a template.
 type view struct {
 	Title   string
 	Embed   bool   // the page may be shown in a frame of another site
 	Class   string // how a frame looks: clear, dark
 	Entry   sources
-	Problem *rejection        // what cannot be shown, and why; nil: all is there
+	Problem *rejection        // a failure that the page shows; nil: none
 	Board   any               // a *boardView; nil on other pages
 	Home    any               // a *homeView; nil on other pages
 	Told    map[string]string // answers of the API by address, for the script
@@ -76,11 +75,11 @@ func send(w http.ResponseWriter, r *http.Request, status int, etag string, body 
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // an error is the client's, who is gone
+		_, _ = w.Write(body) // an error means that the client has gone
 	}
 }
 
-// acceptsGzip says whether a client takes gzip. Browsers say so plainly; what is said in another way is a no.
+// acceptsGzip reports whether a client accepts gzip. Browsers say so plainly; other forms count as no.
 func acceptsGzip(r *http.Request) bool {
 	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
 		coding, params, weighed := strings.Cut(part, ";")

@@ -2,7 +2,7 @@ package pages
 
 import "net/http"
 
-// rejection is an answer of the API that is not 200: a problem.
+// rejection is a problem that the API returned.
 type rejection struct {
 	Status     int
 	RetryAfter string
@@ -10,7 +10,7 @@ type rejection struct {
 	Detail     string
 }
 
-// Heading says in a few words what is wrong.
+// Heading describes the problem in a few words.
 func (r *rejection) Heading() string {
 	switch r.Status {
 	case http.StatusTooManyRequests:
@@ -24,7 +24,7 @@ func (r *rejection) Heading() string {
 	}
 }
 
-// Words say what is wrong, and what to do about it.
+// Words describe the problem, and what the reader can do.
 func (r *rejection) Words() string {
 	switch r.Status {
 	case http.StatusTooManyRequests:
@@ -38,7 +38,7 @@ func (r *rejection) Words() string {
 	return r.Detail
 }
 
-// Again is in how many seconds a page may be loaded again that may be there then; empty: that would not help.
+// Again returns after how many seconds loading the page again may help; "": it would not.
 func (r *rejection) Again() string {
 	if r.Status != http.StatusTooManyRequests && r.Status != http.StatusServiceUnavailable {
 		return ""

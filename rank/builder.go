@@ -7,7 +7,7 @@ import (
 	"leaderboard"
 )
 
-// ErrUnfinished is a build that lacks buckets or commits.
+// ErrUnfinished means that a build lacks buckets or commits.
 var ErrUnfinished = errors.New("rank: the index is not finished")
 
 // Builder makes an Index while the period goes on changing and no snapshot is held open: every bucket is counted at a
@@ -58,9 +58,9 @@ func (b *Builder) Counted() int64 {
 	return n
 }
 
-// Append adds the bucket of the entries from Next up to, not including, to, which had count entries at the state named
-// by at. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not after Next or after the last bucket,
-// ErrGap when at is older than At, ErrDiverged.
+// Append adds the bucket of the entries from Next up to, but not including, to; at names the state at which it had
+// count entries. A to of "" makes it the last bucket. Errors: ErrCut for a to that is not after Next or after the last
+// bucket, ErrGap when at is older than At, ErrDiverged.
 func (b *Builder) Append(at State, to Key, count int64) error {
 	switch {
 	case b.damaged:
@@ -85,9 +85,9 @@ func (b *Builder) Append(at State, to Key, count int64) error {
 	return nil
 }
 
-// Fold takes the buckets that are older than a commit to the state after it. codec is that of the board. A commit that
-// is folded already is passed over. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged;
-// after the last two a new build must start.
+// Fold applies a commit to the buckets that are older than it. codec is that of the board. It ignores a commit that is
+// folded already. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after the last two
+// a new build must start.
 func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 	switch {
 	case b.damaged:
@@ -114,7 +114,8 @@ func (b *Builder) Fold(codec Codec, c *leaderboard.Commit) error {
 	return nil
 }
 
-// count adds delta to the bucket of key unless that was counted at seq or later, or is not there yet: then it will be.
+// count adds delta to the bucket of key, unless the bucket was counted at seq or later or does not exist yet: then its
+// count will include the change.
 func (b *Builder) count(key Key, delta, seq int64) error {
 	if !b.done && key >= b.next {
 		return nil
@@ -143,7 +144,7 @@ func (b *Builder) Finish() (*Index, error) {
 		return nil, fmt.Errorf("%w: %d entries counted at seq %d, the log says %d", ErrDamaged, n, b.at.Seq, b.at.Total)
 	}
 	x := newIndex(b.at, b.target, b.bounds, b.counts)
-	b.bounds, b.counts = nil, nil // they are the index's now
+	b.bounds, b.counts = nil, nil // the index owns them now
 	return x, nil
 }
 

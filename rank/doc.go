@@ -17,9 +17,10 @@
 //	key(a)[:16] < key(b)[:16]  ⇔  a has a better (score, tiebreak)
 //	decode(key(a)) = a
 //
-// The one structure "set of keys ordered by bytes" therefore yields the strict rank of an entry (keys before its key)
-// and its tied rank (keys before its 16-byte prefix). It is the member of the Redis zset, the cursor of a page and the
-// boundary of a bucket. The technique is that of rsc.io/ordered; the layout is fixed by golden bytes in the tests.
+// So the one structure "set of keys ordered by bytes" gives the strict rank of an entry (keys before its key) and its
+// tied rank (keys before its 16-byte prefix). A key is the member of the Redis zset, the cursor of a page and the
+// boundary
+// of a bucket. The technique is that of rsc.io/ordered; golden bytes in the tests fix the layout.
 //
 // # The numbering of ties
 //
@@ -27,26 +28,28 @@
 //
 // # The bucket index
 //
-// Counting the entries ahead of one costs the database as much as there are; at a rank of ten million that is seconds.
-// An Index cuts the order of a period into buckets of roughly equal numbers of entries and keeps one count for each
-// (design promise P4). Bucket i holds the keys with
+// Counting the entries ahead of an entry costs the database time in proportion to their number: seconds at a rank of
+// ten
+// million. An Index cuts the order of a period into buckets of roughly equal numbers of entries and keeps one count for
+// each (design promise P4). Bucket i holds the keys with
 //
 //	boundary(i) <= key < boundary(i+1)
 //
 // the first is open below, the last above. Boundaries are sort keys, which are all different, so that any number of
 // entries with one score split evenly. The number of entries in the buckets ahead of a key is a prefix sum of the
 // counts, kept in a Fenwick tree (P. M. Fenwick, "A New Data Structure for Cumulative Frequency Tables",
-// Software: Practice and Experience 24(3), 1994): prefix sum, update and search by rank in O(log buckets). What is left
-// for the database is one bounded range inside one bucket:
+// Software: Practice and Experience 24(3), 1994): prefix sum, update and search by rank in O(log buckets). The database
+// only counts one bounded range inside one bucket:
 //
 //	rank of key k   span := x.Find(k); 1 + span.Before + entries in the database with span.From <= key < k
 //	tied rank       the same with the 16-byte prefix of k
 //	nth entry       span := x.Nth(n); skip n - span.Before entries from span.From on
 //
 // An index stores no entries and does no I/O. It is exact at the one state that At names. Fold takes it from there to
-// the next, commit by commit; whoever counts inside a bucket at another state corrects with Shift. A Builder makes an
-// index out of counts taken at different states while the period goes on changing. Buckets that grew beyond twice the
-// target are listed by Overgrown and cut by Split, small neighbours are merged by Compact.
+// the next, commit by commit; a caller that counts inside a bucket at another state corrects with Shift. A Builder
+// makes
+// an index out of counts taken at different states while the period goes on changing. Overgrown lists the buckets that
+// grew beyond twice the target, and Split cuts them; Compact merges small neighbours.
 //
 // What the index cannot explain (a count below zero, a total other than that of the log, a wrong checksum) is
 // ErrDamaged: it must be thrown away and built from scratch, since a missing rank is better than a wrong one.

@@ -6,9 +6,9 @@ import (
 	"leaderboard"
 )
 
-// Fold takes the index to the state after a commit. codec is that of the board. A commit that the index has seen is
-// passed over. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after ErrDamaged the
-// index is of no more use, the others leave it as it was.
+// Fold takes the index to the state after a commit. codec is that of the board. It ignores a commit that is folded
+// already. Errors: ErrGap when commits between At and c are missing, ErrDiverged, ErrDamaged; after ErrDamaged the
+// index must be thrown away, the others leave it as it was.
 func (x *Index) Fold(codec Codec, c *leaderboard.Commit) error {
 	if x.damaged {
 		return ErrDamaged
@@ -48,7 +48,7 @@ func (x *Index) count(key Key, delta int64) error {
 	return nil
 }
 
-// eachSide calls count for the key that a change takes away and for the one that it brings.
+// eachSide calls count for the key that a change removes and for the key that it adds.
 func eachSide(codec Codec, c *leaderboard.Change, count func(key Key, delta int64) error) error {
 	if c.Old != nil {
 		if err := count(codec.Key(*c.Old), -1); err != nil {
@@ -66,12 +66,12 @@ func StateOf(c *leaderboard.Commit) State {
 	return State{Revision: c.To(), Total: c.EntryCount}
 }
 
-// differs says whether two states cannot be of one history.
+// differs reports whether two states cannot belong to one incarnation.
 func (m State) differs(o State) bool {
 	return m.History != o.History || m.Seq == o.Seq && m.AsOf != o.AsOf
 }
 
-// Follows says whether c is the commit that follows on m; false without an error when m contains c.
+// Follows reports whether c is the next commit after m; false without an error when m contains c already.
 func (m State) Follows(c *leaderboard.Commit) (bool, error) {
 	switch {
 	case c.History != m.History:

@@ -6,26 +6,26 @@ import (
 	"leaderboard"
 )
 
-// Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. A bucket
-// has the entries ahead of its end less those ahead of its beginning, so it takes one rank at each edge between two.
-// Outliers would leave one bucket for all the others: what is further out than the others spread is in one bucket at its
-// end, however wide, where some of it is far out.
+// Histogram cuts the scores of a period into buckets of one width, as many as fit; the last may be narrower. The count
+// of a bucket is the number of entries ahead of its end less those ahead of its beginning, so it takes one rank at each
+// edge between two. Outliers would leave one bucket for all other entries, so they share one bucket at their end,
+// however wide, if some of them are far out.
 //
-// Widths are unsigned: the greatest and the least int64 lie further apart than an int64 can say.
+// Widths are unsigned: the greatest and the least int64 lie further apart than an int64 can hold.
 type Histogram struct {
 	codec   Codec
 	buckets []leaderboard.Bucket // in ascending order of score
 }
 
 const (
-	// minCut is of how many buckets some may be for outliers.
+	// minCut is the number of buckets from which on outliers get their own.
 	minCut = 4
-	// farOut is how many times as far as the others spread the furthest outlier lies away from them.
+	// farOut is how far out the furthest outlier must lie, in multiples of the spread of the other entries.
 	farOut = 4
 )
 
-// HistogramPlaces returns the places from 0, best first, of the entries whose scores NewHistogram takes: the first, the
-// last, and between them those that as many entries are beyond as can be outliers.
+// HistogramPlaces returns the places, from 0, best first, of the entries whose scores NewHistogram takes: the first,
+// the last, and the two that bound the possible outliers.
 func HistogramPlaces(total int64) [4]int64 {
 	beyond := max(total/100, min(total/4, 3))
 	return [4]int64{0, beyond, total - 1 - beyond, total - 1}
@@ -81,7 +81,7 @@ func (h *Histogram) best(i int) *leaderboard.Bucket {
 	return &h.buckets[len(h.buckets)-1-i]
 }
 
-// Edges returns what the keys at the edges between two buckets begin with, best first: the best score of each bucket
+// Edges returns the beginnings of the keys at the edges between two buckets, best first: the best score of each bucket
 // but the first.
 func (h *Histogram) Edges() []Key {
 	edges := make([]Key, len(h.buckets)-1)
@@ -96,7 +96,7 @@ func (h *Histogram) Edges() []Key {
 	return edges
 }
 
-// Buckets returns the buckets, given the number of entries ahead of each edge and of all.
+// Buckets returns the buckets, given the number of entries ahead of each edge and the total.
 func (h *Histogram) Buckets(ahead []int64, total int64) []leaderboard.Bucket {
 	last := int64(0)
 	for i, n := range ahead {

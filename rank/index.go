@@ -11,11 +11,11 @@ import (
 // Errors of the index. After ErrDiverged and ErrDamaged only a new build helps; after ErrGap the missing commits do, or
 // a new build when the log no longer has them.
 var (
-	// ErrGap is a commit, a count or a cut that does not fit to the state of the index.
+	// ErrGap means that a commit, a count or a cut does not fit the state of the index.
 	ErrGap = errors.New("rank: the index is at another state")
-	// ErrDiverged is a commit of another history: the database was restored from a backup.
+	// ErrDiverged means that a commit belongs to another incarnation: the database was restored from a backup.
 	ErrDiverged = errors.New("rank: the log has another history than the index")
-	// ErrDamaged is an index, in memory or encoded, that contradicts itself or the log.
+	// ErrDamaged means that an index, in memory or encoded, contradicts itself or the log.
 	ErrDamaged = errors.New("rank: the index is damaged")
 )
 
@@ -37,7 +37,7 @@ type Span struct {
 }
 
 // Index counts the entries of a period by buckets, see the package comment. Builder and Decode make one. Find, Nth,
-// Spans, Overgrown, At, Len and AppendBinary may be called concurrently, Fold, Split and Compact only alone.
+// Spans, Overgrown, At, Len and AppendBinary may be called concurrently; Fold, Split and Compact must be called alone.
 type Index struct {
 	at      State
 	target  int64
@@ -48,7 +48,8 @@ type Index struct {
 	damaged bool
 }
 
-// newIndex takes the slices over. They are not empty, bounds ascend from "" and no count is negative.
+// newIndex takes ownership of the slices. They must not be empty, bounds must ascend from "" and no count may be
+// negative.
 func newIndex(at State, target int64, bounds []Key, counts []int64) *Index {
 	x := &Index{at: at, target: target}
 	x.set(bounds, counts)
@@ -64,7 +65,7 @@ func (x *Index) set(bounds []Key, counts []int64) {
 	}
 }
 
-// limit returns the number of entries from which on a bucket is overgrown.
+// limit returns the number of entries above which a bucket is overgrown.
 func (x *Index) limit() int64 { return 2 * x.target }
 
 // At returns the state that the index is exact at.
@@ -81,8 +82,8 @@ func (x *Index) Find(key Key) Span {
 	return x.span(i, x.tree.Sum(i))
 }
 
-// Nth returns the bucket with the entry that n others are ahead of; it is number n-Span.Before of its bucket, from 0.
-// It is false unless 0 <= n < At().Total.
+// Nth returns the bucket of the entry at place n, from 0; it is at place n-Span.Before of its bucket. It returns false
+// unless 0 <= n < At().Total.
 func (x *Index) Nth(n int64) (Span, bool) {
 	if n < 0 || n >= x.at.Total {
 		return Span{}, false
@@ -112,7 +113,7 @@ func (x *Index) span(i int, before int64) Span {
 	return s
 }
 
-// search returns the last of the ascending bounds that is not greater than key; bounds[0] is "".
+// search returns the index of the last of the ascending bounds that is not greater than key; bounds[0] is "".
 func search(bounds []Key, key Key) int {
 	lo, hi := 0, len(bounds)
 	for hi-lo > 1 {

@@ -12,24 +12,24 @@ import (
 	"leaderboard"
 )
 
-// Key is the sort key of an entry, 24 bytes and the member.
+// Key is the sort key of an entry: 24 bytes and the member.
 type Key string
 
 const (
-	// ScoreLen is the length of the score, with which a key begins.
+	// ScoreLen is the length of the score, the first part of a key.
 	ScoreLen = 8
 	// PrefixLen is the length of the part of a key that tied entries share.
 	PrefixLen = 16
-	// HeadLen is the length of a key ahead of the member.
+	// HeadLen is the length of a key without the member.
 	HeadLen = 24
 
 	signBit = 1 << 63
 )
 
-// ErrKey is a key that no entry has.
+// ErrKey means that a key has no valid form.
 var ErrKey = errors.New("rank: not a sort key")
 
-// Codec turns entries of one board into keys and back. Its zero value is a board that is descending in score and
+// Codec converts entries of one board to keys and back. Its zero value is for a board that is descending in score and
 // tiebreak. Each field is XORed into the stored value: 0 where higher is better, -1 (all bits) where lower is.
 type Codec struct {
 	score, tiebreak int64
@@ -47,7 +47,7 @@ func CodecOf(r *leaderboard.Rules) Codec {
 	return c
 }
 
-// Stored returns the form of score and tiebreak in MySQL, higher is better in both; it is its own inverse.
+// Stored returns the form of score and tiebreak in MySQL, where higher is always better; it is its own inverse.
 func (c Codec) Stored(score, tiebreak int64) (int64, int64) {
 	return score ^ c.score, tiebreak ^ c.tiebreak
 }
@@ -84,16 +84,16 @@ func (c Codec) Entry(k Key) (leaderboard.Entry, error) {
 	return e, nil
 }
 
-// Valid says whether k has the form of a key: a head and a member of 1 to 64 bytes.
+// Valid reports whether k has the form of a key: a head and a member of 1 to 64 bytes.
 func (k Key) Valid() bool { return len(k) > HeadLen && len(k) <= HeadLen+leaderboard.MaxMember }
 
 // Prefix returns the part that tied entries share.
 func (k Key) Prefix() Key { return k[:PrefixLen] }
 
-// Member returns the member that the key ends with.
+// Member returns the member at the end of the key.
 func (k Key) Member() string { return string(k[HeadLen:]) }
 
-// Tied says whether two keys have the same score and tiebreak.
+// Tied reports whether two keys have the same score and tiebreak.
 func Tied(a, b Key) bool { return a[:PrefixLen] == b[:PrefixLen] }
 
 func beUint64(k Key) uint64 {
@@ -102,8 +102,8 @@ func beUint64(k Key) uint64 {
 		uint64(k[4])<<24 | uint64(k[5])<<16 | uint64(k[6])<<8 | uint64(k[7])
 }
 
-// Head is the part of a Key ahead of the member as three numbers: score, tiebreak and created_time, each such that less
-// is better. Heads of one board compare like the first HeadLen bytes of keys.
+// Head is a Key without the member, as three numbers: score, tiebreak and created_time, each such that less is better.
+// Heads of one board compare like the first HeadLen bytes of keys.
 type Head [3]uint64
 
 // Head returns the head of an entry's key.
@@ -112,12 +112,12 @@ func (c Codec) Head(e *leaderboard.Entry) Head {
 	return Head{^(uint64(s) ^ signBit), ^(uint64(t) ^ signBit), uint64(e.CreatedTime) ^ signBit}
 }
 
-// HeadOf returns the head of a key, which is not shorter than that.
+// HeadOf returns the head of a key of at least HeadLen bytes.
 func HeadOf(k Key) Head {
 	return Head{beUint64(k[0:8]), beUint64(k[8:16]), beUint64(k[16:24])}
 }
 
-// Decode returns the entry with a head, without its member.
+// Decode returns the entry of a head, without its member.
 func (c Codec) Decode(h Head) leaderboard.Entry {
 	e := leaderboard.Entry{CreatedTime: leaderboard.Micros(h[2] ^ signBit)}
 	e.Score, e.Tiebreak = c.Stored(int64(^h[0]^signBit), int64(^h[1]^signBit))
@@ -135,10 +135,10 @@ func (h *Head) Compare(o *Head) int {
 	return cmp.Compare(h[2], o[2])
 }
 
-// Tied says whether two heads have the same score and tiebreak.
+// Tied reports whether two heads have the same score and tiebreak.
 func (h *Head) Tied(o *Head) bool { return h[0] == o[0] && h[1] == o[1] }
 
-// AppendTo appends the bytes that a key begins with.
+// AppendTo appends the first HeadLen bytes of the key.
 func (h *Head) AppendTo(b []byte) []byte {
 	for _, v := range h {
 		b = binary.BigEndian.AppendUint64(b, v)
@@ -146,23 +146,23 @@ func (h *Head) AppendTo(b []byte) []byte {
 	return b
 }
 
-// The encoded form of an index. Numbers are varints as in encoding/binary, unsigned but for as_of and history:
+// The encoded form of an index. Numbers are varints as in encoding/binary, unsigned but for as_of and incarnation:
 //
 //	"LBRI"  version (2)  flags (1 byte)
-//	target  history  seq  as_of  total  buckets
+//	target  incarnation  seq  as_of  total  buckets
 //	count of the first bucket
 //	for each other bucket: bytes shared with the boundary before, bytes that follow, these bytes, count
 //	CRC-32C of all that, 4 bytes big endian
 //
-// Boundaries near each other share score and tiebreak more often than not, so a bucket takes about 20 bytes.
-// With flagPartial it is a build under way: the last bucket has the count 0 and starts where the build goes on.
+// Neighbouring boundaries usually share score and tiebreak, so a bucket takes about 20 bytes. flagPartial marks a build
+// under way: the last bucket has the count 0 and starts where the build goes on.
 const (
 	encodeMagic = "LBRI\x02"
 	flagPartial = 1
 	crcLen      = 4
 )
 
-// image is what is encoded.
+// image is the content of an encoded index.
 type image struct {
 	partial bool
 	at      State
@@ -171,8 +171,8 @@ type image struct {
 	counts  []int64
 }
 
-// AppendBinary appends the encoded index, a few dozen bytes per bucket, which Decode reads. The bytes depend on
-// nothing but state, target, boundaries and counts. The error is ErrDamaged or nil.
+// AppendBinary appends the encoded index, a few dozen bytes per bucket, which Decode reads. The bytes depend only on
+// state, target, boundaries and counts. The error is ErrDamaged or nil.
 func (x *Index) AppendBinary(b []byte) ([]byte, error) {
 	if x.damaged {
 		return nil, ErrDamaged
@@ -182,7 +182,7 @@ func (x *Index) AppendBinary(b []byte) ([]byte, error) {
 }
 
 // AppendBinary appends the encoded build, which Resume reads. The error is ErrUnfinished while there is no bucket yet
-// or commits up to the newest one are missing, or ErrDamaged.
+// or commits up to the newest bucket are missing, or ErrDamaged.
 func (b *Builder) AppendBinary(to []byte) ([]byte, error) {
 	if err := b.level(); err != nil {
 		return nil, err
@@ -283,7 +283,7 @@ func decode(data []byte) (*image, error) {
 	return im, nil
 }
 
-// consistent says whether total is what the counts say.
+// consistent reports whether total agrees with the counts.
 func (im *image) consistent() bool {
 	var sum int64
 	for _, n := range im.counts {
@@ -294,12 +294,12 @@ func (im *image) consistent() bool {
 	}
 	if im.partial {
 		last := len(im.counts) - 1
-		return last > 0 && im.counts[last] == 0 // others are not counted yet, or have gone since
+		return last > 0 && im.counts[last] == 0 // the others are not counted yet, or were removed since
 	}
 	return sum == im.at.Total
 }
 
-// reader takes an encoded index apart. Once it is bad it reads zeros.
+// reader parses an encoded index. After the first error it reads zeros.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -315,7 +315,7 @@ func (r *reader) image() *image {
 	im.at.AsOf = leaderboard.Micros(r.signed())
 	im.at.Total = r.number()
 	n := r.number()
-	// A bucket takes 3 bytes at least, so that a short input cannot ask for much memory.
+	// A bucket takes at least 3 bytes, so a short input cannot demand much memory.
 	if r.bad || im.target < 1 || im.target > maxTarget || n < 1 || n > int64(len(r.rest)/3)+1 {
 		r.bad = true
 		return im
@@ -336,7 +336,7 @@ func (r *reader) buckets(im *image, n int) {
 			return
 		}
 		suffix := r.bytes(int(added))
-		// Ascending: either longer than the boundary before, or greater where it goes on differently.
+		// Boundaries ascend: each is longer than the one before, or greater at the first byte that differs.
 		if more := last[shared:]; string(suffix) <= string(more) {
 			r.bad = true
 			return
@@ -354,7 +354,7 @@ func (r *reader) buckets(im *image, n int) {
 	}
 }
 
-// number reads a varint that fits into an int64 and is not negative.
+// number reads a varint that is a non-negative int64.
 func (r *reader) number() int64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 || v > math.MaxInt64 {
@@ -375,7 +375,7 @@ func (r *reader) signed() int64 {
 	return v
 }
 
-// bytes reads n bytes, of which there are none when the input is too short.
+// bytes reads n bytes, or none when the input is too short.
 func (r *reader) bytes(n int) []byte {
 	if n > len(r.rest) {
 		r.bad = true

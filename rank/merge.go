@@ -1,8 +1,8 @@
 package rank
 
-// Merge puts sorted runs together: it calls yield with the number of the run that the next entry comes from, entry by
-// entry, until yield says no or all runs are at their end. Equal entries come in the order of their runs. It takes
-// O(log runs) comparisons per entry.
+// Merge merges sorted runs: entry by entry it calls yield with the number of the run that has the next entry, until
+// yield returns false or all runs end. Equal entries come in the order of their runs. It takes O(log runs) comparisons
+// per entry.
 func Merge[E any](runs [][]E, compare func(a, b E) int, yield func(run int) bool) {
 	at := make([]int, len(runs))
 	before := func(a, b int) bool {

@@ -9,8 +9,8 @@ import (
 // Top returns the ranks of the best entry of a period.
 func Top() leaderboard.Ranks { return leaderboard.Ranks{Strict: 1, Tied: 1, Dense: 1} }
 
-// Number gives the entries of a run their ranks. keys are the keys of consecutive entries of a period, best first;
-// first are the ranks of keys[0]. The result has the ranks of each key, dense ones only when first has one.
+// Number returns the ranks of the entries of a run. keys are the keys of consecutive entries of a period, best first;
+// first are the ranks of keys[0]. Dense ranks are returned only when first has one.
 func Number(first leaderboard.Ranks, keys []Key) []leaderboard.Ranks {
 	out := make([]leaderboard.Ranks, len(keys))
 	for i := range keys {
@@ -22,14 +22,14 @@ func Number(first leaderboard.Ranks, keys []Key) []leaderboard.Ranks {
 	return out
 }
 
-// StartAround returns the number of entries ahead of the page around an entry that has so many ahead of it, out of
-// total.
+// StartAround returns the number of entries ahead of the page around an entry, given the number of entries ahead of
+// that entry and the total.
 func StartAround(q leaderboard.PageQuery, ahead, total int64) int64 {
 	return max(0, min(ahead-int64(max(q.Before, 0)), total-int64(q.Limit)))
 }
 
-// Selection is which of the members asked for an answer shows: a run of them and the one whose standing is told in any
-// case. Their positions follow from the order alone; ranks on the board are needed only of those shown.
+// Selection is the part of a list of members that an answer shows: a run of them, and the one whose standing is always
+// told. Their positions follow from the order alone; only the shown ones need ranks on the board.
 type Selection struct {
 	keys      []Key // of the members that have an entry, best first
 	positions []leaderboard.Ranks
@@ -51,7 +51,7 @@ func Select(q *leaderboard.MembersQuery, keys []Key) Selection {
 	return s
 }
 
-// Keys returns those whose ranks are needed, in ascending order.
+// Keys returns the keys whose ranks are needed, in ascending order.
 func (s *Selection) Keys() []Key {
 	run := s.keys[s.from:s.to]
 	switch {
@@ -64,7 +64,7 @@ func (s *Selection) Keys() []Key {
 	}
 }
 
-// Standings returns those selected; ranks are those of Keys, in their order.
+// Standings returns the selected standings; ranks are those of Keys, in their order.
 func (s *Selection) Standings(codec Codec, ranks []leaderboard.Ranks) (*leaderboard.Standings, error) {
 	out := &leaderboard.Standings{Ranked: len(s.keys), Entries: make([]leaderboard.Standing, 0, s.to-s.from)}
 	at := 0

@@ -9,20 +9,20 @@ import (
 	"leaderboard"
 )
 
-// ErrCut is a cut that does not lie inside a bucket or after the cut before it. It is a mistake of the caller.
+// ErrCut means that a cut does not lie inside a bucket, or not after the cut before it: a mistake of the caller.
 var ErrCut = errors.New("rank: not a cut through a bucket")
 
 // maxBound is the length of the longest boundary, which is that of the longest key.
 const maxBound = HeadLen + leaderboard.MaxMember
 
-// Cut makes two buckets of one.
+// Cut divides a bucket in two.
 type Cut struct {
 	At   Key   // where the second one starts
-	Left int64 // entries of the bucket ahead of At, and after the cut before it when that goes through the same bucket
+	Left int64 // entries of the bucket ahead of At, and after the previous cut when that divides the same bucket
 }
 
-// Overgrown returns the buckets with more than twice the target of entries, in order. Who keeps the index splits them
-// soon, every target entries: ranks stay exact meanwhile, but take longer to count.
+// Overgrown returns the buckets with more than twice the target of entries, in order. The owner of the index should
+// split them soon, every target entries: ranks stay exact meanwhile, but take longer to count.
 func (x *Index) Overgrown() []Span {
 	starts := slices.Sorted(maps.Keys(x.over))
 	spans := make([]Span, len(starts))
@@ -32,12 +32,12 @@ func (x *Index) Overgrown() []Span {
 	return spans
 }
 
-// Target returns the number of entries that a bucket is meant to have.
+// Target returns the intended number of entries of a bucket.
 func (x *Index) Target() int64 { return x.target }
 
-// Split cuts buckets, any number of them, in O(buckets). cuts are in ascending order and were counted at the state
-// named by seq, which must be that of the index. Errors: ErrGap when it is not, ErrCut, ErrDamaged when a bucket turns
-// out to have more entries than the index knows of; none of them changes a bucket.
+// Split cuts buckets, any number of them, in O(buckets). cuts must be in ascending order and counted at the state of
+// the index, which seq names. Errors: ErrGap when it is another state, ErrCut, ErrDamaged when a bucket turns out to
+// have more entries than its count; none of them changes a bucket.
 func (x *Index) Split(seq int64, cuts []Cut) error {
 	if x.damaged {
 		return ErrDamaged
@@ -47,7 +47,7 @@ func (x *Index) Split(seq int64, cuts []Cut) error {
 	}
 	bounds := make([]Key, 0, len(x.bounds)+len(cuts))
 	counts := make([]int64, 0, len(x.bounds)+len(cuts))
-	taken := 0 // buckets taken over from x; the last of them is the one being cut
+	taken := 0 // buckets copied from x; the last of them is the one being cut
 	for _, cut := range cuts {
 		if end := 1 + search(x.bounds, cut.At); end > taken {
 			bounds = append(bounds, x.bounds[taken:end]...)
@@ -70,8 +70,8 @@ func (x *Index) Split(seq int64, cuts []Cut) error {
 	return nil
 }
 
-// Compact merges neighbours that have no more than the target together, and says how many buckets that saved. It does
-// nothing while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be
+// Compact merges neighbours that together have no more than the target, and returns how many buckets that saved. It
+// does nothing while there are about as many buckets as the entries need, and takes O(buckets) otherwise, so it may be
 // called after every Fold.
 func (x *Index) Compact() int {
 	// Once neighbours have more than the target together there are at most 2*Total/target+1 buckets. Waiting for half
