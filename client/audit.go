@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// AuditQuery selects records of changes; what is empty selects nothing out.
+// AuditQuery selects records of changes; an empty field does not filter.
 type AuditQuery struct {
 	Board, Member, Actor string
 	Action               string // such as board.update
@@ -34,7 +34,7 @@ type AuditEntry struct {
 	RequestID string          `json:"request_id,omitempty"`
 }
 
-// Audit lists what was changed, newest first. Needs scope admin.
+// Audit lists changes, newest first. Needs scope admin.
 func (c *Client) Audit(ctx context.Context, q AuditQuery) iter.Seq2[AuditEntry, error] {
 	return Items[AuditEntry](ctx, c, Path("audit"), q.Values(), "entries")
 }

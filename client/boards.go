@@ -15,20 +15,20 @@ type Board struct {
 	leaderboard.Rules
 	CreatedTime time.Time `json:"created_time"`
 	UpdatedTime time.Time `json:"updated_time"`
-	Stale       bool      `json:"stale,omitzero"` // MySQL does not answer: these are the rules that the server knew last
+	Stale       bool      `json:"stale,omitzero"` // MySQL does not answer: these are the last known rules
 	ETag        string    `json:"-"`              // of this state of the rules, for PatchBoard; not in lists
 }
 
-// PutBoard creates a board or gives it these rules; rules left at their zero value have their defaults, whatever they
-// were: PatchBoard changes some. created says which. Needs scope admin.
+// PutBoard creates a board or sets all of its rules; a zero rule gets its default, whatever it was before: PatchBoard
+// changes some rules. created reports which. Needs scope admin.
 func (c *Client) PutBoard(ctx context.Context, board string, rules leaderboard.Rules) (b Board, created bool, err error) {
 	return c.board(ctx, Request{Method: http.MethodPut, Path: Path("boards", board), Body: rules.WithDefaults()})
 }
 
 // PatchBoard changes some rules of a board: patch is encoded as a JSON merge patch (RFC 7396), such as
 // map[string]any{"title": "New", "limits": map[string]any{"max_score": nil}}, where nil gives a rule its default. With
-// the ETag of a board it is done only if the rules are still those, otherwise a *Problem with the code
-// precondition-failed comes back; "" changes whatever is there. leaderboard.ErrBoardNotFound. Needs scope admin.
+// the ETag of a board the rules change only if they are still those; otherwise the error is a *Problem with the code
+// precondition-failed. "" changes the board as it is. Errors: leaderboard.ErrBoardNotFound. Needs scope admin.
 func (c *Client) PatchBoard(ctx context.Context, board string, patch any, etag string) (Board, error) {
 	r := Request{Method: http.MethodPatch, Path: Path("boards", board), Body: patch}
 	if etag != "" {
@@ -38,13 +38,13 @@ func (c *Client) PatchBoard(ctx context.Context, board string, patch any, etag s
 	return b, err
 }
 
-// Board returns a board; leaderboard.ErrBoardNotFound.
+// Board returns a board. Errors: leaderboard.ErrBoardNotFound.
 func (c *Client) Board(ctx context.Context, board string) (Board, error) {
 	b, _, err := c.board(ctx, Request{Method: http.MethodGet, Path: Path("boards", board)})
 	return b, err
 }
 
-// board sends a request that is answered with a board.
+// board sends a request whose answer is a board.
 func (c *Client) board(ctx context.Context, r Request) (b Board, created bool, err error) {
 	answer, err := c.Do(ctx, r)
 	if err != nil {
@@ -55,8 +55,8 @@ func (c *Client) board(ctx context.Context, r Request) (b Board, created bool, e
 	return b, answer.Status == http.StatusCreated, err
 }
 
-// Boards lists the boards that have all these labels (nil: all boards), by name. Private boards are listed to holders
-// of a key.
+// Boards lists the boards that have all these labels (nil: all boards), by name. It lists private boards only with a
+// key.
 func (c *Client) Boards(ctx context.Context, labels leaderboard.Labels) iter.Seq2[Board, error] {
 	return Items[Board](ctx, c, Path("boards"), newParams().text("labels", labels.String()).Values, "boards")
 }
@@ -69,7 +69,7 @@ func (c *Client) DeleteBoard(ctx context.Context, board string) error {
 // Period is one period of a board.
 type Period struct {
 	Window   leaderboard.Window      `json:"window"`
-	Period   string                  `json:"period"`    // the name to ask for it with
+	Period   string                  `json:"period"`    // the name in requests
 	StartsAt *time.Time              `json:"starts_at"` // nil of all_time
 	EndsAt   *time.Time              `json:"ends_at"`   // exclusive; nil when it has no end
 	State    leaderboard.PeriodState `json:"state"`
@@ -83,13 +83,13 @@ func (c *Client) Periods(ctx context.Context, board string, window leaderboard.W
 	return Items[Period](ctx, c, Path("boards", board, "periods"), newParams().text("window", string(window)).Values, "periods")
 }
 
-// Derivation says what a derived board reflects of its sources.
+// Derivation is the state of a derived board and its sources.
 type Derivation struct {
 	Board   string                      `json:"board"`
 	Seq     int64                       `json:"seq"`
 	AsOf    time.Time                   `json:"as_of"`
 	State   leaderboard.DerivationState `json:"state"`
-	Lag     int64                       `json:"lag"` // changes of the sources that are not reflected yet
+	Lag     int64                       `json:"lag"` // changes of the sources that it does not reflect yet
 	Sources []Source                    `json:"sources"`
 }
 
@@ -102,10 +102,10 @@ type Source struct {
 	Seq     int64              `json:"seq"`      // the state that the entries reflect
 	LastSeq int64              `json:"last_seq"` // the state that the source is in
 
-	Condition leaderboard.SourceCondition `json:"state"` // why it has no entries to count, if it has none
+	Condition leaderboard.SourceCondition `json:"state"` // why it has no entries to count
 }
 
-// Sources returns what a derived board reflects; leaderboard.ErrNotDerived.
+// Sources returns the state of a derived board. Errors: leaderboard.ErrNotDerived.
 func (c *Client) Sources(ctx context.Context, board string) (Derivation, error) {
 	return get[Derivation](ctx, c, Path("boards", board, "sources"), nil)
 }

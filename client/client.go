@@ -23,13 +23,13 @@ const (
 
 	leastPause = 100 * time.Millisecond
 	mostPause  = 5 * time.Second
-	// retrySpread is how much later than Retry-After says, in whole seconds, a request is sent again at most.
+	// retrySpread is the most that is added to Retry-After, which is in whole seconds, before a request is sent again.
 	retrySpread = time.Second
-	// maxAnswer bounds what is read of an answer that is not streamed; the largest has 1,001 entries with profiles.
+	// maxAnswer bounds an answer that is not streamed; the largest has 1,001 entries with profiles.
 	maxAnswer = 16 << 20
 )
 
-// Client asks one server, or several behind one address.
+// Client talks to one server, or to several behind one address.
 type Client struct {
 	base     string // http://host:port
 	near     bool   // the server is on this machine
@@ -41,7 +41,7 @@ type Client struct {
 	onAnswer func(*Answer)
 }
 
-// Option changes a Client that is being made.
+// Option configures a new Client.
 type Option func(*Client)
 
 // WithKey sends a bearer key with every request. Without one, only public boards can be read.
@@ -56,17 +56,17 @@ func WithTimeout(d time.Duration) Option { return func(c *Client) { c.timeout = 
 // WithMaxWait bounds how long a request is repeated, by default DefaultMaxWait; 0 sends every request once.
 func WithMaxWait(d time.Duration) Option { return func(c *Client) { c.maxWait = d } }
 
-// WithOnRetry calls f before each pause, from the goroutine that asks.
+// WithOnRetry calls f before each pause, on the calling goroutine.
 func WithOnRetry(f func(Retry)) Option { return func(c *Client) { c.onRetry = f } }
 
-// WithOnAnswer calls f with each answer that is read as a whole, before a typed method decodes it, from the goroutine that
-// asks. The answer has what the typed methods do not show.
+// WithOnAnswer calls f with each whole answer, before a typed method decodes it, on the calling goroutine. The answer
+// has what the typed methods do not show.
 func WithOnAnswer(f func(*Answer)) Option { return func(c *Client) { c.onAnswer = f } }
 
-// Retry is a request that will be repeated.
+// Retry is a failed attempt that will be repeated.
 type Retry struct {
-	Attempt int           // that failed, from 1
-	Err     error         // how
+	Attempt int           // the failed one, from 1
+	Err     error         // why it failed
 	Pause   time.Duration // until the next one
 }
 
@@ -100,9 +100,9 @@ type Request struct {
 	Header http.Header
 	Body   any // encoded as JSON, nil for none
 
-	// Timeout is added to the client's own for this request: some routes are allowed more time.
+	// Timeout is added to the client's own for this request, for slow routes.
 	Timeout time.Duration
-	// Once: the request is not repeated, since a second one would do something else again.
+	// Once: the request is never repeated, because a second one would have another effect.
 	Once bool
 }
 
@@ -121,8 +121,8 @@ func (a *Answer) Decode(into any) error {
 	return nil
 }
 
-// Do sends a request, again while that may help, and returns the 2xx answer. Any other answer is a *Problem. The typed
-// methods are made of it; it is for what they do not show.
+// Do sends a request, repeats it while that may help, and returns the 2xx answer. Any other answer is a *Problem. The
+// typed methods use it; call it for what they do not show.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	var out *Answer
 	err := c.repeat(ctx, &r, func(ctx context.Context, r *Request) error {
@@ -156,7 +156,7 @@ type timedOut struct{ base string }
 func (e *timedOut) Error() string        { return "no answer from " + e.base + " in time" }
 func (e *timedOut) Is(target error) bool { return target == ErrTimeout }
 
-// because returns the cause of a canceled context in the place of the error that followed from it.
+// because replaces the error of a canceled context by the cause of the cancellation.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, ErrTimeout) {
 		return cause
@@ -179,7 +179,7 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return call[T](ctx, c, Request{Method: http.MethodGet, Path: path, Query: query})
 }
 
-// drop sends a request whose answer has nothing to read.
+// drop sends a request and ignores the content of the answer.
 func (c *Client) drop(ctx context.Context, r Request) error {
 	_, err := c.Do(ctx, r)
 	return err
@@ -202,7 +202,7 @@ func (c *Client) send(ctx context.Context, r *Request) (*http.Response, error) {
 	return nil, readProblem(resp)
 }
 
-// connectionError is that no answer came, or not all of it.
+// connectionError means that no answer arrived, or not all of it.
 type connectionError struct{ error }
 
 func (e *connectionError) Unwrap() error { return e.error }
@@ -230,7 +230,7 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	if c.near { // package http asks for gzip by itself, which takes longer than to send what is long within a machine
+	if c.near { // package http asks for gzip by itself, which on one machine takes longer than sending the bytes
 		req.Header.Set("Accept-Encoding", "identity")
 	}
 	for name, values := range r.Header {
@@ -239,9 +239,9 @@ func (c *Client) newRequest(ctx context.Context, r *Request) (*http.Request, err
 	return req, nil
 }
 
-// repeat makes attempts until one succeeds, or fails in a way that another would not mend, or the time is over. The
-// pause is what the server asks for, up to a second more; otherwise it doubles from leastPause to mostPause, each between half of it and the
-// whole, so that clients that failed together do not come back together.
+// repeat makes attempts until one succeeds, fails for good, or the time is over. The pause is what the server asks for,
+// plus up to a second; otherwise it doubles from leastPause to mostPause, each between half of it and the whole, so
+// that clients that failed together do not return together.
 func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Context, *Request) error) error {
 	deadline := time.Now().Add(c.maxWait)
 	for n, pause := 1, leastPause; ; n, pause = n+1, min(2*pause, mostPause) {
@@ -267,11 +267,11 @@ func (c *Client) repeat(ctx context.Context, r *Request, attempt func(context.Co
 	}
 }
 
-// mayPass says whether an error may be gone at the next attempt.
+// mayPass reports whether the next attempt may succeed after an error.
 func mayPass(err error) bool {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		if p.Run != nil {
-			return false // the next one would do the same work again
+			return false // the next one would repeat the same long work
 		}
 		switch p.Status {
 		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:

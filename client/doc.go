@@ -14,21 +14,22 @@
 //
 //	if errors.Is(err, leaderboard.ErrNotRanked) { … }
 //
-// Every other error says that the server could not be asked, or that the answer made no sense.
+// Every other error means that the server did not answer, or that the answer made no sense.
 //
 // # Repeating
 //
-// Every route may be repeated, and a request is repeated when the connection fails and when the server says that it is
-// busy or away (408, 429, 502, 503, 504), until the client's [WithMaxWait] has passed or the context ends. The server's
-// Retry-After is waited for, and up to a second more; without one the pauses double, with jitter. A write carries an
-// Idempotency-Key, made up by the client unless [SubmitOptions] names one, so a score is counted once however often the
-// request is sent, also after a lost answer. A removal or restoration whose first answer was lost may be answered "not ranked" or "not hidden" the
-// second time.
+// Every route may be repeated. The client repeats a request when the connection fails and when the server is busy or
+// away
+// (408, 429, 502, 503, 504), until [WithMaxWait] has passed or the context ends. It waits for the server's Retry-After
+// plus up to a second; without one the pauses double, with jitter. A write carries an Idempotency-Key, made up by the
+// client unless [SubmitOptions] names one, so a score is counted once however often the request is sent, also after a
+// lost
+// answer. When the first answer to a removal or restoration was lost, the second may be "not ranked" or "not hidden".
 //
 // # Traces
 //
-// A Client adds no trace of its own. It sends what its http.Client adds, so with OpenTelemetry's transport each attempt is a span of
-// the caller's trace, and what the server does is inside it:
+// A Client adds no trace of its own. It sends what its http.Client adds, so with OpenTelemetry's transport each attempt
+// is a span of the caller's trace, and the server's spans are inside it:
 //
 //	client.WithHTTPClient(&http.Client{Transport: otelhttp.NewTransport(nil)})
 //

@@ -25,18 +25,19 @@ const (
 type ExportQuery struct {
 	Window leaderboard.Window
 	Period string
-	Raw    bool // in CSV, ids that are formulas to a spreadsheet come as they are, not behind a quote (')
+	Raw    bool // in CSV, ids that a spreadsheet would take for a formula come without a quote (') before them
 }
 
-// Export is a period's entries in one state, best first, as they come.
+// Export is a stream of a period's entries in one state, best first.
 type Export struct {
 	Seq   int64
 	AsOf  time.Time
-	Total int64         // entries that will come
-	Body  io.ReadCloser // ends with an error, not with io.EOF, when not all came; the caller closes it
+	Total int64         // entries that will arrive
+	Body  io.ReadCloser // ends with an error, not with io.EOF, when entries are missing; the caller closes it
 }
 
-// Export begins an export in a format. Nothing may come for longer than the client's timeout. Needs scope admin.
+// Export begins an export in a format. It fails when nothing arrives for longer than the client's timeout. Needs scope
+// admin.
 func (c *Client) Export(ctx context.Context, board, format string, q ExportQuery) (*Export, error) {
 	query := newParams().text("window", string(q.Window)).text("period", q.Period).text("format", format).bool("raw", q.Raw)
 	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "export"), Query: query.Values})
@@ -65,7 +66,7 @@ type ExportedEntry struct {
 	CreatedTime time.Time `json:"created_time"`
 }
 
-// ExportEntries walks all entries of a period in one state. It ends with an error unless all of them came.
+// ExportEntries iterates over all entries of a period in one state. It ends with an error when entries are missing.
 func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery) iter.Seq2[ExportedEntry, error] {
 	return func(yield func(ExportedEntry, error) bool) {
 		export, err := c.Export(ctx, board, FormatJSONL, q)
@@ -92,8 +93,8 @@ func (c *Client) ExportEntries(ctx context.Context, board string, q ExportQuery)
 	}
 }
 
-// Stream sends a request and returns a 2xx answer whose body is read as it comes: each part of it, the header included,
-// must come within the client's timeout. It is repeated as Do does until the header has come. The caller closes the
+// Stream sends a request and returns a 2xx answer whose body is read as it arrives: each part, the header included,
+// must arrive within the client's timeout. It is repeated as by Do until the header has arrived. The caller closes the
 // body.
 func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) {
 	var out *http.Response
@@ -115,7 +116,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*http.Response, error) 
 	return out, err
 }
 
-// streamBody is a body that ends with ErrTimeout when nothing comes for too long.
+// streamBody is a body that ends with ErrTimeout when nothing arrives for too long.
 type streamBody struct {
 	inner  io.ReadCloser
 	ctx    context.Context
@@ -124,7 +125,7 @@ type streamBody struct {
 	cancel context.CancelCauseFunc
 }
 
-// Read runs the timer while the server is waited for, not while the reader is busy.
+// Read runs the timer only while it waits for the server.
 func (b *streamBody) Read(p []byte) (int, error) {
 	b.timer.Reset(b.limit)
 	n, err := b.inner.Read(p)

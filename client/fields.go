@@ -17,7 +17,7 @@ type Field struct {
 // Fields are the tiebreak fields of an entry, in the order in which the board declares them: the first decides first.
 type Fields []Field
 
-// String returns the form in which a query takes fields, as in level:7,paid:1.
+// String returns the fields as a query takes them, as in level:7,paid:1.
 func (f Fields) String() string {
 	parts := make([]string, len(f))
 	for i := range f {
@@ -42,7 +42,7 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 		if err := dec.Decode(&value); err != nil {
 			return err
 		}
-		*f = append(*f, Field{name.(string), value}) // the decoder takes nothing else for a name
+		*f = append(*f, Field{name.(string), value}) // the decoder accepts nothing else for a name
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"leaderboard"
 )
 
-// hideTimeout is what hiding and restoring may take longer than other routes.
+// hideTimeout is the additional time for hiding and restoring.
 const hideTimeout = time.Minute
 
-// HideOptions say who decided it, and about what.
+// HideOptions qualify a hide or a restoration.
 type HideOptions struct {
 	Actor  string // "": the id of the key
 	Reopen bool   // closed periods too
@@ -39,8 +39,8 @@ func (c *Client) HideMember(ctx context.Context, board, member, reason string, o
 	})
 }
 
-// RestoreMember ends the hiding of a member on a board ("": everywhere); leaderboard.ErrNotHidden. The reason may be
-// "". Needs scope admin.
+// RestoreMember shows a hidden member again on a board ("": everywhere). The reason may be "". Errors:
+// leaderboard.ErrNotHidden. Needs scope admin.
 func (c *Client) RestoreMember(ctx context.Context, board, member, reason string, o HideOptions) error {
 	query := newParams().bool("reopen", o.Reopen).text("reason", reason).text("actor", o.Actor)
 	return c.drop(ctx, Request{Method: http.MethodDelete, Path: hiddenPath(board, member), Query: query.Values, Timeout: hideTimeout})
@@ -53,13 +53,13 @@ func hiddenPath(board, member string) string {
 	return Path("boards", board, "members", member, "hidden")
 }
 
-// Hidden lists who is hidden: on a board or everywhere, or with board "" anywhere; only a member, or with "" anybody.
-// Needs scope admin.
+// Hidden lists hidden members: on a board and everywhere, or with board "" of all boards; of one member, or with "" of
+// all. Needs scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {
 	return Items[HiddenMember](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
 }
 
-// HideRecord is one hiding or restoration in the log.
+// HideRecord is one hide or restoration in the log.
 type HideRecord struct {
 	Member string                 `json:"member"`
 	Board  string                 `json:"board,omitempty"` // "": everywhere
@@ -69,7 +69,7 @@ type HideRecord struct {
 	At     time.Time              `json:"at"`
 }
 
-// HiddenLog lists what was done to hide and restore a member ("": anybody), newest first. Needs scope admin.
+// HiddenLog lists the hides and restorations of a member ("": of all), newest first. Needs scope admin.
 func (c *Client) HiddenLog(ctx context.Context, member string) iter.Seq2[HideRecord, error] {
 	return Items[HideRecord](ctx, c, Path("hidden", "log"), newParams().text("member", member).Values, "records")
 }

@@ -17,7 +17,7 @@ type Profile struct {
 	UpdatedTime time.Time       `json:"updated_time"`
 }
 
-// Profile returns a member's profile; leaderboard.ErrProfileNotFound. Needs scope read.
+// Profile returns a member's profile. Errors: leaderboard.ErrProfileNotFound. Needs scope read.
 func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
 	return get[Profile](ctx, c, Path("members", member), nil)
 }
@@ -25,11 +25,12 @@ func (c *Client) Profile(ctx context.Context, member string) (Profile, error) {
 // FoundMember is a member that a search found.
 type FoundMember struct {
 	Member  string   `json:"member"`
-	Profile *Profile `json:"profile"` // nil: there is none
+	Profile *Profile `json:"profile"` // nil: the member has none
 }
 
-// SearchMembers finds the members whose id, or with byName whose display name in whatever case, begins with q; "" finds all.
-// By id those are found who have a profile, are hidden, or have an entry in one of 500 open periods. Needs scope admin.
+// SearchMembers finds the members whose id, or with byName whose display name in whatever case, begins with q; "" finds
+// all. By id it finds members that have a profile, are hidden, or have an entry in one of 500 open periods. Needs scope
+// admin.
 func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.Seq2[FoundMember, error] {
 	query := newParams().text("q", q).text("limit", "100")
 	if byName {
@@ -38,14 +39,14 @@ func (c *Client) SearchMembers(ctx context.Context, q string, byName bool) iter.
 	return Items[FoundMember](ctx, c, Path("members"), query.Values, "members")
 }
 
-// ProfileFields is a profile to set. Attributes nil is none.
+// ProfileFields is a whole profile. Attributes nil is none.
 type ProfileFields struct {
 	DisplayName string         `json:"display_name"`
 	AvatarURL   string         `json:"avatar_url"`
 	Attributes  map[string]any `json:"attributes,omitempty"`
 }
 
-// PutProfile sets all of a member's profile; created says whether there was none. Needs scope write.
+// PutProfile sets a member's whole profile; created reports whether there was none before. Needs scope write.
 func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFields) (p Profile, created bool, err error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodPut, Path: Path("members", member), Body: fields})
 	if err != nil {
@@ -54,14 +55,14 @@ func (c *Client) PutProfile(ctx context.Context, member string, fields ProfileFi
 	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
 }
 
-// ProfilePatch says what changes in a profile; what is nil stays. An attribute that is nil is taken away.
+// ProfilePatch is a change of a profile; nil fields stay. A nil attribute is removed.
 type ProfilePatch struct {
 	DisplayName *string        `json:"display_name,omitempty"`
 	AvatarURL   *string        `json:"avatar_url,omitempty"`
 	Attributes  map[string]any `json:"attributes,omitempty"`
 }
 
-// PatchProfile changes a part of a member's profile; created says whether there was none. Needs scope write.
+// PatchProfile changes a part of a member's profile; created reports whether there was none before. Needs scope write.
 func (c *Client) PatchProfile(ctx context.Context, member string, change ProfilePatch) (p Profile, created bool, err error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodPatch, Path: Path("members", member), Body: change})
 	if err != nil {
@@ -70,14 +71,14 @@ func (c *Client) PatchProfile(ctx context.Context, member string, change Profile
 	return p, answer.Status == http.StatusCreated, answer.Decode(&p)
 }
 
-// Erasure says how far the removal of a member is.
+// Erasure is the progress of the removal of a member.
 type Erasure struct {
 	Done    bool
-	Entries int64 // removed so far, while it is under way
+	Entries int64 // removed so far
 }
 
-// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; the same call again
-// tells how far it is. Needs scope admin.
+// ForgetMember removes a member everywhere, for good. A large removal goes on after the answer; repeat the call to see
+// its progress. Needs scope admin.
 func (c *Client) ForgetMember(ctx context.Context, member string) (Erasure, error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodDelete, Path: Path("members", member)})
 	if err != nil {

@@ -30,16 +30,17 @@ type Run struct {
 	Error     string                `json:"error,omitempty"`
 }
 
-// RebuildOptions say what to rebuild.
+// RebuildOptions select what to rebuild.
 type RebuildOptions struct {
 	Kind   leaderboard.RunKind // "": full
 	Window leaderboard.Window  // "": the board's first
 	Period string              // "": current
-	Wait   time.Duration       // for the end of the run, up to 5 minutes; 0: not at all
+	Wait   time.Duration       // for the end of the run, up to 5 minutes; 0: do not wait
 }
 
-// Rebuild starts a run, or joins one that is asked for already. finished says that the run is over; its State says how
-// it went. One that was waited for and failed is returned too, with a *Problem, and is not tried again. Needs scope admin.
+// Rebuild starts a run, or joins one that was requested already. finished reports whether the run is over; its State
+// has the outcome. A run that was waited for and failed is returned together with a *Problem, and is not tried again.
+// Needs scope admin.
 func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (run Run, finished bool, err error) {
 	query := newParams()
 	if o.Wait > 0 {
@@ -62,7 +63,7 @@ func (c *Client) Rebuild(ctx context.Context, board string, o RebuildOptions) (r
 	return run, answer.Status == http.StatusOK, answer.Decode(&run)
 }
 
-// Run returns one run; leaderboard.ErrRunNotFound. Needs scope admin.
+// Run returns one run. Errors: leaderboard.ErrRunNotFound. Needs scope admin.
 func (c *Client) Run(ctx context.Context, id int64) (Run, error) {
 	return get[Run](ctx, c, Path("runs", strconv.FormatInt(id, 10)), nil)
 }
@@ -72,20 +73,20 @@ func (c *Client) Runs(ctx context.Context, board string) iter.Seq2[Run, error] {
 	return Items[Run](ctx, c, Path("runs"), newParams().text("board", board).Values, "runs")
 }
 
-// Verification is what a comparison came to.
+// Verification is the result of a comparison.
 type Verification struct {
 	Board      string             `json:"board"`
 	Window     leaderboard.Window `json:"window"`
 	Period     string             `json:"period"` // its name
 	Equal      bool               `json:"equal"`
-	Seq        int64              `json:"seq"`     // of both
+	Seq        int64              `json:"seq"`     // at which both were compared
 	Checked    int64              `json:"checked"` // entries; 0 when there is no copy
-	Total      int64              `json:"total"`   // entries of the period, of which a copy may have only the best
+	Total      int64              `json:"total"`   // entries of the period, of which a copy may hold only the best
 	Difference *Difference        `json:"difference,omitempty"`
 	Detail     string             `json:"detail,omitempty"`
 }
 
-// Difference is the first difference; an entry is nil where one of the two ends.
+// Difference is the first difference; a nil entry means that this side has ended.
 type Difference struct {
 	Rank     int64          `json:"rank,omitempty"`
 	Copy     *ComparedEntry `json:"copy"`
@@ -100,7 +101,7 @@ type ComparedEntry struct {
 	CreatedTime time.Time `json:"created_time"`
 }
 
-// VerifyQuery says what to compare.
+// VerifyQuery selects what to compare.
 type VerifyQuery struct {
 	Window leaderboard.Window
 	Period string
@@ -108,7 +109,7 @@ type VerifyQuery struct {
 	Sources bool
 }
 
-// verifyTimeout is what a comparison may take longer than other routes.
+// verifyTimeout is the additional time for a comparison.
 const verifyTimeout = 5 * time.Minute
 
 // Verify compares the Redis copy of a period with MySQL at one seq. Needs scope admin.
@@ -122,33 +123,33 @@ func (c *Client) Verify(ctx context.Context, board string, q VerifyQuery) (Verif
 	})
 }
 
-// Health is what /readyz and /livez say.
+// Health is the answer of /readyz and /livez.
 type Health struct {
 	Status string            `json:"status"` // ok, degraded, unavailable, draining
 	Checks map[string]string `json:"checks,omitempty"`
 }
 
-// Live says whether the process works.
+// Live returns the answer of /livez: the process works.
 func (c *Client) Live(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/livez", nil)
 }
 
-// Ready says whether requests should be sent to the server. When not, the Health with its reasons comes with a *Problem
-// of status 503. It is repeated like every request: for a single look use a client with WithMaxWait(0).
+// Ready reports whether the server should get requests. If not, the Health with its reasons comes with a *Problem of
+// status 503. It is repeated like every request: to ask once, use a client with WithMaxWait(0).
 func (c *Client) Ready(ctx context.Context) (Health, error) {
 	h, err := get[Health](ctx, c, "/readyz", nil)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Answer != nil {
-		_ = json.Unmarshal(p.Answer, &h) // the problem says enough when this is no leaderboard server
+		_ = json.Unmarshal(p.Answer, &h) // the problem suffices when this is no leaderboard server
 	}
 	return h, err
 }
 
-// OpenAPI returns the document of the server's API, as JSON; /openapi.yaml says the same.
+// OpenAPI returns the document of the server's API, as JSON; /openapi.yaml has the same content.
 func (c *Client) OpenAPI(ctx context.Context) ([]byte, error) {
 	return c.bytes(ctx, "/openapi.json")
 }
 
-// Metrics returns the server's metrics in Prometheus' text format; on servers with a listener for operations they are
+// Metrics returns the server's metrics in Prometheus' text format; a server with a listener for operations has them
 // there.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
 	return c.bytes(ctx, "/metrics")

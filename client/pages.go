@@ -10,12 +10,11 @@ import (
 	"strconv"
 )
 
-// pageSize is how many items an iterator asks for at once.
+// pageSize is how many items an iterator requests at once.
 const pageSize = 1000
 
-// Items walks a list that comes in pages: the values of one member of each answer, in order, such as boards of
-// /v1/boards. The methods that return iterators are made of it. It stops after the first error, which comes with the
-// zero value.
+// Items iterates over a list that comes in pages: the values of one member of each answer, in order, such as boards of
+// /v1/boards. It stops after the first error, which comes with the zero value.
 func Items[T any](ctx context.Context, c *Client, path string, query url.Values, member string) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -37,13 +36,13 @@ func Items[T any](ctx context.Context, c *Client, path string, query url.Values,
 			if next == "" {
 				return
 			}
-			q.Del("offset") // the cursor goes on after it
+			q.Del("offset") // the cursor replaces it
 			q.Set("cursor", next)
 		}
 	}
 }
 
-// itemsOf reads one page: its items, and the cursor of the next one ("": there is none).
+// itemsOf reads one page: its items, and the cursor of the next page ("": none).
 func itemsOf[T any](ctx context.Context, c *Client, path string, query url.Values, member string) (page []T, next string, err error) {
 	answer, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path, Query: query})
 	if err != nil {
@@ -64,7 +63,7 @@ func itemsOf[T any](ctx context.Context, c *Client, path string, query url.Value
 	return page, next, nil
 }
 
-// copyOf returns parameters that may be changed.
+// copyOf returns a copy of parameters.
 func copyOf(query url.Values) url.Values {
 	out := make(url.Values, len(query)+2)
 	for name, values := range query {
@@ -73,7 +72,7 @@ func copyOf(query url.Values) url.Values {
 	return out
 }
 
-// params collects the parameters of a query; what has its zero value is left out.
+// params collects the parameters of a query, without zero values.
 type params struct{ url.Values }
 
 func newParams() params { return params{url.Values{}} }

@@ -7,8 +7,8 @@ import (
 	"leaderboard"
 )
 
-// HistoryQuery asks for a member's past; the zero value for the current period of the board's first window and the 29
-// before it.
+// HistoryQuery asks for a member's history; the zero value for the current period of the board's first window and the
+// 29 before it.
 type HistoryQuery struct {
 	Window leaderboard.Window // "": the board's first
 	Limit  int                // periods to look at, 1 to 100; 0: 30
@@ -16,7 +16,7 @@ type HistoryQuery struct {
 	MinSeq int64              // of the current period, as in ReadQuery
 }
 
-// History is what a member has in periods of a window, newest first; those in which it has nothing are left out.
+// History is a member's entries in periods of a window, newest first; periods without an entry are left out.
 type History struct {
 	Board      string             `json:"board"`
 	Window     leaderboard.Window `json:"window"`
@@ -25,10 +25,10 @@ type History struct {
 	Source     leaderboard.Source `json:"source"`
 	Stale      bool               `json:"stale"`
 	Periods    []HistoryPeriod    `json:"periods"`
-	NextCursor string             `json:"next_cursor,omitempty"` // "": there are no older ones
+	NextCursor string             `json:"next_cursor,omitempty"` // "": no older ones
 }
 
-// HistoryPeriod is what a member has in one period, exact at Seq.
+// HistoryPeriod is a member's entry in one period, exact at Seq.
 type HistoryPeriod struct {
 	Period      string    `json:"period"`
 	StrictRank  int64     `json:"strict_rank"`
@@ -42,7 +42,7 @@ type HistoryPeriod struct {
 	Closed      bool      `json:"closed"`
 }
 
-// History returns what a member had in the latest periods of a window.
+// History returns a member's entries in the latest periods of a window.
 func (c *Client) History(ctx context.Context, board, member string, q HistoryQuery) (History, error) {
 	p := newParams().text("window", string(q.Window)).int("limit", int64(q.Limit)).text("cursor", q.Cursor).int("min_seq", q.MinSeq)
 	return get[History](ctx, c, Path("boards", board, "members", member, "history"), p.Values)

@@ -13,7 +13,7 @@ import (
 	"leaderboard"
 )
 
-// Problem is an answer that is an error (RFC 9457), and why an entry of a submission was rejected.
+// Problem is an error answer (RFC 9457), or the reason why an entry of a submission was rejected.
 type Problem struct {
 	Type   string       `json:"type"` // stable, such as /problems/not-ranked; the address of a page about it
 	Title  string       `json:"title"`
@@ -21,16 +21,16 @@ type Problem struct {
 	Detail string       `json:"detail"`
 	Errors []InputError `json:"errors,omitempty"`
 	Run    *Run         `json:"run,omitempty"` // that failed, see Rebuild
-	// RequestID is what the server's log and audit know the request by; "" of an entry of a submission.
+	// RequestID is the id of the request in the server's log and audit; "" for an entry of a submission.
 	RequestID string `json:"request_id,omitempty"`
 
 	// RetryAfter is how long the server asks to wait, 0 when it does not.
 	RetryAfter time.Duration `json:"-"`
-	// Answer is what came instead of a problem, when whoever answered is no leaderboard server; nil otherwise.
+	// Answer is the body when it is no problem, since a proxy or another server answered; nil otherwise.
 	Answer []byte `json:"-"`
 }
 
-// InputError is one place of a request with what is wrong there.
+// InputError names a place of a request and what is wrong there.
 type InputError struct {
 	Pointer   string `json:"pointer,omitempty"`   // JSON pointer into the body
 	Parameter string `json:"parameter,omitempty"` // of the path, the query or the header
@@ -40,7 +40,7 @@ type InputError struct {
 // Code returns the last part of the type, such as not-ranked; "" when there is none.
 func (p *Problem) Code() string { return p.Type[strings.LastIndexByte(p.Type, '/')+1:] }
 
-// Error says all that the problem says, its places on lines of their own.
+// Error returns all of the problem, its places on lines of their own.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the server answered %d", p.Status)
@@ -55,7 +55,7 @@ func (p *Problem) Error() string {
 	return b.String()
 }
 
-// Is says whether the problem means one of the sentinel errors of package leaderboard.
+// Is reports whether the problem means a sentinel error of package leaderboard.
 func (p *Problem) Is(target error) bool {
 	code := CodeOf(target)
 	return code != "" && code == p.Code()
@@ -102,7 +102,7 @@ func CodeOf(sentinel error) string {
 	return ""
 }
 
-// maxProblem bounds what is read of an answer that is an error.
+// maxProblem bounds the body of an error answer.
 const maxProblem = 1 << 20
 
 // readProblem reads an answer that is not 2xx.

@@ -13,13 +13,13 @@ import (
 	"leaderboard"
 )
 
-// BoardsQuery names the boards that are ranked as one: either by name or by what they are about.
+// BoardsQuery selects the boards that are ranked as one: by name or by labels.
 type BoardsQuery struct {
 	Boards []string           // 1 to 50 names
 	Labels leaderboard.Labels // all boards that have all of these
 	Window leaderboard.Window // "": the first of each
 	Period string             // "": current
-	Mode   leaderboard.Mode   // strict, tied or all; "": as the boards do when all do the same, strict otherwise
+	Mode   leaderboard.Mode   // strict, tied or all; "": the boards' own mode if they agree, strict otherwise
 	MinSeq map[string]int64   // by board: answer from states at least this new
 	// Profiles shows profiles beside the entries.
 	Profiles bool
@@ -77,12 +77,13 @@ func combinedParams(q *BoardsQuery, limit int, offset int64, cursor string) url.
 	return q.params().int("limit", int64(limit)).int("offset", offset).text("cursor", cursor).Values
 }
 
-// CombinedMember returns all entries of a member on several boards; leaderboard.ErrNotRanked.
+// CombinedMember returns all entries of a member on several boards. Errors: leaderboard.ErrNotRanked.
 func (c *Client) CombinedMember(ctx context.Context, member string, boards BoardsQuery) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "members", member), boards.params().Values)
 }
 
-// CombinedAround returns the entries around the best one of a member on several boards; leaderboard.ErrNotRanked.
+// CombinedAround returns the entries around the best one of a member on several boards. Errors:
+// leaderboard.ErrNotRanked.
 func (c *Client) CombinedAround(ctx context.Context, member string, before, after int, boards BoardsQuery) (Combined, error) {
 	return get[Combined](ctx, c, Path("rankings", "members", member, "around"), aroundParams(boards.params(), before, after))
 }

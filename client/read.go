@@ -12,7 +12,7 @@ import (
 	"leaderboard"
 )
 
-// ReadQuery is what every read may say; the zero value reads the current period of the board's first window as it is.
+// ReadQuery has the parameters of every read; the zero value reads the current period of the board's first window.
 type ReadQuery struct {
 	Window   leaderboard.Window // "": the board's first
 	Period   string             // a name, current or previous; "": current
@@ -26,7 +26,7 @@ func (q *ReadQuery) params() params {
 		int("min_seq", q.MinSeq).bool("profiles", q.Profiles)
 }
 
-// State says which state of which period an answer is exact at.
+// State names the period and the state that an answer is exact at.
 type State struct {
 	Board  string             `json:"board"`
 	Window leaderboard.Window `json:"window"`
@@ -51,11 +51,11 @@ type Entry struct {
 	Tiebreak    int64         `json:"tiebreak"`
 	Fields      Fields        `json:"fields,omitempty"` // on boards with tiebreak fields
 	CreatedTime time.Time     `json:"created_time"`
-	Percentile  float64       `json:"percentile,omitempty"` // of a single member: per cent of the entries that this one is at least as good as
+	Percentile  float64       `json:"percentile,omitempty"` // of a single member: percentage of the entries that it is at least as good as
 	Profile     *EntryProfile `json:"profile,omitempty"`
 }
 
-// EntryProfile is what is shown of a member beside an entry.
+// EntryProfile is the profile of a member beside an entry.
 type EntryProfile struct {
 	DisplayName string          `json:"display_name"`
 	AvatarURL   string          `json:"avatar_url"`
@@ -66,14 +66,14 @@ type EntryProfile struct {
 type Page struct {
 	State
 	Entries    []Entry `json:"entries"`
-	NextCursor string  `json:"next_cursor,omitempty"` // "": there are no more
+	NextCursor string  `json:"next_cursor,omitempty"` // "": no more
 }
 
 // TopQuery asks for a page.
 type TopQuery struct {
 	ReadQuery
 	Limit  int    // 1 to 1,000; 0: 10
-	Offset int64  // entries to leave out from the best on
+	Offset int64  // entries to skip from the best on
 	Cursor string // Page.NextCursor of the page before, instead of Offset
 }
 
@@ -86,8 +86,9 @@ func (c *Client) Top(ctx context.Context, board string, q TopQuery) (Page, error
 	return get[Page](ctx, c, Path("boards", board, "top"), q.params())
 }
 
-// Entries walks the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries per
-// request (0: 1,000). Entries that come and go meanwhile shift nothing: each request goes on after the entry before it.
+// Entries iterates over the ranking from the best entry, from an offset or after a cursor to its end, q.Limit entries
+// per request (0: 1,000). Concurrent changes shift nothing: each request goes on after the last entry of the one
+// before.
 func (c *Client) Entries(ctx context.Context, board string, q TopQuery) iter.Seq2[Entry, error] {
 	return Items[Entry](ctx, c, Path("boards", board, "top"), q.params(), "entries")
 }
@@ -98,13 +99,13 @@ type MemberEntry struct {
 	Entry
 }
 
-// Member returns a member's entry with its rank and percentile; leaderboard.ErrNotRanked.
+// Member returns a member's entry with its rank and percentile. Errors: leaderboard.ErrNotRanked.
 func (c *Client) Member(ctx context.Context, board, member string, q ReadQuery) (MemberEntry, error) {
 	return get[MemberEntry](ctx, c, Path("boards", board, "members", member), q.params().Values)
 }
 
-// Around returns the entries around a member, before of them ahead and after below it (0 to 500 each), filled up at the
-// ends; leaderboard.ErrNotRanked.
+// Around returns the entries around a member, before of them ahead and after below it (0 to 500 each), more on one side
+// at an end of the ranking. Errors: leaderboard.ErrNotRanked.
 func (c *Client) Around(ctx context.Context, board, member string, before, after int, q ReadQuery) (Page, error) {
 	return get[Page](ctx, c, Path("boards", board, "members", member, "around"), aroundParams(q.params(), before, after))
 }
@@ -148,7 +149,7 @@ func (c *Client) FriendRanks(ctx context.Context, board, member string, limit, o
 	return get[FriendRanks](ctx, c, Path("boards", board, "members", member, "friends"), p.Values)
 }
 
-// ScoreQuery asks for the rank of a score that nobody need have.
+// ScoreQuery asks for the rank that a new entry with a score would have.
 type ScoreQuery struct {
 	Window   leaderboard.Window
 	Period   string
@@ -158,7 +159,7 @@ type ScoreQuery struct {
 	Fields   Fields // instead of Tiebreak, all of the board's fields
 }
 
-// ScoreRank is the rank that a score would have now, as a new entry.
+// ScoreRank is the rank that a new entry would have now.
 type ScoreRank struct {
 	State
 	Score      int64  `json:"score"`
@@ -168,7 +169,7 @@ type ScoreRank struct {
 	TiedRank   int64  `json:"tied_rank"`
 }
 
-// ScoreRank returns the rank that a score would have now.
+// ScoreRank returns the rank that a new entry would have now.
 func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (ScoreRank, error) {
 	p := newParams().text("window", string(q.Window)).text("period", q.Period).int("min_seq", q.MinSeq).text("fields", q.Fields.String())
 	if q.Tiebreak != nil {
@@ -177,7 +178,7 @@ func (c *Client) ScoreRank(ctx context.Context, board string, q ScoreQuery) (Sco
 	return get[ScoreRank](ctx, c, Path("boards", board, "scores", strconv.FormatInt(q.Score, 10), "rank"), p.Values)
 }
 
-// Bucket is how many entries have a score in From <= score <= To.
+// Bucket is the number of entries with From <= score <= To.
 type Bucket struct {
 	From  int64 `json:"from"`
 	To    int64 `json:"to"`
@@ -190,7 +191,7 @@ type Distribution struct {
 	Buckets []Bucket `json:"buckets"`
 }
 
-// Distribution returns the histogram of the scores in at most so many buckets (1 to 1,000; 0: 40).
+// Distribution returns the histogram of the scores in at most this many buckets (1 to 1,000; 0: 40).
 func (c *Client) Distribution(ctx context.Context, board string, buckets int, q ReadQuery) (Distribution, error) {
 	return get[Distribution](ctx, c, Path("boards", board, "distribution"), q.params().int("buckets", int64(buckets)).Values)
 }

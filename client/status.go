@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Status is how a server and its boards stand.
+// Status is the health of a server and its boards.
 type Status struct {
 	Server ServerStatus  `json:"server"`
-	Boards []BoardStatus `json:"boards"` // those that the key is for, by name
+	Boards []BoardStatus `json:"boards"` // the boards of the key, by name
 }
 
-// ServerStatus is how the server stands that answered. Rates are its own, of the last ten seconds.
+// ServerStatus is the health of the server that answered. Rates are its own, of the last ten seconds.
 type ServerStatus struct {
 	Version           string    `json:"version"`
 	Commit            string    `json:"commit"`
@@ -24,7 +24,7 @@ type ServerStatus struct {
 	Streams           int       `json:"streams"`
 }
 
-// BoardStatus is how a board stands: the current period of its first window.
+// BoardStatus is the health of a board: the current period of its first window.
 type BoardStatus struct {
 	Board           string     `json:"board"`
 	DisplayName     string     `json:"display_name"`
@@ -34,7 +34,7 @@ type BoardStatus struct {
 	Entries         int64      `json:"entries"`
 	Seq             int64      `json:"seq"`
 	AsOf            *time.Time `json:"as_of"`
-	Stale           bool       `json:"stale"` // MySQL could not be asked: this is what the server knew last
+	Stale           bool       `json:"stale"` // MySQL could not be asked: this is the last known state
 	WritesPerSecond float64    `json:"writes_per_second"`
 	ReadsPerSecond  float64    `json:"reads_per_second"`
 	Copy            *struct {
@@ -43,11 +43,11 @@ type BoardStatus struct {
 	} `json:"copy"` // in Redis; nil: there is none, or Redis is away
 	Resident bool `json:"resident"`
 	Derived  *struct {
-		LagMS *int64 `json:"lag_ms"` // nil: nobody can tell now
+		LagMS *int64 `json:"lag_ms"` // nil: unknown now
 	} `json:"derived"` // nil: the board is not derived
 }
 
-// Status asks how a server and its boards stand, page by page. Needs scope admin.
+// Status returns the health of a server and its boards, page by page. Needs scope admin.
 func (c *Client) Status(ctx context.Context) (out Status, err error) {
 	for cursor := ""; ; {
 		page, err := get[struct {

@@ -9,14 +9,14 @@ import (
 	"leaderboard"
 )
 
-// SubmitOptions are what a submission may have besides its entries.
+// SubmitOptions are the options of a submission.
 type SubmitOptions struct {
-	// IdempotencyKey names the request, 1 to 128 visible ASCII characters: whoever sends it again, also in another
-	// process, gets the answer of the first. "": the client makes one up for the attempts of this call.
+	// IdempotencyKey names the request, 1 to 128 visible ASCII characters: a repetition with the same key, also from
+	// another process, gets the first answer. "": the client makes one up for the attempts of this call.
 	IdempotencyKey string
 }
 
-// Result is what became of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
+// Result is the outcome of one entry. Score, PreviousScore and CreatedTime are nil when the member has no entry.
 type Result struct {
 	Board         string             `json:"board,omitempty"` // of SubmitMultiBoard
 	Member        string             `json:"member"`
@@ -64,7 +64,7 @@ func (c *Client) Submit(ctx context.Context, board string, scores []leaderboard.
 	return call[Receipt](ctx, c, SubmitRequest(board, scores, options...))
 }
 
-// SubmitRequest returns the request of Submit, for who wants the answer as it comes.
+// SubmitRequest returns the request of Submit, for callers that need the raw answer.
 func SubmitRequest(board string, scores []leaderboard.Submission, options ...SubmitOptions) Request {
 	body := entries{make([]entry, len(scores))}
 	for i, s := range scores {
@@ -94,14 +94,15 @@ func idempotent(options []SubmitOptions) http.Header {
 	return http.Header{"Idempotency-Key": {key}}
 }
 
-// RemoveOptions name a period other than the current ones.
+// RemoveOptions select a period other than the current ones.
 type RemoveOptions struct {
 	Window leaderboard.Window
 	Period string
 	Reopen bool // correct a closed period
 }
 
-// RemoveMember removes a member's entry from the current periods of a board, or from the one named. Needs scope admin.
+// RemoveMember removes a member's entry from the current periods of a board, or from the one selected. Needs scope
+// admin.
 func (c *Client) RemoveMember(ctx context.Context, board, member string, o RemoveOptions) (Receipt, error) {
 	return call[Receipt](ctx, c, Request{
 		Method: http.MethodDelete, Path: Path("boards", board, "members", member),

@@ -17,7 +17,7 @@ import (
 	"leaderboard"
 )
 
-// WatchQuery asks for the top of a board, or for who is around a member, as it changes.
+// WatchQuery selects the top of a board, or the entries around a member.
 type WatchQuery struct {
 	Window leaderboard.Window // "": the board's first
 	Mode   leaderboard.Mode   // "": the board's
@@ -36,16 +36,17 @@ func (q *WatchQuery) params() url.Values {
 }
 
 const (
-	// watchSilence is added to the client's timeout: a server with nothing to tell says so every 15 seconds.
+	// watchSilence is added to the client's timeout: an idle server sends a comment every 15 seconds.
 	watchSilence = 20 * time.Second
-	// watchPause is how long to wait before a stream that has ended is opened again, if the server does not say.
+	// watchPause is the pause before a stream that has ended is opened again, unless the server names one.
 	watchPause = time.Second
 )
 
-// Watch yields the page of now, and again after each change, until ctx ends or the caller breaks off. The top comes at most
-// five times a second, who is around a member at most once; while the member is not ranked, that page has no entries. Who takes
-// long misses pages, never the newest. A connection that is lost is opened again as Do repeats requests; an error is the last
-// thing that is yielded: *Problem when the board is gone (leaderboard.ErrBoardNotFound), or the key may not read it any more.
+// Watch yields the present page, and again after each change, until ctx ends or the caller breaks off. The top comes at
+// most five times a second, the entries around a member at most once; while the member is not ranked, that page has no
+// entries. A slow caller misses pages, never the newest. A lost connection is opened again as Do repeats requests; an
+// error is yielded last: a *Problem when the board is gone (leaderboard.ErrBoardNotFound), or when the key may not read
+// it any more.
 func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		for {
@@ -67,11 +68,11 @@ func (c *Client) Watch(ctx context.Context, board string, q WatchQuery) iter.Seq
 	}
 }
 
-// errBroken is that the caller wants no more.
+// errBroken means that the caller broke off.
 var errBroken = errors.New("broken off")
 
-// watchOnce opens a stream and yields what it says. Without an error the stream has ended, and is to be opened again after
-// pause.
+// watchOnce opens a stream and yields its events. Without an error the stream has ended, and should be opened again
+// after pause.
 func (c *Client) watchOnce(ctx context.Context, board string, q *WatchQuery, yield func(Page) bool) (pause time.Duration, err error) {
 	resp, err := c.Stream(ctx, Request{Method: http.MethodGet, Path: Path("boards", board, "stream"), Query: q.params(), Timeout: watchSilence})
 	if err != nil {
@@ -88,7 +89,7 @@ func (c *Client) watchOnce(ctx context.Context, board string, q *WatchQuery, yie
 		switch {
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
-		case err != nil: // another connection may do better
+		case err != nil: // another connection may succeed
 			return pause/2 + rand.N(pause), nil
 		case e.name == "gone":
 			return 0, goneProblem(e.data)
@@ -113,7 +114,7 @@ func goneProblem(data []byte) error {
 	return p
 }
 
-// event is one of a stream of server-sent events (the HTML standard, section 9.2).
+// event is a server-sent event (the HTML standard, section 9.2).
 type event struct {
 	name  string
 	data  []byte
@@ -126,7 +127,7 @@ type eventReader struct{ in *bufio.Reader }
 // maxLine bounds a line of a stream.
 const maxLine = 1 << 20
 
-// next returns the next event that has a name, data or a retry. With an error it has what came before that.
+// next returns the next event that has a name, data or a retry. With an error it returns what arrived before the error.
 func (r *eventReader) next() (e event, err error) {
 	for {
 		line, err := r.line()

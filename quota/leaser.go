@@ -20,17 +20,17 @@ const (
 	leaseTimeout = 250 * time.Millisecond
 	// leasesAtOnce is how many leases are under way at most.
 	leasesAtOnce = 32
-	// awayFor is how long nobody asks a Redis that has not answered.
+	// awayFor is the pause after a Redis did not answer.
 	awayFor = time.Second
-	// answerKept is how long Redis remembers what it answered: the client repeats a command for less.
+	// answerKept is how long Redis remembers an answer; the client repeats a command for less.
 	answerKept = 10 * time.Second
 )
 
 // leaser takes tokens out of the buckets in Redis. All methods may be called concurrently.
 type leaser struct {
-	client  redis.UniversalClient // nil: there is no Redis
+	client  redis.UniversalClient // nil: no Redis
 	prefix  string
-	process string // of all processes at one Redis none has the name of another
+	process string // unique among the processes of one Redis
 	script  *redis.Script
 	onLease func(error)
 	now     func() time.Time
@@ -40,7 +40,7 @@ type leaser struct {
 	number atomic.Int64 // of the last lease
 	first  *node        // the one server; of a cluster, all of it until it has answered
 
-	cluster *redis.ClusterClient // nil: there is one server
+	cluster *redis.ClusterClient // nil: one server
 	known   atomic.Bool          // the cluster has answered
 	mu      sync.Mutex
 	nodes   map[string]*node // of a cluster, by address
@@ -49,7 +49,7 @@ type leaser struct {
 // node is a server of Redis.
 type node struct {
 	epoch atomic.Int64 // how often it went away
-	away  atomic.Int64 // when one lease asks whether it is back, as a time.Duration since leaser.began; 0: it is not away
+	away  atomic.Int64 // when one lease will probe it, as a time.Duration since leaser.began; 0: it is not away
 }
 
 func newLeaser(o *Options) *leaser {
@@ -84,10 +84,10 @@ func (l *leaser) nodeOf(name string) *node {
 	return s
 }
 
-// isAway says whether there is no Redis to go by.
+// isAway reports whether no Redis can be asked now.
 func (l *leaser) isAway(s *node) bool { return l.client == nil || s.away.Load() != 0 }
 
-// enter says whether a lease may be asked for now; if so, leave follows. None may once all places are taken for good.
+// enter reports whether a lease may begin now; if so, leave must follow. It returns false after the leaser was closed.
 func (l *leaser) enter(s *node, now time.Time) bool {
 	away := s.away.Load()
 	if l.client == nil || away != 0 && (now.Sub(l.began) < time.Duration(away) || !s.away.CompareAndSwap(away, l.nextProbe(now))) {
@@ -101,13 +101,13 @@ func (l *leaser) enter(s *node, now time.Time) bool {
 	}
 }
 
-// nextProbe returns what away is when Redis has just not answered.
+// nextProbe returns the new value of away after Redis did not answer.
 func (l *leaser) nextProbe(now time.Time) int64 { return int64(now.Sub(l.began) + awayFor) }
 
 func (l *leaser) leave() { <-l.places }
 
-// lease takes used tokens out of a bucket and ahead more as far as there are any, or whole: all of them or none; it returns how
-// many of those, and what is left. s is the server that had the bucket when it was last looked at.
+// lease charges used tokens to a bucket and takes ahead more: as many as it has, or, with whole, all of them or none.
+// It returns how many of ahead were granted, and what is left. s is the server that had the bucket at the last look.
 func (l *leaser) lease(s *node, name string, rate, burst, used, ahead float64, whole bool) (granted, left float64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()

@@ -14,12 +14,12 @@ import (
 
 // Options adjust Quotas.
 type Options struct {
-	Redis   redis.UniversalClient // nil: there is none
+	Redis   redis.UniversalClient // nil: no Redis
 	Prefix  string                // of every key, "lb:" when empty
 	Servers int                   // that share the quotas when Redis does not answer, 1 when 0
-	Process string                // by which Redis knows this process, random when empty
-	Callers int                   // that are remembered at least, of each sort, 10,000 when 0
-	OnLease func(error)           // is told how a lease ended. It must not block; may be nil
+	Process string                // name of this process in Redis, random when empty
+	Callers int                   // remembered at least, of each sort, 10,000 when 0
+	OnLease func(error)           // called with the outcome of each lease. It must not block; may be nil
 	Now     func() time.Time      // time.Now when nil
 }
 
@@ -27,8 +27,8 @@ type Options struct {
 // leaderboard.AttemptWindow.
 const attemptRate = 1
 
-// Quotas know what callers have left. All methods may be called concurrently. None waits for anything but a moment's lock,
-// but for a charge that is too large to be lent: that waits for Redis, a quarter of a second at most.
+// Quotas know what callers have left. All methods may be called concurrently. They do not block, except for a charge
+// that is too large to be lent: that waits for Redis, a quarter of a second at most.
 type Quotas struct {
 	opts   Options
 	leaser *leaser
@@ -38,7 +38,7 @@ type Quotas struct {
 	attempts  *recent[netip.Addr, *account]
 }
 
-// account is what is known of one caller.
+// account is the quotas of one caller.
 type account struct {
 	name string // in Redis
 
@@ -46,7 +46,7 @@ type account struct {
 	buckets [leaderboard.QuotaKinds]bucket
 }
 
-// New does no I/O.
+// New returns Quotas. It does no I/O.
 func New(o Options) *Quotas {
 	o.Prefix, o.Servers, o.Callers = cmp.Or(o.Prefix, "lb:"), max(1, o.Servers), cmp.Or(o.Callers, 10_000)
 	o.Process = cmp.Or(o.Process, rand.Text())
@@ -70,7 +70,7 @@ func (q *Quotas) Key(id string, rates leaderboard.Rates, c leaderboard.Charge) l
 	return q.charge(q.keys.get(id, keyAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
 }
 
-// Address charges who came without a key, by the address: all of the charge, or none of it.
+// Address charges a caller without a key, by its address: all of the charge, or none of it.
 func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard.Charge) leaderboard.Allowance {
 	if rates == (leaderboard.Rates{}) {
 		return leaderboard.Allowance{}
@@ -78,10 +78,10 @@ func (q *Quotas) Address(from netip.Addr, rates leaderboard.Rates, c leaderboard
 	return q.charge(q.addresses.get(from, addressAccount), rates, leaderboard.QuotaWindow.Seconds(), &c, true)
 }
 
-// Attempt charges an address for a request with a key that is not good.
+// Attempt charges an address for a request with a bad key.
 func (q *Quotas) Attempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, true) }
 
-// NextAttempt returns what would become of the next Attempt of an address.
+// NextAttempt returns what the next Attempt of an address would return.
 func (q *Quotas) NextAttempt(from netip.Addr) leaderboard.Allowance { return q.attempt(from, false) }
 
 func (q *Quotas) attempt(from netip.Addr, take bool) leaderboard.Allowance {
@@ -93,8 +93,8 @@ func keyAccount(id string) *account         { return &account{name: "key:" + id}
 func addressAccount(a netip.Addr) *account  { return &account{name: "address:" + a.String()} }
 func attemptsAccount(a netip.Addr) *account { return &account{name: "attempts:" + a.String()} }
 
-// charge takes a charge out of the buckets of an account, unless one has too little; without take it says what would become
-// of that. saved is for how many seconds what was not used is kept.
+// charge takes a charge out of the buckets of an account, unless one has too little; without take it only returns what
+// would happen. saved is for how many seconds unused tokens are saved up.
 func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, take bool) leaderboard.Allowance {
 	var asked [leaderboard.QuotaKinds]*lease // of large charges
 	began := q.opts.Now()
@@ -102,7 +102,7 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 		now := q.opts.Now()
 		a.mu.Lock()
 		out, large := q.weigh(a, rates, saved, c, &asked, now)
-		if large != none && now.Sub(began) >= leaseTimeout { // others of this caller were before it all the time
+		if large != none && now.Sub(began) >= leaseTimeout { // other requests of this caller took all that time
 			out.Refused, out.Kind, out.Wait = true, large, leaseTimeout
 		}
 		if large == none || !take || out.Refused {
@@ -124,8 +124,8 @@ func (q *Quotas) charge(a *account, rates leaderboard.Rates, saved float64, c *l
 // none is no kind.
 const none = leaderboard.QuotaKinds
 
-// weigh says what becomes of a charge by what is known here, and for which kind Redis has to be asked first: asked are
-// the leases that did. The account is locked.
+// weigh decides a charge by what is known here, and returns the kinds for which Redis must be asked first: asked are
+// the leases that were. The account must be locked.
 func (q *Quotas) weigh(
 	a *account, rates leaderboard.Rates, saved float64, c *leaderboard.Charge, asked *[leaderboard.QuotaKinds]*lease, now time.Time,
 ) (out leaderboard.Allowance, large leaderboard.QuotaKind) {
@@ -154,7 +154,7 @@ func (q *Quotas) weigh(
 	return out, large
 }
 
-// resolve takes a charge that is not refused, and says what is left. The account is locked.
+// resolve takes an admitted charge, and returns what is left. The account must be locked.
 func (q *Quotas) resolve(a *account, c *leaderboard.Charge, take bool, out *leaderboard.Allowance, now time.Time) {
 	for kind := range a.buckets {
 		b := &a.buckets[kind]
@@ -176,7 +176,8 @@ func (q *Quotas) resolve(a *account, c *leaderboard.Charge, take bool, out *lead
 	}
 }
 
-// begin begins a lease, see leaser.lease. When Redis may not be asked now it has ended, without an answer. The account is locked.
+// begin begins a lease, see leaser.lease. When Redis may not be asked now the lease has ended without an answer. The
+// account must be locked.
 func (q *Quotas) begin(a *account, b *bucket, kind leaderboard.QuotaKind, now time.Time, used, ahead float64, whole bool) *lease {
 	if b.node == nil && q.leaser.known.Load() {
 		b.node = q.leaser.nodeOf(a.name + ":" + kind.String())
@@ -205,8 +206,8 @@ func (q *Quotas) begin(a *account, b *bucket, kind leaderboard.QuotaKind, now ti
 	return this
 }
 
-// Close lets no other lease begin and waits for those under way, a quarter of a second at most. Who is charged after it is
-// charged here alone.
+// Close lets no other lease begin and waits for those under way, a quarter of a second at most. Later charges count in
+// this process alone.
 func (q *Quotas) Close() {
 	for range leasesAtOnce {
 		q.leaser.places <- struct{}{}

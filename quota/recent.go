@@ -2,8 +2,8 @@ package quota
 
 import "sync"
 
-// recent is a map that forgets what was not asked for of late: when so many keys are new, those go that nobody asked for
-// since that happened last. It has at most twice as many. All methods may be called concurrently.
+// recent is a bounded map of two generations: when the new one is full, it replaces the old one, and keys that were not
+// used since are forgotten. It has at most twice as many keys as asked for. All methods may be called concurrently.
 type recent[K comparable, V any] struct {
 	most int
 
@@ -15,7 +15,7 @@ func newRecent[K comparable, V any](most int) *recent[K, V] {
 	return &recent[K, V]{most: most, young: map[K]V{}}
 }
 
-// get returns the value of a key, a new one when there is none.
+// get returns the value of a key, a new one when it has none.
 func (r *recent[K, V]) get(key K, fresh func(K) V) V {
 	r.mu.Lock()
 	defer r.mu.Unlock()
