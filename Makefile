@@ -22,7 +22,6 @@ test: cc ## every test, with the race detector, against real servers
 	$(GO) build -o bin/testenv ./internal/testenv/run
 	CGO_ENABLED=1 bin/testenv $(GO) test -race -p 2 -timeout 12m $(TESTARGS)
 ifeq ($(TESTARGS),./...)
-	CGO_ENABLED=1 bin/testenv $(GO) test -C bench -race ./...
 	$(GO) test -C tools ./...
 endif
 
@@ -78,7 +77,7 @@ released: ## notes a release, after its tag: VERSION=v0.1.1; its migrations are 
 	RELEASED=$(VERSION) COMMIT=$$(git rev-parse --verify '$(VERSION)^{commit}') $(GO) test -count=1 -run TestReleasedMigrations ./migrations
 
 lint: ## golangci-lint as .golangci.yml says, and tidy go.mod files, in every module
-	@for module in . bench deploy webtest tools tools/openapi; do \
+	@for module in . deploy webtest tools tools/openapi; do \
 		echo "lint $$module"; (cd $$module && $(LINT) run ./... && $(GO) mod tidy -diff) || exit 1; done
 
 size: ## lines and files per folder: the product, its tests, what supports either
@@ -103,9 +102,9 @@ openapi: ## openapi.yaml in two linters and through a generator of Go clients; n
 client: ## clients/typescript: what is generated of httpapi/web/openapi.json, and JavaScript in dist; needs Node.js
 	@tools/client.sh
 
-bench: build ## docs/benchmarks.md with 1,000,000 members in about half an hour; ARGS='-huge', ARGS=-giant, ARGS='-only reads'
-	CGO_ENABLED=0 $(GO) build -C bench -trimpath -o ../bin/bench .
-	@exec bin/bench -write docs $(ARGS)
+bench: build ## the tables of docs/benchmarks.md, in about a quarter of an hour; ARGS='-only reads', ARGS='-only giant'
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/bench ./bench
+	@exec bin/bench -write docs/benchmarks.md $(ARGS)
 
 build: ## bin/leaderboard
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/leaderboard ./cmd/leaderboard

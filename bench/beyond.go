@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"leaderboard"
@@ -19,34 +17,28 @@ const (
 	crowdStale   = 0.001
 )
 
-// measureBeyond holds reads of a board that is not resident, and whose copy in Redis holds the best thousand, against
-// the bare handler, and then asks with more connections than can be served at once.
-func (w *world) measureBeyond(ctx context.Context, rep *report, log io.Writer) (err error) {
-	defer w.stopService() // the next section has it as it is
-	if err := w.serve(ctx, w.notResident()...); err != nil {
+// measureBeyond holds reads of a board that is in no memory, and whose copy in Redis holds the best thousand, against the
+// bare handler, and then asks with more connections than can be served at once.
+func (w *world) measureBeyond(ctx context.Context, rep *report) error {
+	if err := w.serve(ctx, withoutMemory()...); err != nil {
 		return err
 	}
 	if err := w.keepTop(ctx, beyondTopN); err != nil {
 		return err
 	}
-	defer func() {
-		if err == nil {
-			err = w.keepTop(ctx, benchTopN)
-		}
-	}()
-	questions := []question{
-		{"rank of a random member of all", memberRequest(benchBoard, w.members), goals{ratio: 0.1}},
-		{"around ±5 of a random member", aroundRequest(benchBoard, w.members), goals{ratio: 0.05}},
-		{"page of 100 at a random depth", pageRequest(benchBoard, w.members, pageOf), goals{ratio: 0.05}},
-	}
-	if err := w.measureQuestions(ctx, rep, log, questions, nil); err != nil {
+	err := w.ask(ctx, rep, []question{
+		{"rank of a random member of all", memberRequest(w.members), "≥ 0.1", ""},
+		{"around ±5 of a random member", aroundRequest(w.members), "≥ 0.05", ""},
+		{"page of 100 at a random depth", pageRequest(w.members, pageOf), "≥ 0.05", ""},
+	})
+	if err != nil {
 		return err
 	}
-	return w.measureCrowd(rep, log)
+	if err := w.measureCrowd(rep); err != nil {
+		return err
+	}
+	return w.keepTop(ctx, benchTopN)
 }
-
-// notResident are the arguments of a server that keeps no board in memory.
-func (w *world) notResident() []string { return strings.Fields(w.residencyOff) }
 
 // keepTop lets the copy in Redis hold the best n entries.
 func (w *world) keepTop(ctx context.Context, n int) error {
@@ -54,16 +46,16 @@ func (w *world) keepTop(ctx context.Context, n int) error {
 		return err
 	}
 	run, finished, err := w.api.Rebuild(ctx, benchBoard, client.RebuildOptions{Kind: leaderboard.RunKindFull, Wait: time.Minute})
-	if err == nil {
-		_, err = tookOf(run, finished)
+	if err == nil && (!finished || run.State != leaderboard.RunStateDone) {
+		err = fmt.Errorf("the copy of the best %d is %s", n, run.State)
 	}
 	return err
 }
 
 // measureCrowd asks for slices around members and for deep pages, half and half.
-func (w *world) measureCrowd(rep *report, log io.Writer) error {
-	around, page := aroundRequest(benchBoard, w.members), pageRequest(benchBoard, w.members, pageOf)
-	r := load{addr: w.addr, conns: crowdConns, length: w.seconds(crowdSeconds), request: func(conn, i int, buf []byte) []byte {
+func (w *world) measureCrowd(rep *report) error {
+	around, page := aroundRequest(w.members), pageRequest(w.members, pageOf)
+	r := load{addrs: []string{w.addr}, conns: crowdConns, length: w.seconds(crowdSeconds), request: func(conn, i int, buf []byte) []byte {
 		if (conn+i)%2 == 0 {
 			return around(conn, i, buf)
 		}
@@ -73,15 +65,15 @@ func (w *world) measureCrowd(rep *report, log io.Writer) error {
 		return fmt.Errorf("no answer to so many: %s", r.firstFail)
 	}
 	if r.failed > 0 {
-		fmt.Fprintln(log, "first failure:", r.firstFail)
+		fmt.Fprintln(w.log, "first failure:", r.firstFail)
 	}
 	stale := float64(r.stale) / float64(r.answers)
 	rep.add(row{
-		What: fmt.Sprintf("%d connections asking for around and deep pages", crowdConns),
-		Here: fmt.Sprintf("%s/s, p50 %s, p99 %s; of %s answers %s refused, %d other errors, %s stale", thousands(r.perSecond()),
+		what: fmt.Sprintf("%d connections asking for around and deep pages", crowdConns),
+		here: fmt.Sprintf("%s/s, p50 %s, p99 %s; of %s answers %s refused, %d other errors, %s stale", thousands(r.perSecond()),
 			inMS(r.quantile(0.5)), inMS(r.quantile(0.99)), thousands(r.answers), thousands(r.refused), r.failed-r.refused, thousands(r.stale)),
-		Goal: "0 refused, p99 < 1 s, ≤ 0.1 % stale",
-		Met:  yesNo(r.failed == 0 && r.quantile(0.99) < crowdTail && stale <= crowdStale),
+		goal: "0 refused, p99 < 1 s, ≤ 0.1 % stale",
+		met:  yesNo(r.failed == 0 && r.quantile(0.99) < crowdTail && stale <= crowdStale),
 	})
 	return nil
 }

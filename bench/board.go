@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 
 	"leaderboard"
 	"leaderboard/migrations"
@@ -21,15 +24,17 @@ import (
 const (
 	benchBoard = "bench"
 	benchTopN  = 10_000
+	orderKey   = "entries_order"
+	entryRow   = "(period_id, member, score, tiebreak, created_time)"
 
-	fillers  = 3    // connections that insert
-	fillRows = 1000 // of one INSERT
-	orderKey = "entries_order"
-
-	giantDigits = 9 // of a member's number on a giant board
 	// fillTable remembers how quick the filling was, for runs that find the board full. It is made last.
 	fillTable = "bench_fill"
-	entryRow  = "(period_id, member, score, tiebreak, created_time)"
+	fillers   = 2         // connections that fill a board
+	fillRange = 1_000_000 // rows of one LOAD DATA: what its transaction has to remember stays small
+	fillSort  = 1 << 30   // bytes of memory that the ordered index is sorted in
+	// fillFactor is how full, in percent, the pages of the ordered index are made. MySQL makes them full when it sorts one:
+	// then nearly each of the first submits splits a page, which is not what a board is like that grew by submits.
+	fillFactor = 80
 )
 
 // board is one filled board in a database of its own, and the stores that are opened on it in this process.
@@ -38,36 +43,36 @@ type board struct {
 	db       *sql.DB // for the yardsticks: plain SQL
 	ref      leaderboard.PeriodRef
 	members  int
-	giant    bool    // filled in bulk, with names that are wide enough for it
 	fillRate float64 // rows a second of the filling
 	stores   []*store.Store
-	store    *store.Store // the first of them: with a rank index, as the service has it
+	store    *store.Store // the first of them
 }
 
-// openBoard opens the board of a database, and makes and fills both when they are not there in this size.
-func openBoard(ctx context.Context, server, database string, members int, log io.Writer) (*board, error) {
-	return openWith(ctx, server, database, members, func(b *board) error { return b.fill(ctx, log) })
-}
+// databaseOf returns the database of the board of so many members.
+func databaseOf(members int) string { return "board_" + strconv.Itoa(members) }
 
-// openWith opens the board of a database, and makes both and has the board filled when they are not there in this size.
-func openWith(ctx context.Context, server, database string, members int, fill func(*board) error) (*board, error) {
-	have, err := countOf(ctx, server, database)
+// openBoard opens the board of so many members on a server, which it makes and fills when it is not there.
+func openBoard(ctx context.Context, server *sql.DB, dsn string, members int, log io.Writer) (*board, error) {
+	database := databaseOf(members)
+	filled, err := isFilled(ctx, server, members)
 	if err != nil {
 		return nil, err
 	}
-	if have != members {
-		if err := recreate(ctx, server, database); err != nil {
-			return nil, err
+	if !filled {
+		for _, q := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
+			if _, err := server.ExecContext(ctx, q+database); err != nil {
+				return nil, err
+			}
 		}
 	}
-	b, err := newBoard(ctx, server+database, members)
+	b, err := newBoard(ctx, dsn+database, members)
 	if err != nil {
 		return nil, err
 	}
-	if have != members {
-		err = fill(b)
+	if !filled {
+		err = b.fill(ctx, log)
 	} else {
-		err = b.lastFill(ctx)
+		err = b.db.QueryRowContext(ctx, "SELECT rate FROM "+fillTable).Scan(&b.fillRate)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.close())
@@ -75,33 +80,11 @@ func openWith(ctx context.Context, server, database string, members int, fill fu
 	return b, nil
 }
 
-// countOf returns the number of entries of the board in a database, -1 if there is none.
-func countOf(ctx context.Context, server, database string) (int, error) {
-	db, err := sql.Open("mysql", server+"?interpolateParams=true")
-	if err != nil {
-		return 0, err
-	}
-	defer db.Close()
-	var tables, have int
-	if err := db.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = '"+fillTable+"'", database).Scan(&tables); err != nil || tables == 0 {
-		return -1, err
-	}
-	err = db.QueryRowContext(ctx, "SELECT COALESCE(MAX(entry_count), -1) FROM "+database+".periods").Scan(&have)
-	return have, err
-}
-
-func recreate(ctx context.Context, server, database string) error {
-	db, err := sql.Open("mysql", server)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	for _, q := range []string{"DROP DATABASE IF EXISTS ", "CREATE DATABASE "} {
-		if _, err := db.ExecContext(ctx, q+database); err != nil {
-			return err
-		}
-	}
-	return nil
+// isFilled reports whether the board of so many members was filled to its end.
+func isFilled(ctx context.Context, server *sql.DB, members int) (bool, error) {
+	var tables int
+	err := server.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?", databaseOf(members), fillTable).Scan(&tables)
+	return tables > 0, err
 }
 
 // newBoard makes the schema and the board in an existing database.
@@ -112,13 +95,13 @@ func newBoard(ctx context.Context, dsn string, members int) (*board, error) {
 		return nil, err
 	}
 	b.db.SetMaxIdleConns(64)
-	if _, err := migrations.Up(ctx, b.db); err != nil {
-		return nil, errors.Join(err, b.close())
+	if _, err = migrations.Up(ctx, b.db); err == nil {
+		b.store, err = b.open(ctx)
 	}
-	if b.store, err = b.open(nil); err != nil {
-		return nil, errors.Join(err, b.close())
+	if err == nil {
+		b.ref, err = b.put(ctx)
 	}
-	if b.ref, err = b.put(ctx); err != nil {
+	if err != nil {
 		return nil, errors.Join(err, b.close())
 	}
 	return b, nil
@@ -142,25 +125,13 @@ func (b *board) put(ctx context.Context) (leaderboard.PeriodRef, error) {
 }
 
 // open opens one more store on the board.
-func (b *board) open(change func(*store.Config)) (*store.Store, error) {
-	cfg := store.Config{DSN: b.dsn}
-	if change != nil {
-		change(&cfg)
-	}
-	s, err := store.Open(context.Background(), cfg)
+func (b *board) open(ctx context.Context) (*store.Store, error) {
+	s, err := store.Open(ctx, store.Config{DSN: b.dsn})
 	if err != nil {
 		return nil, err
 	}
 	b.stores = append(b.stores, s)
 	return s, nil
-}
-
-// openScanning opens a store that keeps no rank index: it counts every entry that is better, however long it takes.
-func (b *board) openScanning() (*store.Store, error) {
-	return b.open(func(c *store.Config) {
-		c.IndexMinEntries = math.MaxInt64
-		c.StatementTimeout, c.ReadTimeout = 5*time.Minute, 6*time.Minute
-	})
 }
 
 // buildIndex builds the rank index from scratch, saves it, and returns how long that took.
@@ -183,50 +154,40 @@ func (b *board) close() error { return errors.Join(b.closeStores(), b.db.Close()
 
 func (b *board) size() string { return thousands(b.members) + " members" }
 
+func (b *board) exec(ctx context.Context, query string, args ...any) error {
+	_, err := b.db.ExecContext(ctx, query, args...)
+	return err
+}
+
 // fill puts the entries into an empty board without the service, as a restored backup would: one commit, of which the
 // log knows nothing. The ordered index is made at the end, which takes half of the time that keeping it does.
 func (b *board) fill(ctx context.Context, log io.Writer) error {
-	return b.fillWith(ctx, log, b.insertAll, func(ctx context.Context, key string) error {
-		return b.exec(ctx, "ALTER TABLE entries ADD "+key)
-	})
-}
-
-// fillWith fills the board with what inserts all rows and what adds the ordered index, given its definition.
-func (b *board) fillWith(ctx context.Context, log io.Writer, rows func(context.Context, *progress) error, addKey func(context.Context, string) error) error {
+	fmt.Fprintf(log, "filling %s\n", b.size())
 	start := time.Now()
 	key, err := b.keyDefinition(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.exec(ctx, "ALTER TABLE entries DROP KEY "+orderKey); err != nil {
+	for _, q := range []string{
+		"SET GLOBAL local_infile = ON", "SET GLOBAL innodb_fill_factor = " + strconv.Itoa(fillFactor), "ALTER TABLE entries DROP KEY " + orderKey,
+	} {
+		if err := b.exec(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := b.loadAll(ctx); err != nil {
 		return err
 	}
-	bar := newProgress(log, fmt.Sprintf("filling %s members", thousands(b.members)), b.members)
-	if err := rows(ctx, bar); err != nil {
+	if err := b.execUnlogged(ctx, "ALTER TABLE entries ADD "+key); err != nil {
 		return err
 	}
-	bar.end("now its index")
-	if err := addKey(ctx, key); err != nil {
-		return err
-	}
-	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_time = ? WHERE id = ?",
-		b.members, b.members, createdTime(0).AddDate(0, 0, 1), b.ref.ID)
+	err = b.exec(ctx, "UPDATE periods SET entry_count = ?, last_seq = ?, committed_at = NOW(6), last_created_time = '2026-01-02' WHERE id = ?", b.members, b.members, b.ref.ID)
 	if err != nil {
 		return err
 	}
 	b.fillRate = float64(b.members) / time.Since(start).Seconds()
-	fmt.Fprintf(log, "%s members ready, %s rows/s\n", thousands(b.members), thousands(b.fillRate))
+	fmt.Fprintf(log, "%s ready, %s rows/s\n", b.size(), thousands(b.fillRate))
 	return b.exec(ctx, "CREATE TABLE "+fillTable+" AS SELECT ? AS rate", b.fillRate)
-}
-
-// lastFill reads the rate of the filling from where fill left it.
-func (b *board) lastFill(ctx context.Context) error {
-	return b.db.QueryRowContext(ctx, "SELECT rate FROM "+fillTable).Scan(&b.fillRate)
-}
-
-func (b *board) exec(ctx context.Context, query string, args ...any) error {
-	_, err := b.db.ExecContext(ctx, query, args...)
-	return err
 }
 
 // keyDefinition returns the line of the table's definition that makes the ordered index.
@@ -249,15 +210,14 @@ func keyLine(create, name string) (string, error) {
 	return "", fmt.Errorf("the table has no key %s", name)
 }
 
-// insertAll shares the members out in runs of consecutive numbers, so that each connection appends to pages of its own.
-func (b *board) insertAll(ctx context.Context, bar *progress) error {
+// loadAll shares the members out in runs of consecutive numbers, so that each connection appends to pages of its own.
+func (b *board) loadAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	for i := range fillers {
-		from, to := b.members*i/fillers, b.members*(i+1)/fillers
 		wg.Go(func() {
-			if err := b.insertRun(ctx, from, to, bar); err != nil {
+			if err := b.loadRun(ctx, b.members*i/fillers, b.members*(i+1)/fillers); err != nil {
 				cancel(err)
 			}
 		})
@@ -266,61 +226,58 @@ func (b *board) insertAll(ctx context.Context, bar *progress) error {
 	return context.Cause(ctx)
 }
 
-func (b *board) insertRun(ctx context.Context, from, to int, bar *progress) error {
+func (b *board) loadRun(ctx context.Context, from, to int) error {
+	name := fmt.Sprintf("%p-%d", b, from)
+	defer mysql.DeregisterReaderHandler(name)
+	for ; from < to; from += fillRange {
+		mysql.RegisterReaderHandler(name, func() io.Reader { return b.rows(from, min(from+fillRange, to)) })
+		err := b.execUnlogged(ctx, "LOAD DATA LOCAL INFILE 'Reader::"+name+"' INTO TABLE entries FIELDS TERMINATED BY ',' "+entryRow)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execUnlogged runs a statement that goes into no binary log, on a connection that is closed after it.
+func (b *board) execUnlogged(ctx context.Context, query string) error {
 	conn, err := b.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	var query []byte
-	for from < to {
-		n := min(fillRows, to-from)
-		query = b.appendInsert(query[:0], from, n)
-		if err := insert(ctx, conn, string(query)); err != nil {
+	defer func() { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }() // the pool must not keep it
+	for _, q := range []string{"SET sql_log_bin = 0", "SET unique_checks = 0", "SET innodb_ddl_buffer_size = " + strconv.Itoa(fillSort), query} {
+		if _, err := conn.ExecContext(ctx, q); err != nil {
 			return err
 		}
-		from += n
-		bar.add(n)
 	}
 	return nil
 }
 
-func insert(ctx context.Context, conn *sql.Conn, query string) error {
-	_, err := conn.ExecContext(ctx, query)
-	return err
-}
-
-// appendInsert appends the statement that inserts n members from the given number on.
-func (b *board) appendInsert(query []byte, from, n int) []byte {
-	query = append(query, "INSERT INTO entries "+entryRow+" VALUES "...)
-	for i := range n {
-		if i > 0 {
-			query = append(query, ',')
+// rows returns the text of the members from one number to before another, one a line. Its reader closes it.
+func (b *board) rows(from, to int) io.Reader {
+	read, write := io.Pipe()
+	go func() {
+		out := bufio.NewWriterSize(write, 64<<10)
+		var line []byte
+		for n := from; n < to; n++ {
+			line = append(strconv.AppendInt(line[:0], b.ref.ID, 10), ',')
+			line = append(appendMember(line, n), ',')
+			line = strconv.AppendInt(line, randomScore(), 10)
+			line = append(line, ",0,"...)
+			line = append(appendTime(line, n), '\n')
+			if _, err := out.Write(line); err != nil {
+				break
+			}
 		}
-		query = append(query, '(')
-		query = strconv.AppendInt(query, b.ref.ID, 10)
-		query = append(query, ",'"...)
-		query = appendMember(query, from+i)
-		query = append(query, "',"...)
-		query = strconv.AppendInt(query, randomScore(), 10)
-		query = append(query, ",0,'"...)
-		query = createdTime(from+i).AppendFormat(query, "2006-01-02 15:04:05.000000")
-		query = append(query, "')"...)
-	}
-	return query
+		_ = write.CloseWithError(out.Flush())
+	}()
+	return read
 }
 
-// appendMember appends the name of member number n: "m" and seven digits.
-func appendMember(to []byte, n int) []byte {
-	to = append(to, 'm')
-	for unit := maxMembers / 10; unit > 0; unit /= 10 {
-		to = append(to, byte('0'+n/unit%10))
-	}
-	return to
-}
-
-// appendGiant appends the name of member number n of a giant board: "m" and nine digits.
-func appendGiant(to []byte, n int) []byte { return appendDigits(append(to, 'm'), n, giantDigits) }
+// appendMember appends the name of member number n: "m" and nine digits.
+func appendMember(to []byte, n int) []byte { return appendDigits(append(to, 'm'), n, 9) }
 
 func appendDigits(to []byte, n, digits int) []byte {
 	unit := 1
@@ -336,36 +293,22 @@ func appendDigits(to []byte, n, digits int) []byte {
 // randomMember returns the name of any of n members.
 func randomMember(n int) string { return string(appendMember(nil, rand.IntN(n))) }
 
-// randomMember returns the name of any member of the board.
-func (b *board) randomMember() string {
-	if b.giant {
-		return string(appendGiant(nil, rand.IntN(b.members)))
-	}
-	return randomMember(b.members)
-}
-
-// randomEntries returns n entries to submit, of any of the members.
-func randomEntries(members, n int) []leaderboard.Submission {
-	return entriesOf(n, func() string { return randomMember(members) })
-}
-
-func entriesOf(n int, member func() string) []leaderboard.Submission {
-	entries := make([]leaderboard.Submission, n)
-	for i := range entries {
-		entries[i] = leaderboard.Submission{Member: member(), Score: randomScore()}
-	}
-	return entries
-}
-
 // randomScore returns a score, skewed towards small ones and with many ties.
 func randomScore() int64 {
 	f := rand.ExpFloat64()
 	return int64(f * 100_000)
 }
 
-// createdTime differs for all members, in an order that has nothing to do with their names.
-func createdTime(n int) time.Time {
-	const prime = 2_654_435_761 // shares no divisor with maxMembers, so n*prime mod maxMembers is a permutation
-	micros := n * prime % maxMembers
-	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(micros) * 37 * time.Microsecond)
+// appendTime appends a time of 2026-01-01 that differs for all members, in an order that has nothing to do with their
+// names.
+func appendTime(to []byte, n int) []byte {
+	const times = 100_000_000
+	const prime = 2_654_435_761 // shares no divisor with times, so n*prime mod times is a permutation
+	micros := n * prime % times * 37
+	seconds := micros / int(time.Second/time.Microsecond)
+	to = append(to, "2026-01-01 "...)
+	to = append(appendDigits(to, seconds/3600, 2), ':')
+	to = append(appendDigits(to, seconds/60%60, 2), ':')
+	to = append(appendDigits(to, seconds%60, 2), '.')
+	return appendDigits(to, micros%1_000_000, 6)
 }

@@ -4,59 +4,34 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"math"
 	"strings"
 	"testing"
 
 	"leaderboard"
 	"leaderboard/internal/testenv"
+	"leaderboard/store"
 )
 
-// TestFill holds a filled board against what a store says that scans it and one that has the index: a benchmark of
+// compareRanks holds ranks by the index against those of a store that counts every entry that is better: a benchmark of
 // wrong answers would be worth nothing.
-func TestFill(t *testing.T) {
-	const members = 4_321
-	b, err := newBoard(t.Context(), testenv.MySQL(t), members)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.close(); err != nil {
-			t.Error(err)
-		}
-	})
-	var log bytes.Buffer
-	if err := b.fill(t.Context(), &log); err != nil {
-		t.Fatal(err)
-	}
-	if b.fillRate <= 0 || !strings.Contains(log.String(), "100 %") || !strings.Contains(log.String(), "4,321 members ready") {
-		t.Errorf("%v rows/s, progress: %s", b.fillRate, log.String())
-	}
-	rate := b.fillRate
-	if err := b.lastFill(t.Context()); err != nil || b.fillRate != rate {
-		t.Errorf("the rate %v is remembered as %v, %v", rate, b.fillRate, err)
-	}
-	if _, err := b.buildIndex(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	compareRanks(t, b, members)
-	measureSmall(t, b)
-}
-
-func compareRanks(t *testing.T, b *board, members int) {
+func compareRanks(t *testing.T, b *board) {
 	t.Helper()
-	scanning, err := b.openScanning()
+	scanning, err := store.Open(t.Context(), store.Config{DSN: b.dsn, IndexMinEntries: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = scanning.Close() })
 	page, err := scanning.Page(t.Context(), b.ref, leaderboard.PageQuery{Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if page.Total != int64(members) || page.Seq != int64(members) || len(page.Entries) != 1000 {
-		t.Fatalf("%d entries at seq %d, %d on the page", page.Total, page.Seq, len(page.Entries))
+	if page.Total != int64(b.members) || len(page.Entries) != 1000 {
+		t.Fatalf("%d entries, %d on the page", page.Total, len(page.Entries))
 	}
 	for range 20 {
-		q := leaderboard.MembersQuery{Members: []string{randomMember(members)}}
+		q := leaderboard.MembersQuery{Members: []string{randomMember(b.members)}}
 		want, err := scanning.Members(t.Context(), b.ref, q)
 		if err != nil {
 			t.Fatal(err)
@@ -71,53 +46,39 @@ func compareRanks(t *testing.T, b *board, members int) {
 	}
 }
 
-// measureSmall runs the measurements of the index once, as short as they get.
-func measureSmall(t *testing.T, b *board) {
-	t.Helper()
-	w := &world{options: options{members: b.members, pace: 0.001}}
-	var rep report
-	var log bytes.Buffer
-	for _, part := range indexParts(w) {
-		if err := part(t.Context(), []*board{b}, &rep, &log); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(rep.points) != 1 || rep.points[0].Index <= 0 || rep.points[0].Read <= 0 || rep.points[0].Count <= 0 {
-		t.Errorf("points of the plot: %+v", rep.points)
-	}
-	var table strings.Builder
-	writeRows(&table, rep.rows)
-	for _, want := range []string{"filling", "build of the index", "rank of a random member", "page of 100", "by COUNT", "memory of the index", "first rank", "an index kept", "folding", "reads them from the log"} {
-		if !strings.Contains(table.String(), want) {
-			t.Errorf("no row about %q:\n%s", want, table.String())
-		}
-	}
-	if strings.Contains(table.String(), "folding 0 changes") {
-		t.Errorf("nothing was folded:\n%s", table.String())
-	}
-}
-
 func TestMemberNames(t *testing.T) {
-	for n, want := range map[int]string{0: "m0000000", 42: "m0000042", 9_999_999: "m9999999"} {
+	for n, want := range map[int]string{0: "m000000000", 42: "m000000042", 99_999_999: "m099999999"} {
 		if got := string(appendMember(nil, n)); got != want {
 			t.Errorf("member %d is called %s", n, got)
 		}
 	}
 	for range 100 {
-		if m := randomMember(3); m != "m0000000" && m != "m0000001" && m != "m0000002" {
+		if m := randomMember(3); m != "m000000000" && m != "m000000001" && m != "m000000002" {
 			t.Fatalf("one of three members is %s", m)
 		}
 	}
 }
 
-// TestCreatedTimes: no two alike, so that the order is strict and the same for every reader.
-func TestCreatedTimes(t *testing.T) {
-	seen := map[int64]bool{}
-	for n := range 100_000 {
-		seen[createdTime(n).UnixMicro()] = true
+// TestRows: the text has every member once, and times of which no two are alike, so that the order is strict and the same
+// for every reader.
+func TestRows(t *testing.T) {
+	const members = 100_000
+	b := &board{ref: leaderboard.PeriodRef{ID: 7}}
+	text, err := io.ReadAll(b.rows(0, members))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(seen) != 100_000 {
-		t.Errorf("%d different times of 100,000 members", len(seen))
+	times := map[string]bool{}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i, line := range lines {
+		fields := strings.Split(line, ",")
+		if len(fields) != 5 || fields[0] != "7" || fields[1] != string(appendMember(nil, i)) || fields[3] != "0" || len(fields[4]) != len("2026-01-01 00:00:00.000000") {
+			t.Fatalf("line %d is %q", i, line)
+		}
+		times[fields[4]] = true
+	}
+	if len(lines) != members || len(times) != members {
+		t.Errorf("%d lines with %d times", len(lines), len(times))
 	}
 }
 
@@ -132,17 +93,25 @@ func TestKeyLine(t *testing.T) {
 	}
 }
 
-// TestFillStops when one connection fails, with that error.
+// TestFillStops when one connection fails, with that error, and no other use gets a connection that was for filling.
 func TestFillStops(t *testing.T) {
 	b, err := newBoard(t.Context(), testenv.MySQL(t), 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.close() })
+	b.db.SetMaxOpenConns(1)
 	if err := b.exec(context.Background(), "DROP TABLE entries"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.insertAll(t.Context(), newProgress(&bytes.Buffer{}, "filling", 5000)); err == nil || !strings.Contains(err.Error(), "entries") {
+	if err := b.fill(t.Context(), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "entries") {
 		t.Errorf("filling a table that is not there: %v", err)
+	}
+	if err := b.loadAll(t.Context()); err == nil {
+		t.Error("rows were loaded into a table that is not there")
+	}
+	var checks, logged int
+	if err := b.db.QueryRowContext(t.Context(), "SELECT @@SESSION.unique_checks, @@SESSION.sql_log_bin").Scan(&checks, &logged); err != nil || checks != 1 || logged != 1 {
+		t.Errorf("the next connection has unique_checks %d and sql_log_bin %d, %v", checks, logged, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"slices"
@@ -85,14 +84,16 @@ func redisCommand(addr string, words ...string) error {
 
 // measureFreshness lets one server commit and looks at what another one answers, with a Redis of their own that all
 // kinds of things happen to.
-func (w *world) measureFreshness(ctx context.Context, rep *report, log io.Writer) error {
+func (w *world) measureFreshness(ctx context.Context, rep *report) error {
+	if err := w.serve(ctx); err != nil {
+		return err
+	}
+	w.stopService() // the machine is for two others
 	redis, err := devserver.StartRedis(ctx, devserver.Config{Dir: filepath.Join(w.dir, "freshness")})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = redis.Stop(context.Background()) }()
-	w.service.stop() // the machine is for the two others
-	w.service = nil
 	var servers []*service
 	for range 2 {
 		s, err := w.start(ctx, redis.URL)
@@ -103,10 +104,8 @@ func (w *world) measureFreshness(ctx context.Context, rep *report, log io.Writer
 		servers = append(servers, s)
 	}
 	for _, s := range servers {
-		if _, ok, err := s.awaitResident(ctx, benchBoard, w.members, w.seconds(residentLimit.Seconds())); err != nil {
+		if err := w.awaitResident(ctx, s); err != nil {
 			return err
-		} else if !ok {
-			fmt.Fprintln(log, "the board is NOT resident")
 		}
 	}
 	for _, fault := range redisFaults() {
@@ -115,7 +114,7 @@ func (w *world) measureFreshness(ctx context.Context, rep *report, log io.Writer
 			return fmt.Errorf("redis %s: %w", fault.name, err)
 		}
 		rep.add(seen.row(fault.name))
-		fmt.Fprintf(log, "redis %s: %s\n", fault.name, seen.row(fault.name).Here)
+		fmt.Fprintf(w.log, "redis %s: %s\n", fault.name, seen.row(fault.name).here)
 	}
 	return nil
 }
@@ -124,7 +123,7 @@ func (w *world) measureFreshness(ctx context.Context, rep *report, log io.Writer
 func (w *world) watchFault(ctx context.Context, writing, reading *service, redis *devserver.Server, fault redisFault) (*freshness, error) {
 	faulty, cancel := context.WithCancel(ctx)
 	defer cancel()
-	written := writing.write(ctx, benchBoard, w.members, 1)
+	written := writing.write(ctx, w.members)
 	polls := pollers{addr: reading.addr, members: w.members, samples: int64(float64(freshSamples) * min(1, w.pace))}
 	err := fault.begin(faulty, redis)
 	if err == nil {
@@ -178,7 +177,7 @@ func (p *pollers) connection(ctx context.Context, start time.Time) error {
 	}
 	defer w.close()
 	kinds := []requester{
-		topRequest(10), memberRequest(benchBoard, p.members), aroundRequest(benchBoard, p.members), pageRequest(benchBoard, p.members, 10),
+		topRequest(10), memberRequest(p.members), aroundRequest(p.members), pageRequest(p.members, 10),
 	}
 	var buf []byte
 	for {
@@ -290,12 +289,7 @@ func newestBefore(polls []poll) func(time.Time) int64 {
 	}
 }
 
-func (f *freshness) quantile(q float64) time.Duration {
-	if len(f.ages) == 0 {
-		return 0
-	}
-	return f.ages[min(len(f.ages)-1, int(q*float64(len(f.ages))))]
-}
+func (f *freshness) quantile(q float64) time.Duration { return quantile(f.ages, q) }
 
 // row is the line of the table.
 func (f *freshness) row(fault string) row {
@@ -305,8 +299,8 @@ func (f *freshness) row(fault string) row {
 		here += fmt.Sprintf("; stale ones at most %s, %d of them back", inMS(f.staleMax), f.backStale)
 	}
 	return row{
-		What: "age of another server's answers, Redis " + fault, Here: here,
-		Goal: fmt.Sprintf("≤ %d ms, 0 stale, 0 back", freshGoal.Milliseconds()),
-		Met:  yesNo(f.quantile(1) <= freshGoal && f.stale == 0 && f.back == 0 && f.failed == 0 && len(f.ages) > 0),
+		what: "age of another server's answers, Redis " + fault, here: here,
+		goal: fmt.Sprintf("≤ %d ms, 0 stale, 0 back", freshGoal.Milliseconds()),
+		met:  yesNo(f.quantile(1) <= freshGoal && f.stale == 0 && f.back == 0 && f.failed == 0 && len(f.ages) > 0),
 	}
 }

@@ -9,30 +9,31 @@ import (
 	"time"
 )
 
-// load is one closed-loop load: conns connections to addr, each sending the next request as soon as the answer to the
-// last one is there. It writes bytes to a socket and looks at little of what comes back, because it shares the machine
-// with what it measures: through the public client, which asks for all that is no load, the same 32 connections on 2
-// cores came to 38 % of the reads (top 10) and 88 % of the single submits.
+// load is one closed-loop load: conns connections, each sending the next request as soon as the answer to the last one is
+// there. It writes bytes to a socket and looks at little of what comes back, because it shares the machine with what it
+// measures: through the public client, which asks for all that is no load, the same 32 connections on 2 cores came to
+// 38 % of the reads (top 10) and 88 % of the single submits.
 type load struct {
-	addr    string
+	addrs   []string // that the connections are shared out to
 	conns   int
 	length  time.Duration
-	rate    float64                              // requests a second of all connections together; 0: as many as are answered
-	stop    <-chan struct{}                      // ends it before its time; nil: nothing does
-	request func(conn, i int, buf []byte) []byte // appends the i-th request of a connection
-	observe func(begin, end time.Time, of said)  // is told of each answer, by all connections at once; nil: nobody is
+	rate    float64                             // requests a second of all connections together; 0: as many as are answered
+	warm    time.Duration                       // of the start, in which answers count and their latencies do not
+	request requester                           // of each connection
+	observe func(begin, end time.Time, of said) // is told of each answer, by all connections at once; nil: not wanted
 }
 
 // loadResult counts what came back.
 type loadResult struct {
-	answers   int64
-	failed    int64 // status 400 and above, and broken connections
-	refused   int64 // of them with status 429 or 503
-	stale     int64 // answers that say that they are
-	local     int64 // answers from the memory of the process, as they say
-	firstFail string
-	took      time.Duration
-	latencies []time.Duration // sorted
+	answers    int64
+	failed     int64 // status 400 and above, and broken connections
+	refused    int64 // of them with status 429 or 503
+	stale      int64 // answers that say that they are
+	local      int64 // answers from the memory of the process, as they say
+	firstFail  string
+	took       time.Duration
+	latencies  []time.Duration // sorted
+	rejections []time.Duration // latencies of what was refused, sorted
 }
 
 // perSecond returns the rate of the answers that are none of an error.
@@ -40,20 +41,7 @@ func (r *loadResult) perSecond() float64 {
 	return float64(max(0, r.answers-r.failed)) / r.took.Seconds()
 }
 
-func (r *loadResult) quantile(q float64) time.Duration {
-	if len(r.latencies) == 0 {
-		return 0
-	}
-	return r.latencies[min(len(r.latencies)-1, int(q*float64(len(r.latencies))))]
-}
-
-func (r *loadResult) mean() time.Duration {
-	var sum time.Duration
-	for _, l := range r.latencies {
-		sum += l
-	}
-	return sum / time.Duration(max(1, len(r.latencies)))
-}
+func (r *loadResult) quantile(q float64) time.Duration { return quantile(r.latencies, q) }
 
 // failure returns an error if there was any.
 func (r *loadResult) failure() error {
@@ -63,11 +51,19 @@ func (r *loadResult) failure() error {
 	return fmt.Errorf("%d of %d failed: %s", r.failed, r.answers, r.firstFail)
 }
 
-// add takes over what a connection counted.
+// broken returns an error if something failed in another way than that it was refused.
+func (r *loadResult) broken() error {
+	if r.failed == r.refused {
+		return nil
+	}
+	return fmt.Errorf("%d of %d failed otherwise than by being refused, the first failure: %s", r.failed-r.refused, r.answers, r.firstFail)
+}
+
+// add takes over what another one counted.
 func (r *loadResult) add(c *loadResult) {
 	r.answers, r.failed, r.refused = r.answers+c.answers, r.failed+c.failed, r.refused+c.refused
 	r.stale, r.local = r.stale+c.stale, r.local+c.local
-	r.latencies = append(r.latencies, c.latencies...)
+	r.latencies, r.rejections = append(r.latencies, c.latencies...), append(r.rejections, c.rejections...)
 	if r.firstFail == "" {
 		r.firstFail = c.firstFail
 	}
@@ -83,23 +79,14 @@ func (r *loadResult) fail(why string) {
 
 func (l load) run() *loadResult {
 	var (
-		wg      sync.WaitGroup
-		ended   atomic.Bool
-		mu      sync.Mutex
-		result  loadResult
-		stopped = make(chan struct{})
+		wg     sync.WaitGroup
+		ended  atomic.Bool
+		mu     sync.Mutex
+		result loadResult
 	)
 	start := time.Now()
 	timer := time.AfterFunc(l.length, func() { ended.Store(true) })
 	defer timer.Stop()
-	defer close(stopped)
-	go func() {
-		select {
-		case <-l.stop:
-			ended.Store(true)
-		case <-stopped:
-		}
-	}()
 	for c := range l.conns {
 		wg.Go(func() {
 			var got loadResult
@@ -114,6 +101,7 @@ func (l load) run() *loadResult {
 	wg.Wait()
 	result.took = time.Since(start)
 	slices.Sort(result.latencies)
+	slices.Sort(result.rejections)
 	return &result
 }
 
@@ -129,7 +117,7 @@ func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadRe
 		}
 		if w == nil {
 			var err error
-			if w, err = dial(l.addr, l.length+answerLimit); err != nil {
+			if w, err = dial(l.addrs[c%len(l.addrs)], l.length+answerLimit); err != nil {
 				return err
 			}
 			defer w.close()
@@ -140,12 +128,14 @@ func (l load) connection(c int, start time.Time, ended *atomic.Bool, got *loadRe
 			return err
 		}
 		end := time.Now()
-		got.latencies = append(got.latencies, end.Sub(begin))
+		if begin.Sub(start) >= l.warm {
+			got.latencies = append(got.latencies, end.Sub(begin))
+		}
+		got.count(said, end.Sub(begin))
 		if l.observe != nil {
 			l.observe(begin, end, said)
 		}
 		begin = end
-		got.count(said)
 	}
 }
 
@@ -164,7 +154,7 @@ func (l load) pace(start, prev time.Time, n int) time.Time {
 }
 
 // count counts an answer.
-func (r *loadResult) count(said said) {
+func (r *loadResult) count(said said, took time.Duration) {
 	r.answers++
 	if said.stale {
 		r.stale++
@@ -177,5 +167,6 @@ func (r *loadResult) count(said said) {
 	}
 	if said.status == http.StatusTooManyRequests || said.status == http.StatusServiceUnavailable {
 		r.refused++
+		r.rejections = append(r.rejections, took)
 	}
 }

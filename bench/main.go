@@ -1,15 +1,18 @@
 // Command bench measures the service as its users meet it: a process of its own on real servers with their durable
 // defaults, asked over HTTP, on a machine that the load shares. Every figure is held against a yardstick that runs in
-// turn with it, so the ratios hold where the absolute numbers drift. `make bench` writes docs/benchmarks.md with it.
+// turn with it, so the ratios hold where the absolute numbers drift. `make bench` writes the tables of
+// docs/benchmarks.md with it.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,40 +25,27 @@ func run(args []string, out, log io.Writer) int {
 	flags.SetOutput(log)
 	var o options
 	bare := flags.String("bare", "", "serve the bytes of this file and nothing else (used by bench itself)")
-	only, serve := o.flagsOf(flags)
+	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
+	flags.StringVar(&o.dir, "dir", filepath.Join(".leaderboard", "bench"), "folder of the servers' data; the next run uses it again")
+	flags.StringVar(&o.page, "write", "", "the page whose tables are replaced; what is not measured stays as it is")
+	flags.IntVar(&o.members, "members", 0, "entries of the board; 0: 1,000,000, and 100,000,000 of giant")
+	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
+	only := flags.String("only", "", "comma-separated: "+strings.Join(topicNames(), ", ")+"; empty means all but giant")
+	serve := flags.String("serve", "", "further arguments of every server")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	if *bare != "" {
 		return exit(log, serveBare(*bare))
 	}
-	o.serveArgs = strings.Fields(*serve)
-	if err := o.check(*only); err != nil {
+	o.only, o.serveArgs = splitNames(*only), strings.Fields(*serve)
+	if err := o.check(); err != nil {
 		fmt.Fprintln(log, "bench:", err)
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return exit(log, measure(ctx, o, out, log))
-}
-
-// flagsOf names the options; serve is where the arguments of the servers are read from.
-func (o *options) flagsOf(flags *flag.FlagSet) (only, serve *string) {
-	flags.StringVar(&o.program, "program", "bin/leaderboard", "the service's binary")
-	flags.StringVar(&o.dir, "dir", defaultDir(), "folder of the servers' data; the next run uses it again")
-	flags.StringVar(&o.docs, "write", "", "folder to write benchmarks.md, benchmarks.json and the plot to; what was not measured stays as it is")
-	flags.IntVar(&o.members, "members", defaultMembers, "entries of the board")
-	flags.BoolVar(&o.huge, "huge", false, "measure the index with 10,000,000 entries too")
-	flags.BoolVar(&o.giant, "giant", false, "measure 100,000,000 entries, and nothing else unless -only names it; see giant.go")
-	flags.IntVar(&o.giants, "giant-members", giantMembers, "entries of the largest board of -giant; fewer for a trial")
-	flags.IntVar(&o.boards, "boards", manyBoards, "boards of the section boards; fewer for a trial")
-	flags.Float64Var(&o.pace, "pace", 1, "factor of how long is measured; below 1 for a trial")
-	flags.Float64Var(&o.housekeeping, "housekeeping", 1, "factor of how much the housekeeping is given to do")
-	flags.IntVar(&o.pairs, "pairs", defaultPairs, "rounds of reads, of the service and its yardstick in turn")
-	flags.StringVar(&o.residencyOff, "residency-off", "--resident-memory=0", "arguments of a server that keeps no board in memory")
-	only = flags.String("only", "", "comma-separated: "+strings.Join(sectionNames(), ", ")+"; empty means all")
-	serve = flags.String("serve", "", "further arguments of every server")
-	return only, serve
 }
 
 func exit(log io.Writer, err error) int {
@@ -66,119 +56,117 @@ func exit(log io.Writer, err error) int {
 	return 0
 }
 
-// check takes over the names of the sections and refuses what cannot be measured.
-func (o *options) check(only string) error {
-	if only != "" {
-		o.only = strings.Split(only, ",")
+// topic is one section of the page.
+type topic struct {
+	name    string
+	members int // entries of its board, unless the command line gives a number
+	measure func(*world, context.Context, *report) error
+}
+
+const giantTopic = "giant"
+
+// topics returns what can be measured, in the order of the page.
+func topics() []topic {
+	const million = 1_000_000
+	return []topic{
+		{"reads", million, (*world).measureReads},
+		{"beyond", million, (*world).measureBeyond},
+		{"freshness", million, (*world).measureFreshness},
+		{"writes", million, (*world).measureWrites},
+		{"overload", million, (*world).measureOverload},
+		{giantTopic, 100 * million, (*world).measureGiant},
 	}
-	if o.giant {
-		o.only = append(o.only, giantSection)
+}
+
+func topicNames() (names []string) {
+	for _, t := range topics() {
+		names = append(names, t.name)
 	}
+	return names
+}
+
+const (
+	minMembers = 10_000
+	maxMembers = 100_000_000 // whose times differ
+)
+
+func splitNames(names string) []string {
+	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' })
+}
+
+// check refuses what cannot be measured.
+func (o *options) check() error {
 	for _, name := range o.only {
-		if !slices.Contains(sectionNames(), name) {
-			return fmt.Errorf("there is no section %q", name)
+		if !slices.Contains(topicNames(), name) {
+			return fmt.Errorf("there is no topic %q", name)
 		}
 	}
-	if o.members < minMembers || o.members > maxMembers || o.pace <= 0 || o.housekeeping <= 0 || o.pairs < 1 {
-		return fmt.Errorf("members must be %d to %d, pace, housekeeping and pairs positive", minMembers, maxMembers)
+	if o.members != 0 && (o.members < minMembers || o.members > maxMembers) {
+		return fmt.Errorf("members must be %d to %d", minMembers, maxMembers)
 	}
-	if o.boards < 1 {
-		return fmt.Errorf("boards must be 1 at least")
-	}
-	if o.giants < leastGiant || o.giants > giantMembers {
-		return fmt.Errorf("giant-members must be %d to %d", leastGiant, giantMembers)
+	if o.pace <= 0 {
+		return errors.New("pace must be positive")
 	}
 	return nil
 }
 
-// step measures one section of the page.
-type step struct {
-	name string
-	http bool // over HTTP, from the service as a process
-	run  func(*world, context.Context, *report, io.Writer) error
-}
-
-// steps returns what is measured, in the order in which it runs, that of sectionNames: the index last, in this process,
-// with the service stopped.
-func steps() []step {
-	return []step{
-		{"reads", true, (*world).measureReads},
-		{"changing", true, (*world).measureChanging},
-		{"friends", true, (*world).measureFriends},
-		{"categories", true, (*world).measureCategories},
-		{"beyond", true, (*world).measureBeyond},
-		{"loading", true, (*world).measureLoading},
-		{"freshness", true, (*world).measureFreshness},
-		{"rebuild", true, (*world).measureRebuild},
-		{"field", true, (*world).measureField},
-		{"writes", true, (*world).measureWrites},
-		{"overload", true, (*world).measureOverload},
-		{"quotas", true, (*world).measureQuotas},
-		{"streams", true, (*world).measureStreams},
-		{"windows", true, (*world).measureWindows},
-		{"derived", false, (*world).measureDerived},
-		{"boards", false, (*world).measureBoards},
-		{"housekeeping", false, (*world).measureHousekeeping},
-		{"structure", false, (*world).measureStructure},
-		{"index", false, (*world).measureIndex},
-		{giantSection, false, (*world).measureGiant},
-	}
-}
-
-// wants says whether a section is measured.
-func (o *options) wants(section string) bool {
+// wants reports whether a topic is measured.
+func (o *options) wants(name string) bool {
 	if len(o.only) == 0 {
-		return section != giantSection
+		return name != giantTopic
 	}
-	return slices.Contains(o.only, section)
+	return slices.Contains(o.only, name)
 }
 
+// command returns what measures a topic again.
+func (o *options) command(name string) string {
+	args := "-only " + name
+	if o.members != 0 {
+		args += fmt.Sprintf(" -members %d", o.members)
+	}
+	if o.pace != 1 {
+		args += fmt.Sprintf(" -pace %g", o.pace)
+	}
+	if len(o.serveArgs) > 0 {
+		args += fmt.Sprintf(" -serve %q", strings.Join(o.serveArgs, " "))
+	}
+	return fmt.Sprintf("make bench ARGS='%s'", args)
+}
+
+// measure measures the topics that are wanted and prints the table of each, on the page too.
 func measure(ctx context.Context, o options, out, log io.Writer) error {
 	w, err := newWorld(ctx, o, log)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	env, err := environmentOf(ctx, w.mysql, w.redis)
+	machine, err := machineOf(ctx, w.db, w.redis.Version)
 	if err != nil {
 		return err
 	}
-	for _, s := range steps() {
-		if !o.wants(s.name) {
+	for _, t := range topics() {
+		if !o.wants(t.name) {
 			continue
 		}
-		sec := section{Name: s.name, Date: time.Now().UTC().Format(time.DateOnly), Members: o.members, Env: env, Command: o.command(s.name)}
-		if err := w.runStep(ctx, s, &sec, log); err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+		fmt.Fprintln(log, t.name)
+		if w.members = t.members; o.members != 0 {
+			w.members = o.members
 		}
-		sec.writeTables(out)
-		if o.docs == "" {
-			continue
+		var rep report
+		start := time.Now()
+		err := t.measure(w, ctx, &rep)
+		w.stopService()
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
 		}
-		if err := writePage(o.docs, sec); err != nil {
-			return err
+		section := fmt.Sprintf("%s\n%s members, measured on %s in %.0f s with `%s`, on %s.\n", rep.table(), thousands(w.members),
+			start.UTC().Format(time.DateOnly), time.Since(start).Seconds(), o.command(t.name), machine)
+		fmt.Fprint(out, section)
+		if o.page != "" {
+			if err := replaceSection(o.page, t.name, section); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// runStep starts or stops the service as the step needs it, and fills in the section.
-func (w *world) runStep(ctx context.Context, s step, sec *section, log io.Writer) error {
-	if s.http {
-		if err := w.startService(ctx, log); err != nil {
-			return err
-		}
-	} else {
-		w.stopService()
-	}
-	fmt.Fprintln(log, s.name)
-	var rep report
-	start := time.Now()
-	err := s.run(w, ctx, &rep, log)
-	sec.Seconds = time.Since(start).Round(time.Second).Seconds()
-	sec.Rows, sec.Points, sec.Readings = rep.rows, rep.points, rep.readings
-	if rep.boardless {
-		sec.Members = 0
-	}
-	return err
 }

@@ -3,27 +3,47 @@ package main
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"leaderboard"
-	"leaderboard/client"
+	"leaderboard/internal/testenv"
 )
+
+// TestMain lets the test program be the bare handler too, which the benchmark runs itself as.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "-bare" {
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(testenv.Main(m))
+}
 
 func TestBadFlags(t *testing.T) {
 	for _, c := range []struct{ args, says string }{
-		{"-only reads,nothing", `no section "nothing"`},
+		{"-only reads,nothing", `no topic "nothing"`},
 		{"-members 9999", "members must be"},
-		{"-members 10000001", "members must be"},
+		{"-members 100000001", "members must be"},
 		{"-pace 0", "pace"},
-		{"-giant -giant-members 99999", "giant-members"},
-		{"-pairs 0", "pairs"},
 		{"-members many", "invalid value"},
 	} {
 		var log bytes.Buffer
 		if got := run(strings.Fields(c.args), io.Discard, &log); got != 2 || !strings.Contains(log.String(), c.says) {
 			t.Errorf("%s: exit status %d, says %s", c.args, got, log.String())
+		}
+	}
+}
+
+// TestWants: all topics but the giant one, which has to be named.
+func TestWants(t *testing.T) {
+	var all, some options
+	some.only = splitNames("beyond,giant")
+	for _, name := range topicNames() {
+		if got, want := all.wants(name), name != giantTopic; got != want {
+			t.Errorf("%s of all is wanted: %t", name, got)
+		}
+		if got, want := some.wants(name), name == giantTopic || name == "beyond"; got != want {
+			t.Errorf("%s of two is wanted: %t", name, got)
 		}
 	}
 }
@@ -36,75 +56,12 @@ func TestPaceOption(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	o := options{members: defaultMembers, boards: manyBoards, pace: 1, pairs: defaultPairs}
+	o := options{pace: 1}
 	if got := o.command("reads"); got != "make bench ARGS='-only reads'" {
 		t.Error(got)
 	}
-	o = options{members: 20_000, pace: 0.5, pairs: 1, huge: true, serveArgs: []string{"--x", "y"}}
-	if got := o.command("index"); got != `make bench ARGS='-only index -members 20000 -huge -pace 0.5 -pairs 1 -serve "--x y"'` {
+	o = options{members: 20_000, pace: 0.5, serveArgs: []string{"--x", "y"}}
+	if got := o.command("beyond"); got != `make bench ARGS='-only beyond -members 20000 -pace 0.5 -serve "--x y"'` {
 		t.Error(got)
-	}
-}
-
-func TestIndexSizes(t *testing.T) {
-	for _, c := range []struct {
-		members int
-		huge    bool
-		want    []int
-	}{
-		{10_000, false, []int{10_000}},
-		{20_000, false, []int{10_000, 20_000}},
-		{1_000_000, false, []int{10_000, 100_000, 1_000_000}},
-		{1_000_000, true, []int{10_000, 100_000, 1_000_000, 10_000_000}},
-		{10_000_000, true, []int{10_000, 100_000, 1_000_000, 10_000_000}},
-	} {
-		got := indexSizes(c.members, c.huge)
-		if len(got) != len(c.want) {
-			t.Fatalf("%d, huge %t: %v", c.members, c.huge, got)
-		}
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("%d, huge %t: %v", c.members, c.huge, got)
-			}
-		}
-	}
-}
-
-func TestPoolSize(t *testing.T) {
-	const gb = 1 << 30
-	if got := poolSize([]int{10_000}, 8*gb); got < leastPool || got > 2*leastPool {
-		t.Errorf("a small board gets a pool of %d bytes", got)
-	}
-	if got := poolSize([]int{10_000_000}, 24*gb); got < 2*gb || got > 4*gb {
-		t.Errorf("ten million members get a pool of %d bytes", got)
-	}
-	if got := poolSize([]int{10_000_000}, 3*gb); got != gb {
-		t.Errorf("with 3 GB of memory the pool is %d bytes", got)
-	}
-}
-
-func TestGrowthOf(t *testing.T) {
-	seen := []latency{
-		{rank: []time.Duration{100, 1000, 100}}, // the machine was slow in the second round, for all
-		{rank: []time.Duration{120, 1200, 130}},
-		{rank: []time.Duration{90, 900, 90}},
-	}
-	if got := growthOf(seen); got < 1.33 || got > 1.34 {
-		t.Errorf("growth %v, want 120/90", got)
-	}
-}
-
-func TestTookOf(t *testing.T) {
-	took, err := tookOf(client.Run{State: leaderboard.RunStateDone, Took: "12.5ms"}, true)
-	if err != nil || took != 12500*time.Microsecond {
-		t.Errorf("got %v, %v", took, err)
-	}
-	for _, bad := range []client.Run{{State: leaderboard.RunStateFailed, Took: "1ms"}, {State: leaderboard.RunStateDone, Took: "soon"}, {}} {
-		if _, err := tookOf(bad, true); err == nil {
-			t.Errorf("%+v was understood", bad)
-		}
-	}
-	if _, err := tookOf(client.Run{State: leaderboard.RunStateDone, Took: "1ms"}, false); err == nil {
-		t.Error("a run that goes on was understood")
 	}
 }

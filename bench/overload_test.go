@@ -9,7 +9,7 @@ import (
 
 // TestTimeline: a server is back when no later second has failures or is slow.
 func TestTimeline(t *testing.T) {
-	line := newTimeline()
+	line := &timeline{start: time.Now()}
 	answer := func(second, status int, took time.Duration) {
 		begin := line.start.Add(time.Duration(second) * time.Second)
 		line.observe(begin, begin.Add(took), said{status: status})
@@ -38,8 +38,8 @@ func TestRejectionCost(t *testing.T) {
 		t.Errorf("a rejection costs %s", got)
 	}
 	var rep report
-	rep.addRejection("something", f, time.Millisecond, 10*time.Millisecond)
-	if r := rep.rows[0]; r.Ratio != 0.01 || r.Met != "yes" {
+	rep.addRejection("something", f, time.Millisecond)
+	if r := rep.rows[0]; r.ratio != 0.1 || r.met != "no" {
 		t.Errorf("%+v", r)
 	}
 	f.failed++

@@ -9,110 +9,65 @@ import (
 const (
 	benchKey  = "bench-admin-key"
 	boardPath = "/v1/boards/" + benchBoard
-
-	friendLists = 1000 // members that have a list of friends each, so many that an answer is rarely kept
-	pageOf      = 100
+	pageOf    = 100
 )
 
-// requester appends one more request of a kind, as load sends it.
+// requester appends the i-th request of a connection.
 type requester func(conn, i int, buf []byte) []byte
 
-// always returns the same request again and again.
-func always(request []byte) requester {
-	return func(_, _ int, buf []byte) []byte { return append(buf, request...) }
-}
-
-// anyOf returns one of the requests at random.
-func anyOf(requests [][]byte) requester {
-	return func(_, _ int, buf []byte) []byte { return append(buf, requests[rand.IntN(len(requests))]...) }
-}
-
 const (
-	getVerb = "GET "
-	getEnd  = " HTTP/1.1\r\nHost: bench\r\n\r\n"
-	// getTemplate is a GET of a path.
-	getTemplate = getVerb + "%s" + getEnd
+	getBegin = "GET "
+	getEnd   = " HTTP/1.1\r\nHost: bench\r\n\r\n"
 )
 
 // topRequest asks for the best n entries.
 func topRequest(n int) requester {
-	return always(fmt.Appendf(nil, getTemplate, boardPath+"/top?limit="+strconv.Itoa(n)))
+	request := getBegin + boardPath + "/top?limit=" + strconv.Itoa(n) + getEnd
+	return func(_, _ int, buf []byte) []byte { return append(buf, request...) }
 }
 
 // memberRequest asks for the rank of a random member.
-func memberRequest(board string, members int) requester { return memberPath(board, members, "") }
+func memberRequest(members int) requester { return ofMember(members, "") }
 
 // aroundRequest asks for the slice around a random member.
-func aroundRequest(board string, members int) requester {
-	return memberPath(board, members, "/around?before=5&after=5")
-}
+func aroundRequest(members int) requester { return ofMember(members, "/around?before=5&after=5") }
 
-func memberPath(board string, members int, rest string) requester {
-	begin := getVerb + "/v1/boards/" + board + "/members/"
-	rest += getEnd
+func ofMember(members int, rest string) requester {
 	return func(_, _ int, buf []byte) []byte {
-		return append(appendMember(append(buf, begin...), rand.IntN(members)), rest...)
+		buf = appendMember(append(buf, getBegin+boardPath+"/members/"...), rand.IntN(members))
+		return append(append(buf, rest...), getEnd...)
 	}
 }
 
 // pageRequest asks for n entries at a random depth.
-func pageRequest(board string, members, n int) requester {
-	begin := getVerb + "/v1/boards/" + board + "/top?limit=" + strconv.Itoa(n) + "&offset="
+func pageRequest(members, n int) requester {
+	begin := getBegin + boardPath + "/top?limit=" + strconv.Itoa(n) + "&offset="
 	return func(_, _ int, buf []byte) []byte {
 		return append(strconv.AppendInt(append(buf, begin...), rand.Int64N(int64(members-n+1)), 10), getEnd...)
 	}
 }
 
-// ranksRequests ask for the ranks of n given members each.
-func ranksRequests(board string, members, n int) requester {
-	requests := make([][]byte, friendLists)
-	for i := range requests {
-		body := []byte(`{"members":[`)
-		for j, m := range distinctMembers(members, n, "") {
-			if j > 0 {
-				body = append(body, ',')
-			}
-			body = strconv.AppendQuote(body, m)
-		}
-		requests[i] = appendPost(nil, "/v1/boards/"+board+"/ranks", append(body, "]}"...))
-	}
-	return anyOf(requests)
+// submitRequest submits n entries to a board, members at random.
+func submitRequest(board string, members, n int) requester {
+	return func(_, _ int, buf []byte) []byte { return appendSubmit(buf, board, members, n) }
 }
 
-// appendPost appends a POST of JSON.
-func appendPost(buf []byte, path string, body []byte) []byte {
-	buf = fmt.Appendf(buf, "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-		path, benchKey, len(body))
-	return append(buf, body...)
+func appendSubmit(buf []byte, board string, members, n int) []byte {
+	return appendScores(buf, board, n, func(int) int { return rand.IntN(members) })
 }
 
-// appendSubmit appends a submit of n entries, members at random.
-func appendSubmit(buf []byte, path string, members, n int) []byte {
-	return appendPost(buf, path+"/scores", submitBody(members, n))
-}
-
-// submitBody returns the body of it.
-func submitBody(members, n int) []byte {
+// appendScores appends a submit of n entries, the i-th of the member with the number that member says.
+func appendScores(buf []byte, board string, n int, member func(i int) int) []byte {
 	body := []byte(`{"entries":[`)
 	for i := range n {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(appendMember(append(body, `{"member":"`...), rand.IntN(members)), `","score":`...)
+		body = append(appendMember(append(body, `{"member":"`...), member(i)), `","score":`...)
 		body = append(strconv.AppendInt(body, randomScore(), 10), '}')
 	}
-	return append(body, "]}"...)
-}
-
-// distinctMembers returns n of the members but the one that is left out.
-func distinctMembers(members, n int, without string) []string {
-	seen := map[string]bool{without: true}
-	list := make([]string, 0, n)
-	for len(list) < n {
-		if m := randomMember(members); !seen[m] {
-			seen[m] = true
-			list = append(list, m)
-		}
-	}
-	return list
+	body = append(body, "]}"...)
+	buf = fmt.Appendf(buf, "POST /v1/boards/%s/scores HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		board, benchKey, len(body))
+	return append(buf, body...)
 }

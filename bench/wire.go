@@ -61,16 +61,6 @@ func (w *wire) ask(request []byte) ([]byte, error) {
 	return body.Bytes(), err
 }
 
-// ask does so on a connection of its own.
-func ask(addr string, request []byte) ([]byte, error) {
-	w, err := dial(addr, answerLimit)
-	if err != nil {
-		return nil, err
-	}
-	defer w.close()
-	return w.ask(request)
-}
-
 const contentLength = "Content-Length: "
 
 var errAnswer = errors.New("cannot read the answer")

@@ -1,110 +1,227 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
 	"fmt"
 	"io"
-	"path/filepath"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
+	"time"
 
-	"leaderboard"
 	"leaderboard/client"
 	"leaderboard/internal/devserver"
 )
 
-// httpDatabase is that of the boards that are measured over HTTP.
-const httpDatabase = "leaderboard"
+const (
+	bytesPerRow = 250       // of an entry in both of its indexes, with room for pages that are not full
+	leastPool   = 128 << 20 // bytes of the buffer pool
+)
 
-// world is what the measurements run against: both servers with their durable defaults and, while it is needed, the
-// service as a process of its own with one board of options.members entries.
-type world struct {
-	options
-	mysql, redis *devserver.Server
-	stops        []func()
-
-	// The rest is there between startService and stopService.
-	*service
-	dsn string  // of the service's database
-	db  *sql.DB // on it, for the yardsticks
+// options are what the command line says.
+type options struct {
+	program   string   // the service's binary
+	dir       string   // of the servers' data
+	page      string   // whose tables are replaced; "" for none
+	members   int      // entries of the board; 0: what the topic has
+	pace      float64  // factor of how long is measured
+	only      []string // topics; none: all but giant
+	serveArgs []string // further arguments of every server
 }
 
-// newWorld starts the servers.
+// seconds returns a length of time to measure for, at the pace that was asked for.
+func (o *options) seconds(s float64) time.Duration {
+	return time.Duration(s * o.pace * float64(time.Second))
+}
+
+// world is what the measurements run against: both servers with their durable defaults and, while it is needed, the
+// service as a process of its own with one board.
+type world struct {
+	options
+	log          io.Writer
+	mysql, redis *devserver.Server
+	db           *sql.DB // on MySQL, in no database
+	stops        []func()
+
+	board    *board // that the service has, since the first serve
+	*service        // from serve to stopService
+}
+
+// newWorld starts MySQL and Redis.
 func newWorld(ctx context.Context, o options, log io.Writer) (*world, error) {
-	w := &world{options: o}
-	cfg := devserver.Config{Dir: o.dir, Log: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) }}
+	w := &world{options: o, log: log}
+	cfg := devserver.Config{Dir: o.dir, MySQLOnly: true, Log: func(format string, args ...any) { fmt.Fprintf(log, format+"\n", args...) }}
 	var err error
 	if w.mysql, err = devserver.StartMySQL(ctx, cfg); err != nil {
 		return nil, err
 	}
 	w.stops = append(w.stops, func() { _ = w.mysql.Stop(context.Background()) })
-	if err := growPool(ctx, w.mysql, &w.options); err != nil {
-		w.close()
-		return nil, err
-	}
 	if w.redis, err = devserver.StartRedis(ctx, cfg); err != nil {
 		w.close()
 		return nil, err
 	}
 	w.stops = append(w.stops, func() { _ = w.redis.Stop(context.Background()) })
+	if w.db, err = sql.Open("mysql", w.mysql.DSN+"?interpolateParams=true"); err != nil {
+		w.close()
+		return nil, err
+	}
+	w.stops = append(w.stops, func() { _ = w.db.Close() })
 	return w, nil
 }
 
-// startService fills the board and starts the service, unless it runs.
-func (w *world) startService(ctx context.Context, log io.Writer) error {
-	if w.service != nil {
-		return nil
+// close ends all that was started.
+func (w *world) close() {
+	w.stopService()
+	if w.board != nil {
+		_ = w.board.close()
 	}
-	b, err := openBoard(ctx, w.mysql.DSN, httpDatabase, w.members, log)
+	for _, stop := range slices.Backward(w.stops) {
+		stop()
+	}
+}
+
+// growPool makes MySQL's buffer pool large enough for so many rows, so that the figures show the work and not the disk,
+// but no larger than a part of the memory.
+func (w *world) growPool(ctx context.Context, rows int, part float64) error {
+	memory, err := machineMemory()
 	if err != nil {
 		return err
 	}
-	w.db, w.dsn = b.db, b.dsn
-	if _, err := b.buildIndex(ctx); err != nil {
+	size := min(leastPool+int64(rows)*bytesPerRow, int64(part*float64(memory)))
+	if _, err := w.db.ExecContext(ctx, "SET GLOBAL innodb_buffer_pool_size = ?", max(leastPool, size)); err != nil {
 		return err
 	}
-	if err := b.closeStores(); err != nil {
-		return err
+	for {
+		var name, status string
+		if err := w.db.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_resize_status_code'").Scan(&name, &status); err != nil {
+			return err
+		}
+		if status == "0" {
+			return nil
+		}
+		if err := wait(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
 	}
-	return w.serve(ctx)
 }
 
-// serve starts the service on the database, in the place of one that runs. args go after those of the options.
+// serve starts the service on its board, in the place of one that runs. args go after those of the command line.
 func (w *world) serve(ctx context.Context, args ...string) (err error) {
-	w.service.stop()
+	w.stopService()
+	if w.board == nil {
+		const tables = 5 // of the board, of those beside it and of a yardstick
+		if err := w.growPool(ctx, tables*w.members, 1.0/3); err != nil {
+			return err
+		}
+		b, err := openBoard(ctx, w.db, w.mysql.DSN, w.members, w.log)
+		if err != nil {
+			return err
+		}
+		w.board = b
+		if _, err := b.buildIndex(ctx); err != nil {
+			return err
+		}
+		if err := b.closeStores(); err != nil {
+			return err
+		}
+	}
 	w.service, err = w.start(ctx, w.redis.URL, args...)
 	return err
-}
-
-// start starts a server on the database and returns it when it is ready.
-func (w *world) start(ctx context.Context, redisURL string, args ...string) (*service, error) {
-	return startService(ctx, w.program, w.dsn, redisURL, append(slices.Clone(w.serveArgs), args...)...)
 }
 
 // stopService ends the service, if it runs.
 func (w *world) stopService() {
 	w.service.stop()
 	w.service = nil
-	if w.db != nil {
-		_ = w.db.Close()
-		w.db = nil
+}
+
+// withoutMemory are the arguments of a server that keeps no board in memory.
+func withoutMemory() []string { return []string{"--resident-memory=0"} }
+
+// service is the server as a process of its own.
+type service struct {
+	addr string
+	pid  int
+	api  *client.Client // sends each request once: an answer that is an error ends the measurement
+	cmd  *exec.Cmd
+}
+
+// plenty is a quota that no load uses up, but that is counted like any other.
+const plenty = "100000000"
+
+// start starts a server on the board's database and returns it when it is ready.
+func (w *world) start(ctx context.Context, redisURL string, args ...string) (*service, error) {
+	cmd := exec.Command(w.program, slices.Concat([]string{
+		"serve", "--migrate", "--listen", "127.0.0.1:0", "--key-requests", plenty, "--key-rows", plenty, "--key-heavy", plenty,
+	}, w.serveArgs, args)...)
+	cmd.Env = append(os.Environ(), "LEADERBOARD_MYSQL_DSN="+w.board.dsn, "LEADERBOARD_REDIS_URL="+redisURL,
+		"LEADERBOARD_KEYS=admin:"+benchKey, "LEADERBOARD_LOG=text")
+	logs, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &service{pid: cmd.Process.Pid, cmd: cmd}
+	if s.addr, err = addressIn(logs); err == nil {
+		err = s.awaitReady(ctx)
+	}
+	if err == nil {
+		s.api, err = client.New("http://"+s.addr, client.WithKey(benchKey), client.WithTimeout(5*time.Minute), client.WithMaxWait(0))
+	}
+	if err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// addressIn reads the log of a server as far as the line that names its address; what follows is dropped.
+func addressIn(logs io.Reader) (string, error) {
+	lines := bufio.NewScanner(logs)
+	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "addr=http://"); ok {
+			go func() { _, _ = io.Copy(io.Discard, logs) }()
+			return strings.Fields(rest)[0], nil
+		}
+		fmt.Fprintln(os.Stderr, lines.Text())
+	}
+	return "", fmt.Errorf("the service ended before it said its address")
+}
+
+// awaitReady waits until the server is ready.
+func (s *service) awaitReady(ctx context.Context) error {
+	patient, err := client.New("http://"+s.addr, client.WithMaxWait(time.Minute))
+	if err != nil {
+		return err
+	}
+	if _, err := patient.Ready(ctx); err != nil {
+		return fmt.Errorf("the service does not become ready: %w", err)
+	}
+	return nil
+}
+
+// stop ends the server; none is as good as one that has ended.
+func (s *service) stop() {
+	if s == nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Wait()
+}
+
+// wait waits for d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
-
-// submit submits entries to a board. It sends no Idempotency-Key, as the load generator does not.
-func (w *world) submit(ctx context.Context, board string, entries []leaderboard.Submission) error {
-	request := client.SubmitRequest(board, entries)
-	request.Header = nil
-	_, err := w.api.Do(ctx, request)
-	return err
-}
-
-// close ends everything that was started.
-func (w *world) close() {
-	w.stopService()
-	for i := len(w.stops) - 1; i >= 0; i-- {
-		w.stops[i]()
-	}
-}
-
-func defaultDir() string { return filepath.Join(".leaderboard", "bench") }

@@ -19,9 +19,8 @@ const (
 	writerLate = 100 * time.Millisecond
 )
 
-// writer submits to a board at a steady rate. A nil one writes nothing.
+// writer submits to the board at a steady rate.
 type writer struct {
-	rows  int
 	start time.Time
 	stop  context.CancelFunc
 	wg    sync.WaitGroup
@@ -37,14 +36,14 @@ type ack struct {
 	at  time.Time
 }
 
-// write starts to change a board: so many random entries in each of steadyCommits submits a second.
-func (s *service) write(ctx context.Context, board string, members, rows int) *writer {
+// write starts to change the board: a random entry in each of steadyCommits submits a second.
+func (s *service) write(ctx context.Context, members int) *writer {
 	ctx, cancel := context.WithCancel(ctx)
-	written := &writer{rows: rows, start: time.Now(), stop: cancel}
+	written := &writer{start: time.Now(), stop: cancel}
 	var next atomic.Int64
 	for range writerConns {
 		written.wg.Go(func() {
-			if err := written.connection(ctx, s.addr, "/v1/boards/"+board, members, &next); err != nil {
+			if err := written.connection(ctx, s.addr, members, &next); err != nil {
 				written.mu.Lock()
 				defer written.mu.Unlock()
 				written.errs = append(written.errs, fmt.Errorf("submit between reads: %w", err))
@@ -55,7 +54,7 @@ func (s *service) write(ctx context.Context, board string, members, rows int) *w
 }
 
 // connection submits whenever the next submit of all is due.
-func (w *writer) connection(ctx context.Context, addr, path string, members int, next *atomic.Int64) error {
+func (w *writer) connection(ctx context.Context, addr string, members int, next *atomic.Int64) error {
 	conn, err := dial(addr, time.Hour)
 	if err != nil {
 		return err
@@ -70,7 +69,7 @@ func (w *writer) connection(ctx context.Context, addr, path string, members int,
 		if time.Since(due) > writerLate {
 			continue
 		}
-		buf = appendSubmit(buf[:0], path, members, w.rows)
+		buf = appendSubmit(buf[:0], benchBoard, members, 1)
 		body, err := conn.ask(buf)
 		if err != nil {
 			return err
@@ -86,16 +85,6 @@ func (w *writer) connection(ctx context.Context, addr, path string, members int,
 		w.acks = append(w.acks, ack{answer.Seq, at})
 		w.mu.Unlock()
 	}
-}
-
-// submits returns how many were acknowledged so far.
-func (w *writer) submits() int {
-	if w == nil {
-		return 0
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.acks)
 }
 
 // finish ends the writing and returns what went wrong.
