@@ -3,9 +3,7 @@ package leaderboard_test
 import (
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -209,35 +207,6 @@ func TestImportRules(t *testing.T) {
 	if !rule.allows("pgregory.net/rapid", true) || rule.allows("leaderboard/store", true) {
 		t.Error("tests may import rapid and may not import another adapter")
 	}
-}
-
-// goFiles lists all Go files of the module, whatever their build constraints say.
-func goFiles(t *testing.T) []string {
-	t.Helper()
-	var files []string
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "testdata"):
-			return fs.SkipDir
-		case entry.IsDir() && name != "." && isModule(name):
-			return fs.SkipDir
-		case !entry.IsDir() && strings.HasSuffix(name, ".go"):
-			files = append(files, name)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// isModule says whether a folder is a module of its own, which imports what it likes.
-func isModule(dir string) bool {
-	_, err := os.Stat(path.Join(dir, "go.mod"))
-	return err == nil
 }
 
 func importsOf(t *testing.T, file string) []string {
