@@ -59,9 +59,10 @@ func (l *writeLoad) count() int {
 	return len(l.acked)
 }
 
-// TestGracefulShutdown ends a server with SIGTERM under writes. Requests that were under way are answered, what was
-// acknowledged is in MySQL and in the copy, the load balancer is warned first, and the exit status is 0.
+// TestGracefulShutdown ends a server with SIGTERM under writes. Requests that were under way are answered and none is cut off,
+// what was acknowledged is in MySQL and in the copy, and nothing else is; the load balancer is warned first, and the exit status is 0.
 func TestGracefulShutdown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	s := w.serve(t, "server", "--drain-delay", "5s") // in which somebody has to see that it drains
 	s.putBoard(t, "load", leaderboard.Rules{TopN: 1000})
@@ -103,6 +104,12 @@ func TestGracefulShutdown(t *testing.T) {
 		if s, ok := got[member]; !ok || s != score {
 			t.Errorf("%s was acknowledged with %d, MySQL has %d (%t)", member, score, s, ok)
 		}
+	}
+	if len(got) != len(l.acked) { // what was taken on was answered
+		t.Errorf("%d writes were acknowledged, MySQL has %d", len(l.acked), len(got))
+	}
+	if strings.Contains(s.err.text(), "cut off") {
+		t.Error("requests were cut off though there was time")
 	}
 	t.Logf("%d acknowledged, %d in MySQL, %d requests came too late", len(l.acked), len(got), l.gone)
 	w.checkCopyIsCurrent(t, "load")

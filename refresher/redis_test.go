@@ -59,27 +59,6 @@ func onRedis(t *testing.T, hook func(string)) (processes []*Refresher, ref leade
 	return processes, period.Ref(&b), builds, lose
 }
 
-// TestStampedeOnRealRedis: 500 forced rebuilds at once from three processes cost two builds at most.
-func TestStampedeOnRealRedis(t *testing.T) {
-	t.Parallel()
-	processes, ref, builds, _ := onRedis(t, func(string) {})
-	var wg sync.WaitGroup
-	for i := range 500 {
-		wg.Go(func() {
-			req := full()
-			req.Ref = ref
-			run, err := processes[i%3].RunOnce(t.Context(), req)
-			if err != nil || (run.State != leaderboard.RunStateDone && run.State != leaderboard.RunStateShared) {
-				t.Errorf("%+v, %v", run, err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := builds.Load(); n < 1 || n > 2 {
-		t.Errorf("%d builds", n)
-	}
-}
-
 // TestDemandsOnRealRedis: readers of three processes find no copy, while the one build takes a while.
 func TestDemandsOnRealRedis(t *testing.T) {
 	t.Parallel()

@@ -2,87 +2,16 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"leaderboard/internal/apptest"
 	"leaderboard/internal/testenv"
 )
-
-// TestStopLosesNothing stops an app under a load of increments and compares what was acknowledged with what is there.
-func TestStopLosesNothing(t *testing.T) {
-	t.Parallel()
-	dsn := testenv.MySQL(t)
-	a := startReady(t, dsn, testenv.Redis(t), func(c *Config) { c.LogLevel, c.ShutdownTimeout = "info", time.Minute })
-	a.Ask(201, "PUT", "/v1/boards/sums", `{"policy":"sum"}`)
-	var acknowledged, refused atomic.Int64
-	enough := make(chan struct{})
-	var once sync.Once
-	var writers sync.WaitGroup
-	for i := range 16 {
-		writers.Go(func() {
-			for {
-				switch status := a.increment(fmt.Sprintf("m%d", i%4)); status {
-				case http.StatusOK:
-					if acknowledged.Add(1) == 300 {
-						once.Do(func() { close(enough) })
-					}
-				case http.StatusServiceUnavailable:
-					refused.Add(1)
-				case 0: // the listener is closed
-					return
-				default:
-					t.Errorf("status %d", status)
-					return
-				}
-			}
-		})
-	}
-	<-enough
-	a.stop()
-	writers.Wait()
-	b := startReady(t, dsn, "")
-	total := int64(0)
-	top := b.Ask(200, "GET", "/v1/boards/sums/top", "")
-	for _, e := range top["entries"].([]any) {
-		score, err := e.(map[string]any)["score"].(json.Number).Int64()
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += score
-	}
-	// Every request that was taken on was answered, so the two are equal.
-	if sum := acknowledged.Load(); total != sum {
-		t.Errorf("acknowledged %d, found %d (%d refused)", sum, total, refused.Load())
-	}
-	if strings.Contains(a.log.String(), "cut off") {
-		t.Error("requests were cut off though there was time")
-	}
-}
-
-// increment adds 1 to a member, and returns the status, 0 when nobody answers.
-func (a *testApp) increment(member string) int {
-	body := fmt.Sprintf(`{"entries":[{"member":%q,"score":1}]}`, member)
-	req, err := http.NewRequest(http.MethodPost, "http://"+a.Addr()+"/v1/boards/sums/scores", strings.NewReader(body))
-	if err != nil {
-		return -1
-	}
-	req.Header.Set("Authorization", "Bearer "+apptest.WriteKey)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0
-	}
-	resp.Body.Close()
-	return resp.StatusCode
-}
 
 // TestDraining: for the drain-delay /readyz says 503 while requests are still answered.
 func TestDraining(t *testing.T) {
