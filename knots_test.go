@@ -7,7 +7,10 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"maps"
+	"os"
+	"os/exec"
 	"path"
 	"slices"
 	"strings"
@@ -26,7 +29,7 @@ func knotExceptions() map[string]int {
 // TestKnots holds every package to reading in layers.
 func TestKnots(t *testing.T) {
 	t.Parallel()
-	c, exceptions := newChecker(), knotExceptions()
+	c, exceptions := newChecker(t), knotExceptions()
 	dirs := sourceDirs(t)
 	if len(dirs) < 20 {
 		t.Fatalf("found %d packages, the walk is broken", len(dirs))
@@ -85,7 +88,7 @@ func TestReadingOrder(t *testing.T) {
 			}
 		}
 	}
-	for file, uses := range newChecker().leans(".") {
+	for file, uses := range newChecker(t).leans(".") {
 		if line[file] == 0 && file != "doc.go" {
 			t.Errorf("the reading order of doc.go lacks %s", file)
 		}
@@ -118,7 +121,7 @@ func TestLargestKnot(t *testing.T) {
 			"a.go": "import \"example.org/x\"; func A() { B(x.Y()) }", "b.go": "func B(any) { A() }",
 		}, []string{"a.go", "b.go"}},
 	} {
-		ch := newChecker()
+		ch := newChecker(t)
 		var files []*ast.File
 		for _, file := range slices.Sorted(maps.Keys(c.files)) {
 			parsed, err := parser.ParseFile(ch.fset, file, "package p; "+c.files[file], parser.SkipObjectResolution)
@@ -148,36 +151,28 @@ func sourceDirs(t *testing.T) []string {
 // leans says for each file of a package which others of the package it uses something of.
 type leans map[string]map[string]bool
 
-// checker gives every name in the sources its declaration. It knows the types of this module and of the standard
-// library; packages of other modules are empty, since only uses within a package count.
+// checker gives every name in the sources its declaration. It takes the types of imported packages from what the go command has
+// built of them; one that it does not know, as in other modules, is empty, since only uses within a package count.
 type checker struct {
 	fset     *token.FileSet
-	standard types.Importer
-	packages map[string]*types.Package
+	imported types.Importer
 	found    map[string]leans
 }
 
-func newChecker() *checker {
-	fset := token.NewFileSet()
-	return &checker{fset, importer.ForCompiler(fset, "source", nil), map[string]*types.Package{}, map[string]leans{}}
-}
-
-// Import returns a package for one that imports it.
-func (c *checker) Import(imported string) (*types.Package, error) {
-	first, _, _ := strings.Cut(imported, "/")
-	dir, ours := strings.CutPrefix(imported+"/", module+"/")
-	switch {
-	case ours:
-		dir = path.Clean(dir)
-		c.leans(dir)
-		return c.packages[dir], nil
-	case strings.Contains(first, "."):
-		other := types.NewPackage(imported, path.Base(imported))
-		other.MarkComplete()
-		return other, nil
-	default:
-		return c.standard.Import(imported)
+func newChecker(t *testing.T) *checker {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./...").Output()
+	if err != nil {
+		t.Fatalf("go list -export: %s", err)
 	}
+	built := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		built[name] = file
+	}
+	fset := token.NewFileSet()
+	lookup := func(name string) (io.ReadCloser, error) { return os.Open(built[name]) }
+	return &checker{fset, importer.ForCompiler(fset, "gc", lookup), map[string]leans{}}
 }
 
 // leans returns how the files of a folder lean on each other.
@@ -198,14 +193,14 @@ func (c *checker) leans(dir string) leans {
 // leansOf returns how files lean on each other that are the package of a folder.
 func (c *checker) leansOf(dir string, files []*ast.File) leans {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	config := types.Config{Importer: c, FakeImportC: true, Error: func(error) {}} // what other modules declare is not known
-	c.packages[dir], _ = config.Check(path.Join(module, dir), c.fset, files, info)
+	config := types.Config{Importer: c.imported, FakeImportC: true, Error: func(error) {}} // what other modules declare may not be known
+	checked, _ := config.Check(path.Join(module, dir), c.fset, files, info)
 	found := leans{}
 	for _, file := range files {
 		found[path.Base(c.fset.Position(file.Pos()).Filename)] = map[string]bool{}
 	}
 	for use, object := range info.Uses {
-		if object.Pkg() != c.packages[dir] || isLocal(object) {
+		if object.Pkg() != checked || isLocal(object) {
 			continue
 		}
 		from, to := path.Base(c.fset.Position(use.Pos()).Filename), path.Base(c.fset.Position(object.Pos()).Filename)
