@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -34,8 +33,7 @@ type ConnLimits struct {
 	OnRefused func() // metrics; must not block; may be nil
 }
 
-// Listener keeps connections of l within limits, and gives them problems to send where net/http sends text: it answers a
-// request that it cannot read, such as one with a bad percent escape in its path, before any handler sees it.
+// Listener keeps connections of l within limits.
 func Listener(l net.Listener, limits ConnLimits) net.Listener {
 	return &listener{Listener: l, doors: doors{limits: limits, from: map[netip.Addr]int{}}}
 }
@@ -214,25 +212,9 @@ func (c *conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// unreadableHeaders follow the status line of what net/http sends by itself, in one write. No answer of a handler is
-// like it: that has a Date.
-const unreadableHeaders = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-
-// Write sends b, or a problem instead of the text of net/http.
-func (c *conn) Write(b []byte) (int, error) {
-	status, text, ok := unreadable(b)
-	if !ok {
-		return c.send(b)
-	}
-	if _, err := c.send(unreadableProblem(status, text)); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// send writes to a client. One that does not take it in time is about to be left: with what it was sent, which the kernel would
+// Write sends b to the client. One that does not take it in time is about to be left: with what it was sent, which the kernel would
 // offer for a minute more.
-func (c *conn) send(b []byte) (int, error) {
+func (c *conn) Write(b []byte) (int, error) {
 	n, err := c.TCPConn.Write(b)
 	if err != nil {
 		_ = c.SetLinger(0)
@@ -240,42 +222,11 @@ func (c *conn) send(b []byte) (int, error) {
 	return n, err
 }
 
-// unreadable recognizes an answer of net/http and cuts it into parts: "HTTP/1.1 400 Bad Request", the headers, "400 Bad
-// Request: the reason".
-func unreadable(b []byte) (status int, text string, ok bool) {
-	const proto = "HTTP/1.1 "
-	if len(b) < len(proto) || string(b[:len(proto)]) != proto {
-		return 0, "", false
-	}
-	line := max(bytes.IndexByte(b, '\r'), 0)
-	if end := line + len(unreadableHeaders); len(b) < end || string(b[line:end]) != unreadableHeaders {
-		return 0, "", false
-	}
-	code, _, _ := strings.Cut(string(b[len(proto):line]), " ")
-	status, err := strconv.Atoi(code)
-	return status, string(b[line+len(unreadableHeaders):]), err == nil && status >= http.StatusBadRequest
-}
-
-// unreadableProblem returns a whole answer. What is not simply malformed has no row in the table of problems: no client
-// that speaks HTTP sees it, and the status says all.
-func unreadableProblem(status int, text string) []byte {
-	_, reason, _ := strings.Cut(text, ": ")
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: text}
-	if status == http.StatusBadRequest {
-		k := kindOf(codeMalformed)
-		p = problem{Type: k.typ(), Title: k.title, Status: status, Detail: "The request line or a header is not valid HTTP; in a path a % is followed by two hexadecimal digits."}
-		if reason != "" {
-			p.Detail = "The request is not valid HTTP: " + reason + "."
-		}
-	}
-	return rawProblem(p, "")
-}
-
 // rawProblem returns a whole answer that ends the connection. more are further header lines.
 func rawProblem(p problem, more string) []byte {
 	p.RequestID = newRequestID()
 	body, err := json.Marshal(p)
-	if err != nil { // every string in it is of net/http or of this package
+	if err != nil { // every string in it is of this package
 		body = []byte(`{"status":` + strconv.Itoa(p.Status) + `}`)
 	}
 	var out bytes.Buffer

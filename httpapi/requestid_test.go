@@ -1,11 +1,9 @@
 package httpapi
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -89,22 +87,6 @@ type callerWriter struct {
 func (w *callerWriter) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
 	w.caller = leaderboard.CallerOf(ctx)
 	return leaderboard.Receipt{Results: []leaderboard.Result{{Member: r.Entries[0].Member, Status: leaderboard.StatusApplied}}, Seq: 1}, nil
-}
-
-// TestRequestIDOfTheUnreadable: what net/http refuses before any handler sees it has an id too.
-func TestRequestIDOfTheUnreadable(t *testing.T) {
-	srv := newServer(t, newEnv(t))
-	for _, text := range []string{"GET /% HTTP/1.1\r\nHost: x\r\n\r\n", "nonsense\r\n\r\n"} {
-		res, err := http.ReadResponse(bufio.NewReader(srv.open(text)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reply{t, res.StatusCode, res.Header, body, nil}.wantProblem(http.StatusBadRequest, codeMalformed)
-	}
 }
 
 // BenchmarkRequestID is what an id costs each request.
