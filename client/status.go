@@ -26,18 +26,16 @@ type ServerStatus struct {
 
 // BoardStatus is the health of a board: the current period of its first window.
 type BoardStatus struct {
-	Board           string     `json:"board"`
-	DisplayName     string     `json:"display_name"`
-	Visibility      string     `json:"visibility"`
-	Window          string     `json:"window"`
-	Period          *string    `json:"period"` // nil: there is none now
-	Entries         int64      `json:"entries"`
-	Seq             int64      `json:"seq"`
-	AsOf            *time.Time `json:"as_of"`
-	Stale           bool       `json:"stale"` // MySQL could not be asked: this is the last known state
-	WritesPerSecond float64    `json:"writes_per_second"`
-	ReadsPerSecond  float64    `json:"reads_per_second"`
-	Copy            *struct {
+	Board       string     `json:"board"`
+	DisplayName string     `json:"display_name"`
+	Visibility  string     `json:"visibility"`
+	Window      string     `json:"window"`
+	Period      *string    `json:"period"` // nil: there is none now
+	Entries     int64      `json:"entries"`
+	Seq         int64      `json:"seq"`
+	AsOf        *time.Time `json:"as_of"`
+	Stale       bool       `json:"stale"` // MySQL could not be asked: this is the last known state
+	Copy        *struct {
 		Seq     int64 `json:"seq"`
 		Entries int64 `json:"entries"`
 	} `json:"copy"` // in Redis; nil: there is none, or Redis is away

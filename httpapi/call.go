@@ -82,7 +82,7 @@ type shared struct {
 	requestTimeout time.Duration
 
 	inflight atomic.Int64
-	traffic  *traffic
+	traffic  traffic
 	rooms    sync.Pool // *[firstRoom]byte, for bodies in
 	buffers  sync.Pool // *[]byte, for bodies out
 	zippers  sync.Pool // *zipper, for no longer than it takes to compress one
@@ -405,7 +405,7 @@ func (c *call) finish() {
 func (c *call) report() {
 	took := time.Since(c.start)
 	if !c.route.ops {
-		c.shared.traffic.answered(c.route.read && c.status < http.StatusBadRequest, c.pathValue("board"), c.start.Add(took))
+		c.shared.traffic.answered(c.route.read && c.status < http.StatusBadRequest, c.start.Add(took))
 	}
 	c.shared.onRequest(Answered{
 		Route: c.route.path, Method: methodLabel(c.r.Method), Status: c.status, Took: took, RequestID: c.caller.RequestID, Span: c.span,

@@ -26,7 +26,7 @@ func New(cfg Config) *API {
 		shared: shared{
 			logger: cfg.Logger, onRequest: cfg.OnRequest, tracer: cfg.Tracer, keys: newKeyring(cfg.Keys, cfg.Keyring), gate: quotaGate{cfg.Quotas, cfg.Proxies},
 			intake: newTransit(cfg.BodyMemory, "bodies of requests take all the memory that they may"), outgo: newTransit(cfg.AnswerMemory, "answers that clients have not taken yet take all the memory that they may"), admit: cfg.Admit, maxBody: cfg.MaxBody, bodyTimeout: cfg.BodyTimeout, maxConcurrent: int64(cfg.MaxConcurrent), requestTimeout: cfg.RequestTimeout,
-			values: newHeaderValues("Accept-Encoding"), traffic: newTraffic(),
+			values: newHeaderValues("Accept-Encoding"),
 		},
 		handlers: h, unknown: nowhere(codeNotFound), wrongMethod: nowhere(codeMethod),
 		preflight: route{access: accessAnyone, ops: true, anyQuery: true, handle: preflight},
@@ -56,8 +56,8 @@ func (a *API) SetDraining(draining bool) { a.handlers.health.draining.Store(drai
 // Streams tells of the streams, for metrics.
 func (a *API) Streams() StreamStats { return a.handlers.streams.stats() }
 
-// Wrote counts entries that are submitted to a board through this server, but not by a request, for its status.
-func (a *API) Wrote(board string, entries int) { a.shared.traffic.wrote(board, entries) }
+// Wrote counts entries that are submitted through this server, but not by a request, for its status.
+func (a *API) Wrote(entries int) { a.shared.traffic.wrote(entries) }
 
 // EndStreams ends all streams, and lets no others begin. Their clients are told to come back in a while.
 func (a *API) EndStreams() { a.handlers.streams.end() }

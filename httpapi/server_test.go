@@ -227,10 +227,10 @@ func TestUnreadableRequests(t *testing.T) {
 	srv := newServer(t, newEnv(t))
 	const rest = " HTTP/1.1\r\nHost: x\r\n\r\n"
 	for text, status := range map[string]int{
-		"GET /v1/boards/%zz/top" + rest:                                               400,
-		"GET *%" + rest:                                                               400,
-		"GET / HTTP/1.1\r\n\r\n":                                                      400,
-		"nonsense\r\n\r\n":                                                            400,
+		"GET /v1/boards/%zz/top" + rest: 400,
+		"GET *%" + rest:                 400,
+		"GET / HTTP/1.1\r\n\r\n":        400,
+		"nonsense\r\n\r\n":              400,
 		"GET / HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("a", 64<<10) + "\r\n\r\n": 431,
 		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: carrier-pigeon\r\n\r\n":     501,
 		"GET / HTTP/3.1\r\nHost: x\r\n\r\n":                                           505,

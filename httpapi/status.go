@@ -60,8 +60,6 @@ type boardStatusJSON struct {
 	Seq         int64                  `json:"seq"`
 	AsOf        *leaderboard.Micros    `json:"as_of"`
 	Stale       bool                   `json:"stale"`
-	Writes      float64                `json:"writes_per_second"`
-	Reads       float64                `json:"reads_per_second"`
 	Copy        *copyJSON              `json:"copy"`
 	Resident    bool                   `json:"resident"`
 	Derived     *derivedJSON           `json:"derived"`
@@ -106,7 +104,7 @@ func (h *statusHandlers) get(c *call) error {
 		if standing[i].Stale {
 			out.Server.MySQL = "away" // it has just not answered, whatever it did when its health was looked at
 		}
-		out.Boards[i] = showBoardHealth(&standing[i], c.shared.traffic.on(standing[i].Board.Name, now))
+		out.Boards[i] = showBoardHealth(&standing[i])
 	}
 	if next != "" {
 		out.Next = of.cursor(next)
@@ -173,18 +171,18 @@ func (h *statusHandlers) server(c *call, health Health, now time.Time) serverJSO
 		}
 		return "ok"
 	}
-	all := c.shared.traffic.all(now)
+	t := &c.shared.traffic
 	return serverJSON{
 		Version: h.build.Version, Commit: h.build.Commit, Started: leaderboard.MicrosOf(h.started), MySQL: reached("mysql"), Redis: reached("redis"),
-		Requests: perSecond(c.shared.traffic.requests.events(now)), Reads: all.reads, Writes: all.writes, Streams: h.streams.count(),
+		Requests: t.requests.perSecond(now), Reads: t.reads.perSecond(now), Writes: t.writes.perSecond(now), Streams: h.streams.count(),
 	}
 }
 
-func showBoardHealth(b *leaderboard.BoardHealth, r rates) boardStatusJSON {
+func showBoardHealth(b *leaderboard.BoardHealth) boardStatusJSON {
 	p := &b.Period
 	out := boardStatusJSON{
 		Board: b.Board.Name, DisplayName: b.Board.Rules.Title, Visibility: b.Board.Rules.Visibility, Window: b.Board.Rules.Windows[0],
-		Entries: p.EntryCount, Seq: p.LastSeq, Stale: b.Stale, Writes: r.writes, Reads: r.reads, Resident: b.Resident,
+		Entries: p.EntryCount, Seq: p.LastSeq, Stale: b.Stale, Resident: b.Resident,
 	}
 	if p.Window != "" {
 		name := p.Name()

@@ -174,7 +174,7 @@ type played struct {
 
 // Submit submits a request.
 func (p played) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
-	p.api.Wrote(r.Board, len(r.Entries))
+	p.api.Wrote(len(r.Entries))
 	return p.Store.Submit(ctx, r)
 }
 

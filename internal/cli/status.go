@@ -20,7 +20,7 @@ const statusEvery = 2 * time.Second
 // statusCommand shows how the server and its boards stand, once or again and again.
 func (p *program) statusCommand() *cli.Command {
 	r, watch := p.remote(), false
-	return r.command("status", "show how the server and its boards stand: entries, rates, freshness, copies, lag", "", func(ctx context.Context, _ []string) error {
+	return r.command("status", "show how the server and its boards stand: entries, freshness, copies, lag, rates", "", func(ctx context.Context, _ []string) error {
 		c, err := r.connect()
 		if err != nil {
 			return err
@@ -65,10 +65,10 @@ func (r *remote) showStatus(ctx context.Context, c *client.Client, w io.Writer) 
 	if r.json {
 		return terminal.PrintJSON(w, status)
 	}
-	t := terminal.NewTable(w, "BOARD", "PERIOD", "ENTRIES", "WRITES/S", "READS/S", "AS OF", "COPY", "MEMORY", "LAG")
+	t := terminal.NewTable(w, "BOARD", "PERIOD", "ENTRIES", "AS OF", "COPY", "MEMORY", "LAG")
 	for i := range status.Boards {
 		b := &status.Boards[i]
-		t.Inked(boardInk(b), b.Board, periodText(b), b.Entries, rateText(b.WritesPerSecond), rateText(b.ReadsPerSecond), freshText(b), copyText(b), memoryText(b), lagText(b))
+		t.Inked(boardInk(b), b.Board, periodText(b), b.Entries, freshText(b), copyText(b), memoryText(b), lagText(b))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -1105,9 +1105,9 @@ export interface components {
             redis: "ok" | "away" | "none";
             /** @description Of all routes of /v1, refused ones too. */
             requests_per_second: number;
-            /** @description Of all boards. */
+            /** @description Answers about boards. Events of streams are none. */
             reads_per_second: number;
-            /** @description Of all boards. */
+            /** @description Entries submitted through this server, whatever became of them, and removals. */
             writes_per_second: number;
             /** @description Open on this server. */
             streams: number;
@@ -1129,10 +1129,6 @@ export interface components {
             as_of: components["schemas"]["Time"] | null;
             /** @description MySQL could not be asked: this is what the server knew last. */
             stale: boolean;
-            /** @description Entries submitted through this server, whatever became of them, and removals. */
-            writes_per_second: number;
-            /** @description Answers of this server about the board. Events of streams are none. */
-            reads_per_second: number;
             /** @description Of the period in Redis; null when there is none or Redis is away. */
             copy: components["schemas"]["CopyStatus"] | null;
             /** @description The period is whole in the memory of this server. */
