@@ -73,23 +73,3 @@ type HiddenQuery struct {
 	AfterMember string
 	Limit       int // 0 to MaxLimit
 }
-
-// HideAction is the action of a HideRecord.
-type HideAction string
-
-// The actions that are recorded.
-const (
-	HideActionHide    HideAction = "hide"
-	HideActionRestore HideAction = "restore"
-)
-
-// HideRecord is one action on a member. It is kept after the member is shown again.
-type HideRecord struct {
-	ID     int64
-	Board  string // "" everywhere
-	Member string
-	Action HideAction
-	Reason string
-	Actor  string
-	At     Micros // database clock
-}

@@ -5,8 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"time"
-
-	"leaderboard"
 )
 
 // hideTimeout is the additional time for hiding and restoring.
@@ -57,19 +55,4 @@ func hiddenPath(board, member string) string {
 // all. Needs scope admin.
 func (c *Client) Hidden(ctx context.Context, board, member string) iter.Seq2[HiddenMember, error] {
 	return Items[HiddenMember](ctx, c, Path("hidden"), newParams().text("board", board).text("member", member).Values, "hidden")
-}
-
-// HideRecord is one hide or restoration in the log.
-type HideRecord struct {
-	Member string                 `json:"member"`
-	Board  string                 `json:"board,omitempty"` // "": everywhere
-	Action leaderboard.HideAction `json:"action"`
-	Reason string                 `json:"reason"`
-	Actor  string                 `json:"actor"`
-	At     time.Time              `json:"at"`
-}
-
-// HiddenLog lists the hides and restorations of a member ("": of all), newest first. Needs scope admin.
-func (c *Client) HiddenLog(ctx context.Context, member string) iter.Seq2[HideRecord, error] {
-	return Items[HideRecord](ctx, c, Path("hidden", "log"), newParams().text("member", member).Values, "records")
 }

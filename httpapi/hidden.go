@@ -24,8 +24,6 @@ type HiddenMembers interface {
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	// Hidden lists who is hidden; ErrBoardNotFound.
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
-	// HiddenLog lists what was done, newest first: about one member ("": all), with an id below before (0: all).
-	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 }
 
 // hiddenHandlers hide members and show them again.
@@ -141,42 +139,6 @@ func (h *hiddenHandlers) list(c *call) error {
 func positive(s string, ok bool) (int64, bool) {
 	n, isNumber := parseInteger(s)
 	return n, ok && isNumber && n >= 0
-}
-
-// hideRecordJSON is a line of the log of hidden members.
-type hideRecordJSON struct {
-	Member string                 `json:"member"`
-	Board  string                 `json:"board,omitempty"`
-	Action leaderboard.HideAction `json:"action"`
-	Reason string                 `json:"reason"`
-	Actor  string                 `json:"actor"`
-	At     leaderboard.Micros     `json:"at"`
-}
-
-func showHideRecord(r *leaderboard.HideRecord) hideRecordJSON {
-	return hideRecordJSON{r.Member, r.Board, r.Action, r.Reason, r.Actor, r.At}
-}
-
-// listLog answers GET /v1/hidden/log: newest first.
-func (h *hiddenHandlers) listLog(c *call) error {
-	member := c.optionalMember()
-	limit := int(c.integer("limit", defaultList, 1, maxList))
-	of := list{name: "hidden log"}
-	var before int64
-	if cursor := c.text("cursor"); cursor != "" {
-		var ok bool
-		if before, ok = of.afterID(cursor); !ok {
-			c.bad = append(c.bad, badCursor())
-		}
-	}
-	if err := c.badInput(); err != nil {
-		return err
-	}
-	records, err := h.hidden.HiddenLog(c.ctx, member, before, limit+1)
-	if err != nil {
-		return err
-	}
-	return sendList(c, "records", records, limit, showHideRecord, func(last *leaderboard.HideRecord) string { return of.cursorID(last.ID) })
 }
 
 // maxToldHides bounds the hides of one member that are looked through for those of some boards.

@@ -87,7 +87,6 @@ func (h *handlers) routes(metrics bool) []route {
 		{pattern: put("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen"}, extraTime: time.Minute, body: bodyRule{limit: anyBody}, writes: true, heavy: 2, handle: h.hidden.hide},
 		{pattern: remove("/v1/members/{member}/hidden"), access: accessAdmins, params: []string{"reopen", "reason", "actor"}, extraTime: time.Minute, writes: true, heavy: 2, handle: h.hidden.restore},
 		{pattern: get("/v1/hidden"), access: accessAdmins, someBoards: true, params: []string{"board", "member", "limit", "cursor"}, handle: h.hidden.list},
-		{pattern: get("/v1/hidden/log"), access: accessAdmins, params: []string{"member", "limit", "cursor"}, handle: h.hidden.listLog},
 
 		{pattern: get("/v1/boards/{board}/top"), access: accessReaders, params: common("limit", "offset", "cursor", "profiles"), handle: fresh(h.reader.top)},
 		{pattern: get("/v1/boards/{board}/stream"), access: accessReaders, params: []string{"window", "mode", "limit", "member", "before", "after"}, stream: true, handle: fresh(h.streams.serve)},

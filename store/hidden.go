@@ -1,13 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -269,67 +266,4 @@ func hiddenQuery(q leaderboard.HiddenQuery, boardID int64) (query string, args [
 		query, args = query+" AND h.board_id IN (0, ?)", append(args, boardID)
 	}
 	return query + " ORDER BY " + order + " LIMIT ?", append(args, max(0, q.Limit))
-}
-
-// HiddenLog lists what was done to hide and to restore members, newest first: records behind the one with the id before
-// (0: from the newest on), about one member ("": all), at most limit. It is a part of the audit.
-func (s *Store) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
-	q := leaderboard.AuditQuery{Member: member, BeforeID: before, Limit: limit}
-	if before > 0 {
-		var at time.Time
-		err := s.db.GetContext(ctx, &at, s.db.Limited("SELECT logged_at FROM audit WHERE id = ?"), before)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, nil // it was too old to be kept, and so are those behind it
-		}
-		if err != nil {
-			return nil, db.Translate(ctx, "hidden log", err)
-		}
-		q.BeforeTime = leaderboard.MicrosOf(at)
-	}
-	var found []leaderboard.AuditEntry
-	for _, q.Action = range []leaderboard.AuditAction{leaderboard.AuditActionMemberHide, leaderboard.AuditActionMemberRestore} {
-		some, err := s.allAudited(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, some...)
-	}
-	slices.SortFunc(found, func(a, b leaderboard.AuditEntry) int {
-		return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(b.ID, a.ID))
-	})
-	records := []leaderboard.HideRecord{}
-	for _, e := range found[:min(len(found), max(0, limit))] {
-		r, err := hideRecord(&e)
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, r)
-	}
-	return records, nil
-}
-
-// allAudited is Audit until there are enough records, or no more.
-func (s *Store) allAudited(ctx context.Context, q leaderboard.AuditQuery) (found []leaderboard.AuditEntry, err error) {
-	for limit := q.Limit; ; {
-		some, rest, err := s.Audit(ctx, q)
-		found = append(found, some...)
-		if err != nil || rest == (leaderboard.AuditPlace{}) {
-			return found, err
-		}
-		q.BeforeTime, q.BeforeID, q.Limit = rest.Time, rest.ID, limit-len(found)
-	}
-}
-
-// hideRecord reads what auditHidden has written.
-func hideRecord(e *leaderboard.AuditEntry) (leaderboard.HideRecord, error) {
-	r := leaderboard.HideRecord{ID: e.ID, Board: e.Board, Member: e.Member, Action: leaderboard.HideActionHide, At: e.Time}
-	if e.Action == leaderboard.AuditActionMemberRestore {
-		r.Action = leaderboard.HideActionRestore
-	}
-	var state hiddenState
-	if err := json.Unmarshal([]byte(e.After), &state); err != nil {
-		return r, db.Wrap("hidden log", err)
-	}
-	r.Reason, r.Actor = state.Reason, state.Actor
-	return r, nil
 }

@@ -258,24 +258,13 @@ func where(board string) string {
 }
 
 func (p *program) hiddenCommand() *cli.Command {
-	r, board, member, history := p.remote(), "", "", false
-	return r.command("hidden", "list who is hidden, or with --history what was done", "", func(ctx context.Context, _ []string) error {
-		if !history {
-			return showList(ctx, &r, list{
-				path: "/v1/hidden", query: optionalValues("board", board, "member", member), member: "hidden",
-				head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
-			}, func(t *terminal.Table, h *client.HiddenMember) {
-				t.Row(h.Member, where(h.Board), timeText(h.HiddenAt), h.Actor, h.Reason)
-			})
+	var board, member string
+	return listing(p, "hidden", "list who is hidden; audit --action member.hide tells what was done", "", func([]string) list {
+		return list{
+			path: "/v1/hidden", query: optionalValues("board", board, "member", member), member: "hidden",
+			head: []string{"MEMBER", "WHERE", "SINCE", "BY", "REASON"},
 		}
-		if board != "" {
-			return usagef("--history tells of all boards")
-		}
-		return showList(ctx, &r, list{
-			path: "/v1/hidden/log", query: optionalValues("member", member), member: "records",
-			head: []string{"AT", "ACTION", "MEMBER", "WHERE", "BY", "REASON"},
-		}, func(t *terminal.Table, h *client.HideRecord) {
-			t.Row(timeText(h.At), h.Action, h.Member, where(h.Board), h.Actor, h.Reason)
-		})
-	}, boardFlag(&board), memberFlag(&member), &cli.BoolFlag{Name: "history", Usage: "what was done, newest first, instead of who is hidden now", Destination: &history})
+	}, func(t *terminal.Table, h *client.HiddenMember) {
+		t.Row(h.Member, where(h.Board), timeText(h.HiddenAt), h.Actor, h.Reason)
+	}, boardFlag(&board), memberFlag(&member))
 }

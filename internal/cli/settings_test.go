@@ -64,7 +64,7 @@ func sections() []section {
 		}},
 		{"Members (member, rank)", []string{"display-name", "avatar-url", "attributes", "replace", "by", "friends"}},
 		{"Making API keys (key create, key update, key rotate)", []string{"name", "scope", "for", "expires", "requests-per-second", "rows-per-second", "overlap"}},
-		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen", "history"}},
+		{"Hiding and removing members (hide, restore, hidden, remove)", []string{"reason", "actor", "reopen"}},
 		{"Without asking (board delete, remove, member forget, key revoke, migrate down)", []string{"yes"}},
 		{"Looking at changes (audit, hidden, run list)", []string{"board", "member", "action", "since", "until"}},
 		{"Moving data (export, import)", []string{"format", "raw", "output", "batch", "refused", "progress", "restart", "retry-for", "redis", "zset", "multiply"}},

@@ -30,7 +30,6 @@ type Model struct {
 	friends        map[string]map[string]bool
 	friendVersions map[string]leaderboard.Micros
 	hidden         []leaderboard.HiddenMember
-	hiddenLog      []leaderboard.HideRecord // ordered by id
 
 	// OnCommit is called like store.Config.OnCommit. Set it before the first submit.
 	OnCommit func(leaderboard.PeriodRef, leaderboard.Commit)

@@ -130,6 +130,5 @@ func (m *Model) DeleteBoard(ctx context.Context, name string) error {
 	}
 	delete(m.boards, name)
 	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.BoardID == b.ID })
-	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Board == name })
 	return nil
 }

@@ -28,7 +28,6 @@ func (m *Model) Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboar
 	}
 	if h := &m.hidden[i]; h.Reason != r.Reason || h.Actor != r.Actor || r.Reopen {
 		h.Reason, h.Actor = r.Reason, r.Actor
-		m.recordHiding(leaderboard.HideActionHide, r)
 	}
 	h := m.hidden[i]
 	m.moveEntries(boards, r)
@@ -53,7 +52,6 @@ func (m *Model) Restore(ctx context.Context, r leaderboard.HideRequest) error {
 		return leaderboard.ErrNotHidden
 	}
 	m.hidden = slices.Delete(m.hidden, i, i+1)
-	m.recordHiding(leaderboard.HideActionRestore, r)
 	m.moveEntries(boards, r)
 	return nil
 }
@@ -79,12 +77,6 @@ func (m *Model) hiding(boardID int64, member string) int {
 
 func (m *Model) isHidden(boardID int64, member string) bool {
 	return m.hiding(0, member) >= 0 || m.hiding(boardID, member) >= 0
-}
-
-func (m *Model) recordHiding(action leaderboard.HideAction, r leaderboard.HideRequest) {
-	m.hiddenLog = append(m.hiddenLog, leaderboard.HideRecord{
-		ID: m.nextID(), Board: r.Board, Member: r.Member, Action: action, Reason: r.Reason, Actor: r.Actor, At: m.clock(),
-	})
 }
 
 // moveEntries moves the entries of a member among the visible or the hidden ones: on every board, in every open period,
@@ -152,19 +144,4 @@ func (m *Model) Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leader
 	}
 	slices.SortFunc(hidden, compare)
 	return hidden[:min(q.Limit, len(hidden))], nil
-}
-
-// HiddenLog does what store.Store.HiddenLog does.
-func (m *Model) HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error) {
-	defer m.leave()
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	records := []leaderboard.HideRecord{}
-	for _, r := range slices.Backward(m.hiddenLog) {
-		if (member == "" || r.Member == member) && (before == 0 || r.ID < before) && len(records) < limit {
-			records = append(records, r)
-		}
-	}
-	return records, nil
 }

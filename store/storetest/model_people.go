@@ -192,7 +192,6 @@ func (m *Model) Forget(ctx context.Context, member, actor string) (leaderboard.E
 		}
 	}
 	m.hidden = slices.DeleteFunc(m.hidden, func(h leaderboard.HiddenMember) bool { return h.Member == member })
-	m.hiddenLog = slices.DeleteFunc(m.hiddenLog, func(r leaderboard.HideRecord) bool { return r.Member == member })
 	return out, nil
 }
 

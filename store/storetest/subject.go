@@ -56,7 +56,6 @@ type Database interface {
 	Hide(ctx context.Context, r leaderboard.HideRequest) (leaderboard.HiddenMember, error)
 	Restore(ctx context.Context, r leaderboard.HideRequest) error
 	Hidden(ctx context.Context, q leaderboard.HiddenQuery) ([]leaderboard.HiddenMember, error)
-	HiddenLog(ctx context.Context, member string, before int64, limit int) ([]leaderboard.HideRecord, error)
 
 	Changes(ctx context.Context, periodID, fromSeq int64, limit int) ([]leaderboard.Commit, error)
 	CommitsSince(ctx context.Context, from []leaderboard.PeriodRevision, changes int) (map[int64]leaderboard.LogPart, error)

@@ -189,7 +189,6 @@ async function memberOperations(lb: Leaderboard, b: string): Promise<void> {
   await lb.restoreMember(b, "ts-bob", { reason: "was none" });
   await lb.hideMemberEverywhere("ts-bob", { reason: "cheat" });
   assert.ok((await lb.listHidden({ member: "ts-bob" })).hidden.length > 0);
-  await lb.listHiddenLog({ member: "ts-bob" });
   await lb.restoreMemberEverywhere("ts-bob");
   await lb.removeMember(b, "ts-bob");
   await lb.forgetMember("ts-ada");
