@@ -14,7 +14,6 @@ type Derive struct {
 	Last      string       `json:"last,omitempty"` // "7d", "48h", "4w": for each of From, the current period and those before it
 	Op        DeriveOp     `json:"op"`
 	Aggregate Aggregate    `json:"aggregate"`
-	Weights   []int64      `json:"weights,omitempty"` // another way to write the weights of From; WithDefaults moves them there
 }
 
 // DeriveFrom names a source.
@@ -50,7 +49,7 @@ const (
 	MaxWeight  = 1_000_000_000 // to either side of 0
 )
 
-// withDefaults returns a copy with defaults. Weights that fit move to From.
+// withDefaults returns a copy with defaults.
 func (d *Derive) withDefaults() *Derive {
 	if d == nil {
 		return nil
@@ -59,17 +58,10 @@ func (d *Derive) withDefaults() *Derive {
 	out.From = slices.Clone(d.From)
 	out.Op = cmp.Or(out.Op, DeriveOpUnion)
 	out.Aggregate = cmp.Or(out.Aggregate, AggregateSum)
-	given := slices.ContainsFunc(d.From, func(f DeriveFrom) bool { return f.Weight != nil })
-	if len(d.Weights) == len(d.From) && !given {
-		for i := range out.From {
-			out.From[i].Weight = &d.Weights[i]
-		}
-		out.Weights = nil
-	}
 	for i := range out.From {
 		f := &out.From[i]
 		f.Period = cmp.Or(f.Period, CurrentPeriod)
-		if f.Weight == nil && out.Weights == nil {
+		if f.Weight == nil {
 			one := int64(1)
 			f.Weight = &one
 		}

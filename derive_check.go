@@ -41,7 +41,6 @@ func (r *Rules) checkDerive(fail failFunc) {
 		fail("/derive/from", "want 1 to %d sources, not %d × %d = %d", MaxSources, len(d.From), units, n)
 	}
 	d.checkFrom(window, fail)
-	d.checkWeights(fail)
 }
 
 // checkIgnored refuses rules about submissions and periods: a derived board has none, so they would have no effect.
@@ -98,25 +97,6 @@ func (d *Derive) checkFrom(window Window, fail failFunc) {
 			fail(pointer, "the source is listed twice")
 		}
 		seen[name] = true
-	}
-}
-
-func (d *Derive) checkWeights(fail failFunc) {
-	if d.Weights == nil {
-		return
-	}
-	if len(d.Weights) != len(d.From) {
-		fail("/derive/weights", "want one for each of from, %d", len(d.From))
-	}
-	for i, f := range d.From {
-		if f.Weight != nil {
-			fail("/derive/from/"+strconv.Itoa(i)+"/weight", "want weights or weight, not both")
-		}
-	}
-	for i, w := range d.Weights {
-		if magnitude(w, 0) > MaxWeight {
-			fail("/derive/weights/"+strconv.Itoa(i), "want %d to %d", -MaxWeight, MaxWeight)
-		}
 	}
 }
 

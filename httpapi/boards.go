@@ -113,7 +113,7 @@ func (h *boardHandlers) put(c *call) error {
 
 func boardEmptiness() *emptiness {
 	return &emptiness{
-		nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight", "weights"},
+		nullable: []string{"starts_at", "ends_at", "min_score", "max_score", "max_delta", "derive", "weight"},
 		nonEmpty: []string{"time_zone", "board", "window", "period", "last", "op", "aggregate"},
 	}
 }

@@ -28,7 +28,7 @@ func isWide(name []byte) bool {
 // isWideList says whether all numbers right inside of what has a name are wide.
 func isWideList(name []byte) bool {
 	switch string(name) {
-	case "fields", "seqs", "weights", "limits":
+	case "fields", "seqs", "limits":
 		return true
 	}
 	return false

@@ -129,7 +129,7 @@ func TestPutTakesItsOwnGet(t *testing.T) {
 	e := newEnv(t)
 	e.board("runs", leaderboard.Rules{Windows: []leaderboard.Window{leaderboard.WindowAllTime, leaderboard.WindowDay}})
 	for name, rules := range map[string]string{
-		"plain": `{}`, "full": fullRules, "sum": `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14"}],"weights":[1,-2]}}`,
+		"plain": `{}`, "full": fullRules, "sum": `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}]}}`,
 		"last": `{"derive":{"from":[{"board":"runs","window":"day"}],"last":"7d"}}`,
 	} {
 		e.put(adminKey, "/v1/boards/"+name, rules).want(201)

@@ -8,7 +8,7 @@ import (
 	"leaderboard"
 )
 
-const sumRule = `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14"}],"weights":[1,-2]}}`
+const sumRule = `{"derive":{"from":[{"board":"runs"},{"board":"rides","window":"day","period":"2023-11-14","weight":-2}]}}`
 
 func TestDerivedBoard(t *testing.T) {
 	e := newEnv(t)
@@ -62,7 +62,6 @@ func TestDerivedRefused(t *testing.T) {
 		`{"derive":{"from":[]}}`:                                                                    "/derive/from",
 		`{"windows":["day"],"derive":{"from":[{"board":"runs"}]}}`:                                  "/windows",
 		`{"derive":{"from":[{"board":"sum"}]}}`:                                                     "/derive/from/0/board",
-		`{"derive":{"from":[{"board":"runs","weight":1}],"weights":[1]}}`:                           "/derive/from/0/weight",
 		`{"derive":{"from":[{"board":"runs","window":"week"}],"last":"7d"}}`:                        "/derive/from/0/window",
 		`{"derive":{"from":[{"board":"runs"},{"board":"runs","window":"day"}],"last":"51d"}}`:       "/derive/from",
 		`{"derive":{"from":[{"board":"runs"}],"op":"minus"}}`:                                       "/derive/op",
@@ -76,7 +75,7 @@ func TestDerivedRefused(t *testing.T) {
 			t.Errorf("%s: %s\nwant a fault at %s", body, p, pointer)
 		}
 	}
-	for _, body := range []string{`{"derive":{"from":[{"board":"runs","factor":2}]}}`, `{"derive":{"from":[{"board":"runs","weight":1.5}]}}`, `{"derive":[]}`} {
+	for _, body := range []string{`{"derive":{"from":[{"board":"runs","factor":2}]}}`, `{"derive":{"from":[{"board":"runs","weight":1.5}]}}`, `{"derive":[]}`, `{"derive":{"from":[{"board":"runs"}],"weights":[1]}}`} {
 		e.do(ask{method: "PUT", path: "/v1/boards/x", key: adminKey, body: body, off: true}).want(400)
 	}
 	isProblem(t, e.put(adminKey, "/v1/boards/runs", `{"derive":{"from":[{"board":"other"}]}}`).want(409), "board-conflict")

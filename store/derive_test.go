@@ -220,7 +220,8 @@ func TestDerivedTogether(t *testing.T) {
 					t.Error(err)
 				}
 			case 10:
-				rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs"}}, Weights: []int64{-3}}}
+				weight := int64(-3)
+				rules := leaderboard.Rules{Derive: &leaderboard.Derive{From: []leaderboard.DeriveFrom{{Board: "runs", Weight: &weight}}}}
 				if _, _, err := stores[1].PutBoard(t.Context(), "sum", rules); err != nil {
 					t.Error(err)
 				}

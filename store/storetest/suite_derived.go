@@ -177,19 +177,19 @@ func testDerivedWeights(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		op        leaderboard.DeriveOp
 		aggregate leaderboard.Aggregate
-		weights   []int64
+		weights   [2]int64
 		want      string
 	}{
-		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, []int64{1, 0}, "eve 9, ada 5, bob 0"},
-		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, []int64{1, -2}, "eve 9, ada 3, bob -8"},
-		{leaderboard.DeriveOpUnion, leaderboard.AggregateMax, []int64{1, -2}, "eve 9, ada 5, bob -8"},
-		{leaderboard.DeriveOpUnion, leaderboard.AggregateMin, []int64{1, -2}, "eve 9, ada -2, bob -8"},
-		{leaderboard.DeriveOpIntersect, leaderboard.AggregateSum, []int64{0, 3}, "ada 3"},
-		{leaderboard.DeriveOpIntersect, leaderboard.AggregateMax, []int64{0, -1}, "ada 0"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, [2]int64{1, 0}, "eve 9, ada 5, bob 0"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateSum, [2]int64{1, -2}, "eve 9, ada 3, bob -8"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateMax, [2]int64{1, -2}, "eve 9, ada 5, bob -8"},
+		{leaderboard.DeriveOpUnion, leaderboard.AggregateMin, [2]int64{1, -2}, "eve 9, ada -2, bob -8"},
+		{leaderboard.DeriveOpIntersect, leaderboard.AggregateSum, [2]int64{0, 3}, "ada 3"},
+		{leaderboard.DeriveOpIntersect, leaderboard.AggregateMax, [2]int64{0, -1}, "ada 0"},
 	} {
 		t.Run(fmt.Sprintf("%s %s %v", c.op, c.aggregate, c.weights), func(t *testing.T) {
 			b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
-				Op: c.op, Aggregate: c.aggregate, Weights: c.weights, From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}},
+				Op: c.op, Aggregate: c.aggregate, From: []leaderboard.DeriveFrom{{Board: "runs", Weight: &c.weights[0]}, {Board: "rides", Weight: &c.weights[1]}},
 			}, "runs", "rides")
 			b.submitTo("runs", score("ada", 5), score("eve", 9))
 			b.submitTo("rides", score("ada", 1), score("bob", 4))
@@ -248,8 +248,9 @@ func testDerivedRules(t *testing.T, s Subject) {
 
 // testDerivedStates: the status tells what the entries reflect.
 func testDerivedStates(t *testing.T, s Subject) {
+	five := int64(5)
 	b := newDerived(t, s, "2026-11-20T12:00:00Z", leaderboard.Derive{
-		Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides"}}, Weights: []int64{1, 5},
+		Last: "2d", From: []leaderboard.DeriveFrom{{Board: "runs"}, {Board: "rides", Weight: &five}},
 	}, "runs")
 	status := func() string {
 		t.Helper()

@@ -200,8 +200,6 @@ export interface components {
                 last?: string | null;
                 op?: components["schemas"]["DeriveOp"] | null;
                 aggregate?: components["schemas"]["Aggregate"] | null;
-                /** @description Together with from only. */
-                weights?: components["schemas"]["Weight"][] | null;
             } | null;
             /** @description As GET shows it, like the times: what nobody sets is 422 with another value than the board has. */
             name?: string;
@@ -286,8 +284,6 @@ export interface components {
             op?: components["schemas"]["DeriveOp"];
             /** @description sum when left out. What is made of weight × score in the sources that the member is in. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it. */
             aggregate?: components["schemas"]["Aggregate"];
-            /** @description The weights of from in another form, one for each; not together with weight. */
-            weights?: components["schemas"]["Weight"][] | null;
         };
         DeriveFromRules: {
             board: components["schemas"]["BoardName"];
@@ -525,11 +521,6 @@ export interface components {
             /** @description There are more. */
             next_cursor?: string;
         };
-        HiddenLog: {
-            records: components["schemas"]["HideRecord"][];
-            /** @description There are more. */
-            next_cursor?: string;
-        };
         AuditLog: {
             entries: components["schemas"]["AuditEntry"][];
             /** @description There are more. */
@@ -559,16 +550,6 @@ export interface components {
         };
         /** @enum {string} */
         AuditAction: "board.create" | "board.update" | "board.delete" | "board.rebuild" | "key.create" | "key.update" | "key.rotate" | "key.revoke" | "member.hide" | "member.restore" | "member.erase" | "entry.remove";
-        /** @description What was done; without a board everywhere. */
-        HideRecord: {
-            member: components["schemas"]["MemberID"];
-            board?: components["schemas"]["BoardName"];
-            /** @enum {string} */
-            action: "hide" | "restore";
-            reason: string;
-            actor: string;
-            at: components["schemas"]["Time"];
-        };
         /** @description What every reading answer says of itself. */
         State: {
             board: components["schemas"]["BoardName"];
@@ -1743,23 +1724,6 @@ export interface operations {
                 /** @description Hidden on this board, or everywhere. */
                 board?: components["schemas"]["BoardName"];
                 /** @description Only this member. */
-                member?: components["schemas"]["MemberID"];
-                /** @description Length of the page. */
-                limit?: components["parameters"]["listLimitParam"];
-                /** @description next_cursor of the page before. */
-                cursor?: components["parameters"]["cursorParam"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: never;
-    };
-    listHiddenLog: {
-        parameters: {
-            query?: {
-                /** @description Only about this member. */
                 member?: components["schemas"]["MemberID"];
                 /** @description Length of the page. */
                 limit?: components["parameters"]["listLimitParam"];

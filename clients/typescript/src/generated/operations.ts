@@ -32,8 +32,6 @@ export interface Operations {
   restoreMemberEverywhere(member: string, options?: Query<"restoreMemberEverywhere"> & CallOptions): Promise<undefined>;
   /** Who is hidden. GET /v1/hidden */
   listHidden(options?: Query<"listHidden"> & CallOptions): Pages<Schemas["HiddenList"]>;
-  /** What was done to hide and restore members. GET /v1/hidden/log */
-  listHiddenLog(options?: Query<"listHiddenLog"> & CallOptions): Pages<Schemas["HiddenLog"]>;
   /** What was changed, when and with which key. GET /v1/audit */
   listAudit(options?: Query<"listAudit"> & CallOptions): Pages<Schemas["AuditLog"]>;
   /** The slice around a member. GET /v1/boards/{board}/members/{member}/around */
@@ -144,7 +142,6 @@ export const table = {
   hideMemberEverywhere: "PUT /v1/members/{member}/hidden",
   restoreMemberEverywhere: "DELETE /v1/members/{member}/hidden",
   listHidden: "GET /v1/hidden",
-  listHiddenLog: "GET /v1/hidden/log",
   listAudit: "GET /v1/audit",
   getAround: "GET /v1/boards/{board}/members/{member}/around",
   listSubmissions: "GET /v1/boards/{board}/members/{member}/submissions",
