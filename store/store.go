@@ -159,7 +159,6 @@ func (s *Store) IndexStatus(ctx context.Context, ref leaderboard.PeriodRef) (Ind
 // ctx ends later the error is ErrOutcomeUnknown, and the work goes on. Other errors: ErrBoardNotFound, ErrKeyReused,
 // ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown. Entries that break a rule are results, not errors.
 func (s *Store) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leaderboard.Receipt, error) {
-	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.Submit(ctx, r)
 }
 
@@ -168,7 +167,6 @@ func (s *Store) Submit(ctx context.Context, r leaderboard.SubmitRequest) (leader
 // and so are those of derived boards, which it does not wait for. Otherwise it is Submit, with idempotency keys of its
 // own. Errors: ErrKeyReused, ErrOverloaded, ErrUnavailable, ErrOutcomeUnknown.
 func (s *Store) SubmitMultiBoard(ctx context.Context, r leaderboard.MultiBoardRequest) (leaderboard.MultiBoardReceipt, error) {
-	r.Key = leaderboard.IdempotencyKeyOf(ctx, r.Key)
 	return s.writer.SubmitMultiBoard(ctx, r)
 }
 

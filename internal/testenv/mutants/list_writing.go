@@ -39,11 +39,11 @@ func ofWriting() []mutant {
 			`appendKeys(t, o.owner, o.clock, o.keys)`, `appendKeys(t, o.owner, o.clock, nil)`, store + "TestCommitLost",
 		},
 		{
-			"A1", "a batch is answered before it is committed", commit + "batch.go",
-			"\terr = t.Commit(asked)\n", "\tgo t.Commit(asked)\n", store + "TestCommitLost",
+			"A1", "a batch is answered before it is committed", commit + "outcome.go",
+			"\terr := t.Commit(asked)\n", "\tgo t.Commit(asked)\n\tvar err error\n", store + "TestCommitLost",
 		},
 		{
-			"A2", "a write whose COMMIT got no answer is repeated", commit + "batch.go",
+			"A2", "a write whose COMMIT got no answer is repeated", commit + "retry.go",
 			`if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {`, `if err == nil {`, store + "TestCommitLost",
 		},
 		{
@@ -74,11 +74,11 @@ func ofAdmission() []mutant {
 		},
 		{
 			"F1", "what waits at the end is told nothing", commit + "queue.go",
-			"\t\tq.drop(one, errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
+			"\ts.drop(errClosed)\n", "", test + "TestCloseAnswersWhatWaits",
 		},
 		{
 			"A6", "requests for several boards hold the others while one is locked", commit + "mutex.go",
-			`if m.isBarred(board) {`, `if false {`, test + "TestBarredBoards",
+			`if m.barred.has(board) {`, `if false {`, test + "TestBarredBoards",
 		},
 		{
 			"E2", "those who are refused are answered as often as they ask", "httpapi/rejections.go",
@@ -90,12 +90,12 @@ func ofAdmission() []mutant {
 			"refresher TestRecomputationsAreFew",
 		},
 		{
-			"E3", "batches are repeated as often as they fail", commit + "mutex.go",
+			"E3", "batches are repeated as often as they fail", commit + "retry.go",
 			`if b.owed+1 > retriesAtOnce {`, `if false {`, "store TestRetriesDoNotAmplify",
 		},
 		{
-			"A6", "boards that somebody keeps locked take all connections", commit + "batch.go",
-			"c.mutexes.bar(board, c.db.Config.LockWait+time.Second, stuck)", "_, _ = board, stuck", "store TestLockedBoardsStarveNobody",
+			"A6", "boards that somebody keeps locked take all connections", commit + "retry.go",
+			"c.mutexes.barred.add(board, c.db.Config.LockWait+time.Second, stuck)", "_, _, _ = board, stuck, time.Second", "store TestLockedBoardsStarveNobody",
 		},
 		{
 			"A1", "what was read ahead counts though others wrote", commit + "ahead.go",

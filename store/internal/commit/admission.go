@@ -5,23 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"leaderboard"
 )
 
-// load is what requests put on a queue.
-type load struct {
-	requests, rows int
-	cost           int   // in entries of a submission
-	bytes          int64 // of memory, roughly
-}
-
-func (l load) plus(o load) load {
-	return load{l.requests + o.requests, l.rows + o.rows, l.cost + o.cost, l.bytes + o.bytes}
-}
-
-func (l load) minus(o load) load {
-	return load{l.requests - o.requests, l.rows - o.rows, l.cost - o.cost, l.bytes - o.bytes}
+// Limits bound what waits and what is committed together.
+type Limits struct {
+	Wait   time.Duration // until a request is sent; what has to be expected to take longer, or does, is an *OverloadError
+	Memory int64         // bytes that requests take that wait, over all boards; beyond: an *OverloadError
+	Batch  int           // entries that one transaction takes at most, unless a single request has more
 }
 
 // pace is how long batches take: so long each, and so long more for a full one. Both are moving averages.
@@ -48,65 +38,74 @@ func (p pace) of(l load, rows int) time.Duration {
 	return time.Duration(batches*float64(p.each) + full*float64(p.full))
 }
 
-// admission decides whether a request may wait: not when it is to be expected that it could not be sent in time, by
-// what waits and by how long batches took lately, and not when too much memory is taken by what waits.
+// backlog is what waits in a queue, and how fast that becomes less. It is guarded by the lock of the queue's shard.
+type backlog struct {
+	load  load      // of what waits
+	busy  load      // of the batch under way
+	since time.Time // when its turn began, which may be before it could; zero between batches
+	pace  pace      // of its batches
+}
+
+// admission decides whether a request may wait, and otherwise why not. It may not when MySQL does not answer, when its
+// board has been locked in the database for too long, when it is to be expected that it could not be sent in time, by
+// what waits and by how long batches took lately, and when too much memory is taken by what waits.
 type admission struct {
-	wait     time.Duration // until a request is sent
-	memory   int64         // bytes of all that waits in the process
-	rowsFull int           // entries of a full batch
-	bytes    atomic.Int64  // of what waits or is under way
-	line     line
+	away   func() error  // why nothing is sent to the database now, nil when it is
+	wait   time.Duration // until a request is sent
+	memory int64         // bytes of all that waits in the process
+	rows   int           // how many entries one batch takes at most, unless a single request has more
+	bytes  atomic.Int64  // of what waits or is under way
+	line   line
+	barred barredBoards
 
 	mu    sync.Mutex
 	paces [2]pace // of batches for one board, and for several
 }
 
 func newAdmission(limits Limits) admission {
-	return admission{wait: limits.Wait, memory: limits.Memory, rowsFull: limits.Batch, paces: [2]pace{startPace(), startPace()}}
+	return admission{
+		away: func() error { return nil }, wait: limits.Wait, memory: limits.Memory, rows: limits.Batch, paces: [2]pace{startPace(), startPace()},
+	}
 }
 
-// check says whether one more request of so many bytes may wait in a queue, nil for one in which nothing waits. When
-// nothing waits there, time is no reason to refuse, but for the batches of other boards that wait for a connection. Of
-// the memory a queue may take as much as it leaves free, so that there is some for other boards whatever waits for this
-// one. It is called with the lock of the queue's shard.
-func (a *admission) check(one *queue, bytes int64) error {
+// mayWait returns why one more request of so many bytes may not wait in a queue, nil when it may. one is nil for a queue
+// in which nothing waits: there time is no reason to refuse, but for the batches of other boards that wait for a
+// connection. While nothing can be written to a board, one batch tries, and nobody waits behind it. Of the memory a queue
+// may take as much as it leaves free, so that there is some for other boards whatever waits for this one. It is called
+// with the lock of the queue's shard.
+func (a *admission) mayWait(id queueID, one *backlog, bytes int64) error {
+	if err := a.away(); err != nil {
+		return err
+	}
+	if one != nil && a.barred.isStuck(id.board) {
+		return errLocked(id.board)
+	}
+	expected := a.line.expected()
+	if expected > a.wait {
+		return errNoConnection(expected)
+	}
 	var waits load
 	if one != nil {
 		waits = one.load
 	}
-	expected := a.line.expected()
-	if expected > a.wait {
-		return &leaderboard.OverloadError{Wait: expected, Detail: "too many boards wait for a connection"}
-	}
 	if waits.requests > 0 {
 		if expected = a.expected(one); expected > a.wait {
-			return &leaderboard.OverloadError{Wait: expected, Detail: "too many entries wait for the board"}
+			return errBusy(expected)
 		}
 	}
 	if waits.bytes+bytes > a.memory-a.bytes.Load() && a.bytes.Load() > 0 {
-		return &leaderboard.OverloadError{Wait: max(expected, a.wait/4), Detail: "requests that wait take too much memory"}
+		return errMemory(max(expected, a.wait/4))
 	}
 	return nil
 }
 
 // expected returns how long it takes until all that waits in a queue is sent.
-func (a *admission) expected(one *queue) time.Duration {
+func (a *admission) expected(one *backlog) time.Duration {
 	rest := time.Duration(0)
 	if !one.since.IsZero() {
-		rest = max(0, one.pace.of(one.busy, a.rowsFull)-time.Since(one.since))
+		rest = max(0, one.pace.of(one.busy, a.rows)-time.Since(one.since))
 	}
-	return rest + one.pace.of(one.load, a.rowsFull)
-}
-
-// enter and leave keep count of what waits.
-func (a *admission) enter(one *queue, h *header) {
-	one.load = one.load.plus(h.load)
-	a.bytes.Add(h.load.bytes)
-}
-
-func (a *admission) leave(one *queue, h *header) {
-	one.load = one.load.minus(h.load)
-	a.bytes.Add(-h.load.bytes)
+	return rest + one.pace.of(one.load, a.rows)
 }
 
 // usual returns how long batches of a new queue are likely to take.
@@ -117,10 +116,10 @@ func (a *admission) usual(id queueID) pace {
 }
 
 // learn takes a batch that went well for what others are likely to take.
-func (a *admission) learn(id queueID, l load, took time.Duration, rows int) {
+func (a *admission) learn(id queueID, l load, took time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paces[kindOf(id)].learn(l, took, rows)
+	a.paces[kindOf(id)].learn(l, took, a.rows)
 }
 
 func kindOf(id queueID) int {
@@ -147,4 +146,77 @@ func (l *line) learn(took time.Duration) {
 	const share = 8
 	before := l.turn.Load()
 	l.turn.Store(before + (int64(took)-before)/share)
+}
+
+// barredBoards knows which boards are barred: those whose lock in the database somebody else, perhaps a server that is
+// frozen, did not give up in time. Its zero value has none.
+//
+// Such a holder must not take all connections from the boards that it does not hold. So a batch waits for a second at
+// first; when that is not enough its board is barred, and it waits on in one of the few connections for that. A batch
+// for several boards would hold those that it has already: it is given up, and begun again without the requests that
+// name the board.
+type barredBoards struct {
+	mu     sync.Mutex
+	byName map[string]barring
+	news   chan struct{} // closed when a board is barred; nil while nobody waits for that
+}
+
+// barring is that a board is barred.
+type barring struct {
+	until time.Time
+	stuck bool // a patient wait was in vain too: until one batch can write to it, others are refused
+}
+
+// add bars a board for a time, or until remove.
+func (b *barredBoards) add(board string, d time.Duration, stuck bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.byName == nil {
+		b.byName = map[string]barring{}
+	}
+	b.byName[board] = barring{time.Now().Add(d), stuck || b.byName[board].stuck}
+	if b.news != nil {
+		close(b.news)
+		b.news = nil
+	}
+}
+
+// remove says that the lock of a board was got.
+func (b *barredBoards) remove(board string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.byName, board)
+}
+
+func (b *barredBoards) has(board string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of(board) != barring{}
+}
+
+// isStuck reports whether it is known that nothing can be written to a board.
+func (b *barredBoards) isStuck(board string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.of(board).stuck
+}
+
+// next returns what is closed when a board is barred.
+func (b *barredBoards) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.news == nil {
+		b.news = make(chan struct{})
+	}
+	return b.news
+}
+
+// of returns the zero value for a board that is not barred. The lock is held.
+func (b *barredBoards) of(board string) barring {
+	state, ok := b.byName[board]
+	if ok && time.Now().After(state.until) {
+		delete(b.byName, board)
+		return barring{}
+	}
+	return state
 }

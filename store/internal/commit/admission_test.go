@@ -24,9 +24,7 @@ type carrier struct {
 
 func (c *carrier) queues(limits Limits) *queues {
 	q := newQueues(limits)
-	q.work = func(func() []request) func(queueID, func() []request) error {
-		return func(_ queueID, take func() []request) error { c.carry(take()); return nil }
-	}
+	q.commit = func(one *queue) error { c.carry(one.take()); return nil }
 	return q
 }
 

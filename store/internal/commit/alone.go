@@ -26,7 +26,7 @@ func (w *Writer) alone(ctx context.Context, board string, patient bool, fn func(
 		return db.NotDone(ctx, err)
 	}
 	defer w.mutexes.unlock(board)
-	barred := w.mutexes.isBarred(board)
+	barred := w.mutexes.barred.has(board)
 	again := func(err error) bool {
 		if !db.IsLockWait(err) {
 			return db.RetryableOrDuplicate(err)
@@ -38,7 +38,7 @@ func (w *Writer) alone(ctx context.Context, board string, patient bool, fn func(
 	}
 	err := db.Retry(again, func() error { return w.db.Locking(ctx, barred, fn) })
 	if err == nil {
-		w.mutexes.unbar(board)
+		w.mutexes.barred.remove(board)
 	}
 	return db.NotDone(ctx, err)
 }

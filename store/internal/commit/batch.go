@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,27 +14,6 @@ import (
 	"leaderboard/store/internal/db"
 )
 
-// committer carries batches out. All methods may be called concurrently.
-type committer struct {
-	db      *db.DB
-	memory  *boards.Memory
-	mutexes boardMutexes
-	tell    Events
-	retries budget
-	line    *line
-	life    context.Context      // ends soon after Close
-	refuse  func(queueID, error) // what waits in a queue
-	aheads  *aheads
-}
-
-// worker commits the batches of one queue, one after the other.
-type worker struct {
-	*committer
-	text  *db.Text         // reused from batch to batch
-	next  func() []request // what would be the next batch now
-	ahead *ahead           // what is read for it; nil: nothing
-}
-
 // Events are told of what happens, and must not block.
 type Events struct {
 	// Committed is called after each commit, in seq order per period.
@@ -45,13 +23,21 @@ type Events struct {
 	Batch func(requests, rows int, waited, took time.Duration, err error)
 }
 
-// noBoard owns the idempotency keys of requests for several boards.
-const noBoard = 0
+// committer carries batches out. All methods may be called concurrently.
+type committer struct {
+	db      *db.DB
+	memory  *boards.Memory
+	mutexes boardMutexes
+	tell    Events
+	retries budget
+	aheads  *aheads
+	life    context.Context // ends soon after Close
+}
 
 // batch is the requests of one transaction.
 type batch struct {
-	*worker
-	queue    queueID
+	*committer
+	queue    *queue
 	requests []request
 	needs    map[string]*needs // by board
 	keys     []string          // idempotency keys of requests for several boards
@@ -67,23 +53,23 @@ type batch struct {
 	commits []Event
 }
 
-// commit carries out what take returns, requests of one queue, once nothing in this process is in the way. Whose caller
-// has left until then is left out.
-func (w *worker) commit(id queueID, take func() []request) error {
-	if !id.several {
-		defer w.mutexes.lock(id.board)()
-		reqs := take()
+// commit carries out the next requests of a queue, once nothing in this process is in the way. Those whose caller has left
+// until then are left out.
+func (c *committer) commit(q *queue) error {
+	if !q.id.several {
+		defer c.mutexes.lock(q.id.board)()
+		reqs := q.take()
 		if len(reqs) == 0 {
 			return nil
 		}
-		return w.run(w.newBatch(reqs))
+		return c.newBatch(q, reqs).run()
 	}
-	reqs := take()
+	reqs := q.take()
 	for len(reqs) > 0 {
-		b := w.newBatch(reqs)
-		unlock, barred := w.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
+		b := c.newBatch(q, reqs)
+		unlock, barred := c.mutexes.lockAll(slices.Collect(maps.Keys(b.needs)))
 		if barred == "" {
-			err := w.run(b)
+			err := b.run()
 			if unlock(); !b.mayDoWithout(err) {
 				return err
 			}
@@ -97,12 +83,12 @@ func (w *worker) commit(id queueID, take func() []request) error {
 // mayDoWithout says whether a batch for several boards failed because of one of them, the last that it asked for, and
 // has told nobody.
 func (b *batch) mayDoWithout(err error) bool {
-	return b.queue.several && b.locking != "" && db.IsLockWait(err)
+	return b.queue.id.several && b.locking != "" && db.IsLockWait(err)
 }
 
 // keepOff answers those requests that name a board whose lock somebody else holds, and returns the others.
 func keepOff(reqs []request, barred string) []request {
-	err := db.Wrap("batch", errBarred(barred))
+	err := db.Wrap("batch", errLocked(barred))
 	return slices.DeleteFunc(reqs, func(r request) bool {
 		named := slices.Contains(r.head().boards, barred)
 		if named {
@@ -114,11 +100,11 @@ func keepOff(reqs []request, barred string) []request {
 
 // run carries out a batch, tells of the commits, and then answers every request. It works on a context of its own: the
 // requests of a batch belong to several callers, and none may cancel it for the others.
-func (w *worker) run(b *batch) error {
-	limits := &w.db.Config
-	ctx, cancel := context.WithTimeout(w.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
+func (b *batch) run() error {
+	limits := &b.db.Config
+	ctx, cancel := context.WithTimeout(b.life, db.Attempts*limits.LockWait+limits.ReadTimeout+limits.WriteTimeout)
 	defer cancel()
-	b.read, w.ahead = w.ahead.await(), nil
+	b.read, b.queue.ahead = b.queue.ahead.await(), nil
 	start, rows := time.Now(), 0
 	ctx, span := b.begunSpan(ctx)
 	err := b.tryAll(ctx)
@@ -135,18 +121,18 @@ func (w *worker) run(b *batch) error {
 		return err
 	}
 	if err != nil {
-		w.tell.Batch(len(b.requests), rows, waited, time.Since(start), err)
+		b.tell.Batch(len(b.requests), rows, waited, time.Since(start), err)
 		for _, r := range b.requests {
 			r.head().done <- err
 		}
 		return err
 	}
-	w.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
+	b.tell.Batch(len(b.requests), rows, waited, time.Since(start), b.noneFound())
 	for _, e := range b.commits {
-		if w.ahead != nil {
-			w.ahead.own = append(w.ahead.own, e.Commit)
+		if ahead := b.queue.ahead; ahead != nil {
+			ahead.own = append(ahead.own, e.Commit)
 		}
-		w.tell.Committed(e)
+		b.tell.Committed(e)
 	}
 	for i, r := range b.requests {
 		r.head().done <- b.answers[i]
@@ -155,8 +141,8 @@ func (w *worker) run(b *batch) error {
 }
 
 // newBatch collects what has to be read. Boards that requests for several name and that are derived are left out.
-func (w *worker) newBatch(reqs []request) *batch {
-	b := &batch{worker: w, queue: reqs[0].head().queue, requests: reqs, needs: map[string]*needs{}}
+func (c *committer) newBatch(q *queue, reqs []request) *batch {
+	b := &batch{committer: c, queue: q, requests: reqs, needs: map[string]*needs{}}
 	of := func(board string) *needs {
 		n := b.needs[board]
 		if n == nil {
@@ -169,15 +155,15 @@ func (w *worker) newBatch(reqs []request) *batch {
 		r.collect(of)
 		switch h := r.head(); {
 		case h.key == "":
-		case b.queue.several:
+		case b.queue.id.several:
 			b.keys = append(b.keys, h.key)
 		default:
-			n := of(b.queue.board)
+			n := of(b.queue.id.board)
 			n.keys = append(n.keys, h.key)
 		}
 	}
-	if b.queue.several {
-		b.derived = w.derivedAmong(slices.Collect(maps.Keys(b.needs)))
+	if b.queue.id.several {
+		b.derived = c.derivedAmong(slices.Collect(maps.Keys(b.needs)))
 	}
 	for name := range b.derived {
 		delete(b.needs, name)
@@ -221,83 +207,6 @@ func derivedQuery(names []string) string {
 	return t.Hexes(names).Str(")").String()
 }
 
-// Somebody who holds a lock for long, such as a server that is frozen in a transaction, must not take all connections
-// from the boards that it does not hold. So a batch waits for a second at first; when that is not enough its board is
-// barred, and waits on in one of the few connections for that. A batch for several boards would hold those that it has
-// already: it is given up, and begun again without the requests that name the board.
-
-// waitedBefore says whether the board of the batch is barred.
-func (b *batch) waitedBefore() bool { return !b.queue.several && b.mutexes.isBarred(b.queue.board) }
-
-// bar says that somebody else keeps a board locked, for as long as the wait for it may take now.
-func (c *committer) bar(board string, stuck bool) {
-	c.mutexes.bar(board, c.db.Config.LockWait+time.Second, stuck)
-}
-
-// stuck says that a batch cannot be committed, though the database answers, because of boards that somebody keeps locked or
-// for want of an answer to COMMIT. What waits behind it is refused.
-func (b *batch) stuck(boards ...string) {
-	if b.db.Away() != nil {
-		return
-	}
-	b.db.Blocked(b.begun)
-	for _, name := range boards {
-		b.bar(name, true)
-	}
-	if len(boards) > 0 && !b.queue.several {
-		b.refuse(b.queue, errBarred(b.queue.board))
-	}
-}
-
-func (b *batch) gotLocks() {
-	for name := range b.needs {
-		b.mutexes.unbar(name)
-	}
-}
-
-// tryAll repeats a batch that the server rolled back, and once one whose connection was lost before COMMIT was sent:
-// in both cases nothing has happened.
-func (b *batch) tryAll(ctx context.Context) error {
-	reconnected, patient := false, b.waitedBefore()
-	b.begun = time.Now()
-	b.retries.earn(len(b.requests))
-	for attempt := 1; ; attempt++ {
-		err := b.try(ctx, patient)
-		if err == nil {
-			b.gotLocks()
-		}
-		if err == nil || errors.Is(err, leaderboard.ErrOutcomeUnknown) {
-			return err
-		}
-		lockWait := db.IsLockWait(err)
-		_, blocked := b.db.BlockedSince()
-		if lockWait && b.locking != "" {
-			if b.bar(b.locking, false); patient || blocked {
-				b.stuck(b.locking)
-			}
-			patient = true
-		}
-		if db.IsDiskFull(err) {
-			b.stuck()
-		}
-		for _, r := range b.requests {
-			r.head().recall() // nothing has happened
-		}
-		again := db.Retryable(err) && attempt < db.Attempts && !(lockWait && (b.queue.several || blocked))
-		if b.queue.several && db.IsDuplicate(err) {
-			// One key came through two servers at once, for boards of which none is the same: the second finds it now.
-			err, again = fmt.Errorf("%w: %w", leaderboard.ErrUnavailable, err), attempt < db.Attempts
-		}
-		if db.ConnectionLost(err) && !reconnected {
-			reconnected, again = true, true
-		}
-		if !again || ctx.Err() != nil || !lockWait && !b.retries.spend() { // few wait for locks, none more often than Attempts
-			return db.Translate(context.Background(), "batch", err)
-		}
-		b.db.Log.DebugContext(ctx, "batch is repeated", "board", b.queue.board, "attempt", attempt, "error", err)
-	}
-}
-
 // try carries the batch out for those who have not left when there is a connection for it. An error wraps
 // ErrOutcomeUnknown when COMMIT was sent and no answer came; after every other error the transaction is rolled back.
 func (b *batch) try(ctx context.Context, patient bool) error {
@@ -312,20 +221,21 @@ func (b *batch) try(ctx context.Context, patient bool) error {
 	if len(b.requests) == 0 {
 		return tx.End()
 	}
-	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, b.text}), tx.End())
+	return errors.Join(b.transact(ctx, &transaction{tx, b.db, b.memory, &b.queue.text}), tx.End())
 }
 
 // begin waits in line for a connection, unless it is for one of the patient ones. end says that it is given back.
-func (c *committer) begin(ctx context.Context, patient bool) (tx *db.Tx, end func(), err error) {
+func (b *batch) begin(ctx context.Context, patient bool) (tx *db.Tx, end func(), err error) {
 	if patient {
-		tx, err = c.db.Begin(ctx, true)
+		tx, err = b.db.Begin(ctx, true)
 		return tx, func() {}, err
 	}
-	c.line.waiting.Add(1)
-	tx, err = c.db.Begin(ctx, false)
-	c.line.waiting.Add(-1)
+	line := &b.queue.line
+	line.waiting.Add(1)
+	tx, err = b.db.Begin(ctx, false)
+	line.waiting.Add(-1)
 	start := time.Now()
-	return tx, func() { c.line.learn(time.Since(start)) }, err
+	return tx, func() { line.learn(time.Since(start)) }, err
 }
 
 // transact takes three round trips when one board is locked: lock and read, write, commit. COMMIT goes alone, so that
@@ -336,7 +246,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		return err
 	}
 	l := &locked{boards: make(map[string]*lockedBoard, len(names)), derived: b.derived}
-	w := outcome{owner: noBoard}
+	w := writes{owner: noBoard}
 	for _, name := range names {
 		b.locking = name
 		asked, span := statement(ctx, "lock board", name)
@@ -352,7 +262,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 		l.boards[name] = f
 		w.periods = append(w.periods, f.all()...)
 		w.rolledOver = w.rolledOver || f.rolledOver
-		if !b.queue.several {
+		if !b.queue.id.several {
 			w.owner, w.clock = f.known.Board.ID, f.clock
 			w.known = f.keys
 			if f.readAhead {
@@ -361,7 +271,7 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 			b.readNext(f.known)
 		}
 	}
-	if b.queue.several {
+	if b.queue.id.several {
 		b.locking = "" // has them all
 	}
 	if len(b.keys) > 0 {
@@ -375,44 +285,27 @@ func (b *batch) transact(ctx context.Context, t *transaction) error {
 	w.keys = b.apply(l, w.known)
 	w.recorded = l.recorded(names)
 	w.audit = l.audit
-	asked, span := statement(ctx, "write", b.queue.board)
+	asked, span := statement(ctx, "write", b.queue.id.board)
 	b.commits, err = t.write(asked, &w)
 	endStatement(span, err)
 	if err != nil || !w.written() {
 		return err
 	}
-	asked, span = statement(ctx, "commit", b.queue.board)
-	told := make(chan struct{})
-	late := time.AfterFunc(b.db.Config.LockWait, func() {
-		defer close(told)
-		b.stuck(names...)
-	})
-	err = t.Commit(asked)
-	if err == nil {
-		b.db.Committed()
-	}
-	if !late.Stop() {
-		<-told
-		for _, name := range names {
-			b.mutexes.unbar(name) // whatever became of it, the next batch finds out
-		}
-	}
-	endStatement(span, err)
-	return err
+	return b.sendCommit(ctx, t, names)
 }
 
 // readNext begins to read ahead for the batch after this one. It is called with the board locked, so nobody else's
 // change comes between what is read and the end of this batch.
 func (b *batch) readNext(board *boards.Known) {
-	if b.ahead != nil {
+	if b.queue.ahead != nil {
 		return // this is another try
 	}
 	n := &needs{}
-	for _, r := range b.next() {
+	for _, r := range b.queue.peek() {
 		r.collect(func(string) *needs { return n })
 	}
 	n.tidy()
-	b.ahead = b.aheads.begin(b.life, board, n.members)
+	b.queue.ahead = b.aheads.begin(b.life, board, n.members)
 }
 
 // apply carries out the requests in order of arrival on the boards that were locked. It returns the rows of idempotency

@@ -9,14 +9,19 @@
 //
 // Read in the order of a submission:
 //
-//   - queue.go: what callers ask for, what waits, and which requests become a batch
-//   - admission.go: what may wait, by the time that it would take
-//   - batch.go: one batch, from its mutexes to the answers: tries, deadlocks, a lost COMMIT
-//   - requests.go: the kinds of requests, and what each does to the boards that were locked
+//   - writer.go: what callers ask for
+//   - request.go, and submission.go, removal.go, move.go: the kinds of requests, and what each does to the boards that
+//     were locked
+//   - queue.go: what waits, and which requests become a batch
+//   - admission.go, rejection.go: what may wait, and what those are told who may not
+//   - mutex.go: one writer of this process at a time per board
+//   - batch.go: one batch, from its mutexes to the answers
+//   - retry.go, outcome.go: when a batch is tried again, and what becomes of one whose COMMIT is not answered
 //   - ahead.go: what is read for the next batch while this one is written
 //   - lock.go, read.go: locking boards and their periods, and reading the entries concerned
-//   - period.go: what a batch makes of a period and of its hidden entries, in memory
-//   - write.go: the statements that write it, and the answers that are kept for idempotency keys
-//   - mutex.go: one writer of this process at a time per board, and boards that somebody else keeps locked, and how much is tried again
+//   - period.go, hidden.go: what a batch makes of a period and of its hidden entries, in memory
+//   - write.go: the statements that write it
+//   - idempotency.go, receipt.go: keys of requests, and the answers that are kept for them
+//   - record.go: what is kept of submissions
 //   - rewrite.go: the same locks and statements for changes that were computed elsewhere, those of derived boards
 package commit

@@ -9,6 +9,7 @@ import (
 
 	"leaderboard"
 	"leaderboard/rank"
+	"leaderboard/store/internal/audit"
 	"leaderboard/store/internal/boards"
 	"leaderboard/store/internal/db"
 	"leaderboard/store/internal/entries"
@@ -20,6 +21,23 @@ type transaction struct {
 	db     *db.DB
 	memory *boards.Memory
 	text   *db.Text // of the packet under way
+}
+
+// locked are the boards that a batch has locked.
+type locked struct {
+	boards  map[string]*lockedBoard // by name; those that do not exist are not here
+	derived map[string]bool         // boards that are not locked, because they are derived and take no submissions
+	audit   []audit.Row             // what requests have done that the audit records
+}
+
+// recorded returns those of the boards that have records of submissions.
+func (l *locked) recorded(names []string) (out []*lockedBoard) {
+	for _, name := range names {
+		if b := l.boards[name]; b != nil && len(b.records) > 0 {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // lockedBoard is a board as its lock found it, and what a batch makes of it.

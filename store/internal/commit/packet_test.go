@@ -14,11 +14,11 @@ import (
 
 // largest is the batch that takes the longest packet: each entry is for a board of its own with all windows, replaces one, is
 // recorded, and belongs to a request with a key, and every name and number is as long as can be.
-func largest(entries int) *outcome {
+func largest(entries int) *writes {
 	text := func(i, length int) string { return fmt.Sprintf("%0*d", length, i) }
 	const low = math.MinInt64
 	rules := &leaderboard.Rules{}
-	o := &outcome{owner: low, clock: leaderboard.MaxTime}
+	o := &writes{owner: low, clock: leaderboard.MaxTime}
 	number := int64(low)
 	for i := range entries {
 		member := text(i, 64)

@@ -1,7 +1,6 @@
 package commit
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -187,9 +186,9 @@ func growth(c *leaderboard.Change) int64 {
 	}
 }
 
-// outcome returns what has to be written: the entries that differ from the ones found, by member bytes (the order of
+// toWrite returns what has to be written: the entries that differ from the ones found, by member bytes (the order of
 // the primary key, so that neighbours are written together), and the members whose entries are gone.
-func (p *period) outcome() (upserts []*leaderboard.Entry, gone []string) {
+func (p *period) toWrite() (upserts []*leaderboard.Entry, gone []string) {
 	seen := make(map[string]bool, len(p.changes))
 	for _, c := range p.changes {
 		if seen[c.Member] {
@@ -247,66 +246,4 @@ func seqsOf(periods []*period) (seq int64, seqs map[leaderboard.Window]int64) {
 		}
 	}
 	return periods[0].lastSeq, seqs
-}
-
-// The entry of a hidden member is a row of entries with a period_id of its own, see entries.HiddenIn. Who is hidden is read under the lock of the board, so a batch knows of each of its members whether the entry is
-// where it belongs, and moves it when it is not.
-
-// States of a row of hidden_members.
-const (
-	StateHiding    = "hiding"    // hidden; visible entries are still to be moved
-	StateHidden    = "hidden"    // hidden, and everything is moved
-	StateRestoring = "restoring" // not hidden; entries are still to be moved back, then the row goes
-)
-
-// hiddenMembers are the members of a batch that are hidden now, by board (0: everywhere).
-type hiddenMembers map[hiddenKey]bool
-
-type hiddenKey struct {
-	boardID int64
-	member  string
-}
-
-// on says whether a member is hidden on a board.
-func (h hiddenMembers) on(boardID int64, member string) bool {
-	return len(h) > 0 && (h[hiddenKey{0, member}] || h[hiddenKey{boardID, member}])
-}
-
-// hiddenEntries are those of hidden members in a period.
-type hiddenEntries struct {
-	entries map[string]*leaderboard.Entry // found, or put there since
-	touched map[string]bool               // those that the batch changed; true: there is a row of it
-}
-
-// set makes e the hidden entry of a member, nil for none.
-func (h *hiddenEntries) set(member string, e *leaderboard.Entry) {
-	if h.touched == nil {
-		h.touched = map[string]bool{}
-	}
-	old := h.entries[member]
-	if _, ok := h.touched[member]; !ok {
-		h.touched[member] = old != nil
-	}
-	h.found(member, e)
-}
-
-// found notes an entry as it is stored.
-func (h *hiddenEntries) found(member string, e *leaderboard.Entry) {
-	if h.entries == nil {
-		h.entries = map[string]*leaderboard.Entry{}
-	}
-	h.entries[member] = e
-}
-
-// outcome returns what has to be written: entries, and the members whose entries are gone.
-func (h *hiddenEntries) outcome() (upserts []*leaderboard.Entry, gone []string) {
-	for _, m := range slices.Sorted(maps.Keys(h.touched)) {
-		switch e := h.entries[m]; {
-		case e != nil:
-			upserts = append(upserts, e)
-		case h.touched[m]:
-			gone = append(gone, m)
-		}
-	}
-	return upserts, gone
 }

@@ -55,7 +55,7 @@ func TestOutcome(t *testing.T) {
 	}
 	p.remove("a") // was there before
 	p.remove("b") // was not
-	upserts, gone := p.outcome()
+	upserts, gone := p.toWrite()
 	if len(upserts) != 1 || upserts[0].Member != "c" || upserts[0].Score != 3 || !reflect.DeepEqual(gone, []string{"a"}) {
 		t.Errorf("to write %+v, to delete %q", upserts, gone)
 	}

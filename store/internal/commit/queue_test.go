@@ -31,10 +31,9 @@ func TestLinger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				id := queueID{board: "b"}
-				one := &queue{id: id, reached: make(chan struct{}, 1)}
 				q := newQueues(Limits{Batch: 100, Wait: time.Minute, Memory: 1 << 20})
-				s := q.shard(id)
-				s.byID[id] = one
+				one := &queue{queues: q, id: id, shard: q.shardOf(id), backlog: backlog{busy: load{requests: c.answered}}}
+				one.shard.byID[id] = one
 				push := func(rows int) {
 					if err := q.push(entriesRequest(rows)); err != nil {
 						t.Error(err)
@@ -45,7 +44,7 @@ func TestLinger(t *testing.T) {
 				}
 				start, waited := time.Now(), make(chan time.Duration)
 				go func() {
-					q.linger(s, one, c.answered, c.took)
+					one.linger(c.took)
 					waited <- time.Since(start)
 				}()
 				synctest.Wait()
@@ -55,8 +54,8 @@ func TestLinger(t *testing.T) {
 				if got := <-waited; got != c.want {
 					t.Errorf("waited %s, want %s", got, c.want)
 				}
-				if len(one.reached) != 0 || one.goal != 0 {
-					t.Errorf("left behind: goal %d, %d signals", one.goal, len(one.reached))
+				if one.reached != nil {
+					t.Error("it waits still")
 				}
 			})
 		})
@@ -75,19 +74,18 @@ func entriesRequest(rows int) request {
 // them is not kept waiting by all of them.
 func TestMovesShareNoLargeBatch(t *testing.T) {
 	t.Parallel()
-	one := &queue{}
 	q := newQueues(Limits{Batch: 500})
+	one := &queue{queues: q, shard: q.shardOf(queueID{})}
 	for range 6 {
 		one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: make([]int64, 20)}))
 	}
 	most := make([]int64, 50) // what the store puts into one move
 	one.waiting = append(one.waiting, newMove(Move{Board: "b", Member: "m", PeriodIDs: most}), newRemoval(leaderboard.RemoveRequest{Board: "b", Member: "m"}))
 	for _, r := range one.waiting {
-		q.enter(one, r.head())
+		one.enter(r.head())
 	}
 	var sizes []int
-	s := q.shard(one.id)
-	for reqs := q.take(s, one); reqs != nil; reqs = q.take(s, one) {
+	for reqs := one.take(); reqs != nil; reqs = one.take() {
 		sizes = append(sizes, len(reqs))
 	}
 	if want := []int{2, 2, 2, 1, 1}; !slices.Equal(sizes, want) || one.load != (load{}) {

@@ -43,13 +43,6 @@ func (n *needs) tidy() {
 	n.members = slices.Compact(n.members)
 }
 
-// keyRow is a row of idempotency_keys.
-type keyRow struct {
-	key     string
-	hash    [32]byte
-	receipt []byte // see receiptFormat
-}
-
 // reading is what a batch reads of a board under its lock.
 type reading struct {
 	*needs
@@ -82,35 +75,6 @@ func (r *reading) scan(rows *sql.Rows, periods []*period, hidden hiddenMembers) 
 		return keys, err
 	}
 	return keys, scanEntries(rows, r.visible, periods)
-}
-
-func appendReadKeys(t *db.Text, owner int64, keys []string) {
-	for chunk := range slices.Chunk(keys, db.MaxRows) {
-		t.Str("SELECT idempotency_key, request_hash, receipt FROM idempotency_keys WHERE board_id = ").Int(owner)
-		t.Str(" AND idempotency_key IN (").Hexes(chunk).Str(");")
-	}
-}
-
-// scanKeys reads the answers to appendReadKeys.
-func scanKeys(rows *sql.Rows, keys []string, found map[string]keyRow) error {
-	for range slices.Chunk(keys, db.MaxRows) {
-		if err := db.NextResult(rows); err != nil {
-			return err
-		}
-		for rows.Next() {
-			var key, hash, receipt sql.RawBytes
-			if err := rows.Scan(&key, &hash, &receipt); err != nil {
-				return err
-			}
-			row := keyRow{key: string(key), receipt: slices.Clone([]byte(receipt))}
-			copy(row.hash[:], hash)
-			found[row.key] = row
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func appendReadEntries(t *db.Text, periods []int64, members []string) {

@@ -25,8 +25,8 @@ func (b *batch) begunSpan(ctx context.Context) (context.Context, trace.Span) {
 	}
 	span := trace.Shared("batch", trace.KindInternal, waiting)
 	span.Set(slog.Int("leaderboard.batch.requests", len(b.requests)))
-	if !b.queue.several {
-		span.Set(slog.String("leaderboard.board", b.queue.board))
+	if !b.queue.id.several {
+		span.Set(slog.String("leaderboard.board", b.queue.id.board))
 	}
 	b.traced = waiting
 	return trace.With(ctx, span), span

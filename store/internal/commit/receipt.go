@@ -1,0 +1,294 @@
+package commit
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"leaderboard"
+	"leaderboard/store/internal/db"
+)
+
+// receiptFormat is the first byte of idempotency_keys.receipt.
+//
+// A receipt has what the request, which has the same hash, does not say. After the format come the seqs, and of a request
+// for several boards those of each. Then come the results in the order of the request, in runs of those that are alike: how
+// many (a uvarint), a shape, and of each the values that the shape says are written (varints). So of an import, in which
+// each entry was applied with the score that was submitted, a microsecond after the one before, there is one run, and one
+// time.
+const receiptFormat = 2
+
+// shape says in pairs of bits what a result is, and where its score, its previous score and its time are from.
+type shape byte
+
+const (
+	shapeScore    = 2 // shift
+	shapePrevious = 4
+	shapeTime     = 6
+
+	fromNowhere = 0
+	fromRequest = 1 // the score that was submitted
+	fromText    = 2 // it is written
+	fromSum     = 3 // of a score: the previous one and what was submitted
+	fromScore   = 1 // of a previous score: the same as the score
+	fromLast    = 1 // of a time: a microsecond after the one before
+)
+
+// shapeStatuses are the statuses by the two lowest bits.
+func shapeStatuses() []leaderboard.Status {
+	return []leaderboard.Status{leaderboard.StatusApplied, leaderboard.StatusUnchanged, leaderboard.StatusRejected}
+}
+
+// shapeOf returns the shape of a result whose time follows last.
+func shapeOf(r *leaderboard.Result, sub *leaderboard.Submission, last leaderboard.Micros) shape {
+	s := shape(slices.Index(shapeStatuses(), r.Status))
+	if r.Previous != nil {
+		from := shape(fromText)
+		if r.Score != nil && *r.Score == *r.Previous {
+			from = fromScore
+		}
+		s |= from << shapePrevious
+	}
+	if r.Score != nil {
+		from := shape(fromText)
+		if *r.Score == sub.Score {
+			from = fromRequest
+		} else if r.Previous != nil && *r.Score != *r.Previous && *r.Score == *r.Previous+sub.Score {
+			from = fromSum
+		}
+		s |= from << shapeScore
+	}
+	if r.CreatedTime != nil {
+		from := shape(fromText)
+		if *r.CreatedTime == last+1 {
+			from = fromLast
+		}
+		s |= from << shapeTime
+	}
+	return s
+}
+
+func (s shape) from(shift int) int { return int(s>>shift) & 3 }
+
+// appendSeqs appends the seqs of one board.
+func appendSeqs(b []byte, seqs leaderboard.BoardSeqs) []byte {
+	b = binary.AppendUvarint(binary.AppendVarint(b, seqs.Seq), uint64(len(seqs.Seqs)))
+	for _, w := range slices.Sorted(maps.Keys(seqs.Seqs)) {
+		b = binary.AppendVarint(appendText(b, string(w)), seqs.Seqs[w])
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// appendResults appends the results of entries.
+func appendResults(b []byte, results []leaderboard.Result, entries []leaderboard.Submission) []byte {
+	last := leaderboard.Micros(0)
+	for i := 0; i < len(results); {
+		run, same := shapeOf(&results[i], &entries[i], last), 0
+		var values []byte
+		for ; i < len(results) && shapeOf(&results[i], &entries[i], last) == run; i++ {
+			r := &results[i]
+			if run.from(shapePrevious) == fromText {
+				values = binary.AppendVarint(values, *r.Previous)
+			}
+			if run.from(shapeScore) == fromText {
+				values = binary.AppendVarint(values, *r.Score)
+			}
+			if run.from(shapeTime) == fromText {
+				values = binary.AppendVarint(values, int64(*r.CreatedTime-last))
+			}
+			if r.CreatedTime != nil {
+				last = *r.CreatedTime
+			}
+			if r.Status == leaderboard.StatusRejected {
+				rule, err := json.Marshal(r.Rule)
+				if err != nil {
+					rule = []byte("null") // it has texts only
+				}
+				values = appendText(values, string(rule))
+			}
+			same++
+		}
+		b = append(append(binary.AppendUvarint(b, uint64(same)), byte(run)), values...)
+	}
+	return b
+}
+
+// encodeReceipt encodes the receipt of a request for one board.
+func encodeReceipt(r *leaderboard.Receipt, entries []leaderboard.Submission) []byte {
+	return appendResults(appendSeqs([]byte{receiptFormat}, leaderboard.BoardSeqs{Seq: r.Seq, Seqs: r.Seqs}), r.Results, entries)
+}
+
+// encodeMultiBoardReceipt encodes the receipt of a request for several boards.
+func encodeMultiBoardReceipt(r *leaderboard.MultiBoardReceipt, entries []leaderboard.BoardSubmission) []byte {
+	b := binary.AppendUvarint([]byte{receiptFormat}, uint64(len(r.Boards)))
+	for _, name := range slices.Sorted(maps.Keys(r.Boards)) {
+		b = appendSeqs(appendText(b, name), r.Boards[name])
+	}
+	results := make([]leaderboard.Result, len(r.Results))
+	for i := range r.Results {
+		results[i] = r.Results[i].Result
+	}
+	return appendResults(b, results, withoutBoards(entries))
+}
+
+// errReceipt is a receipt that is damaged, or of another version of the program.
+var errReceipt = errors.New("it cannot be read")
+
+// receiptText is what is left to read of a receipt.
+type receiptText struct {
+	b      []byte
+	failed bool
+}
+
+func (t *receiptText) fail() { t.b, t.failed = nil, true }
+
+func (t *receiptText) varint() int64 {
+	v, n := binary.Varint(t.b)
+	if n <= 0 {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return v
+}
+
+// count reads a number of things of which each has a byte at least, or of entries of the request.
+func (t *receiptText) count(most int) int {
+	v, n := binary.Uvarint(t.b)
+	if n <= 0 || v > uint64(most) {
+		t.fail()
+		return 0
+	}
+	t.b = t.b[n:]
+	return int(v)
+}
+
+func (t *receiptText) text() string {
+	n := t.count(len(t.b))
+	if n > len(t.b) {
+		t.fail()
+		return ""
+	}
+	s := string(t.b[:n])
+	t.b = t.b[n:]
+	return s
+}
+
+func (t *receiptText) byte() byte {
+	if len(t.b) == 0 {
+		t.fail()
+		return 0
+	}
+	c := t.b[0]
+	t.b = t.b[1:]
+	return c
+}
+
+func (t *receiptText) seqs() leaderboard.BoardSeqs {
+	out := leaderboard.BoardSeqs{Seq: t.varint()}
+	if n := t.count(len(t.b)); n > 0 {
+		out.Seqs = make(map[leaderboard.Window]int64, n)
+		for range n {
+			w := leaderboard.Window(t.text())
+			out.Seqs[w] = t.varint()
+		}
+	}
+	return out
+}
+
+// results reads the results of all entries of a request, after which nothing is left.
+func (t *receiptText) results(entries []leaderboard.Submission) ([]leaderboard.Result, error) {
+	out, last := make([]leaderboard.Result, 0, len(entries)), leaderboard.Micros(0)
+	for len(out) < len(entries) && !t.failed {
+		same, run := t.count(len(entries)-len(out)), shape(t.byte())
+		if same == 0 || run.from(0) >= len(shapeStatuses()) {
+			t.fail()
+		}
+		for ; same > 0 && !t.failed; same-- {
+			r := t.result(run, &entries[len(out)], last)
+			if r.CreatedTime != nil {
+				last = *r.CreatedTime
+			}
+			out = append(out, r)
+		}
+	}
+	if t.failed || len(t.b) > 0 {
+		return nil, db.Wrap("receipt", errReceipt)
+	}
+	return out, nil
+}
+
+// result reads one result.
+func (t *receiptText) result(run shape, sub *leaderboard.Submission, last leaderboard.Micros) leaderboard.Result {
+	r := leaderboard.Result{Member: sub.Member, Status: shapeStatuses()[run.from(0)]}
+	var score, previous int64
+	if run.from(shapePrevious) == fromText {
+		previous = t.varint()
+	}
+	switch run.from(shapeScore) {
+	case fromRequest:
+		score = sub.Score
+	case fromText:
+		score = t.varint()
+	case fromSum:
+		score = previous + sub.Score
+	}
+	if run.from(shapePrevious) == fromScore {
+		previous = score
+	}
+	if run.from(shapeScore) != fromNowhere {
+		r.Score = &score
+	}
+	if run.from(shapePrevious) != fromNowhere {
+		r.Previous = &previous
+	}
+	if from := run.from(shapeTime); from != fromNowhere {
+		at := last + 1
+		if from == fromText {
+			at = last + leaderboard.Micros(t.varint())
+		}
+		r.CreatedTime = &at
+	}
+	if r.Status == leaderboard.StatusRejected && json.Unmarshal([]byte(t.text()), &r.Rule) != nil {
+		t.fail()
+	}
+	return r
+}
+
+// readReceipt begins to read a receipt.
+func readReceipt(b []byte) *receiptText {
+	t := &receiptText{b: b}
+	if t.byte() != receiptFormat {
+		t.fail()
+	}
+	return t
+}
+
+// decodeReceipt decodes the receipt of a request for one board.
+func decodeReceipt(b []byte, entries []leaderboard.Submission) (leaderboard.Receipt, error) {
+	t := readReceipt(b)
+	seqs := t.seqs()
+	results, err := t.results(entries)
+	return leaderboard.Receipt{Seq: seqs.Seq, Seqs: seqs.Seqs, Results: results}, err
+}
+
+// decodeMultiBoardReceipt decodes the receipt of a request for several boards.
+func decodeMultiBoardReceipt(b []byte, entries []leaderboard.BoardSubmission) (leaderboard.MultiBoardReceipt, error) {
+	t := readReceipt(b)
+	out := leaderboard.MultiBoardReceipt{Results: make([]leaderboard.BoardResult, len(entries)), Boards: map[string]leaderboard.BoardSeqs{}}
+	for range t.count(len(t.b)) {
+		name := t.text()
+		out.Boards[name] = t.seqs()
+	}
+	results, err := t.results(withoutBoards(entries))
+	for i := range results {
+		out.Results[i] = leaderboard.BoardResult{Board: entries[i].Board, Result: results[i]}
+	}
+	return out, err
+}
