@@ -5,7 +5,7 @@ export interface components {
         /** @example demo */
         BoardName: string;
         /**
-         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, none that bear on the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and characters that are not assigned yet are let through; a board that wants none of it has strict_ids.
+         * @description 1 to 64 bytes of UTF-8, compared as bytes: what looks alike is not the same member, and nothing is normalized (NFC is good advice). No control characters, no line or paragraph separators, no characters that change the direction of text (Bidi_Control: U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and not . or .. alone. Joiners and other zero-width characters, which scripts and emoji need, and unassigned characters are allowed; a board with strict_ids refuses all of them.
          * @example u1
          */
         MemberID: string;
@@ -23,7 +23,7 @@ export interface components {
          */
         Time: string;
         /**
-         * @description How time is cut into periods, in the board's time zone; weeks are those of ISO 8601, seasons those that the board names.
+         * @description How time is divided into periods, in the board's time zone; weeks are those of ISO 8601, seasons those that the board lists.
          * @enum {string}
          */
         Window: "all_time" | "hour" | "day" | "week" | "month" | "quarter" | "year" | "season";
@@ -67,7 +67,7 @@ export interface components {
             policy?: components["schemas"]["Policy"];
             /** @description strict when left out. How ties are numbered. */
             mode?: components["schemas"]["Mode"];
-            /** @description [all_time] when left out. A submission counts in the current period of each. The first is the one that answers are about unless they say otherwise. One that is added begins empty; one that is taken away keeps its periods. */
+            /** @description [all_time] when left out. A submission counts in the current period of each. Requests read the first one by default. A window that is added begins empty; a window that is removed keeps its periods. */
             windows?: components["schemas"]["Window"][];
             /** @description IANA name, UTC when left out: where the periods of the calendar begin and end. It cannot change once a calendar period has been used. */
             time_zone?: string;
@@ -78,14 +78,14 @@ export interface components {
             /** @description Go duration, 24h when left out: an unread copy expires after it. */
             cache_ttl?: string;
             /**
-             * @description Whether its periods are kept whole in the memory of the servers that they are read from, where every question is answered without a round trip and dense ranks are known at any depth. Left out: by how much they are read. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
+             * @description Whether servers keep its periods whole in memory, where every question is answered without a round trip and dense ranks are known at any depth. Left out: the periods that are read most. always: the current periods as soon as they are read, before those of other boards; within --resident-memory.
              * @enum {string}
              */
             resident?: "always" | "never";
             /** @description false when left out. true: a submission for an id that is not printable ASCII (U+0020 to U+007E) is rejected, with invalid-member. Entries that are there stay, and are read as before. */
             strict_ids?: boolean;
             /**
-             * @description Which submissions are recorded, with who sent them and what became of them: those that changed an entry, or all. Left out: none. Not on derived boards.
+             * @description Which submissions are recorded, with their key and outcome: those that changed an entry, or all. Left out: none. Not on derived boards.
              * @enum {string}
              */
             record?: "applied" | "all";
@@ -107,7 +107,7 @@ export interface components {
                 [key: string]: number;
             };
             /**
-             * @description What the board is about, at most 16: boards are listed and ranked together by their labels. Names and values are [a-z0-9][a-z0-9._-]{0,63}.
+             * @description What the board is about, at most 16. Labels select boards for lists and combined rankings. Names and values are [a-z0-9][a-z0-9._-]{0,63}.
              * @example {
              *       "type": "moba",
              *       "aspect": "sound"
@@ -201,7 +201,7 @@ export interface components {
                 op?: components["schemas"]["DeriveOp"] | null;
                 aggregate?: components["schemas"]["Aggregate"] | null;
             } | null;
-            /** @description As GET shows it, like the times: what nobody sets is 422 with another value than the board has. */
+            /** @description As GET shows it, like the times: another value than the board has is 422. */
             name?: string;
             /** @description As GET shows it. */
             created_time?: string;
@@ -213,7 +213,7 @@ export interface components {
         /** @description When the copy is renewed besides after each commit. */
         RefreshRules: {
             /**
-             * @description Cron expression, 5 fields, UTC, of when each current period is to have a full copy, read or not; never when left out or empty.
+             * @description Cron expression, 5 fields, UTC: when each current period gets a full copy, read or not; never when left out or empty.
              * @example 0 4 * * *
              */
             full?: string;
@@ -233,11 +233,11 @@ export interface components {
             max_score?: bigint | null;
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not hold a member's first score in a period, which changes none: max_score bounds that. A score that best does not take over is no change.
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint | null;
         };
-        /** @description What decides between equal scores, before created_time does: one number, or several fields packed into one. */
+        /** @description Decides between equal scores, before created_time: one number, or several fields packed into one. */
         TiebreakRules: {
             /** @description desc when left out. desc: higher is better. */
             order?: components["schemas"]["Order"];
@@ -271,7 +271,7 @@ export interface components {
             /** @description desc when left out, whatever the order of the tiebreak. desc: higher is better. */
             order?: components["schemas"]["Order"];
         };
-        /** @description Makes it a derived board: its entries follow those of its sources, and it takes no submissions. Its windows are [all_time], its sources are not derived themselves; a source may be made later. After last is written out there are 1 to 100 sources. A change of the rule computes all entries anew. */
+        /** @description Makes it a derived board: its entries follow those of its sources, and it takes no submissions. Its windows are [all_time], its sources are not derived themselves; a source may be made later. After last is written out there are 1 to 100 sources. A change of the rule recomputes all entries. */
         DeriveRules: {
             /** @description The sources. */
             from: components["schemas"]["DeriveFromRules"][];
@@ -282,7 +282,7 @@ export interface components {
             last?: string;
             /** @description union when left out. Members that are in any of the sources or in all of them. */
             op?: components["schemas"]["DeriveOp"];
-            /** @description sum when left out. What is made of weight × score in the sources that the member is in. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it. */
+            /** @description sum when left out. How weight × score in the member's sources becomes the score. It is exact; beyond an int64 it is the nearest one. The tiebreak is 0. created_time is when the score was reached: of a sum the latest of the entries that have a weight, of min and max the earliest of those that give it. */
             aggregate?: components["schemas"]["Aggregate"];
         };
         DeriveFromRules: {
@@ -343,7 +343,7 @@ export interface components {
             max_score?: components["schemas"]["Int64"];
             /**
              * Format: int64
-             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not hold a member's first score in a period, which changes none: max_score bounds that. A score that best does not take over is no change.
+             * @description Greatest change of a score by one submission; with policy sum the greatest amount. With best and latest it does not apply to a member's first score in a period, which max_score bounds. A score that best ignores is no change.
              */
             max_delta?: bigint;
         };
@@ -964,7 +964,7 @@ export interface components {
             revoked_at: string | null;
             /**
              * Format: date-time
-             * @description Until when the secret before the last rotation is taken; null: there is none.
+             * @description Until when the secret before the last rotation is valid; null: there is none.
              */
             previous_secret_until: string | null;
         };
@@ -1004,7 +1004,7 @@ export interface components {
             revoked_at: string | null;
             /**
              * Format: date-time
-             * @description Until when the secret before the last rotation is taken; null: there is none.
+             * @description Until when the secret before the last rotation is valid; null: there is none.
              */
             previous_secret_until: string | null;
         };
@@ -1074,7 +1074,7 @@ export interface components {
         ServerStatus: {
             /** @description Of the program. */
             version: string;
-            /** @description What it was built from; empty when nobody noted it. */
+            /** @description The commit that it was built from; empty when unknown. */
             commit: string;
             started_at: components["schemas"]["Time"];
             /** @enum {string} */
@@ -1101,7 +1101,7 @@ export interface components {
             visibility: "public" | "private";
             /** @description The board's first, of which the rest tells. */
             window: string;
-            /** @description The current one; null when there is none now, as between two seasons. */
+            /** @description The current one; null when there is none, as between two seasons. */
             period: string | null;
             /** Format: int64 */
             entries: number;
@@ -1145,11 +1145,11 @@ export interface components {
              */
             kind: "full" | "incremental" | "index" | "reopen" | "recompute";
             /**
-             * @description memory: of a refused run, the scheduled refresh of a board that nobody has read since the tick before was not begun, because Redis uses more than 80 % of its maxmemory; it is recorded once, not at every tick. clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
+             * @description memory: of a refused run, the scheduled refresh of a board that was not read since the tick before was not begun, because Redis uses more than 80 % of its maxmemory; it is recorded once, not at every tick. clock: of a run of kind reopen, the clock of the database had closed the period before its end, and went back.
              * @enum {string}
              */
             reason: "admin" | "command" | "schedule" | "dynamic" | "demand" | "clock" | "memory";
-            /** @description Who asked: a scope, a host, or nobody. */
+            /** @description Who requested it: a key or a host; empty for the service itself. */
             actor: string;
             /**
              * @description shared: a run that began after this one was asked for did the work. refused: the copy in place is newer. failed: error says why; of a run that is under way nothing was heard for 20 s when it is that its server ended.
@@ -1204,7 +1204,7 @@ export interface components {
             /** @description The state that the source is in. */
             last_seq: components["schemas"]["Seq"];
             /**
-             * @description present: its entries count. empty: nobody has played in the period yet. no_board: no board has the name. no_window: the board does not have the window. no_period: the window cannot have a period of this name. derived: the board is derived itself and so no source. left: it is a source no more and counts until the next step.
+             * @description present: its entries count. empty: the period has no entries yet. no_board: there is no board with the name. no_window: the board does not have the window. no_period: the window cannot have a period of this name. derived: the board is derived itself and so no source. left: it is a source no more and counts until the next step.
              * @enum {string}
              */
             state: "present" | "empty" | "no_board" | "no_window" | "no_period" | "derived" | "left";
@@ -1228,14 +1228,14 @@ export interface components {
              */
             total: number;
             difference?: components["schemas"]["Difference"];
-            /** @description What is wrong, in words, or that there is no copy: nothing is wrong then. */
+            /** @description What is wrong, in words, or that there is no copy. */
             detail?: string;
         };
         /** @description The first difference; null where one of the two ends. */
         Difference: {
             /**
              * Format: int64
-             * @description None against sources, where the first member in the order of bytes is told.
+             * @description Left out against sources, where the first member in the order of bytes is shown.
              */
             rank?: number;
             copy: components["schemas"]["Entry"] | null;
@@ -1300,9 +1300,9 @@ export interface components {
         memberParam: components["schemas"]["MemberID"];
         /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
         windowParam: components["schemas"]["Window"];
-        /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+        /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
         periodParam: string;
-        /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+        /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
         modeParam: components["schemas"]["QueryMode"];
         /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
         minSeqParam: number;
@@ -1548,9 +1548,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -1583,7 +1583,7 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description Correct a closed period, which is recorded as a run of kind reopen. Answers that caches keep of it may outlive the correction. */
                 reopen?: boolean;
@@ -1769,9 +1769,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -1867,9 +1867,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -1906,9 +1906,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -1942,9 +1942,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -1982,9 +1982,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -2019,7 +2019,7 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Entries of a page; not with `member`. */
                 limit?: number;
@@ -2048,9 +2048,9 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
-                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; behind them the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
+                /** @description How ties are numbered; by default as the board does. Strict and tied ranks are known at any depth, dense ones down to 100,000 entries; beyond that the answer is 422, /problems/mode-not-available. all gives each entry strict_rank, tied_rank and dense_rank in the place of rank: dense_rank is null where it is not known, which it is on the first 10,000 entries. */
                 mode?: components["parameters"]["modeParam"];
                 /** @description Answer from a state at least this new: the seq of a write makes it visible to the read. */
                 min_seq?: components["parameters"]["minSeqParam"];
@@ -2108,7 +2108,7 @@ export interface operations {
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
@@ -2145,7 +2145,7 @@ export interface operations {
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
@@ -2182,7 +2182,7 @@ export interface operations {
                 labels?: components["parameters"]["boardLabelsParam"];
                 /** @description One of the boards' windows; the first of each by default. A board that does not have the window, or the period, takes no part and is listed in absent; when none of them has it, that is period-not-found. */
                 window?: components["parameters"]["boardsWindowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description How ties are numbered: strict or tied, which are known at any depth. By default as the boards do when all do the same, strict otherwise. all gives both, and dense_rank null: dense ranks of several boards are not available; asked for alone they are 422, /problems/mode-not-available. */
                 mode?: components["parameters"]["boardsModeParam"];
@@ -2260,7 +2260,7 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description copy: Redis with MySQL. sources: the entries of a derived board with its sources; other boards have none, 404. */
                 against?: "copy" | "sources";
@@ -2283,7 +2283,7 @@ export interface operations {
             query?: {
                 /** @description One of the board's windows; the first by default. Other words are malformed; a window that the board does not have is period-not-found, unless period names a period of a window that it had. Of all_time, which has one, the window is enough. */
                 window?: components["parameters"]["windowParam"];
-                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and in which nobody played is empty, the one that ended last when the board was made too: there is a previous one from the first day on, but of all_time and ahead of the first season. What is no name of a period of the window is malformed; period-not-found is one that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
+                /** @description current, previous, or the name of a period: 2026-11-20T13 (hour), 2026-11-20 (day), 2026-W47 (week), 2026-11 (month), 2026-Q4 (quarter), 2026 (year), the name of a season, all_time. Between seasons current is the last one. A period that is over and had no submissions is empty, including the one that ended last when the board was created: so there is a previous one from the first day on, except for all_time and before the first season. A name that no period of the window can have is malformed; period-not-found is a period that has not begun, that ended earlier before the board was made, that is not kept any more, or that the board's time zone skips. */
                 period?: components["parameters"]["periodParam"];
                 /** @description CSV or JSON lines. */
                 format?: "csv" | "jsonl";
@@ -2500,7 +2500,7 @@ export interface operations {
     searchMembers: {
         parameters: {
             query?: {
-                /** @description What the id or the name begins with; everybody when it is left out. At most 100 bytes. */
+                /** @description The beginning of the id or the name; without it, all members. At most 100 bytes. */
                 q?: string;
                 by?: "id" | "name";
                 limit?: number;
@@ -2819,17 +2819,17 @@ export interface operations {
                 period?: string;
                 /** @description As of GET …/top. */
                 mode?: string;
-                /** @description A member that is shown, with who is around. */
+                /** @description A member to show, with the entries around it. */
                 member?: string;
                 /** @description Entries to leave out from the best on. */
                 offset?: string;
-                /** @description In the place of offset: a rank, which is on the page shown. */
+                /** @description Instead of offset: a rank that the page must have. */
                 rank?: string;
                 /** @description Entries of the page, 1 to 100; 25, or 10 in a frame. */
                 limit?: string;
                 /** @description 1: for a frame of another site, or an overlay. */
                 embed?: string;
-                /** @description 1: with embed, what is behind the frame is to be seen. */
+                /** @description 1: with embed, the frame is transparent. */
                 transparent?: string;
                 /** @description dark or light: with embed, whatever the reader's machine prefers. */
                 theme?: string;

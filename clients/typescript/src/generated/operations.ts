@@ -24,13 +24,13 @@ export interface Operations {
   removeMember(board: string, member: string, options?: Query<"removeMember"> & CallOptions): Promise<Schemas["Removal"]>;
   /** Hide a member on a board. PUT /v1/boards/{board}/members/{member}/hidden */
   hideMember(board: string, member: string, body: Sent<Schemas["HideRequest"]>, options?: Query<"hideMember"> & CallOptions): Promise<Schemas["Hiding"]>;
-  /** Show a member again who was hidden on a board. DELETE /v1/boards/{board}/members/{member}/hidden */
+  /** Show a hidden member again on a board. DELETE /v1/boards/{board}/members/{member}/hidden */
   restoreMember(board: string, member: string, options?: Query<"restoreMember"> & CallOptions): Promise<undefined>;
   /** Hide a member everywhere. PUT /v1/members/{member}/hidden */
   hideMemberEverywhere(member: string, body: Sent<Schemas["HideRequest"]>, options?: Query<"hideMemberEverywhere"> & CallOptions): Promise<Schemas["Hiding"]>;
-  /** Show a member again who was hidden everywhere. DELETE /v1/members/{member}/hidden */
+  /** Show a hidden member again everywhere. DELETE /v1/members/{member}/hidden */
   restoreMemberEverywhere(member: string, options?: Query<"restoreMemberEverywhere"> & CallOptions): Promise<undefined>;
-  /** Who is hidden. GET /v1/hidden */
+  /** The hidden members. GET /v1/hidden */
   listHidden(options?: Query<"listHidden"> & CallOptions): Pages<Schemas["HiddenList"]>;
   /** What was changed, when and with which key. GET /v1/audit */
   listAudit(options?: Query<"listAudit"> & CallOptions): Pages<Schemas["AuditLog"]>;
